@@ -1,0 +1,23 @@
+/** Line and column, both 1-based, in the text that was parsed. */
+export type Position = { readonly line: number; readonly column: number };
+
+const ofKeys = new WeakMap<object, Map<unknown, Position>>();
+const ofNodes = new WeakMap<object, Position>();
+
+/** Remembers where a mapping's key (or a sequence's index) stands in its source. */
+export const setKeyPosition = (node: object, key: unknown, position: Position): void => {
+  const known = ofKeys.get(node);
+  if (known) known.set(key, position);
+  else ofKeys.set(node, new Map([[key, position]]));
+};
+
+export const setNodePosition = (node: object, position: Position): void => {
+  ofNodes.set(node, position);
+};
+
+/** Where a key of a mapping or an item of a sequence was written, when the loader knows. */
+export const keyPosition = (node: object, key: unknown): Position | undefined =>
+  ofKeys.get(node)?.get(key);
+
+export const nodePosition = (node: unknown): Position | undefined =>
+  typeof node === 'object' && node !== null ? ofNodes.get(node) : undefined;

@@ -1,0 +1,80 @@
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+
+/**
+ * The value model of the control side: what YAML, pillar, grains and templates work with.
+ * Mappings are Maps, because Salt's dicts keep order and typed keys (`1` is not `"1"`) and a
+ * plain object loses both. A JavaScript integer is an int; any other number a float; a float
+ * with an integral value (1.0) is a `Float`, an int beyond 2^53 a bigint.
+ */
+export type Data = null | boolean | number | bigint | string | Float | Data[] | Dict;
+export type DataKey = null | boolean | number | bigint | string | Float;
+export type Dict = Map<DataKey, Data>;
+
+/** A float whose value is integral, infinite or NaN. */
+export class Float {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+  valueOf(): number {
+    return this.value;
+  }
+  toJSON(): number | null {
+    return Number.isFinite(this.value) ? this.value : null;
+  }
+  toString(): string {
+    if (Number.isNaN(this.value)) return 'nan';
+    if (!Number.isFinite(this.value)) return this.value < 0 ? '-inf' : 'inf';
+    return Number.isInteger(this.value) && Math.abs(this.value) < 1e16
+      ? this.value.toFixed(1)
+      : String(this.value);
+  }
+}
+
+export const isDict = (value: unknown): value is Dict => value instanceof Map;
+
+/** Plain JSON data as Data: objects become Maps. */
+export const toData = (value: Plain | undefined): Data => {
+  if (value === null || value === undefined || typeof value !== 'object') return value ?? null;
+  if (Array.isArray(value)) return value.map(toData);
+  return toDict(value);
+};
+
+export const toDict = (value: PlainDict): Dict => {
+  const dict: Dict = new Map();
+  for (const [key, item] of Object.entries(value)) dict.set(key, toData(item));
+  return dict;
+};
+
+/** A key as the text it has in JSON (Python's `json.dumps`: True -> "true", None -> "null"). */
+export const keyText = (key: DataKey): string => String(key);
+
+/**
+ * Data as plain JSON: Maps become objects without a prototype's keys, floats become numbers,
+ * big ints become strings of digits where a number cannot hold them.
+ */
+export const toPlain = (value: Data): Plain => {
+  if (value instanceof Float) return Number.isFinite(value.value) ? value.value : String(value);
+  if (typeof value === 'bigint') return String(value);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(toPlain);
+  return toPlainDict(value);
+};
+
+export const toPlainDict = (dict: Dict): PlainDict => {
+  const plain: PlainDict = {};
+  for (const [key, item] of dict) setOwn(plain, keyText(key), toPlain(item));
+  return plain;
+};
+
+/** Sets a key even when it is called `__proto__`: data never reaches a prototype. */
+export const setOwn = <T>(target: Record<string, T>, key: string, value: T): void => {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  else target[key] = value;
+};

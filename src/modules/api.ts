@@ -1,0 +1,192 @@
+/**
+ * `tsalt-ssh/module`: all that a module author imports. The names are Salt's; the values are
+ * those of the run in which the function is called.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { HostOpts, LogLevel } from '../protocol/job.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+
+export type { LowChunk } from '../protocol/low.ts';
+export type { Plain, PlainDict } from '../protocol/plain.ts';
+export type { StateReturn } from '../protocol/result.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what a module returns is that module's matter
+type Any = any;
+
+/** A module function as callers see it: positional arguments, then one object of keywords. */
+export type ModuleFunction = (...args: unknown[]) => Promise<Any>;
+
+/** Functions by dotted name; `'pkg.install' in __salt__` tells whether one is there. */
+export type FunctionTable = { readonly [name: string]: ModuleFunction };
+
+/** What a run gives its modules. The runtime makes one; tests may make their own. */
+export type ModuleContext = {
+  readonly salt: FunctionTable;
+  readonly states: FunctionTable;
+  readonly utils: { readonly [name: string]: Any };
+  readonly grains: PlainDict;
+  readonly pillar: PlainDict;
+  readonly opts: HostOpts;
+  /** Shared by all calls of the run: `__context__`. */
+  readonly context: { [key: string]: Any };
+  readonly env: string;
+  readonly log: (level: LogLevel, module: string, message: string) => void;
+  /** Asks the control node; see `ControlMethods`. Absent where there is none (unit tests). */
+  readonly control?: ControlLink;
+};
+
+export type ControlLink = {
+  readonly request: <T>(
+    method: string,
+    params: unknown,
+    sink?: (bytes: Uint8Array) => void,
+  ) => Promise<T>;
+};
+
+const storage = new AsyncLocalStorage<ModuleContext>();
+let current: ModuleContext | undefined;
+
+/** Installs the context of this process's run. */
+export const setContext = (context: ModuleContext): void => {
+  current = context;
+};
+
+/** Runs `work` with another context (a state with its own `test`, a parallel state, a test). */
+export const withContext = <T>(context: ModuleContext, work: () => T): T =>
+  storage.run(context, work);
+
+/** The context of the caller. Throws when module code runs outside of any run. */
+export const getContext = (): ModuleContext => {
+  const context = storage.getStore() ?? current;
+  if (!context) throw new Error('module code ran outside of a tsalt-ssh run');
+  return context;
+};
+
+const view = <T extends object>(pick: (context: ModuleContext) => T): T =>
+  new Proxy({} as T, {
+    get: (_, key) => Reflect.get(pick(getContext()), key),
+    set: (_, key, value) => Reflect.set(pick(getContext()), key, value),
+    has: (_, key) => Reflect.has(pick(getContext()), key),
+    deleteProperty: (_, key) => Reflect.deleteProperty(pick(getContext()), key),
+    ownKeys: () => Reflect.ownKeys(pick(getContext())),
+    getOwnPropertyDescriptor: (_, key) => {
+      const found = Reflect.getOwnPropertyDescriptor(pick(getContext()), key);
+      return found && { ...found, configurable: true };
+    },
+  });
+
+/** All execution functions: `await __salt__['cmd.run']('id', { runas: 'www' })`. */
+export const __salt__: FunctionTable = view(context => context.salt);
+/** All state functions: `await __states__['file.managed']('/etc/motd', { contents: 'hi' })`. */
+export const __states__: FunctionTable = view(context => context.states);
+/** Helpers from `_utils`, by module name: `__utils__['my_util.helper'](…)`. */
+export const __utils__: { readonly [name: string]: Any } = view(context => context.utils);
+/** The grains of this host. */
+export const __grains__: { readonly [name: string]: Any } = view(context => context.grains);
+/** The pillar of this host; importing it makes the pillar travel. `pillar.get` asks for one value. */
+export const __pillar__: { readonly [name: string]: Any } = view(context => context.pillar);
+/** The options of this run (minion opts): `__opts__.test` is true in test mode. */
+export const __opts__: { readonly [name: string]: Any; readonly test: boolean } = view(
+  context => context.opts,
+);
+/** A dictionary that lives as long as the run, shared by all modules. */
+export const __context__: { [key: string]: Any } = view(context => context.context);
+/** The saltenv of the state that is running: `String(__env__)` or `__env__.name`. */
+export const __env__: { readonly name: string; toString(): string } = {
+  get name() {
+    return getContext().env;
+  },
+  toString() {
+    return getContext().env;
+  },
+};
+
+/** A logger for one module. Lines reach the control node with host, module and level. */
+export const getLogger = (module: string): Logger => {
+  const at =
+    (level: LogLevel) =>
+    (...parts: unknown[]): void =>
+      getContext().log(level, module, parts.map(showPart).join(' '));
+  return {
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warning: at('warning'),
+    error: at('error'),
+    critical: at('critical'),
+  };
+};
+
+export type Logger = Readonly<Record<LogLevel, (...parts: unknown[]) => void>>;
+
+const showPart = (part: unknown): string =>
+  typeof part === 'string'
+    ? part
+    : part instanceof Error
+      ? part.message
+      : (JSON.stringify(part) ?? String(part));
+
+/** The logger of whoever calls; `getLogger(name)` names the module. */
+export const log: Logger = getLogger('module');
+
+/** The base of the errors a module may throw to fail its call with a message for the user. */
+export class SaltError extends Error {
+  override readonly name: string = 'SaltError';
+}
+
+/** An execution module's work failed; the message goes to the user. */
+export class CommandExecutionError extends SaltError {
+  override readonly name = 'CommandExecutionError';
+}
+
+/** The caller's arguments make no sense. */
+export class SaltInvocationError extends SaltError {
+  override readonly name = 'SaltInvocationError';
+}
+
+/** Marks trailing keyword arguments beyond doubt: `__salt__['x.y']('a', kwargs({ b: 1 }))`. */
+export const kwargs = (values: { readonly [name: string]: unknown }): Kwargs => new Kwargs(values);
+
+export class Kwargs {
+  readonly values: { readonly [name: string]: unknown };
+  constructor(values: { readonly [name: string]: unknown }) {
+    this.values = values;
+  }
+}
+
+type Dependency = string | boolean | (() => boolean | Promise<boolean>);
+// biome-ignore lint/suspicious/noExplicitAny: any function may have dependencies
+type AnyFunction = (...args: any[]) => any;
+
+/** What `depends` left on a function, for the loader. */
+export const dependsKey: unique symbol = Symbol.for('tsalt-ssh.depends') as never;
+export type DependsMark = {
+  readonly dependencies: readonly Dependency[];
+  readonly fallback: AnyFunction | undefined;
+};
+
+/**
+ * A function with conditions: commands in PATH, npm packages or execution functions
+ * (`'pkg.install'`) by name, booleans, or predicates. Where one is missing the function is
+ * not there, or `fallback` stands in its place.
+ *
+ * @example export const list = depends('lsblk', (name: string) => …)
+ */
+export const depends = <F extends AnyFunction>(
+  ...parts: [...Dependency[], F] | [...Dependency[], F, { fallback: AnyFunction }]
+): F => {
+  const last = parts.at(-1);
+  const options =
+    typeof last === 'object' && last !== null && 'fallback' in last ? last : undefined;
+  const rest = options ? parts.slice(0, -1) : parts;
+  const fun = rest.at(-1) as F;
+  const wrapped = ((...args: unknown[]) => fun(...args)) as F;
+  const mark: DependsMark = {
+    dependencies: rest.slice(0, -1) as Dependency[],
+    fallback: options?.fallback,
+  };
+  return Object.assign(wrapped, { [dependsKey]: mark });
+};
+
+/** A value as JSON data, for functions that take anything. */
+export type Json = Plain;

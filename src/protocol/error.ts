@@ -1,0 +1,60 @@
+/** Where a fault is: a file of the user's, and the place in it (1-based). */
+export type Place = { readonly file: string; readonly line?: number; readonly column?: number };
+
+/** What the CLI's exit code tells apart; see `cli/exit-code.ts`. */
+export type ErrorKind =
+  | 'usage'
+  | 'no-target'
+  | 'render'
+  | 'pillar'
+  | 'unreachable'
+  | 'host-key'
+  | 'auth'
+  | 'host'
+  | 'internal';
+
+export type ErrorOptions = {
+  readonly kind?: ErrorKind;
+  readonly at?: Place | undefined;
+  /** What to do about it, one sentence. */
+  readonly hint?: string | undefined;
+  /** The lines around the fault, ready to print. */
+  readonly excerpt?: string | undefined;
+  readonly cause?: unknown;
+};
+
+/**
+ * The one error class: a code for programs, one sentence for people, the place and a hint.
+ * A new failure is a new code, not a new class.
+ */
+export class TsaltError extends Error {
+  override readonly name = 'TsaltError';
+  readonly code: string;
+  readonly kind: ErrorKind;
+  readonly at: Place | undefined;
+  readonly hint: string | undefined;
+  readonly excerpt: string | undefined;
+
+  constructor(code: string, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.kind = options.kind ?? 'usage';
+    this.at = options.at;
+    this.hint = options.hint;
+    this.excerpt = options.excerpt;
+  }
+}
+
+/** `file:line:column` with what is known. */
+export const showPlace = ({ file, line, column }: Place): string =>
+  [file, line, line === undefined ? undefined : column]
+    .filter(part => part !== undefined)
+    .join(':');
+
+/** The whole text a user sees for an error: sentence, place, excerpt, hint. */
+export const showError = (error: unknown): string => {
+  if (!(error instanceof TsaltError)) return error instanceof Error ? error.message : String(error);
+  const { message, at, excerpt, hint } = error;
+  const head = at ? `${message} (${showPlace(at)})` : message;
+  return [head, excerpt, hint].filter(part => part !== undefined && part !== '').join('\n');
+};

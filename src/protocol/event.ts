@@ -1,0 +1,60 @@
+import type { ErrorKind } from './error.ts';
+import type { CallResult, LogLevel, StateFinished, StateStarted } from './job.ts';
+import type { Plain } from './plain.ts';
+import type { StateResults } from './result.ts';
+
+/** Why a host gave no answer. */
+export type HostFailure = {
+  readonly kind: ErrorKind;
+  readonly code: string;
+  /** The whole text for the user: sentence, place, excerpt, hint. */
+  readonly message: string;
+};
+
+/** What one host's run came to. A failing host is a value, never a throw. */
+export type HostResult = {
+  readonly id: string;
+  readonly fun: string;
+  /** State run: results by tag in run order. */
+  readonly states?: StateResults;
+  /** Any other function: its return. Also the list of errors of a state run that did not compile. */
+  readonly value?: Plain;
+  readonly retcode: number;
+  readonly failure?: HostFailure;
+  /** The outputter the function asks for. */
+  readonly outputter?: string;
+};
+
+/** Everything the core says while it works; only `output` prints. */
+export type RunEvent =
+  | { readonly type: 'start'; readonly hosts: readonly string[]; readonly fun: string }
+  | {
+      readonly type: 'phase';
+      readonly host: string;
+      readonly phase: Phase;
+      readonly detail?: string;
+    }
+  | { readonly type: 'plan'; readonly host: string; readonly total: number }
+  | ({ readonly type: 'state-start'; readonly host: string } & StateStarted)
+  | ({ readonly type: 'state'; readonly host: string } & StateFinished)
+  | {
+      readonly type: 'log';
+      readonly host?: string;
+      readonly level: LogLevel;
+      readonly module: string;
+      readonly message: string;
+    }
+  | { readonly type: 'host'; readonly result: HostResult }
+  | { readonly type: 'end' };
+
+export type Phase =
+  | 'queued'
+  | 'connect'
+  | 'upload-node'
+  | 'upload'
+  | 'hello'
+  | 'render'
+  | 'run'
+  | 'done';
+
+export type { CallResult };

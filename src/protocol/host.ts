@@ -1,0 +1,53 @@
+import type { PlainDict } from './plain.ts';
+
+/** A secret that never prints: wrapped where it enters, opened where it is used. */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return '**********';
+  }
+  toJSON(): string {
+    return '**********';
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return 'Secret(**********)';
+  }
+}
+
+/** One roster entry, checked and with defaults filled in. Times are in seconds. */
+export type Host = {
+  /** The minion id. */
+  readonly id: string;
+  readonly host: string;
+  readonly user: string;
+  readonly port: number;
+  readonly passwd?: Secret;
+  /** Path of a private key, or `agent-forwarding` to use the agent only. */
+  readonly priv?: string;
+  readonly priv_passwd?: Secret;
+  readonly identities_only?: boolean;
+  readonly sudo?: boolean;
+  readonly sudo_user?: string;
+  /** sudo's password where it is not `passwd`. */
+  readonly sudo_passwd?: Secret;
+  readonly tty?: boolean;
+  readonly timeout: number;
+  readonly minion_opts: PlainDict;
+  readonly grains: PlainDict;
+  readonly thin_dir?: string;
+  readonly node_bin?: string;
+  /** Pinned host key: `SHA256:…` fingerprint or a public key line. */
+  readonly host_key?: string;
+  readonly set_path?: string;
+  readonly proxy_jump?: string;
+  readonly transport?: 'ssh2' | 'openssh' | 'local' | 'chroot' | 'container';
+  readonly ssh_options?: readonly string[];
+  readonly ssh_pre_flight?: string;
+  readonly ssh_pre_flight_args?: readonly string[];
+};

@@ -1,0 +1,87 @@
+import type { LowChunk } from './low.ts';
+import type { Plain, PlainDict } from './plain.ts';
+import type { StateResult } from './result.ts';
+
+export const protocolVersion = 1;
+
+/** The first thing the runtime says after the marker, as event `hello`. */
+export type Hello = {
+  readonly protocol: number;
+  readonly node: string;
+  readonly pid: number;
+  readonly user: string;
+  readonly grains: PlainDict;
+};
+
+/** What a host is told with every job: its minion opts and, when a module needs it, its pillar. */
+export type HostOpts = PlainDict & { id: string; test: boolean; saltenv: string };
+
+/** Request `call`: one execution function. */
+export type CallParams = {
+  readonly fun: string;
+  readonly args: readonly Plain[];
+  readonly kwargs: PlainDict;
+  readonly opts: HostOpts;
+  readonly pillar?: PlainDict;
+};
+
+export type CallResult = {
+  readonly value: Plain;
+  /** `__context__.retcode` after the call, 0 when unset. */
+  readonly retcode: number;
+};
+
+/** Request `run`: ordered low chunks. Every finished state is an event `state`. */
+export type RunParams = {
+  readonly chunks: readonly LowChunk[];
+  readonly opts: HostOpts;
+  readonly pillar?: PlainDict;
+};
+
+export type RunResult = { readonly retcode: number; readonly aborted?: string };
+
+/** Event `state-start` (host to control). */
+export type StateStarted = {
+  readonly tag: string;
+  readonly id: string;
+  readonly fun: string;
+  readonly name: Plain;
+};
+/** Event `state` (host to control). */
+export type StateFinished = { readonly tag: string; readonly result: StateResult };
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
+/** Event `log` (host to control). */
+export type LogLine = {
+  readonly level: LogLevel;
+  readonly module: string;
+  readonly message: string;
+};
+
+/** What the host may ask control: request methods and their parameters. */
+export type ControlMethods = {
+  /** A `salt://` file. Answered by `FileAnswer`, with content unless the hash is `have`. */
+  'file.get': { path: string; saltenv: string; have?: string };
+  /** A `salt://` folder: its files, relative, sorted. */
+  'file.list': { path: string; saltenv: string };
+  /** A template rendered on control with the chunk's context. */
+  'file.render': {
+    source: string;
+    saltenv: string;
+    template: string;
+    context: PlainDict;
+    chunk: PlainDict;
+    text?: string;
+  };
+  /** A function that lives on the control node (`pillar.get`, `config.get`, `cp.list_master` …). */
+  'control.call': { fun: string; args: readonly Plain[]; kwargs: PlainDict };
+};
+
+export type FileAnswer = {
+  readonly found: boolean;
+  readonly sha256?: string;
+  readonly size?: number;
+  readonly mode?: number;
+  /** True when the content was not sent, since the host has it. */
+  readonly same?: boolean;
+};

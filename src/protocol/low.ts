@@ -1,0 +1,24 @@
+import type { Plain } from './plain.ts';
+
+/**
+ * A low chunk as the host gets it: state module, function, name and arguments, flat, with
+ * Salt's own keys (`__id__`, `__sls__`, `__env__`, `order`, requisites resolved to lists).
+ */
+export type LowChunk = {
+  state: string;
+  fun: string;
+  name: Plain;
+  __id__: string;
+  __sls__: string;
+  __env__: string;
+  order: number;
+  [argument: string]: Plain;
+};
+
+/** Salt's tag of a chunk: `state_|-id_|-name_|-fun` (salt.utils.state.gen_tag). */
+export const lowTag = (low: {
+  state: unknown;
+  __id__: unknown;
+  name: unknown;
+  fun: unknown;
+}): string => `${low.state}_|-${low.__id__}_|-${low.name}_|-${low.fun}`;

@@ -1,0 +1,64 @@
+import type { Plain } from './plain.ts';
+
+export type ModuleKind =
+  | 'exec'
+  | 'state'
+  | 'grains'
+  | 'utils'
+  | 'renderers'
+  | 'pillar'
+  | 'outputters'
+  | 'matchers';
+
+/** One parameter of a module function, read from its source. */
+export type Param = {
+  readonly name: string;
+  /** The TypeScript type as written, e.g. `string | string[]`; absent in JavaScript. */
+  readonly type?: string;
+  readonly optional?: boolean;
+  /** A literal default; `{ code }` when the default is no literal. */
+  readonly default?: Plain | { readonly code: string };
+  readonly doc?: string;
+};
+
+/** How a function is called: positional parameters, then one options object of keywords. */
+export type Signature = {
+  readonly positional: readonly Param[];
+  /** `...rest` after the positional ones: Salt's `*args`. */
+  readonly rest?: Param;
+  /** Keys of the options object; absent when the function takes none. */
+  readonly keywords?: readonly Param[];
+  /** The options object takes any further key: Salt's `**kwargs`. */
+  readonly anyKeyword?: boolean;
+};
+
+export type FunctionMeta = {
+  /** Public name, aliases applied. */
+  readonly name: string;
+  /** Name in the source. */
+  readonly exportName: string;
+  readonly signature: Signature;
+  readonly doc?: string;
+  readonly line: number;
+};
+
+export type ModuleMeta = {
+  readonly kind: ModuleKind;
+  /** File name without extension: the name when `__virtualname__` says nothing else. */
+  readonly file: string;
+  readonly path: string;
+  readonly virtualname?: string;
+  readonly builtin: boolean;
+  readonly saltenv?: string;
+  readonly doc?: string;
+  /** `@maintainer`, `@maturity`, `@depends`, `@platform`. */
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly functions: readonly FunctionMeta[];
+  /** `__contracts__`, when the module has it. */
+  readonly contracts?: readonly string[];
+  readonly outputters?: Readonly<Record<string, string>>;
+  /** Set when the module could not be parsed or bundled: it is left out for this reason. */
+  readonly broken?: string;
+  /** The module imports `__pillar__`: its runs get the whole pillar. */
+  readonly usesPillar?: boolean;
+};

@@ -1,0 +1,32 @@
+import type { Plain, PlainDict } from './plain.ts';
+
+/** What a state function gives back (spec/state-modules: "Return Data"). */
+export type StateReturn = {
+  name: string;
+  changes: PlainDict;
+  /** true = as wanted, false = failed, null = test mode and something would change. */
+  result: boolean | null;
+  comment: string | string[];
+  warnings?: string[];
+  sub_state_run?: PlainDict[];
+  [extra: string]: Plain | undefined;
+};
+
+/** A state return after the engine added what it knows. */
+export type StateResult = {
+  name: Plain;
+  changes: PlainDict;
+  result: boolean | null;
+  comment: string;
+  __id__: string;
+  __sls__?: string | undefined;
+  __run_num__: number;
+  /** Local time of day, `HH:MM:SS.micros`. */
+  start_time: string;
+  /** Milliseconds. */
+  duration: number;
+  [extra: string]: Plain | undefined;
+};
+
+/** Results of one host's state run, by tag, in run order. */
+export type StateResults = { [tag: string]: StateResult };

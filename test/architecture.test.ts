@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Which room may import which, and which npm packages it owns. A room missing here fails. */
+const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
+  'main.ts': { imports: ['cli'] },
+  cli: {
+    imports: ['control', 'config', 'roster', 'output', 'yaml', 'data', 'protocol'],
+    packages: ['yargs', 'yargs/helpers'],
+  },
+  control: {
+    imports: [
+      'config',
+      'roster',
+      'targeting',
+      'fileserver',
+      'render',
+      'compiler',
+      'wrapper',
+      'bundle',
+      'transport',
+      'yaml',
+      'data',
+      'protocol',
+    ],
+    packages: ['p-limit'],
+  },
+  wrapper: {
+    imports: ['compiler', 'render', 'fileserver', 'targeting', 'yaml', 'data', 'protocol'],
+  },
+  config: { imports: ['yaml', 'data', 'protocol'] },
+  roster: { imports: ['yaml', 'data', 'protocol'] },
+  targeting: { imports: ['data', 'protocol'] },
+  fileserver: { imports: ['protocol'] },
+  render: {
+    imports: ['yaml', 'fileserver', 'data', 'protocol'],
+    packages: ['liquidjs', 'json5', 'smol-toml', 'age-encryption'],
+  },
+  compiler: { imports: ['targeting', 'data', 'protocol'] },
+  bundle: { imports: ['protocol'], packages: ['esbuild', '@babel/parser', 'fflate'] },
+  transport: { imports: ['protocol'], packages: ['ssh2'] },
+  output: { imports: ['data', 'protocol'], packages: ['listr2'] },
+  runtime: { imports: ['modules', 'data', 'protocol'] },
+  modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module'] },
+  yaml: { imports: ['data', 'protocol'], packages: ['js-yaml'] },
+  data: { imports: ['protocol'] },
+  protocol: { imports: [] },
+};
+
+/** Rooms that only compute: no files, no sockets, no clock. */
+const pure = ['protocol', 'data', 'targeting', 'compiler'];
+
+const specifiers = /(?:\bfrom |\bimport |\bimport\()'([^']+)'/g;
+const room = (file: string): string => file.split('/')[1] ?? '';
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .map(path => posix.join('src', path))
+  .filter(path => path.endsWith('.ts'));
+
+const edges = files.flatMap(file =>
+  [...readFileSync(file, 'utf8').matchAll(specifiers)].map(([, to = '']) => ({ file, to })),
+);
+
+const arrows = (list: typeof edges): string[] => list.map(({ file, to }) => `${file} -> ${to}`);
+
+test('every room is in the table', () => {
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.map(room).filter(name => !rooms[name])).toEqual([]);
+});
+
+test('rooms import only the rooms they may', () => {
+  const crossing = edges
+    .filter(({ to }) => to.startsWith('.'))
+    .map(({ file, to }) => ({ file, to: posix.join(posix.dirname(file), to) }))
+    .filter(({ file, to }) => room(file) !== room(to));
+
+  expect(
+    arrows(crossing.filter(({ file, to }) => !rooms[room(file)]?.imports.includes(room(to)))),
+  ).toEqual([]);
+});
+
+test('each npm package is used only in the room that owns it', () => {
+  const npm = edges.filter(({ to }) => !to.startsWith('.') && !to.startsWith('node:'));
+
+  expect(arrows(npm.filter(({ file, to }) => !rooms[room(file)]?.packages?.includes(to)))).toEqual(
+    [],
+  );
+});
+
+test('pure rooms touch nothing outside the program', () => {
+  expect(
+    arrows(edges.filter(({ file, to }) => pure.includes(room(file)) && to.startsWith('node:'))),
+  ).toEqual([]);
+});
