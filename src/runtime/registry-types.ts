@@ -1,0 +1,44 @@
+import type { FunctionTable } from '../modules/api.ts';
+import type { Signature } from '../protocol/meta.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+
+/** What the loader knows and can load. One per process; modules load when first asked for. */
+export type Registry = {
+  /** All execution functions, as modules see them (`__salt__`). */
+  readonly salt: FunctionTable;
+  /** All state functions (`__states__`). */
+  readonly states: FunctionTable;
+  /** Helpers from `_utils` (`__utils__`). */
+  readonly utils: { readonly [name: string]: unknown };
+  /** Loads the module of `pkg.installed` and finds the function, or says why there is none. */
+  readonly resolve: (
+    kind: 'exec' | 'state',
+    name: string,
+    options?: ProviderOptions,
+  ) => Promise<Resolved | Unavailable>;
+  /** A hook of a state module (`mod_init`, `mod_watch`, `mod_aggregate`, `mod_run_check`); undefined when it has none. */
+  readonly hook: (module: string, name: string) => Promise<Hook | undefined>;
+  /** Names of all functions of a kind. */
+  readonly names: (kind: 'exec' | 'state') => readonly string[];
+};
+
+export type ProviderOptions = {
+  /** `provider: systemd` of a state: the module that stands in for the state's own execution module. */
+  readonly provider?: string;
+  /** `providers: {pkg: apt}`: the same for several virtual modules. */
+  readonly providers?: Readonly<Record<string, string>>;
+};
+
+export type Hook = (...args: unknown[]) => unknown;
+
+export type Resolved = {
+  readonly ok: true;
+  readonly module: string;
+  readonly fun: string;
+  readonly signature: Signature;
+  /** Binds the arguments and calls. Throws `SaltInvocationError` when they do not fit. */
+  readonly call: (args: readonly Plain[], kwargs: PlainDict) => Promise<unknown>;
+};
+
+/** `reason` is the whole sentence: `'cheese.slice' is not available: enzymes unavailable`. */
+export type Unavailable = { readonly ok: false; readonly reason: string };
