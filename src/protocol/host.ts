@@ -50,4 +50,10 @@ export type Host = {
   readonly ssh_options?: readonly string[];
   readonly ssh_pre_flight?: string;
   readonly ssh_pre_flight_args?: readonly string[];
+  /** Tunnels `bind:port:host:port` from the host to the control node's side. */
+  readonly remote_port_forwards?: readonly string[];
+  /** Keep the workspace even when `--wipe` is given. */
+  readonly disable_wipe?: boolean;
+  /** Umask of the runtime, octal text like `0022`. */
+  readonly cmd_umask?: string;
 };

@@ -1,0 +1,65 @@
+import type { Dict } from '../data/value.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+
+/** `base: [folder, …]` by saltenv, absolute. */
+export type Roots = Readonly<Record<string, readonly string[]>>;
+
+/** Every option of the control node, with defaults filled in. Names are Salt's. */
+export type Config = {
+  /** The project folder: what relative paths start from. Absolute. */
+  readonly dir: string;
+  /** The file that was read; absent when there is none. */
+  readonly file?: string;
+  /** All keys as written, own and unknown ones: `config.get 'test.foo'`, `opts` in templates. */
+  readonly options: Dict;
+
+  readonly file_roots: Roots;
+  readonly pillar_roots: Roots;
+  readonly saltenv?: string;
+  readonly pillarenv?: string;
+  /** Backends to ask, in order; later ones fill in and override. */
+  readonly rosters: readonly string[];
+  readonly roster_file?: string;
+  readonly roster_dir?: string;
+  readonly roster_domain?: string;
+  readonly roster_defaults: PlainDict;
+  readonly renderer: string;
+  readonly renderer_whitelist: readonly string[];
+  readonly renderer_blacklist: readonly string[];
+  /** Groups: an expression, or a list of its parts. */
+  readonly nodegroups: Readonly<Record<string, string | readonly string[]>>;
+  /** Private to this user, mode 0700 once made. */
+  readonly cachedir: string;
+  readonly ssh_max_procs: number;
+  readonly ssh_minion_opts: PlainDict;
+  readonly ssh_config_file?: string;
+  readonly known_hosts_file?: string;
+  readonly ssh_wipe: boolean;
+  readonly ssh_run_pre_flight: boolean;
+  readonly state_top: string;
+  readonly state_top_saltenv?: string;
+  readonly top_file_merging_strategy: 'merge' | 'merge_all' | 'same';
+  readonly default_top: string;
+  readonly env_order: readonly string[];
+  readonly pillar_source_merging_strategy: 'smart' | 'aggregate' | 'overwrite' | 'recurse' | 'none';
+  readonly pillar_merge_lists: boolean;
+  readonly pillar_includes_override_sls: boolean;
+  readonly pillar_raise_on_missing: boolean;
+  readonly ext_pillar: readonly PlainDict[];
+  readonly ext_pillar_first: boolean;
+  readonly failhard: boolean;
+  readonly state_aggregate: boolean | readonly string[];
+  readonly state_auto_order: boolean;
+  readonly test: boolean;
+  readonly grains: PlainDict;
+  readonly providers: PlainDict;
+  readonly state_output: string;
+  readonly state_verbose: boolean;
+  readonly state_tabular: boolean | string;
+  readonly state_output_diff: boolean;
+  readonly state_output_profile: boolean;
+  readonly state_output_pct: boolean;
+  readonly state_compress_ids: boolean;
+  readonly state_output_exclude: readonly string[];
+  readonly state_output_terse: readonly string[];
+};

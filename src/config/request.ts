@@ -1,0 +1,74 @@
+import type { Data, Dict } from '../data/value.ts';
+import type { Host, Secret } from '../protocol/host.ts';
+import type { LogLevel } from '../protocol/job.ts';
+import type { Config } from './config.ts';
+
+export type TargetType =
+  | 'glob'
+  | 'pcre'
+  | 'list'
+  | 'nodegroup'
+  | 'grain'
+  | 'grain_pcre'
+  | 'pillar'
+  | 'pillar_pcre'
+  | 'ipcidr'
+  | 'compound';
+
+/** What a prompt is about; the answer is remembered for the whole run by whoever asks. */
+export type Question = {
+  readonly host: string;
+  readonly what: 'password' | 'sudo-password' | 'passphrase' | 'keyboard-interactive';
+  /** The text shown to the person, without a newline. */
+  readonly prompt: string;
+};
+
+/** One invocation: what the CLI understood and what control carries out. */
+export type Request = {
+  readonly target: string;
+  readonly targetType: TargetType;
+  /** Between the keys of a nested grain or pillar target. */
+  readonly delimiter: string;
+  readonly fun: string;
+  /** Positional arguments, YAML-typed as Salt does. */
+  readonly args: readonly Data[];
+  /** `key=value` arguments, YAML-typed as Salt does. */
+  readonly kwargs: Dict;
+  /** The shell command of `-r`; `fun` and `args` are then without meaning. */
+  readonly raw?: string;
+  readonly config: Config;
+  /** The whole roster, defaults filled in; control picks the targets. */
+  readonly hosts: readonly Host[];
+  /**
+   * Gives a host with the secrets that its roster entry only names (a command to run, a
+   * prompt). To be called once for each host that matched, before connecting to it.
+   */
+  readonly prepareHost: (host: Host) => Promise<Host>;
+  /** Asks the person at the terminal. Throws `TsaltError('no-terminal')` where there is none. */
+  readonly ask: (question: Question) => Promise<Secret>;
+  readonly options: RunOptions;
+};
+
+export type RunOptions = {
+  readonly maxProcs: number;
+  readonly batch?: Batch;
+  readonly batchWait?: number;
+  /** Stop giving work to further hosts after the first that failed. */
+  readonly failhard: boolean;
+  readonly test: boolean;
+  /** Seconds one host may take from the connection on; absent: no bound. */
+  readonly timeout?: number;
+  readonly static: boolean;
+  readonly wipe: boolean;
+  readonly randomThinDir: boolean;
+  readonly regen: boolean;
+  /** Run `ssh_pre_flight` even where the workspace exists. */
+  readonly preFlight: boolean;
+  readonly acceptNewHostKeys: boolean;
+  /** `-i`: no check of host keys at all. */
+  readonly ignoreHostKeys: boolean;
+  readonly jid: string;
+  readonly logLevel: LogLevel | 'quiet';
+};
+
+export type Batch = { readonly count: number } | { readonly percent: number };
