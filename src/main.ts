@@ -1,3 +1,5 @@
 import { main } from './cli/cli.ts';
 
-process.exitCode = await main(process.argv.slice(2), process.env);
+main(process.argv.slice(2), process.env).then(code => {
+  process.exitCode = code;
+});
