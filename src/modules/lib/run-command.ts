@@ -1,0 +1,373 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { CommandExecutionError } from '../api.ts';
+import { type Account, readAccounts, readGroups } from './accounts.ts';
+import { searchPath, which } from './which.ts';
+
+/** A program with its arguments, or a line for a shell (`/bin/sh` unless named). */
+export type Command =
+  | readonly [string, ...string[]]
+  | { readonly shell?: string | undefined; readonly command: string };
+
+export type CommandOptions = {
+  readonly cwd?: string | undefined;
+  /** Added to the runtime's environment; `undefined` and `null` take a variable away. */
+  readonly env?: Readonly<Record<string, string | null | undefined>> | undefined;
+  /** Start from an empty environment instead. */
+  readonly cleanEnv?: boolean | undefined;
+  /** Sets LC_ALL=C, for output that a program reads. */
+  readonly plainLocale?: boolean | undefined;
+  /** The user to run as: a name or an uid. */
+  readonly runas?: string | number | undefined;
+  /** The primary group to run with. */
+  readonly group?: string | number | undefined;
+  readonly umask?: number | undefined;
+  readonly stdin?: string | Uint8Array | undefined;
+  /** Seconds; the whole process group is killed when they have passed. */
+  readonly timeout?: number | undefined;
+  /** Bytes kept of each of stdout and stderr; the rest is read and dropped. */
+  readonly outputLimit?: number | undefined;
+  /** Called with every piece of output as it comes. */
+  readonly onOutput?: ((stream: 'stdout' | 'stderr', text: string) => void) | undefined;
+  /** Start it and answer at once; output is dropped. */
+  readonly background?: boolean | undefined;
+};
+
+export type CommandResult = {
+  /** Exit status; 128 + n after signal n, as shells count. */
+  readonly code: number;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly pid: number;
+  readonly timedOut: boolean;
+};
+
+const defaultOutputLimit = 64 * 1024 * 1024;
+const killGrace = 2000;
+/** How long output of background grandchildren is waited for after the command itself ended. */
+const drainGrace = 500;
+
+const live = new Set<ChildProcess>();
+
+/** Ends every command that still runs, with its process group; SIGKILL follows after a moment. */
+export const killAllChildren = async (): Promise<void> => {
+  const children = [...live];
+  for (const child of children) killGroup(child, 'SIGTERM');
+  await Promise.race([
+    Promise.all(children.map(child => exited(child))),
+    new Promise(resolve => setTimeout(resolve, killGrace)),
+  ]);
+  for (const child of children) if (live.has(child)) killGroup(child, 'SIGKILL');
+};
+
+/**
+ * Runs a command to its end. It gets a process group of its own, /dev/null as stdin unless
+ * `stdin` is given, and never the runtime's own stdout.
+ *
+ * @throws CommandExecutionError when it cannot be started (not found, no such user or folder)
+ */
+export const runCommand = async (
+  command: Command,
+  options: CommandOptions = {},
+): Promise<CommandResult> => {
+  const identity = await resolveIdentity(options);
+  const argv = identity.wrap(toArgv(command));
+  const cwd = options.cwd ?? identity.home ?? process.cwd();
+  if (!isFolder(cwd))
+    throw new CommandExecutionError(
+      `Cannot run ${argv[0]}: the working directory ${cwd} does not exist.`,
+    );
+  const child = start(argv, cwd, environment(options, identity.env), identity, options);
+  return await collect(child, argv[0], options);
+};
+
+/** `runCommand` for programs whose failure is the caller's failure. */
+export const runChecked = async (
+  command: Command,
+  options: CommandOptions = {},
+): Promise<CommandResult> => {
+  const result = await runCommand(command, options);
+  if (result.code === 0) return result;
+  const name = Array.isArray(command)
+    ? command.join(' ')
+    : (command as { command: string }).command;
+  const why = result.timedOut
+    ? `no end after ${options.timeout} seconds`
+    : (result.stderr.trim() || result.stdout.trim()).slice(-4000);
+  throw new CommandExecutionError(`"${name}" failed with exit status ${result.code}: ${why}`);
+};
+
+type Identity = {
+  readonly wrap: (argv: readonly [string, ...string[]]) => readonly [string, ...string[]];
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly home?: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+const noChange: Identity = { wrap: argv => argv, env: {} };
+
+const resolveIdentity = async ({ runas, group }: CommandOptions): Promise<Identity> => {
+  if (runas === undefined && group === undefined) return noChange;
+  const account = runas === undefined ? undefined : await findAccount(runas);
+  const gid = group === undefined ? account?.gid : await findGid(group);
+  const env = account
+    ? { HOME: account.home, USER: account.name, LOGNAME: account.name, SHELL: account.shell }
+    : {};
+  const home = account && isFolder(account.home) ? account.home : '/';
+  const uid = process.getuid?.();
+  if (uid !== 0) {
+    if ((account && account.uid !== uid) || (gid !== undefined && gid !== process.getgid?.()))
+      throw new CommandExecutionError(
+        `Cannot run a command as ${runas ?? `group ${group}`}: only root can, and this is uid ${uid}.`,
+      );
+    return { wrap: argv => argv, env, home };
+  }
+  const supplementary = account ? await hasSupplementaryGroups(account) : false;
+  const setpriv = supplementary ? which('setpriv') : undefined;
+  if (account && setpriv)
+    return {
+      wrap: argv => [
+        setpriv,
+        `--reuid=${account.uid}`,
+        `--regid=${gid ?? account.gid}`,
+        '--init-groups',
+        '--',
+        ...argv,
+      ],
+      env,
+      home,
+    };
+  return {
+    wrap: argv => argv,
+    ...(account ? { uid: account.uid } : {}),
+    ...(gid === undefined ? {} : { gid }),
+    env,
+    home,
+  };
+};
+
+const findAccount = async (runas: string | number): Promise<Account> => {
+  const text = String(runas);
+  const accounts = await readAccounts();
+  const found =
+    accounts.find(({ name }) => name === text) ?? accounts.find(({ uid }) => String(uid) === text);
+  if (found) return found;
+  const remote = which('getent')
+    ? parseFirst((await runCommand(['getent', 'passwd', '--', text])).stdout)
+    : undefined;
+  if (remote) return remote;
+  throw new CommandExecutionError(`User '${text}' is not available`);
+};
+
+const parseFirst = (line: string): Account | undefined => {
+  const [name, passwd, uid, gid, gecos, home, shell] = line.trim().split(':');
+  if (!name || !uid || !gid) return undefined;
+  return {
+    name,
+    passwd: passwd ?? '',
+    uid: Number(uid),
+    gid: Number(gid),
+    gecos: gecos ?? '',
+    home: home ?? '/',
+    shell: shell ?? '/bin/sh',
+  };
+};
+
+const findGid = async (group: string | number): Promise<number> => {
+  const text = String(group);
+  const groups = await readGroups();
+  const found =
+    groups.find(({ name }) => name === text) ?? groups.find(({ gid }) => String(gid) === text);
+  if (found) return found.gid;
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new CommandExecutionError(`Group '${text}' is not available`);
+};
+
+/** Groups from a directory service count too: an account that is not local is assumed to have some. */
+const hasSupplementaryGroups = async ({ name, gid }: Account): Promise<boolean> => {
+  const local = (await readAccounts()).some(account => account.name === name);
+  return (
+    !local || (await readGroups()).some(group => group.gid !== gid && group.members.includes(name))
+  );
+};
+
+const toArgv = (command: Command): readonly [string, ...string[]] =>
+  'command' in command
+    ? [command.shell ?? '/bin/sh', '-c', command.command]
+    : (command as readonly [string, ...string[]]);
+
+const localeVariable = /^(?:LC_|LANG$|LANGUAGE$)/;
+
+const environment = (
+  { env, cleanEnv, plainLocale }: CommandOptions,
+  own: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv => {
+  const all: NodeJS.ProcessEnv = cleanEnv ? {} : { ...process.env, ...own };
+  if (!cleanEnv && !all.PATH) all.PATH = searchPath('').join(':');
+  if (plainLocale) {
+    for (const name of Object.keys(all)) if (localeVariable.test(name)) delete all[name];
+    all.LC_ALL = 'C';
+  }
+  for (const [name, value] of Object.entries(env ?? {}))
+    if (value === undefined || value === null) delete all[name];
+    else all[name] = value;
+  return all;
+};
+
+const start = (
+  argv: readonly [string, ...string[]],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  { uid, gid }: Identity,
+  { stdin, umask, background }: CommandOptions,
+): ChildProcess => {
+  const [name, ...args] = argv;
+  const program = name.includes('/') ? name : (which(name) ?? name);
+  const output = background ? 'ignore' : 'pipe';
+  const before = umask === undefined ? undefined : process.umask(umask);
+  try {
+    return spawn(program, args, {
+      cwd,
+      env,
+      detached: true,
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', output, output],
+      ...(uid === undefined ? {} : { uid }),
+      ...(gid === undefined ? {} : { gid }),
+    });
+  } finally {
+    if (before !== undefined) process.umask(before);
+  }
+};
+
+const collect = (
+  child: ChildProcess,
+  name: string,
+  { stdin, timeout, outputLimit = defaultOutputLimit, onOutput, background }: CommandOptions,
+): Promise<CommandResult> =>
+  new Promise((resolve, reject) => {
+    let timedOut = false;
+    const stdout = gather(child.stdout, outputLimit, text => onOutput?.('stdout', text));
+    const stderr = gather(child.stderr, outputLimit, text => onOutput?.('stderr', text));
+    const timers: NodeJS.Timeout[] = [];
+    const settle = (code: number | null, signal: NodeJS.Signals | null): void => {
+      for (const timer of timers) clearTimeout(timer);
+      resolve({
+        code: code ?? 128 + (signal ? (signalNumbers[signal] ?? 0) : 0),
+        signal,
+        stdout: stdout(),
+        stderr: stderr(),
+        pid: child.pid ?? 0,
+        timedOut,
+      });
+    };
+    child.once('error', error => {
+      live.delete(child);
+      for (const timer of timers) clearTimeout(timer);
+      reject(startFailure(name, error));
+    });
+    child.once('spawn', () => {
+      if (background) {
+        child.unref();
+        settle(0, null);
+        return;
+      }
+      live.add(child);
+      if (timeout !== undefined && timeout > 0)
+        timers.push(
+          setTimeout(() => {
+            timedOut = true;
+            killGroup(child, 'SIGTERM');
+            timers.push(setTimeout(() => killGroup(child, 'SIGKILL'), killGrace));
+          }, timeout * 1000),
+        );
+    });
+    if (background) return;
+    child.once('exit', (code, signal) => {
+      live.delete(child);
+      // A daemon it left behind may hold the pipes open for good: its output is drained, unread.
+      timers.push(
+        setTimeout(() => {
+          for (const stream of [child.stdout, child.stderr])
+            if (stream && 'unref' in stream) (stream as { unref(): void }).unref();
+          settle(code, signal);
+        }, drainGrace),
+      );
+    });
+    child.once('close', settle);
+    if (stdin !== undefined) {
+      child.stdin?.on('error', () => {}); // it ended without reading all of its input
+      child.stdin?.end(stdin);
+    }
+  });
+
+/** Reads a stream to text, keeping at most `limit` bytes. */
+const gather = (
+  stream: Readable | null,
+  limit: number,
+  onText: (text: string) => void,
+): (() => string) => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    onText(chunk.toString('utf8'));
+    if (size >= limit) return;
+    const kept = chunk.subarray(0, limit - size);
+    chunks.push(kept);
+    size += kept.length;
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+};
+
+const startFailure = (name: string, error: NodeJS.ErrnoException): CommandExecutionError => {
+  const reasons: Record<string, string> = {
+    ENOENT: 'command not found',
+    EACCES: 'permission denied',
+    E2BIG: 'its arguments are too long',
+    ENOEXEC: 'it is no program this machine can run',
+  };
+  return new CommandExecutionError(
+    `Cannot run ${name}: ${reasons[error.code ?? ''] ?? error.message}.`,
+  );
+};
+
+const killGroup = (child: ChildProcess, signal: NodeJS.Signals): void => {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal);
+  }
+};
+
+const exited = (child: ChildProcess): Promise<void> =>
+  child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve()
+    : new Promise(resolve => child.once('exit', () => resolve()));
+
+const signalNumbers: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGILL: 4,
+  SIGABRT: 6,
+  SIGBUS: 7,
+  SIGFPE: 8,
+  SIGKILL: 9,
+  SIGUSR1: 10,
+  SIGSEGV: 11,
+  SIGUSR2: 12,
+  SIGPIPE: 13,
+  SIGALRM: 14,
+  SIGTERM: 15,
+};
+
+const isFolder = (path: string): boolean => {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+};
