@@ -1,0 +1,22 @@
+import type { Data } from '../data/value.ts';
+
+/** One SLS after its render pipe. Keys and nodes know their places (`data/position.ts`). */
+export type RenderedSls = {
+  readonly sls: string;
+  readonly saltenv: string;
+  /** The file as users know it: path relative to where they work, or absolute. */
+  readonly file: string;
+  readonly data: Data;
+};
+
+/** How the compiler gets at SLS files: made by control, per host. */
+export type SlsLoader = {
+  readonly envs: () => readonly string[];
+  /** Names of all SLS of an environment, dotted. */
+  readonly list: (saltenv: string) => Promise<readonly string[]>;
+  /** Renders one SLS; undefined when there is no such file. Throws `TsaltError` when it does not render. */
+  readonly render: (saltenv: string, sls: string, extra?: SlsExtra) => Promise<RenderedSls | undefined>;
+};
+
+/** Pillar includes hand defaults to what they include. */
+export type SlsExtra = { readonly defaults?: Data };

@@ -1,0 +1,85 @@
+import type { Data, Dict } from '../data/value.ts';
+import type { Config } from '../protocol/config.ts';
+import type { LogLevel } from '../protocol/job.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import type { ModuleMeta } from '../protocol/meta.ts';
+import type { StateResults } from '../protocol/result.ts';
+import type { SlsLoader } from '../protocol/sls.ts';
+
+/** What a function of the control node works with: one host's run. Made by `control/site.ts`. */
+export type WrapperContext = {
+  readonly id: string;
+  readonly grains: Dict;
+  /** The host's options (minion opts over tsalt.yaml): `opts` in templates. */
+  readonly opts: Dict;
+  /** tsalt.yaml as written. */
+  readonly masterOpts: Dict;
+  readonly config: Config;
+  /** Nodegroups as expressions, by name. */
+  readonly nodegroups: Readonly<Record<string, string | readonly string[]>>;
+  /** The pillar of this run, with the CLI's override; compiled once. Throws kind `pillar` when it has errors. */
+  readonly pillar: () => Promise<Dict>;
+  /** The pillar compiled anew with other settings. */
+  readonly compilePillar: (settings: PillarSettings) => Promise<Dict>;
+  /** What `ext_pillar` sources give; `settings` replaces those of the configuration. */
+  readonly extPillar: (settings: Data) => Promise<Dict>;
+  readonly pillarFileExists: (path: string, saltenv: string) => boolean;
+  readonly files: FileListing;
+  /** A text file of the roots. */
+  readonly readFile: (path: string, saltenv?: string) => Promise<string | undefined>;
+  /** Renders a file of the roots, or a text, through a pipe. */
+  readonly renderAny: (request: {
+    path: string | undefined;
+    text: string | undefined;
+    pipe: string;
+    extra: Dict;
+  }) => Promise<Data>;
+  /** SLS of the file roots, rendered for this host with this pillar. */
+  readonly loader: (pillar: Dict) => SlsLoader;
+  /** Renders text as an SLS for `state.template` and `state.template_str`. */
+  readonly renderSls: (text: string, name: string, pillar: Dict) => Promise<Data>;
+  /** Calls an execution function: here when it lives on the control node, else on the host. */
+  readonly call: (fun: string, args: readonly Data[], kwargs: Dict) => Promise<Data>;
+  /** Runs low chunks on the host; results arrive in run order and are also emitted as events. */
+  readonly run: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
+  /** All modules of the artifact. */
+  readonly modules: readonly ModuleMeta[];
+  readonly log: (level: LogLevel, module: string, message: string) => void;
+  /** The host's exit code for this run, Salt's `__context__['retcode']`. */
+  readonly setRetcode: (code: number) => void;
+  /** True in test mode by configuration or command line; a `test=` argument of the call wins. */
+  readonly test: boolean;
+};
+
+export type PillarSettings = {
+  readonly pillarenv?: string;
+  readonly saltenv?: string;
+  readonly override?: Dict;
+};
+
+export type FileListing = {
+  readonly envs: () => readonly string[];
+  readonly list: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
+  readonly listDirs: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
+  readonly listStates: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
+  readonly exists: (path: string, saltenv: string, kind: 'file' | 'dir') => boolean | Promise<boolean>;
+};
+
+export type RunSettings = {
+  readonly test: boolean;
+  readonly saltenv: string;
+  /** The pillar these chunks were rendered with. */
+  readonly pillar: Dict;
+  readonly queue?: boolean;
+  readonly concurrent?: boolean;
+  /** Further options for the run: `state_aggregate`, `failhard`, `localconfig` … */
+  readonly opts?: Dict;
+};
+
+export type RunOutcome = { readonly states: StateResults; readonly retcode: number };
+
+/** What `state.*` gives back where a state run is asked for. */
+export type StateAnswer =
+  | { readonly states: StateResults }
+  /** Compile errors, all of them. */
+  | { readonly errors: readonly string[] };
