@@ -27,7 +27,16 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     packages: ['p-limit'],
   },
   wrapper: {
-    imports: ['compiler', 'render', 'fileserver', 'targeting', 'yaml', 'data', 'protocol'],
+    imports: [
+      'config',
+      'compiler',
+      'render',
+      'fileserver',
+      'targeting',
+      'yaml',
+      'data',
+      'protocol',
+    ],
   },
   config: { imports: ['yaml', 'data', 'protocol'] },
   roster: { imports: ['yaml', 'data', 'protocol'] },

@@ -1,5 +1,5 @@
+import type { Config } from '../config/config.ts';
 import type { Data, Dict } from '../data/value.ts';
-import type { Config } from '../protocol/config.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
@@ -62,7 +62,11 @@ export type FileListing = {
   readonly list: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
   readonly listDirs: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
   readonly listStates: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
-  readonly exists: (path: string, saltenv: string, kind: 'file' | 'dir') => boolean | Promise<boolean>;
+  readonly exists: (
+    path: string,
+    saltenv: string,
+    kind: 'file' | 'dir',
+  ) => boolean | Promise<boolean>;
 };
 
 export type RunSettings = {
