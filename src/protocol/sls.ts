@@ -15,8 +15,16 @@ export type SlsLoader = {
   /** Names of all SLS of an environment, dotted. */
   readonly list: (saltenv: string) => Promise<readonly string[]>;
   /** Renders one SLS; undefined when there is no such file. Throws `TsaltError` when it does not render. */
-  readonly render: (saltenv: string, sls: string, extra?: SlsExtra) => Promise<RenderedSls | undefined>;
+  readonly render: (
+    saltenv: string,
+    sls: string,
+    extra?: SlsExtra,
+  ) => Promise<RenderedSls | undefined>;
 };
 
-/** Pillar includes hand defaults to what they include. */
-export type SlsExtra = { readonly defaults?: Data };
+export type SlsExtra = {
+  /** Template variables: pillar includes hand defaults to what they include. */
+  readonly defaults?: Data;
+  /** The exact file below the roots, where a top file is meant (`alt/mytop.sls`). */
+  readonly path?: string;
+};

@@ -1,3 +1,4 @@
+import type { Problem } from '../compiler/problem.ts';
 import type { Config } from '../config/config.ts';
 import type { Data, Dict } from '../data/value.ts';
 import type { LogLevel } from '../protocol/job.ts';
@@ -17,9 +18,9 @@ export type WrapperContext = {
   readonly config: Config;
   /** Nodegroups as expressions, by name. */
   readonly nodegroups: Readonly<Record<string, string | readonly string[]>>;
-  /** The pillar of this run, with the CLI's override; compiled once. Throws kind `pillar` when it has errors. */
+  /** The pillar of this run, with the CLI's override; compiled once. Throws `pillarFailure` (`compiler/pillar.ts`) when it has errors. */
   readonly pillar: () => Promise<Dict>;
-  /** The pillar compiled anew with other settings. */
+  /** The pillar compiled anew with other settings; throws as `pillar` does. */
   readonly compilePillar: (settings: PillarSettings) => Promise<Dict>;
   /** What `ext_pillar` sources give; `settings` replaces those of the configuration. */
   readonly extPillar: (settings: Data) => Promise<Dict>;
@@ -85,5 +86,14 @@ export type RunOutcome = { readonly states: StateResults; readonly retcode: numb
 /** What `state.*` gives back where a state run is asked for. */
 export type StateAnswer =
   | { readonly states: StateResults }
-  /** Compile errors, all of them. */
-  | { readonly errors: readonly string[] };
+  /** Compile errors, all of them: Salt's texts, and beside them where each fault is. */
+  | { readonly errors: readonly string[]; readonly problems?: readonly Problem[] };
+
+/** A function that lives on the control node. Throws `TsaltError` for arguments that make no sense. */
+export type Wrapper = (call: WrapperCall) => Promise<Data | StateAnswer>;
+
+export type WrapperCall = {
+  readonly args: readonly Data[];
+  readonly kwargs: Dict;
+  readonly ctx: WrapperContext;
+};

@@ -1,0 +1,17 @@
+import type { Place } from '../protocol/error.ts';
+
+/**
+ * One fault in what the user wrote. `message` is Salt's text, word for word, since scripts read
+ * it; place and hint travel beside it.
+ */
+export type Problem = {
+  readonly message: string;
+  readonly at?: Place | undefined;
+  /** What was expected, one sentence. */
+  readonly hint?: string | undefined;
+  /** The lines around the fault, ready to print. */
+  readonly excerpt?: string | undefined;
+};
+
+export const messagesOf = (problems: readonly Problem[]): string[] =>
+  problems.map(({ message }) => message);
