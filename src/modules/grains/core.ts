@@ -1,0 +1,359 @@
+import { existsSync } from 'node:fs';
+import { arch, release, type, version } from 'node:os';
+import { __opts__, type PlainDict } from '../api.ts';
+import { hostNames } from '../lib/host-names.ts';
+import { namesIn, parseAssignments, readOr } from '../lib/read-file.ts';
+import { pythonHash } from '../lib/sip-hash.ts';
+import { which } from '../lib/which.ts';
+
+/**
+ * The minion id and what is made of it.
+ */
+export const id = (): PlainDict => {
+  const own = option('id');
+  if (typeof own !== 'string') return {};
+  const hash = pythonHash(own) % 2n ** 31n;
+  return { id: own, server_id: Number(hash < 0n ? hash + 2n ** 31n : hash) };
+};
+
+/**
+ * Which system this is: kernel, distribution, release, architecture, init.
+ */
+export const os_data = (): PlainDict => {
+  const kernel: PlainDict = {
+    kernel: type(),
+    nodename: hostNames().localhost,
+    kernelrelease: release(),
+    kernelversion: version(),
+    cpuarch: cpuArch(),
+  };
+  if (type() === 'Darwin') return { ...kernel, ...darwin() };
+  const distribution = _osRelease();
+  const family = String(distribution.os_family ?? 'Unknown');
+  return {
+    ...kernel,
+    ...lsb(),
+    ...distribution,
+    osarch: osArch(family),
+    init: initSystem(),
+    ...(initSystem() === 'systemd' ? { systemd: systemdVersion() } : {}),
+    ...selinux(),
+  };
+};
+
+/** How to list processes here. */
+export const ps = (): PlainDict => ({ ps: 'ps -efHww' });
+
+/**
+ * Names of this machine, without asking DNS: /etc/hosts decides what the full name is.
+ */
+export const hostname = (): PlainDict => hostNames();
+
+/** The account the runtime works as. */
+export const process_data = (): PlainDict => {
+  const uid = process.getuid?.() ?? 0;
+  const gid = process.getgid?.() ?? 0;
+  return {
+    uid,
+    gid,
+    username: nameOf('/etc/passwd', uid) ?? String(uid),
+    groupname: nameOf('/etc/group', gid) ?? String(gid),
+    pid: process.pid,
+    cwd: process.cwd(),
+    path: process.env.PATH ?? '',
+    systempath: (process.env.PATH ?? '').split(':'),
+    shell: process.env.SHELL ?? '/bin/sh',
+    nodeversion: process.versions.node.split('.').map(Number),
+    nodeexecutable: process.execPath,
+  };
+};
+
+/** Language and time zone. */
+export const locale_info = (): PlainDict => {
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  const [language, encoding] = (LC_ALL || LC_CTYPE || LANG || '').split('.');
+  const known = language !== '' && language !== 'C' && language !== 'POSIX';
+  return {
+    locale_info: {
+      defaultlanguage: known ? (language ?? null) : null,
+      defaultencoding: known || encoding ? (encoding ?? 'ISO8859-1') : null,
+      detectedencoding: 'utf-8',
+      timezone: timezone(),
+    },
+  };
+};
+
+/** Identifiers that survive a change of name. */
+export const machine_id = (): PlainDict => {
+  const found = ['/etc/machine-id', '/var/lib/dbus/machine-id']
+    .map(path => readOr(path)?.trim())
+    .find(text => text);
+  return { machine_id: found ?? '' };
+};
+
+/** The boot command line: pairs of name and value, as Salt gives them. */
+export const kernelparams = (): PlainDict => {
+  const line = readOr('/proc/cmdline');
+  if (line === undefined) return {};
+  return {
+    kernelparams: (line.trim().match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map(item => {
+      const parts = item.split('=');
+      return [parts[0] ?? '', parts.length === 2 ? (parts[1] ?? '').replace(/^"|"$/g, '') : null];
+    }),
+  };
+};
+
+/** What runs the states: the release of Salt whose behaviour is kept. */
+export const salt_version = (): PlainDict => ({
+  saltversion: '3006.9',
+  saltversioninfo: [3006, 9],
+  saltpath: process.argv[1] ?? '',
+  master: typeof option('master') === 'string' ? option('master') : '',
+});
+
+const option = (name: string): string | boolean | number | null => {
+  try {
+    const value: unknown = __opts__[name];
+    return typeof value === 'string' ? value : null;
+  } catch {
+    return null; // grains may be gathered before there is a run
+  }
+};
+
+const cpuArch = (): string => {
+  const names: Record<string, string> = {
+    x64: 'x86_64',
+    ia32: 'i686',
+    arm64: type() === 'Darwin' ? 'arm64' : 'aarch64',
+    arm: 'armv7l',
+    ppc64: 'ppc64le',
+    loong64: 'loongarch64',
+  };
+  return names[arch()] ?? arch();
+};
+
+/** dpkg keeps its own architecture first in `arch` once there is a foreign one. */
+const osArch = (family: string): string => {
+  if (family !== 'Debian') return cpuArch();
+  const names: Record<string, string> = {
+    x64: 'amd64',
+    ia32: 'i386',
+    arm: 'armhf',
+    ppc64: 'ppc64el',
+    mips64el: 'mips64el',
+  };
+  return readOr('/var/lib/dpkg/arch')?.split('\n')[0]?.trim() || (names[arch()] ?? arch());
+};
+
+/** Grains from os-release(5), with Salt's traditional names. */
+export const _osRelease = (
+  text = readOr('/etc/os-release') ?? readOr('/usr/lib/os-release') ?? '',
+): PlainDict => {
+  const values = parseAssignments(text);
+  const name = values.get('NAME')?.trim();
+  const osId = values.get('ID');
+  if (!name || !osId) return { os: type(), os_family: 'Unknown' };
+  const os = osName(name, osId);
+  const family = osFamily(os, osId, values.get('ID_LIKE'));
+  const osfullname = fullName(name, osId);
+  const osrelease = values.get('VERSION_ID') || releaseQuirk(osId, values);
+  const codename =
+    values.get('VERSION_CODENAME') || codenameQuirk(osId, values) || values.get('UBUNTU_CODENAME');
+  return {
+    os,
+    os_family: family,
+    osfullname,
+    ...(codename ? { oscodename: codename } : {}),
+    ...(osrelease ? { osrelease, ...releaseData(os, osfullname, osrelease) } : {}),
+    ...(values.get('BUILD_ID') ? { osbuild: values.get('BUILD_ID') as string } : {}),
+  };
+};
+
+/** Salt's `os`: by the first ten letters of the name, where that is not simply the name. */
+const osNames: Readonly<Record<string, string>> = {
+  redhatente: 'RedHat',
+  gentoobase: 'Gentoo',
+  archarm: 'Arch ARM',
+  arch: 'Arch',
+  debian: 'Debian',
+  raspbian: 'Raspbian',
+  amazonami: 'Amazon',
+  alt: 'ALT',
+  enterprise: 'OEL',
+  oracleserv: 'OEL',
+  cloudserve: 'CloudLinux',
+  cloudlinux: 'CloudLinux',
+  almalinux: 'AlmaLinux',
+  scientific: 'ScientificLinux',
+  synology: 'Synology',
+  nilrt: 'NILinuxRT',
+  poky: 'Poky',
+  manjaro: 'Manjaro',
+  manjarolin: 'Manjaro',
+  univention: 'Univention',
+  antergos: 'Antergos',
+  sles: 'SUSE',
+  sled: 'SUSE',
+  sles_sap: 'SUSE',
+  opensusele: 'SUSE',
+  opensusetu: 'SUSE',
+  void: 'Void',
+  linuxmint: 'Mint',
+  neon: 'KDE neon',
+  pop: 'Pop',
+  rocky: 'Rocky',
+  alibabaclo: 'Alinux',
+  mendel: 'Mendel',
+};
+
+const osName = (name: string, osId: string): string => {
+  if (osId === 'astra') return name.includes('Orel') ? 'AstraLinuxCE' : 'AstraLinuxSE';
+  if (osId === 'pop') return 'Pop';
+  const short = name.replace(/\W(?:gnu\/)?linux/gi, '').trim();
+  return osNames[short.replaceAll(' ', '').toLowerCase().slice(0, 10)] ?? short;
+};
+
+const families: Readonly<Record<string, string>> = {
+  fedora: 'RedHat',
+  rhel: 'RedHat',
+  centos: 'RedHat',
+  rocky: 'RedHat',
+  almalinux: 'RedHat',
+  amzn: 'RedHat',
+  ol: 'RedHat',
+  photon: 'RedHat',
+  suse: 'Suse',
+  opensuse: 'Suse',
+  sles: 'Suse',
+  'opensuse-leap': 'Suse',
+  'opensuse-tumbleweed': 'Suse',
+  arch: 'Arch',
+  archarm: 'Arch',
+  alpine: 'Alpine',
+  gentoo: 'Gentoo',
+  void: 'Void',
+  nixos: 'NixOS',
+  poky: 'Poky',
+  openwrt: 'OpenWrt',
+};
+
+const osFamily = (os: string, osId: string, idLike: string | undefined): string => {
+  const ids = [osId, ...(idLike ?? '').split(/\s+/).filter(part => part !== '')];
+  if (ids.includes('debian') || ids.includes('ubuntu')) return 'Debian';
+  if (os === 'ALT') return 'RedHat';
+  const known = ids.map(part => families[part]).find(family => family !== undefined);
+  const last = ids.at(-1) ?? '';
+  return known ?? last.charAt(0).toUpperCase() + last.slice(1);
+};
+
+/** SUSE's products are known by a shorter name than os-release gives. */
+const fullName = (name: string, osId: string): string => {
+  if (osId === 'opensuse-leap') return 'Leap';
+  if (osId === 'opensuse-tumbleweed') return 'Tumbleweed';
+  return name;
+};
+
+const releaseQuirk = (osId: string, values: Map<string, string>): string | undefined =>
+  osId === 'mendel'
+    ? /[^\d]+ (\d[\d.+\-a-z]*) \(/.exec(values.get('PRETTY_NAME') ?? '')?.[1]
+    : osId === 'debian'
+      ? readOr('/etc/debian_version')?.trim() // testing and unstable have no VERSION_ID
+      : undefined;
+
+const codenameQuirk = (osId: string, values: Map<string, string>): string | undefined =>
+  osId === 'astra'
+    ? values.get('VARIANT_ID')
+    : /\d[\d.+\-a-z]* \((.+)\)/.exec(values.get('VERSION') ?? '')?.[1];
+
+const releaseData = (os: string, osfullname: string, osrelease: string): PlainDict => {
+  const info = osrelease.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part));
+  const major = Number(info[0]);
+  const shownName = ['Debian', 'Raspbian', 'MacOS'].includes(os) ? os : osfullname;
+  const shownRelease = ['Ubuntu', 'Pop'].includes(os) ? osrelease : info[0];
+  return {
+    osrelease_info: info,
+    ...(Number.isInteger(major) ? { osmajorrelease: major } : {}),
+    osfinger: `${shownName}-${shownRelease}`,
+  };
+};
+
+const lsb = (): PlainDict => {
+  const grains: PlainDict = {};
+  const lines = parseAssignments(readOr('/etc/lsb-release') ?? '');
+  for (const [key, value] of lines)
+    if (key.startsWith('DISTRIB_')) grains[`lsb_${key.toLowerCase()}`] = value;
+  const values = parseAssignments(readOr('/etc/os-release') ?? '');
+  const codename = values.get('VERSION_CODENAME');
+  if (lines.size === 0 && values.get('NAME'))
+    return {
+      lsb_distrib_id: values.get('NAME') ?? '',
+      ...(values.get('VERSION_ID') ? { lsb_distrib_release: values.get('VERSION_ID') ?? '' } : {}),
+      ...(codename ? { lsb_distrib_codename: codename } : {}),
+      lsb_distrib_description: values.get('PRETTY_NAME') ?? '',
+    };
+  return grains;
+};
+
+/** macOS says what it is in a property list; reading it spares a `sw_vers`. */
+const darwin = (): PlainDict => {
+  const text = readOr('/System/Library/CoreServices/SystemVersion.plist') ?? '';
+  const value = (key: string): string =>
+    new RegExp(`<key>${key}</key>\\s*<string>([^<]*)</string>`).exec(text)?.[1] ?? '';
+  const osrelease = value('ProductVersion');
+  const osfullname = `${value('ProductName')} ${osrelease}`;
+  return {
+    os: 'MacOS',
+    os_family: 'MacOS',
+    osfullname,
+    osrelease,
+    osbuild: value('ProductBuildVersion'),
+    osarch: cpuArch(),
+    init: 'launchd',
+    ...releaseData('MacOS', osfullname, osrelease),
+  };
+};
+
+/** The init system, by what it leaves behind rather than by asking it. */
+const initSystem = (): string => {
+  if (existsSync('/run/systemd/system')) return 'systemd';
+  const command = (readOr('/proc/1/cmdline') ?? '').split('\0').filter(part => part !== '');
+  const name = command[0]?.split('/').at(-1) ?? '';
+  if (existsSync('/run/openrc') || (which('openrc-run') && existsSync('/etc/runlevels')))
+    return 'openrc';
+  for (const known of ['runit', 'dumb-init', 'tini', 'supervisord', 's6-svscan'])
+    if (command.some(part => part.split('/').at(-1) === known)) return known;
+  if (command.includes('/sbin/my_init') || existsSync('/run/runit')) return 'runit';
+  if (name === 'init' && existsSync('/etc/inittab')) return 'sysvinit';
+  if (name === 'init' && existsSync('/etc/init') && which('initctl')) return 'upstart';
+  return 'unknown';
+};
+
+/** systemd's version stands in the name of its library. Its feature list is only in the program. */
+const systemdVersion = (): PlainDict => {
+  const folders = ['/usr/lib/systemd', '/lib/systemd', `/usr/lib/${cpuArch()}-linux-gnu/systemd`];
+  for (const folder of folders)
+    for (const name of namesIn(folder)) {
+      const match = /^libsystemd-shared-(\d+)/.exec(name);
+      if (match) return { version: match[1] ?? '' };
+    }
+  return { version: 'UNDEFINED' };
+};
+
+const selinux = (): PlainDict => {
+  const enforce = readOr('/sys/fs/selinux/enforce')?.trim();
+  const enabled = enforce !== undefined;
+  if (!enabled && !existsSync('/etc/selinux/config')) return { selinux: { enabled } };
+  const enforced = !enabled ? 'Disabled' : enforce === '1' ? 'Enforcing' : 'Permissive';
+  return { selinux: { enabled, enforced } };
+};
+
+const nameOf = (file: string, number: number): string | undefined =>
+  readOr(file)
+    ?.split('\n')
+    .map(line => line.split(':'))
+    .find(fields => fields[2] === String(number))?.[0];
+
+const timezone = (): string =>
+  new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' })
+    .formatToParts()
+    .find(({ type: part }) => part === 'timeZoneName')?.value ?? 'unknown';

@@ -1,0 +1,56 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isPlainDict } from '../../protocol/plain.ts';
+import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
+import { formatSimpleYaml, parseSimpleYaml } from './simple-yaml.ts';
+
+/** Where static grains live on a host, as Salt has it. `grains_file` in the options moves it. */
+export const grainsFile = (): string => {
+  try {
+    const own: unknown = __opts__.grains_file;
+    if (typeof own === 'string' && own !== '') return own;
+  } catch {
+    // no run yet: the default
+  }
+  return '/etc/salt/grains';
+};
+
+/**
+ * The static grains of this host; none when there is no file.
+ *
+ * @throws SaltInvocationError when the file is no readable YAML mapping
+ */
+export const readGrainsFile = async (file = grainsFile()): Promise<PlainDict> => {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch {
+    return {};
+  }
+  const value = parseSimpleYaml(text, file);
+  if (value === null) return {};
+  if (!isPlainDict(value)) throw new CommandExecutionError(`${file} is not a mapping of grains.`);
+  return value;
+};
+
+/** Replaces the static grains of this host, atomically. */
+export const writeGrainsFile = async (grains: PlainDict, file = grainsFile()): Promise<void> => {
+  await mkdir(dirname(file), { recursive: true });
+  const temporary = `${file}.${process.pid}.tmp`;
+  const text = Object.keys(grains).length === 0 ? '{}' : formatSimpleYaml(grains);
+  try {
+    const handle = await open(temporary, 'wx', 0o640);
+    try {
+      await handle.writeFile(`${text}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new CommandExecutionError(
+      `Unable to write to grains file ${file}: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+};
