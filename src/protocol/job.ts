@@ -36,6 +36,12 @@ export type RunParams = {
   readonly chunks: readonly LowChunk[];
   readonly opts: HostOpts;
   readonly pillar?: PlainDict;
+  /** Wait for a run that holds the host's lock, instead of refusing. */
+  readonly queue?: boolean;
+  /** Run beside a run that holds the lock. */
+  readonly concurrent?: boolean;
+  /** What control found out ahead (`protocol/prefetch.ts`); modules see it as `__context__.__prefetch__`. */
+  readonly prefetch?: unknown;
 };
 
 export type RunResult = { readonly retcode: number; readonly aborted?: string };
