@@ -1,0 +1,153 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { PlainDict } from '../../src/modules/api.ts';
+import * as cmd from '../../src/modules/exec/cmd.ts';
+import { splitWords } from '../../src/modules/lib/words.ts';
+import * as state from '../../src/modules/state/cmd.ts';
+import { contextOf, testing, within } from './_context.ts';
+
+const context = contextOf({ cmd });
+const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
+
+/** The steps of Salt's own recorded run; see test/golden. */
+const golden = JSON.parse(
+  readFileSync('test/golden/cases/results/cmd_run_results.json', 'utf8'),
+) as { expect: { return: Record<string, PlainDict> } };
+
+test.each([
+  ['ok', {}],
+  ['bad', {}],
+  ['okcodes', { success_retcodes: [3] }],
+  ['stateful', { stateful: true }],
+  ['stateful2', { stateful: true }],
+  ['env', { env: [{ A: 1 }, { B: 'yes' }] }],
+  ['hide', { hide_output: true }],
+])('cmd.run reports as Salt did: %s', async (id, options) => {
+  const recorded = Object.values(golden.expect.return).find(result => result.__id__ === id) ?? {};
+  const result = await run(() => state.run(String(recorded.name), options));
+  if ('pid' in result.changes) result.changes.pid = '{{PID}}';
+  const { name, changes, comment } = recorded;
+  expect(result).toEqual({ name, changes, comment, result: recorded.result });
+});
+
+test('cmd.run gives both streams in the order they came', async () => {
+  expect(await run(() => cmd.run('echo a; echo b >&2; sleep 0.1; echo c'))).toMatch(
+    /^(a\nb|b\na)\nc$/,
+  );
+});
+
+test('a list of words never meets a shell', async () => {
+  expect(await run(() => cmd.run(['echo', '$HOME', '|', 'cat']))).toBe('$HOME | cat');
+  expect(await run(() => cmd.run(`echo '$HOME' "a  b"`, { python_shell: false }))).toBe(
+    '$HOME a  b',
+  );
+});
+
+test('words are split as a shell splits them', () => {
+  expect(splitWords(`a 'b c' "d\\"e" f\\ g ''`)).toEqual(['a', 'b c', 'd"e', 'f g', '']);
+  expect(() => splitWords("a 'b")).toThrow('A quote is not closed');
+});
+
+test('the exit status of the call is the one of the command unless it is ignored', async () => {
+  expect(await run(() => cmd.retcode('exit 7'))).toBe(7);
+  expect(context.context.retcode).toBe(7);
+  await run(() => cmd.run('exit 7', { ignore_retcode: true }));
+  expect(context.context.retcode).toBe(0);
+});
+
+test('stdin, cwd, umask, prepend_path and clean_env reach the command', async () => {
+  expect(await run(() => cmd.run('cat', { stdin: 'one\\ntwo' }))).toBe('one\ntwo');
+  expect(await run(() => cmd.run('pwd', { cwd: '/usr' }))).toBe('/usr');
+  expect(await run(() => cmd.run('umask', { umask: '077' }))).toMatch(/077$/);
+  expect(await run(() => cmd.run('echo $PATH', { prepend_path: '/opt/x' }))).toMatch(/^\/opt\/x:/);
+  expect(await run(() => cmd.run('echo "[$HOME]"', { clean_env: true }))).toBe('[]');
+});
+
+test('a command that takes too long is killed and says so', async () => {
+  const result = await run(() => cmd.run_all('sleep 30', { timeout: 0.2 }));
+  expect(result).toMatchObject({ retcode: 1, stdout: 'sleep 30 : Timed out after 0.2 seconds' });
+  const ignored = await run(() => state.run('sleep 30', { timeout: 0.2, ignore_timeout: true }));
+  expect(ignored.result).toBe(true);
+});
+
+test('success_stdout makes a failure a success', async () => {
+  expect(await run(() => cmd.retcode('echo fine; exit 5', { success_stdout: 'fine' }))).toBe(0);
+});
+
+test('arguments that make no sense are refused', async () => {
+  await expect(run(() => cmd.run('true', { umask: '0' }))).rejects.toThrow(
+    'Zero umask is not allowed.',
+  );
+  await expect(run(() => cmd.run('true', { cwd: 'relative' }))).rejects.toThrow(
+    "Specified cwd 'relative' either not absolute or does not exist",
+  );
+  await expect(run(() => cmd.run('true', { shell: '/no/shell' }))).rejects.toThrow(
+    'The shell /no/shell is not available',
+  );
+  await expect(run(() => cmd.run('true', { template: 'jinja' }))).rejects.toThrow('"template"');
+});
+
+test('a state with a missing folder or bad env fails without running', async () => {
+  expect(await run(() => state.run('echo x', { cwd: '/no/such' }))).toMatchObject({
+    result: false,
+    comment: 'Desired working directory "/no/such" is not available',
+  });
+  expect(await run(() => state.run('echo x', { env: 'A=1' }))).toMatchObject({
+    result: false,
+    comment: "Invalidly-formatted 'env' parameter. See documentation.",
+  });
+});
+
+test('test mode runs nothing', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'tsalt-cmd-')), 'made');
+  const result = await within(testing(context), () => state.run(`touch ${file}`));
+  expect(result).toEqual({
+    name: `touch ${file}`,
+    changes: {},
+    result: null,
+    comment: `Command "touch ${file}" would have been executed`,
+  });
+  expect(() => readFileSync(file)).toThrow();
+});
+
+test('a stateful command may name what to run in test mode', async () => {
+  const result = await within(testing(context), () =>
+    state.run('exit 1', { stateful: [{ test_name: 'echo "changed=yes comment=would"' }] }),
+  );
+  expect(result).toMatchObject({ result: null, comment: 'would' });
+});
+
+test('cmd.wait does nothing until what it watches changes', async () => {
+  expect(await run(() => state.wait('echo hi'))).toEqual({
+    name: 'echo hi',
+    changes: {},
+    result: true,
+    comment: '',
+  });
+  const woken = await run(() => state.mod_watch('echo hi', { sfun: 'wait' }));
+  expect(woken).toMatchObject({ result: true, changes: { stdout: 'hi' } });
+});
+
+test('a script is fetched, run with arguments and taken away', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'tsalt-cmd-')), 'script.sh');
+  writeFileSync(file, '#!/bin/sh\necho "$0 $1"\n');
+  const cp = { cache_file: async () => file, get_template: async () => '' };
+  const result = await within(contextOf({ cmd, cp }), () => state.script('salt://script.sh word'));
+  expect(result).toMatchObject({ result: true, comment: "Command 'salt://script.sh word' run" });
+  const [path = '', word] = String(result.changes.stdout).split(' ');
+  expect(word).toBe('word');
+  expect(() => readFileSync(path)).toThrow();
+  const none = await within(contextOf({ cmd, cp: { cache_file: async () => '' } }), () =>
+    state.script('salt://none.sh'),
+  );
+  expect(none).toMatchObject({
+    result: false,
+    comment: "Unable to cache script salt://none.sh from saltenv 'base'",
+  });
+});
+
+test('code runs by its interpreter', async () => {
+  expect(await run(() => cmd.exec_code('sh', ['echo "$1"'], { args: ['a b'] }))).toBe('a b');
+});
