@@ -39,6 +39,8 @@ export type FunctionMeta = {
   readonly exportName: string;
   readonly signature: Signature;
   readonly doc?: string;
+  readonly returns?: string;
+  readonly examples?: readonly string[];
   readonly line: number;
 };
 
@@ -57,6 +59,8 @@ export type ModuleMeta = {
   /** `__contracts__`, when the module has it. */
   readonly contracts?: readonly string[];
   readonly outputters?: Readonly<Record<string, string>>;
+  /** A state module that the `auto_state` contract makes out of an execution module. */
+  readonly auto?: boolean;
   /** Set when the module could not be parsed or bundled: it is left out for this reason. */
   readonly broken?: string;
   /** The module imports `__pillar__`: its runs get the whole pillar. */

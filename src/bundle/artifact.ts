@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Artifact } from '../protocol/artifact.ts';
+import type { ControlFunction } from '../protocol/manifest.ts';
+import type { ModuleMeta } from '../protocol/meta.ts';
+import { discoverBuiltins, discoverUser, type FoundModule } from './discover.ts';
+import { type InputStamp, noneExists, refreshInputs, sha256 } from './inputs.ts';
+import { packageRoot } from './locate.ts';
+import { privateDir, writePrivate } from './private-dir.ts';
+
+export type ArtifactOptions = {
+  readonly fileRoots: Readonly<Record<string, readonly string[]>>;
+  /** Private to this user; made when absent. */
+  readonly cacheDir: string;
+  /** More module folders by kind of folder: `{ _modules: ['/opt/modules'] }`. */
+  readonly extraDirs?: Readonly<Record<string, readonly string[]>>;
+  /** Functions that live on the control node: the host forwards their calls. */
+  readonly controlFunctions?: readonly ControlFunction[];
+  /** The file whose `start` the artifact calls; the runtime's own unless a test says otherwise. */
+  readonly runtime?: string;
+};
+
+/** What is remembered of a build. */
+type Index = {
+  readonly found: string;
+  readonly inputs: readonly InputStamp[];
+  /** Files that would change the answer if they came to be. */
+  readonly absent: readonly string[];
+  readonly sha256: string;
+  readonly size: number;
+};
+
+/**
+ * The artifact of these file roots: taken from the cache when nothing that went into it changed,
+ * built by esbuild otherwise. A module that cannot be read or bundled is left out; its
+ * `ModuleMeta.broken` says why.
+ * @throws `TsaltError` when the cache folder is not private or tsalt-ssh itself does not bundle
+ */
+export const buildArtifact = async (options: ArtifactOptions): Promise<Artifact> => {
+  const root = packageRoot();
+  const dir = privateDir(join(privateDir(options.cacheDir), 'artifacts'));
+  const found = findModules(root, options);
+  const foundKey = sha256(JSON.stringify([found, options.controlFunctions ?? []]));
+  const { fileRoots, extraDirs, runtime } = options;
+  const key = sha256(JSON.stringify([root, fileRoots, extraDirs, runtime])).slice(0, 32);
+  const indexPath = join(dir, `index-${key}.json`);
+  const known = readIndex(indexPath);
+  if (known?.found === foundKey && existsSync(join(dir, `${known.sha256}.js`))) {
+    const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
+    if (inputs && inputs !== known.inputs)
+      await writePrivate(indexPath, JSON.stringify({ ...known, inputs }));
+    if (inputs) return fromCache(dir, known);
+  }
+  const { build } = await import('./build.ts');
+  const built = await build({ root, dir, found, options });
+  const index: Index = { found: foundKey, ...built };
+  await writePrivate(indexPath, JSON.stringify(index));
+  return fromCache(dir, index);
+};
+
+/** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
+export const findModules = (root: string, options: ArtifactOptions): FoundModule[] => {
+  const user = discoverUser(options.fileRoots, options.extraDirs).modules;
+  const taken = new Set(user.map(({ kind, name }) => `${kind} ${name}`));
+  const builtins = discoverBuiltins(root).modules.filter(
+    ({ kind, name }) => !taken.has(`${kind} ${name}`),
+  );
+  return [...user, ...builtins];
+};
+
+const readIndex = (path: string): Index | undefined => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Index;
+  } catch {
+    return undefined;
+  }
+};
+
+const fromCache = (dir: string, index: Index): Artifact => {
+  const path = join(dir, `${index.sha256}.js`);
+  let modules: readonly ModuleMeta[] | undefined;
+  let packed: Promise<Uint8Array> | undefined;
+  return {
+    sha256: index.sha256,
+    size: index.size,
+    path,
+    compressed: () => {
+      packed ??= compress(path);
+      return packed;
+    },
+    get modules() {
+      modules ??= JSON.parse(
+        readFileSync(join(dir, `${index.sha256}.meta.json`), 'utf8'),
+      ) as ModuleMeta[];
+      return modules;
+    },
+  };
+};
+
+const compress = async (path: string): Promise<Uint8Array> => {
+  const packed = path.replace(/\.js$/, '.br');
+  try {
+    return await readFile(packed);
+  } catch {
+    const { brotliCompress, constants } = await import('node:zlib');
+    const text = await readFile(path);
+    const bytes = await promisify(brotliCompress)(text, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 9,
+        [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+      },
+    });
+    await writePrivate(packed, bytes);
+    return bytes;
+  }
+};

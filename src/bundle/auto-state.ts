@@ -1,0 +1,51 @@
+import type { FunctionMeta, ModuleMeta, Signature } from '../protocol/meta.ts';
+import type { EntryModule } from './entry.ts';
+
+/**
+ * The state modules that the `auto_state` contract makes out of execution modules, unless the
+ * user wrote a state module of that name: present, absent and describe.
+ */
+export const autoStates = (modules: readonly EntryModule[]): EntryModule[] => {
+  const states = new Set(
+    modules.filter(({ described }) => described.meta.kind === 'state').map(nameOf),
+  );
+  return modules
+    .filter(({ described: { meta } }) => meta.kind === 'exec' && isAuto(meta))
+    .filter(module => !states.has(nameOf(module)))
+    .map(module => ({ ...module, described: { ...module.described, meta: toState(module) } }));
+};
+
+const nameOf = ({ described: { meta } }: EntryModule): string => meta.virtualname ?? meta.file;
+
+const isAuto = (meta: ModuleMeta): boolean =>
+  meta.broken === undefined && meta.contracts?.includes('auto_state') === true;
+
+const toState = ({ described: { meta } }: EntryModule): ModuleMeta => {
+  const signature = (name: string): Signature =>
+    meta.functions.find(fun => fun.name === name)?.signature ?? { positional: [] };
+  const make = (name: string, doc: string, from: Signature): FunctionMeta => ({
+    name,
+    exportName: name,
+    signature: from,
+    doc,
+    line: 1,
+  });
+  const resource = meta.virtualname ?? meta.file;
+  return {
+    ...meta,
+    kind: 'state',
+    auto: true,
+    functions: [
+      make('absent', `Delete the named ${resource} if it exists.`, signature('delete')),
+      make('describe', `Present states for every ${resource} there is.`, {
+        positional: [],
+        keywords: [],
+      }),
+      make(
+        'present',
+        `Create the named ${resource}, or update it where it differs.`,
+        signature('create'),
+      ),
+    ],
+  };
+};

@@ -1,0 +1,196 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from '@babel/parser';
+import * as esbuild from 'esbuild';
+import { TsaltError } from '../protocol/error.ts';
+import type { ModuleMeta } from '../protocol/meta.ts';
+import type { ArtifactOptions } from './artifact.ts';
+import { autoStates } from './auto-state.ts';
+import { describeModule } from './describe.ts';
+import type { FoundModule } from './discover.ts';
+import { type EntryModule, entryText, hostKinds } from './entry.ts';
+import { type InputStamp, sha256, stampInput } from './inputs.ts';
+import { writePrivate } from './private-dir.ts';
+import { createSources } from './source.ts';
+import { openZip } from './zip.ts';
+
+type Request = {
+  readonly root: string;
+  readonly dir: string;
+  readonly found: readonly FoundModule[];
+  readonly options: ArtifactOptions;
+};
+
+type Built = {
+  readonly sha256: string;
+  readonly size: number;
+  readonly inputs: readonly InputStamp[];
+  readonly absent: readonly string[];
+};
+
+/** Describes and bundles: the slow way, taken when something changed. */
+export const build = async ({ root, dir, found, options }: Request): Promise<Built> => {
+  const opened = found.map(module => openZip(module, join(dir, 'zip')));
+  const sources = createSources(parse);
+  const described: EntryModule[] = opened.map(module => ({
+    described: describeModule(sources, module),
+    files: module.files,
+  }));
+  const all = [...described, ...autoStates(described)];
+  const forHost = all.filter(({ described: { meta } }) => hostKinds.has(meta.kind));
+  const runtime = options.runtime ?? join(root, 'src', 'runtime', 'main.ts');
+  const bundled = await bundleAll(root, forHost, modules =>
+    entryText(modules, options.controlFunctions ?? [], runtime),
+  );
+  const text = bundled.text;
+  const sha = sha256(text);
+  const broken = new Map(bundled.modules.map(module => [module.files[0], module]));
+  const metas = all.map((module): ModuleMeta => {
+    const after = broken.get(module.files[0])?.described.meta.broken;
+    return after === undefined
+      ? module.described.meta
+      : { ...module.described.meta, functions: [], broken: after };
+  });
+  await writePrivate(join(dir, `${sha}.meta.json`), JSON.stringify(metas));
+  await writePrivate(join(dir, `${sha}.js`), text);
+  const files = new Set([
+    ...bundled.inputs,
+    ...sources.files,
+    ...found.flatMap(({ zip, files: own }) => (zip === undefined ? own : [zip])),
+  ]);
+  return {
+    sha256: sha,
+    size: Buffer.byteLength(text),
+    inputs: [...files].filter(existsSync).sort().map(stampInput),
+    absent: bundled.absent,
+  };
+};
+
+type Bundle = {
+  readonly text: string;
+  readonly inputs: readonly string[];
+  readonly absent: readonly string[];
+  readonly modules: readonly EntryModule[];
+};
+
+/** One run of esbuild; when it fails, the modules at fault are found one by one and left out. */
+const bundleAll = async (
+  root: string,
+  modules: readonly EntryModule[],
+  entry: (modules: readonly EntryModule[]) => string,
+): Promise<Bundle> => {
+  const absent: string[] = [];
+  const attempt = (text: string): Promise<Output> => runEsbuild(root, text);
+  const first = await attempt(entry(modules));
+  if (first.ok) return { ...first, absent, modules };
+  const reasons = new Map<string, string>();
+  const probe = async (group: readonly EntryModule[]): Promise<void> => {
+    for (const module of group) {
+      const file = module.files[0];
+      if (file === undefined || module.described.meta.broken !== undefined) continue;
+      const text = module.files.map(path => `require(${JSON.stringify(path)});`).join('\n');
+      const alone = await attempt(text);
+      if (alone.ok) continue;
+      reasons.set(file, alone.reason);
+      absent.push(...alone.absent);
+    }
+  };
+  await probe(modules.filter(({ described }) => !described.meta.builtin));
+  if (reasons.size === 0) await probe(modules.filter(({ described }) => described.meta.builtin));
+  const rest = modules.map(module => leaveOut(module, reasons.get(module.files[0] ?? '')));
+  const second = await attempt(entry(rest));
+  if (second.ok) return { ...second, absent, modules: rest };
+  throw new TsaltError('bundle', `The runtime cannot be bundled: ${second.reason}`, {
+    kind: 'internal',
+  });
+};
+
+const leaveOut = (module: EntryModule, reason: string | undefined): EntryModule => {
+  if (reason === undefined) return module;
+  const { described } = module;
+  const meta = { ...described.meta, functions: [], broken: reason };
+  return { ...module, described: { ...described, meta } };
+};
+
+type Output =
+  | { readonly ok: true; readonly text: string; readonly inputs: readonly string[] }
+  | { readonly ok: false; readonly reason: string; readonly absent: readonly string[] };
+
+const runEsbuild = async (root: string, text: string): Promise<Output> => {
+  try {
+    const { outputFiles, metafile } = await esbuild.build({
+      stdin: { contents: text, resolveDir: root, sourcefile: 'tsalt-ssh-artifact.js' },
+      absWorkingDir: root,
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: 'cjs',
+      platform: 'node',
+      target: 'node18',
+      charset: 'ascii',
+      minifyWhitespace: true,
+      minifySyntax: true,
+      legalComments: 'none',
+      logLevel: 'silent',
+      tsconfigRaw: {},
+      alias: { 'tsalt-ssh/module': join(root, 'src', 'modules', 'api.ts') },
+      define: {
+        'import.meta.url': '"file:///tsalt-ssh/artifact.js"',
+        __filename: '"/tsalt-ssh/artifact.js"',
+        __dirname: '"/tsalt-ssh"',
+      },
+    });
+    const inputs = Object.keys(metafile.inputs)
+      .map(path => resolve(root, path))
+      .filter(existsSync);
+    return { ok: true, text: outputFiles[0]?.text ?? '', inputs: withPackages(inputs) };
+  } catch (error) {
+    const failure = error as Partial<esbuild.BuildFailure>;
+    if (!failure.errors) throw error;
+    return { ok: false, ...explain(root, failure.errors) };
+  }
+};
+
+/** The package.json files that led esbuild to what it took from node_modules. */
+const withPackages = (inputs: readonly string[]): string[] => {
+  const packages = inputs.flatMap(path => {
+    const folder = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(path)?.[0];
+    return folder === undefined ? [] : [join(folder, 'package.json')];
+  });
+  return [...new Set([...inputs, ...packages.filter(existsSync)])];
+};
+
+const explain = (
+  root: string,
+  errors: readonly esbuild.Message[],
+): { reason: string; absent: string[] } => {
+  const [first] = errors;
+  const place = first?.location;
+  const at = place ? ` (${resolve(root, place.file)}:${place.line}:${place.column + 1})` : '';
+  const absent = errors.flatMap(({ text, location }) => {
+    const specifier = /^Could not resolve "([^"]+)"/.exec(text)?.[1];
+    return specifier === undefined || !location
+      ? []
+      : wouldResolve(dirname(resolve(root, location.file)), specifier);
+  });
+  return { reason: `${first?.text ?? 'unknown'}${at}`, absent };
+};
+
+/** The places where a missing import would be found if it came to be. */
+const wouldResolve = (folder: string, specifier: string): string[] => {
+  if (specifier.startsWith('.')) {
+    const base = resolve(folder, specifier);
+    return ['', '.ts', '.mts', '.js', '.mjs', '.cjs', '/index.ts', '/index.js'].map(
+      end => base + end,
+    );
+  }
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+  const places: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    places.push(join(at, 'node_modules', name));
+    if (at === dirname(at)) return places;
+  }
+};

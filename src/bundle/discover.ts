@@ -1,0 +1,154 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import type { ModuleKind } from '../protocol/meta.ts';
+
+/** Folders of a file root that hold modules, and what kind they are. */
+export const userFolders: Readonly<Record<string, ModuleKind>> = {
+  _modules: 'exec',
+  _states: 'state',
+  _grains: 'grains',
+  _utils: 'utils',
+  _renderers: 'renderers',
+  _pillar: 'pillar',
+  _outputters: 'outputters',
+  _matchers: 'matchers',
+};
+
+const builtinFolders = { exec: 'exec', state: 'state', grains: 'grains' } as const;
+const extensions = ['.ts', '.mts', '.js', '.mjs', '.cjs'];
+
+/** A module before anything in it was read. */
+export type FoundModule = {
+  readonly kind: ModuleKind;
+  /** By its path: `cmd`, `my_cloud.my_resource`. */
+  readonly name: string;
+  /** Its source files; several when a built-in folder is one module. */
+  readonly files: readonly string[];
+  readonly builtin: boolean;
+  readonly saltenv?: string;
+  /** A zip archive to be opened; `files` is empty until then. */
+  readonly zip?: string;
+  /** Why it cannot be a module, known from the file name alone. */
+  readonly broken?: string;
+};
+
+export type Discovered = {
+  readonly modules: readonly FoundModule[];
+  /** Every folder that was looked into: where a new file would change the answer. */
+  readonly folders: readonly string[];
+};
+
+/** The modules that ship with tsalt-ssh. */
+export const discoverBuiltins = (root: string): Discovered => {
+  const folders: string[] = [];
+  const modules = Object.entries(builtinFolders).flatMap(([folder, kind]) =>
+    list(join(root, 'src', 'modules', folder), folders).flatMap((entry): FoundModule[] => {
+      const path = join(root, 'src', 'modules', folder, entry.name);
+      const at = { kind, builtin: true } as const;
+      if (isHidden(entry.name)) return [];
+      if (entry.file)
+        return isSource(entry.name) ? [{ ...at, name: stem(entry.name), files: [path] }] : [];
+      const parts = list(path, folders).filter(part => part.file && isSource(part.name));
+      const index = parts.find(part => stem(part.name) === 'index');
+      const files = (index ? [index] : parts.filter(part => !isHidden(part.name))).map(part =>
+        join(path, part.name),
+      );
+      return files.length > 0 ? [{ ...at, name: entry.name, files }] : [];
+    }),
+  );
+  return { modules, folders };
+};
+
+/**
+ * The user's modules in `_modules`, `_states` … of all file roots. `base` goes before the other
+ * environments and an earlier root before a later one; the first module of a name wins.
+ */
+export const discoverUser = (
+  fileRoots: Readonly<Record<string, readonly string[]>>,
+  extraDirs: Readonly<Record<string, readonly string[]>> = {},
+): Discovered => {
+  const folders: string[] = [];
+  const seen = new Set<string>();
+  const modules: FoundModule[] = [];
+  const add = (found: readonly FoundModule[]): void => {
+    for (const module of found) {
+      const key = `${module.kind} ${module.name}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      modules.push(module);
+    }
+  };
+  for (const saltenv of sortedEnvs(Object.keys(fileRoots)))
+    for (const root of fileRoots[saltenv] ?? [])
+      for (const [folder, kind] of Object.entries(userFolders))
+        add(walk(join(root, folder), { kind, builtin: false, saltenv }, '', folders));
+  for (const [folder, kind] of Object.entries(userFolders))
+    for (const dir of extraDirs[folder] ?? [])
+      add(walk(dir, { kind, builtin: false }, '', folders));
+  return { modules, folders };
+};
+
+const sortedEnvs = (envs: readonly string[]): string[] =>
+  [...envs].sort((a, b) => (a === 'base' ? -1 : b === 'base' ? 1 : a < b ? -1 : 1));
+
+type Common = Pick<FoundModule, 'kind' | 'builtin' | 'saltenv'>;
+
+const walk = (folder: string, common: Common, prefix: string, folders: string[]): FoundModule[] =>
+  list(folder, folders).flatMap((entry): FoundModule[] => {
+    if (isHidden(entry.name)) return [];
+    const path = join(folder, entry.name);
+    const name = prefix + stem(entry.name);
+    if (!entry.file) return walkFolder(path, common, prefix + entry.name, folders);
+    if (isSource(entry.name)) return [{ ...common, name, files: [path] }];
+    if (entry.name.endsWith('.zip') && prefix === '')
+      return [{ ...common, name, files: [], zip: path }];
+    if (entry.name.endsWith('.py')) return [{ ...common, name, files: [path], broken: python }];
+    return [];
+  });
+
+const python = 'it is written in Python; tsalt-ssh runs modules in TypeScript or JavaScript';
+
+const walkFolder = (
+  path: string,
+  common: Common,
+  name: string,
+  folders: string[],
+): FoundModule[] => {
+  const index = indexFile(list(path, folders));
+  if (index !== undefined) return [{ ...common, name, files: [join(path, index)] }];
+  return walk(path, common, `${name}.`, folders);
+};
+
+const indexFile = (entries: readonly Entry[]): string | undefined =>
+  entries.find(entry => entry.file && isSource(entry.name) && stem(entry.name) === 'index')?.name;
+
+type Entry = { readonly name: string; readonly file: boolean };
+
+/** Files and folders of a folder by name, links followed; none when it is not there. */
+const list = (folder: string, folders: string[]): Entry[] => {
+  folders.push(folder);
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(entry => entry.name !== 'node_modules')
+      .flatMap(entry => toEntry(folder, entry))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+};
+
+const toEntry = (folder: string, entry: Dirent): Entry[] => {
+  const { name } = entry;
+  const kind = entry.isSymbolicLink() ? statSync(join(folder, name), quiet) : entry;
+  if (kind?.isFile()) return [{ name, file: true }];
+  return kind?.isDirectory() ? [{ name, file: false }] : [];
+};
+
+const quiet = { throwIfNoEntry: false } as const;
+
+const isHidden = (name: string): boolean => /^[._]/.test(name) || name === 'lib';
+
+const isSource = (name: string): boolean =>
+  extensions.includes(extname(name)) && !/\.(d|test|spec)\.[mc]?[jt]s$/.test(name);
+
+const stem = (name: string): string => basename(name, extname(name));

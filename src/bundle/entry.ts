@@ -1,0 +1,77 @@
+import type { ControlFunction } from '../protocol/manifest.ts';
+import type { ModuleMeta, Param, Signature } from '../protocol/meta.ts';
+import type { Described } from './describe.ts';
+
+/** Kinds that run on the host; the others stay on the control node. */
+export const hostKinds: ReadonlySet<string> = new Set(['exec', 'state', 'grains', 'utils']);
+
+export type EntryModule = {
+  readonly described: Described;
+  /** Files to evaluate: several are one module. Empty for a broken one. */
+  readonly files: readonly string[];
+};
+
+/** The artifact's own code: a thunk for every module, its signatures as text, and the start. */
+export const entryText = (
+  modules: readonly EntryModule[],
+  control: readonly ControlFunction[],
+  runtime: string,
+): string => {
+  const signed = control.filter(({ signature }) => signature !== undefined);
+  const manifest = [
+    `modules: [\n${modules.map(moduleText).join(',\n')}\n]`,
+    `control: ${JSON.stringify(control.map(({ name }) => name).join(' '))}`,
+    ...(signed.length > 0
+      ? [`controlSignatures: ${text(signed.map(({ name, signature }) => [name, signature]))}`]
+      : []),
+  ];
+  return `require(${JSON.stringify(runtime)}).start({ manifest: { ${manifest.join(', ')} } });\n`;
+};
+
+const text = (entries: readonly (readonly [string, Signature | undefined])[]): string =>
+  JSON.stringify(
+    JSON.stringify(
+      Object.fromEntries(entries.map(([name, signature]) => [name, signature && bare(signature)])),
+    ),
+  );
+
+const moduleText = ({ described, files }: EntryModule): string => {
+  const { meta } = described;
+  const virtual = [...new Set([meta.virtualname, ...described.virtual])].filter(
+    name => name !== undefined,
+  );
+  const fields = [
+    `kind: ${JSON.stringify(meta.kind)}`,
+    `name: ${JSON.stringify(meta.file)}`,
+    ...(virtual.length > 0 ? [`virtual: ${JSON.stringify(virtual)}`] : []),
+    ...(described.anyName ? ['anyName: true'] : []),
+    ...(meta.builtin ? ['builtin: true'] : []),
+    `path: ${JSON.stringify(meta.builtin ? meta.path.replace(/^.*[\\/]src[\\/]modules[\\/]/, '') : meta.path)}`,
+    `functions: ${JSON.stringify(meta.functions.map(({ name }) => name).join(' '))}`,
+    ...(meta.functions.length > 0 ? [`signatures: ${signaturesText(meta)}`] : []),
+    ...(meta.contracts ? [`contracts: ${JSON.stringify(meta.contracts)}`] : []),
+    ...(meta.auto ? ['auto: true'] : []),
+    ...(meta.broken === undefined
+      ? [`load: () => ${loadText(files)}`]
+      : [`broken: ${JSON.stringify(meta.broken)}`]),
+  ];
+  return `{ ${fields.join(', ')} }`;
+};
+
+const signaturesText = (meta: ModuleMeta): string =>
+  text(meta.functions.map(({ exportName, signature }) => [exportName, signature] as const));
+
+const loadText = (files: readonly string[]): string => {
+  const calls = files.map(file => `require(${JSON.stringify(file)})`);
+  return calls.length === 1 ? `${calls[0]}` : `({ ${calls.map(call => `...${call}`).join(', ')} })`;
+};
+
+/** A signature without its documentation, which stays on the control node. */
+const bare = (signature: Signature): Signature => ({
+  positional: signature.positional.map(bareParam),
+  ...(signature.rest ? { rest: bareParam(signature.rest) } : {}),
+  ...(signature.keywords ? { keywords: signature.keywords.map(bareParam) } : {}),
+  ...(signature.anyKeyword ? { anyKeyword: true } : {}),
+});
+
+const bareParam = ({ doc: _, ...param }: Param): Param => param;

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
+
+/** What a build read, so that a later run sees by a few stats that nothing changed. */
+export type InputStamp = {
+  readonly path: string;
+  readonly stat: string;
+  readonly sha256: string;
+};
+
+/** Timestamps this close to the moment of reading do not prove that the content is the one read. */
+const racy = 100;
+
+export const sha256 = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex');
+
+export const stampInput = (path: string): InputStamp => {
+  const stat = statSync(path);
+  return { path, stat: showStat(stat), sha256: sha256(readFileSync(path)) };
+};
+
+const showStat = (stat: Stats): string =>
+  `${stat.size} ${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs}${isFresh(stat) ? ' fresh' : ''}`;
+
+const isFresh = (stat: Stats): boolean => Date.now() - stat.ctimeMs < racy;
+
+/**
+ * The stamps as they are now when all contents are what they were; undefined when one is not.
+ * The very list given comes back where not even a timestamp moved.
+ */
+export const refreshInputs = (stamps: readonly InputStamp[]): readonly InputStamp[] | undefined => {
+  const moved: InputStamp[] = [];
+  for (const stamp of stamps) {
+    const stat = statSync(stamp.path, { throwIfNoEntry: false });
+    if (!stat?.isFile()) return undefined;
+    if (showStat(stat) === stamp.stat && !stamp.stat.endsWith('fresh')) continue;
+    const now = stampInput(stamp.path);
+    if (now.sha256 !== stamp.sha256) return undefined;
+    moved.push(now);
+  }
+  if (moved.length === 0) return stamps;
+  const byPath = new Map(moved.map(stamp => [stamp.path, stamp]));
+  return stamps.map(stamp => byPath.get(stamp.path) ?? stamp);
+};
+
+export const noneExists = (paths: readonly string[]): boolean => !paths.some(existsSync);

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync, mkdirSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { TsaltError } from '../protocol/error.ts';
+
+/**
+ * Makes a folder that only this user can enter.
+ * @throws `TsaltError('cache-dir')` when it is a link, somebody else's, or open to others
+ */
+export const privateDir = (path: string): string => {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const stat = lstatSync(path);
+  const mine = process.getuid === undefined || stat.uid === process.getuid();
+  if (stat.isDirectory() && mine && (stat.mode & 0o022) === 0) return path;
+  throw new TsaltError('cache-dir', `The cache folder ${path} is not a private folder of yours`, {
+    hint: `Remove it or make it private: chmod 700 ${path}`,
+  });
+};
+
+/** Writes a file whole or not at all, readable by this user only. */
+export const writePrivate = async (path: string, content: string | Uint8Array): Promise<void> => {
+  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    await file.close();
+    await rename(temporary, path);
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await rm(temporary, { force: true });
+    throw error;
+  }
+};

@@ -1,0 +1,64 @@
+/** A documentation comment, taken apart. */
+export type DocComment = {
+  readonly text: string;
+  /** `@param name text`. Keys of an options object stand by their own name. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly returns?: string;
+  readonly examples: readonly string[];
+  /** Every other tag that has text: `@maintainer`, `@maturity`, `@depends`, `@platform` … */
+  readonly tags: Readonly<Record<string, string>>;
+};
+
+/** Reads the inside of a `/** … *​/` comment (without its delimiters). */
+export const parseDocComment = (comment: string): DocComment => {
+  const [text = '', ...blocks] = splitBlocks(cleanLines(comment));
+  const params: Record<string, string> = {};
+  const tags: Record<string, string> = {};
+  const examples: string[] = [];
+  let returns: string | undefined;
+  for (const block of blocks) {
+    const [, tag = '', body = ''] = /^@(\w+)[ \t]*([\s\S]*)$/.exec(block) ?? [];
+    if (tag === 'param') addParam(params, body);
+    else if (tag === 'example') examples.push(unfence(body));
+    else if (tag === 'returns' || tag === 'return') returns = body.trim();
+    else if (body.trim() !== '') tags[tag] = joinTag(tags[tag], body.trim());
+  }
+  return { text: text.trim(), params, examples, tags, ...(returns ? { returns } : {}) };
+};
+
+const cleanLines = (comment: string): string[] =>
+  comment
+    .replace(/^\*/, '')
+    .split('\n')
+    .map((line, at) => (at === 0 ? line.trim() : line.replace(/^\s*\*? ?/, '').trimEnd()));
+
+/** The text before the first tag, then one block per tag; code fences hide tags. */
+const splitBlocks = (lines: readonly string[]): string[] => {
+  const blocks: string[][] = [[]];
+  let fenced = false;
+  for (const line of lines) {
+    if (line.trimStart().startsWith('```')) fenced = !fenced;
+    if (!fenced && /^@\w/.test(line)) blocks.push([]);
+    blocks.at(-1)?.push(line);
+  }
+  return blocks.map(block => block.join('\n'));
+};
+
+const addParam = (params: Record<string, string>, body: string): void => {
+  const match = /^(?:\{[^}]*\}\s*)?\[?([\w$.]+)(?:=[^\]]*)?\]?\s*(?:-\s+)?([\s\S]*)$/.exec(body);
+  if (!match) return;
+  const [, path = '', doc = ''] = match;
+  const name = path.split('.').at(-1) ?? path;
+  Object.defineProperty(params, name, { value: oneLine(doc), enumerable: true, writable: true });
+};
+
+const oneLine = (text: string): string => text.trim().replace(/\s*\n\s*/g, ' ');
+
+const unfence = (body: string): string =>
+  body
+    .replace(/^\s*```\w*\n?/, '')
+    .replace(/\n?```\s*$/, '')
+    .replace(/^\n+|\s+$/g, '');
+
+const joinTag = (before: string | undefined, text: string): string =>
+  before === undefined ? oneLine(text) : `${before}, ${oneLine(text)}`;

@@ -1,0 +1,185 @@
+import type { Source, Sources, TypeDeclaration, TypeMember, TypeNode } from './source.ts';
+import { parseDocComment } from './tsdoc.ts';
+
+export type MemberType = {
+  readonly type: string;
+  readonly optional: boolean;
+  readonly doc?: string;
+};
+export type Members = { readonly members: ReadonlyMap<string, MemberType>; readonly open: boolean };
+
+const depthLimit = 8;
+
+/**
+ * A type as text in which names of the module's own files are replaced by what they stand for,
+ * so that it can be checked without the file (`Mode` becomes `string | number`).
+ */
+export const typeText = (sources: Sources, source: Source, node: TypeNode, depth = 0): string => {
+  const written = slice(source, node);
+  if (depth > depthLimit) return written;
+  const inner = (child: TypeNode): string => typeText(sources, source, child, depth + 1);
+  switch (node.type) {
+    case 'TSUnionType':
+      return node.types.map(inner).join(' | ');
+    case 'TSParenthesizedType':
+      return `(${inner(node.typeAnnotation)})`;
+    case 'TSArrayType':
+      return bracket(inner(node.elementType));
+    case 'TSTypeOperator':
+      return node.operator === 'readonly' ? inner(node.typeAnnotation) : written;
+    case 'TSTypeReference': {
+      if (node.typeName.type !== 'Identifier') return written;
+      const name = node.typeName.name;
+      const argument = node.typeParameters?.params[0];
+      if ((name === 'Array' || name === 'ReadonlyArray') && argument)
+        return bracket(inner(argument));
+      if (name === 'Readonly' && argument) return inner(argument);
+      const found = lookUp(sources, source, name);
+      if (found?.declaration.kind === 'alias')
+        return typeText(sources, found.source, found.declaration.node, depth + 1);
+      return found?.declaration.kind === 'interface' ? '{}' : written;
+    }
+    default:
+      return written;
+  }
+};
+
+const bracket = (text: string): string => (/[|&\s]/.test(text) ? `(${text})[]` : `${text}[]`);
+
+const slice = (source: Source, node: { start?: number | null; end?: number | null }): string =>
+  source.text
+    .slice(node.start ?? 0, node.end ?? 0)
+    .replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** The named members of an object type; undefined when it is none or cannot be found. */
+export const memberTypes = (
+  sources: Sources,
+  source: Source,
+  node: TypeNode,
+  depth = 0,
+): Members | undefined => {
+  if (depth > depthLimit) return undefined;
+  switch (node.type) {
+    case 'TSTypeLiteral':
+      return fromMembers(sources, source, node.members);
+    case 'TSParenthesizedType':
+      return memberTypes(sources, source, node.typeAnnotation, depth + 1);
+    case 'TSIntersectionType':
+      return merge(node.types.map(part => memberTypes(sources, source, part, depth + 1)));
+    case 'TSTypeReference':
+      return fromReference(sources, source, node, depth);
+    default:
+      return undefined;
+  }
+};
+
+const openDicts = new Set(['Record', 'PlainDict']);
+
+const fromReference = (
+  sources: Sources,
+  source: Source,
+  node: Extract<TypeNode, { type: 'TSTypeReference' }>,
+  depth: number,
+): Members | undefined => {
+  if (node.typeName.type !== 'Identifier') return undefined;
+  const name = node.typeName.name;
+  const [argument, keys] = node.typeParameters?.params ?? [];
+  const of = (type: TypeNode | undefined): Members | undefined =>
+    type && memberTypes(sources, source, type, depth + 1);
+  if (name === 'Readonly') return of(argument);
+  if (name === 'Partial')
+    return mapMembers(of(argument), member => ({ ...member, optional: true }));
+  if (name === 'Required')
+    return mapMembers(of(argument), member => ({ ...member, optional: false }));
+  if (name === 'Pick' || name === 'Omit') {
+    const named = new Set(keys ? slice(source, keys).match(/[\w$]+/g) : []);
+    return filterMembers(of(argument), key => named.has(key) === (name === 'Pick'));
+  }
+  const found = lookUp(sources, source, name);
+  if (!found) return openDicts.has(name) ? { members: new Map(), open: true } : undefined;
+  if (found.declaration.kind === 'alias')
+    return memberTypes(sources, found.source, found.declaration.node, depth + 1);
+  return fromInterface(sources, found.source, found.declaration, depth);
+};
+
+const fromInterface = (
+  sources: Sources,
+  source: Source,
+  declaration: Extract<TypeDeclaration, { kind: 'interface' }>,
+  depth: number,
+): Members | undefined => {
+  const bases = declaration.bases.map(base => {
+    const found = lookUp(sources, source, base);
+    if (!found || depth > depthLimit) return undefined;
+    return found.declaration.kind === 'alias'
+      ? memberTypes(sources, found.source, found.declaration.node, depth + 1)
+      : fromInterface(sources, found.source, found.declaration, depth + 1);
+  });
+  return merge([...bases, fromMembers(sources, source, declaration.members)]);
+};
+
+const fromMembers = (sources: Sources, source: Source, nodes: readonly TypeMember[]): Members => {
+  const members = new Map<string, MemberType>();
+  let open = false;
+  for (const node of nodes) {
+    if (node.type === 'TSIndexSignature') open = true;
+    if (node.type !== 'TSPropertySignature') continue;
+    const { key } = node;
+    const name =
+      key.type === 'Identifier' ? key.name : key.type === 'StringLiteral' ? key.value : undefined;
+    if (name === undefined) continue;
+    const annotation = node.typeAnnotation?.typeAnnotation;
+    const comment = node.leadingComments?.at(-1);
+    const doc = comment?.value.startsWith('*') ? parseDocComment(comment.value).text : undefined;
+    members.set(name, {
+      type: annotation ? typeText(sources, source, annotation) : 'unknown',
+      optional: node.optional === true,
+      ...(doc ? { doc } : {}),
+    });
+  }
+  return { members, open };
+};
+
+const merge = (parts: readonly (Members | undefined)[]): Members | undefined => {
+  const known = parts.filter(part => part !== undefined);
+  if (known.length === 0) return undefined;
+  return {
+    members: new Map(known.flatMap(part => [...part.members])),
+    open: known.some(part => part.open),
+  };
+};
+
+const mapMembers = (
+  from: Members | undefined,
+  change: (member: MemberType) => MemberType,
+): Members | undefined =>
+  from && {
+    ...from,
+    members: new Map([...from.members].map(([key, member]) => [key, change(member)])),
+  };
+
+const filterMembers = (
+  from: Members | undefined,
+  keep: (key: string) => boolean,
+): Members | undefined =>
+  from && { ...from, members: new Map([...from.members].filter(([key]) => keep(key))) };
+
+type Found = {
+  readonly source: Source;
+  readonly declaration: Exclude<TypeDeclaration, { kind: 'import' }>;
+};
+
+const lookUp = (sources: Sources, source: Source, name: string, depth = 0): Found | undefined => {
+  const declaration = source.types.get(name);
+  if (!declaration || depth > depthLimit) return undefined;
+  if (declaration.kind !== 'import') return { source, declaration };
+  const file = sources.resolve(source.path, declaration.from);
+  if (file === undefined) return undefined;
+  try {
+    return lookUp(sources, sources.open(file), declaration.name, depth + 1);
+  } catch {
+    return undefined;
+  }
+};

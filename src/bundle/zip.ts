@@ -1,0 +1,84 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { unzipSync } from 'fflate';
+import type { FoundModule } from './discover.ts';
+import { sha256 } from './inputs.ts';
+import { privateDir } from './private-dir.ts';
+
+const maxFiles = 10_000;
+const maxBytes = 64 * 1024 * 1024;
+const indexNames = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.cjs'];
+
+/**
+ * A module that is a zip archive, unpacked into a private folder named by its hash. The archive
+ * holds one folder with the module's name and an index file in it. Anything else (names that
+ * leave the folder, too many or too large files) makes the module broken.
+ */
+export const openZip = (module: FoundModule, cache: string): FoundModule => {
+  if (module.zip === undefined) return module;
+  try {
+    return { ...module, files: [unpack(module.zip, cache)] };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...module, broken: `${reason} (${module.zip})` };
+  }
+};
+
+const unpack = (zip: string, cache: string): string => {
+  const bytes = readFileSync(zip);
+  const name = basename(zip, '.zip');
+  const folder = join(privateDir(cache), sha256(bytes));
+  if (!existsSync(folder)) unpackInto(folder, readEntries(bytes));
+  const index = indexNames.map(file => join(folder, name, file)).find(path => existsSync(path));
+  if (index !== undefined) return index;
+  throw new Error(`the archive has no ${name}/index.ts (or .js)`);
+};
+
+const readEntries = (bytes: Uint8Array): Record<string, Uint8Array> => {
+  let count = 0;
+  let total = 0;
+  const entries = unzipSync(bytes, {
+    filter: ({ name, originalSize }) => {
+      count += 1;
+      total += originalSize;
+      checkName(name);
+      if (count > maxFiles) throw new Error(`the archive has more than ${maxFiles} files`);
+      if (total > maxBytes) throw new Error('the archive unpacks to more than 64 MiB');
+      return !name.endsWith('/');
+    },
+  });
+  return entries;
+};
+
+const checkName = (name: string): void => {
+  const bad =
+    name === '' ||
+    /^[/\\]|^[A-Za-z]:|\0|\\/.test(name) ||
+    name.split('/').some(part => part === '..' || part === '.');
+  if (bad) throw new Error(`the archive has a file with an unsafe name: ${JSON.stringify(name)}`);
+};
+
+const unpackInto = (folder: string, entries: Record<string, Uint8Array>): void => {
+  const temporary = `${folder}.${process.pid}`;
+  rmSync(temporary, { recursive: true, force: true });
+  for (const [name, content] of Object.entries(entries)) {
+    const path = join(temporary, name);
+    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+    writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
+  }
+  mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  try {
+    renameSync(temporary, folder);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    if (readdirSync(folder).length === 0) throw error;
+  }
+};

@@ -1,0 +1,41 @@
+import type { ModuleKind, Signature } from './meta.ts';
+
+/**
+ * One module inside the artifact. The texts (`functions`, `signatures`) are read when somebody
+ * asks for them, so that a module nobody uses costs nothing at start.
+ */
+export type ManifestModule = {
+  readonly kind: ModuleKind;
+  /** Name by its file: `aptpkg`, `my_cloud.my_resource`. */
+  readonly name: string;
+  /** Names it may take (`__virtualname__`, strings that `__virtual__` returns); absent: its own only. */
+  readonly virtual?: readonly string[];
+  /** `__virtual__` computes the name: the module must be asked. */
+  readonly anyName?: true;
+  readonly builtin?: true;
+  /** Where its source is on the control node, for messages. */
+  readonly path: string;
+  /** Evaluates the module. Absent when `broken`. */
+  readonly load?: () => Readonly<Record<string, unknown>>;
+  /** Public function names, separated by spaces. */
+  readonly functions: string;
+  /** JSON of `Record<export name, Signature>`. */
+  readonly signatures?: string;
+  readonly contracts?: readonly string[];
+  /** Why it was left out. */
+  readonly broken?: string;
+  /** A state module that the `auto_state` contract makes out of this execution module. */
+  readonly auto?: true;
+};
+
+/** Everything the artifact's entry tells the runtime. */
+export type Manifest = {
+  readonly modules: readonly ManifestModule[];
+  /** Functions that live on the control node, separated by spaces. */
+  readonly control: string;
+  /** JSON of `Record<function, Signature>` for those of them that have one. */
+  readonly controlSignatures?: string;
+};
+
+/** A function that lives on the control node, as the bundler is told. */
+export type ControlFunction = { readonly name: string; readonly signature?: Signature };

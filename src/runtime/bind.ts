@@ -1,0 +1,28 @@
+import { Kwargs } from '../modules/api.ts';
+import type { Signature } from '../protocol/meta.ts';
+import { isPlainDict } from '../protocol/plain.ts';
+
+type Call = {
+  readonly args: readonly unknown[];
+  readonly kwargs: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Tells keywords from positional arguments in a call between modules,
+ * `__salt__['cmd.run']('id', { runas: 'www' })`. `kwargs()` marks keywords beyond doubt; else a
+ * trailing plain object is keywords when all its keys are parameters, or when it stands behind
+ * the last positional parameter of a function that takes keywords.
+ */
+export const splitCall = (signature: Signature, args: readonly unknown[]): Call => {
+  const last = args.at(-1);
+  const before = args.slice(0, -1);
+  if (last instanceof Kwargs) return { args: before, kwargs: last.values };
+  if (!isPlainDict(last)) return { args, kwargs: {} };
+  const { positional, keywords, anyKeyword, rest } = signature;
+  const names = new Set([...positional, ...(keywords ?? [])].map(({ name }) => name));
+  const keys = Object.keys(last);
+  const allNames = keys.length > 0 && keys.every(key => names.has(key));
+  const behind = before.length >= positional.length && !rest;
+  const isKeywords = allNames || (behind && (keywords !== undefined || anyKeyword === true));
+  return isKeywords ? { args: before, kwargs: last } : { args, kwargs: {} };
+};

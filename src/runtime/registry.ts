@@ -1,0 +1,365 @@
+import { bind } from '../data/bind.ts';
+import {
+  CommandExecutionError,
+  type FunctionTable,
+  getContext,
+  Kwargs,
+  type ModuleFunction,
+  SaltInvocationError,
+  withContext,
+} from '../modules/api.ts';
+import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
+import type { Signature } from '../protocol/meta.ts';
+import { isPlainDict } from '../protocol/plain.ts';
+import { splitCall } from './bind.ts';
+import type { ProviderOptions, Registry, Resolved, Unavailable } from './registry-types.ts';
+import {
+  type AnyFunction,
+  type Exports,
+  type FoundFunction,
+  findFunction,
+  isFunction,
+  isPromise,
+  type Loaded,
+  loadModule,
+  then,
+} from './virtual.ts';
+
+type Kind = 'exec' | 'state';
+type MaybePromise<T> = T | Promise<T>;
+type Providers = Readonly<Record<string, string>>;
+type Found = Resolved | Unavailable;
+
+/** A grains or utils module after loading. */
+export type LoadedModule = { readonly name: string; readonly exports: Exports };
+export type ModuleFailure = {
+  readonly name: string;
+  readonly path: string;
+  readonly reason: string;
+};
+
+/** The registry as its maker offers it: with what only the runtime's own parts ask for. */
+export type FullRegistry = Registry & {
+  /** Every module of a kind that loads (grains), and why the others do not. */
+  readonly all: (
+    kind: 'grains' | 'utils',
+  ) => Promise<{
+    readonly modules: readonly LoadedModule[];
+    readonly failures: readonly ModuleFailure[];
+  }>;
+};
+
+/**
+ * Finds and loads modules of the artifact. Nothing is evaluated before it is asked for; a module
+ * that fails stays out with its reason. Grains, opts and pillar are those of the caller's
+ * context (`getContext()`) at the time.
+ */
+export const createRegistry = (manifest: Manifest): FullRegistry => new Modules(manifest);
+
+class Modules implements FullRegistry {
+  readonly #manifest: Manifest;
+  readonly #loaded = new Map<string, MaybePromise<Loaded>>();
+  /** Modules being loaded: a question about them from inside is answered by the manifest. */
+  readonly #loading = new Set<ManifestModule>();
+  readonly #signatures = new Map<ManifestModule, Readonly<Record<string, Signature>>>();
+  /** What a `__virtual__` asked for while it could not be told yet. */
+  readonly #asked = new Set<Promise<unknown>>();
+  #byName: Map<string, ManifestModule[]> | undefined;
+  #control: Set<string> | undefined;
+  #controlSignatures: Readonly<Record<string, Signature>> | undefined;
+  readonly salt: FunctionTable;
+  readonly states: FunctionTable;
+  readonly utils: { readonly [name: string]: unknown };
+
+  constructor(manifest: Manifest) {
+    this.#manifest = manifest;
+    this.salt = this.#table('exec', {});
+    this.states = this.#table('state', {});
+    this.utils = this.#utilsTable();
+  }
+
+  resolve = async (kind: Kind, name: string, options: ProviderOptions = {}): Promise<Found> => {
+    const [module] = splitName(name);
+    const providers = {
+      ...(options.provider === undefined ? {} : { [module]: options.provider }),
+      ...options.providers,
+    };
+    if (kind === 'exec') return this.#find(kind, name, providers);
+    const found = await this.#find(kind, name, {});
+    if (!found.ok || Object.keys(providers).length === 0) return found;
+    const salt = this.#table('exec', providers);
+    return {
+      ...found,
+      call: (args, kwargs) =>
+        withContext({ ...getContext(), salt }, () => found.call(args, kwargs)),
+    };
+  };
+
+  hook = async (module: string, name: string): Promise<AnyFunction | undefined> => {
+    const chosen = await this.#choose('state', module, {});
+    const value = chosen?.ok ? chosen.exports[name] : undefined;
+    return isFunction(value) ? value : undefined;
+  };
+
+  names = (kind: Kind): readonly string[] => {
+    const own = this.#manifest.modules
+      .filter(module => module.kind === kind && module.functions !== '')
+      .flatMap(module =>
+        module.functions.split(' ').map(name => `${(module.virtual ?? [module.name])[0]}.${name}`),
+      );
+    const control = kind === 'exec' ? this.#controlNames() : [];
+    return [...new Set([...own, ...control])].sort();
+  };
+
+  all = async (
+    kind: 'grains' | 'utils',
+  ): Promise<{ modules: LoadedModule[]; failures: ModuleFailure[] }> => {
+    const modules: LoadedModule[] = [];
+    const failures: ModuleFailure[] = [];
+    for (const source of this.#manifest.modules.filter(module => module.kind === kind)) {
+      const loaded = await this.#load(source);
+      if (loaded.ok) modules.push({ name: loaded.name, exports: loaded.exports });
+      else failures.push({ name: source.name, path: source.path, reason: loaded.reason });
+    }
+    return { modules, failures };
+  };
+
+  #candidates(kind: string, name: string): readonly ManifestModule[] {
+    this.#byName ??= indexModules(this.#manifest.modules);
+    const named = this.#byName.get(`${kind} ${name}`) ?? [];
+    return named.length > 0 ? named : (this.#byName.get(`${kind} *`) ?? []);
+  }
+
+  #load(source: ManifestModule, as?: string): MaybePromise<Loaded> {
+    const key = `${source.kind} ${source.name} ${source.builtin ?? ''} ${source.path} ${as ?? ''}`;
+    const known = this.#loaded.get(key);
+    if (known !== undefined) return known;
+    this.#loading.add(source);
+    this.#asked.clear();
+    let loaded = loadModule(source, as);
+    if (this.#asked.size > 0) {
+      // `'x.y' in __salt__` could not be answered yet: once it can, ask `__virtual__` again.
+      loaded = Promise.all([...this.#asked, loaded]).then(() => loadModule(source, as));
+    }
+    const settle = (value: Loaded): Loaded => {
+      this.#loading.delete(source);
+      this.#loaded.set(key, value);
+      return value;
+    };
+    const settled = then(loaded, settle);
+    this.#loaded.set(key, settled);
+    return settled;
+  }
+
+  /** The module that goes by a name, or the reason of the last candidate that does not. */
+  #choose(kind: string, name: string, providers: Providers): MaybePromise<Loaded | undefined> {
+    const provider = this.#provider(kind, name, providers);
+    if (provider !== undefined) {
+      const source = this.#candidates(kind, provider).find(found => found.name === provider);
+      return source
+        ? this.#load(source, name)
+        : { ok: false, source: missingSource, reason: `there is no provider '${provider}'` };
+    }
+    return this.#firstThatGoesBy(name, this.#candidates(kind, name), undefined);
+  }
+
+  #firstThatGoesBy(
+    name: string,
+    candidates: readonly ManifestModule[],
+    refused: Loaded | undefined,
+  ): MaybePromise<Loaded | undefined> {
+    const [first, ...rest] = candidates;
+    if (!first) return refused;
+    return then(this.#load(first), (loaded: Loaded) => {
+      if (loaded.ok && loaded.name === name) return loaded;
+      const relevant = !loaded.ok && !(first.anyName && first.name !== name);
+      return this.#firstThatGoesBy(name, rest, refused ?? (relevant ? loaded : undefined));
+    });
+  }
+
+  #provider(kind: string, name: string, providers: Providers): string | undefined {
+    if (kind !== 'exec') return undefined;
+    if (Object.hasOwn(providers, name)) return providers[name];
+    const configured = getContext().opts.providers;
+    if (!isPlainDict(configured) || !Object.hasOwn(configured, name)) return undefined;
+    const value = configured[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  #find(kind: Kind, name: string, providers: Providers): MaybePromise<Found> {
+    const [module, fun] = splitName(name);
+    return then(
+      this.#choose(kind, module, providers),
+      (chosen: Loaded | undefined): MaybePromise<Found> => {
+        if (!chosen?.ok) return this.#onControl(kind, name) ?? missing(kind, name, chosen?.reason);
+        const has = (other: string): boolean => this.#has('exec', other, providers);
+        return then(findFunction(chosen.exports, fun, has), (found: FoundFunction): Found => {
+          if (!found.ok) return this.#onControl(kind, name) ?? missing(kind, name, found.reason);
+          const signature = this.#signature(chosen.source, found.exportName);
+          return {
+            ok: true,
+            module,
+            fun,
+            signature: signature ?? openSignature,
+            call: async (args, kwargs) => {
+              if (!signature)
+                return found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : []));
+              const bound = bind(name, signature, args, kwargs);
+              if (!bound.ok) throw new SaltInvocationError(bound.message);
+              return found.fun(...bound.values);
+            },
+          } satisfies Resolved;
+        });
+      },
+    );
+  }
+
+  #signature(source: ManifestModule, exportName: string): Signature | undefined {
+    let all = this.#signatures.get(source);
+    if (!all) {
+      all = JSON.parse(source.signatures ?? '{}') as Record<string, Signature>;
+      this.#signatures.set(source, all);
+    }
+    return Object.hasOwn(all, exportName) ? all[exportName] : undefined;
+  }
+
+  #controlNames(): readonly string[] {
+    this.#control ??= new Set(this.#manifest.control.split(' ').filter(Boolean));
+    return [...this.#control];
+  }
+
+  #onControl(kind: Kind, name: string): Resolved | undefined {
+    if (kind !== 'exec' || !this.#controlNames().includes(name)) return undefined;
+    const [module, fun] = splitName(name);
+    this.#controlSignatures ??= JSON.parse(this.#manifest.controlSignatures ?? '{}') as Record<
+      string,
+      Signature
+    >;
+    const signature = this.#controlSignatures[name];
+    return {
+      ok: true,
+      module,
+      fun,
+      signature: signature ?? openSignature,
+      call: async (args, kwargs) => {
+        const { control } = getContext();
+        if (!control) throw new CommandExecutionError(`'${name}' needs the control node`);
+        return control.request('control.call', { fun: name, args, kwargs });
+      },
+    };
+  }
+
+  /** `'pkg.install' in __salt__`: true as well while the module's `__virtual__` still waits. */
+  #has(kind: Kind, name: string, providers: Providers): boolean {
+    const [module] = splitName(name);
+    const candidates = this.#candidates(kind, module);
+    if (candidates.some(candidate => this.#loading.has(candidate)))
+      return this.names(kind).includes(name);
+    const found = this.#find(kind, name, providers);
+    if (isPromise(found)) {
+      this.#asked.add(found);
+      return this.names(kind).includes(name);
+    }
+    return found.ok;
+  }
+
+  #table(kind: Kind, providers: Providers): FunctionTable {
+    const functions = new Map<string, ModuleFunction>();
+    const functionOf = (name: string): ModuleFunction => {
+      const known = functions.get(name);
+      if (known) return known;
+      const fun: ModuleFunction = async (...args) => {
+        const found = await this.#find(kind, name, providers);
+        if (!found.ok) throw new CommandExecutionError(found.reason);
+        const call =
+          found.signature === openSignature ? splitOpen(args) : splitCall(found.signature, args);
+        return found.call(call.args as never, call.kwargs as never);
+      };
+      functions.set(name, fun);
+      return fun;
+    };
+    const isName = (key: string | symbol): key is string =>
+      typeof key === 'string' && key.includes('.');
+    return new Proxy({} as Record<string, ModuleFunction>, {
+      get: (_, key) => (isName(key) ? functionOf(key) : undefined),
+      has: (_, key) => isName(key) && this.#has(kind, key, providers),
+      ownKeys: () => [...this.names(kind)],
+      getOwnPropertyDescriptor: (_, key) =>
+        isName(key) && this.names(kind).includes(key)
+          ? { value: functionOf(key), enumerable: true, configurable: true, writable: false }
+          : undefined,
+      set: () => false,
+    });
+  }
+
+  /** Helpers are called as they are, without binding, and may answer at once. */
+  #utilsTable(): { readonly [name: string]: unknown } {
+    const find = (name: string): MaybePromise<AnyFunction | undefined> => {
+      const [module, fun] = splitName(name);
+      return then(this.#choose('utils', module, {}), (chosen: Loaded | undefined) => {
+        if (!chosen?.ok) return undefined;
+        return then(
+          findFunction(chosen.exports, fun, other => this.#has('exec', other, {})),
+          (found: FoundFunction) => (found.ok ? found.fun : undefined),
+        );
+      });
+    };
+    const call =
+      (name: string) =>
+      (...args: unknown[]): unknown =>
+        then(find(name), (fun: AnyFunction | undefined) => {
+          if (!fun) throw new CommandExecutionError(`'${name}' is not available.`);
+          return fun(...args);
+        });
+    return new Proxy({} as Record<string, unknown>, {
+      get: (_, key) => (typeof key === 'string' && key.includes('.') ? call(key) : undefined),
+      has: (_, key) => typeof key === 'string' && key.includes('.') && find(key) !== undefined,
+      set: () => false,
+    });
+  }
+}
+
+const openSignature: Signature = { positional: [], rest: { name: 'args' }, anyKeyword: true };
+const missingSource: ManifestModule = {
+  kind: 'exec',
+  name: '',
+  path: '',
+  functions: '',
+};
+
+const splitOpen = (args: readonly unknown[]) => {
+  const last = args.at(-1);
+  if (last instanceof Kwargs) return { args: args.slice(0, -1), kwargs: last.values };
+  return args.length > 1 && isPlainDict(last)
+    ? { args: args.slice(0, -1), kwargs: last }
+    : { args, kwargs: {} };
+};
+
+/** `my_cloud.my_resource.present` is function `present` of module `my_cloud.my_resource`. */
+const splitName = (name: string): [module: string, fun: string] => {
+  const at = name.lastIndexOf('.');
+  return at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)];
+};
+
+const missing = (kind: Kind, name: string, reason: string | undefined): Unavailable => {
+  if (reason === undefined) return { ok: false, reason: `'${name}' is not available.` };
+  if (kind === 'state' && / __virtual__ returned False/.test(reason)) return { ok: false, reason };
+  const why = reason.replace(/^'[^']*' __virtual__ returned False: /, '');
+  return { ok: false, reason: `'${name}' is not available: ${why}` };
+};
+
+/** Modules by kind and every name they may take; `*` holds those that compute theirs. */
+const indexModules = (modules: readonly ManifestModule[]): Map<string, ManifestModule[]> => {
+  const index = new Map<string, ManifestModule[]>();
+  const put = (key: string, module: ManifestModule): void => {
+    const known = index.get(key);
+    if (known) known.push(module);
+    else index.set(key, [module]);
+  };
+  for (const module of modules) {
+    const names = new Set([module.name, ...(module.virtual ?? [])]);
+    for (const name of names) put(`${module.kind} ${name}`, module);
+    if (module.anyName) put(`${module.kind} *`, module);
+  }
+  return index;
+};

@@ -1,0 +1,168 @@
+import { type DependsMark, dependsKey, getContext } from '../modules/api.ts';
+import { which } from '../modules/lib/which.ts';
+import type { ManifestModule } from '../protocol/manifest.ts';
+import { applyContracts } from './contracts.ts';
+
+export type Exports = Readonly<Record<string, unknown>>;
+// biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
+export type AnyFunction = (...args: any[]) => unknown;
+
+/** A module that was evaluated, or the reason why there is none. */
+export type Loaded =
+  | {
+      readonly ok: true;
+      readonly source: ManifestModule;
+      /** The name it goes by. */
+      readonly name: string;
+      readonly exports: Exports;
+    }
+  | { readonly ok: false; readonly source: ManifestModule; readonly reason: string };
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** Evaluates a module and asks its `__virtual__`; with `as`, it takes that name unasked. */
+export const loadModule = (source: ManifestModule, as?: string): MaybePromise<Loaded> => {
+  const failed = (reason: string): Loaded => ({ ok: false, source, reason });
+  if (source.broken !== undefined || !source.load)
+    return failed(source.broken ?? 'it was left out of the artifact');
+  let exports: Exports;
+  try {
+    exports = applyContracts(source, source.load());
+  } catch (error) {
+    return failed(`${messageOf(error)} (${source.path})`);
+  }
+  const named = (verdict: unknown): MaybePromise<Loaded> => {
+    const name = as ?? virtualName(source, exports, verdict);
+    if (typeof name !== 'string') return failed(name.reason);
+    return then(initialise(exports), () => ({ ok: true, source, name, exports }) as Loaded);
+  };
+  const { __virtual__ } = exports;
+  try {
+    const verdict = as === undefined && isFunction(__virtual__) ? __virtual__() : true;
+    const loaded = then(verdict, named);
+    return isPromise(loaded)
+      ? loaded.catch((error: unknown) => failed(`${messageOf(error)} (${source.path})`))
+      : loaded;
+  } catch (error) {
+    return failed(`${messageOf(error)} (${source.path})`);
+  }
+};
+
+/** Salt's rules for what `__virtual__` answers (spec/execution-modules: "__virtual__ Function"). */
+const virtualName = (
+  source: ManifestModule,
+  exports: Exports,
+  verdict: unknown,
+): string | { reason: string } => {
+  if (typeof verdict === 'string' && verdict !== '') return verdict;
+  if (verdict === true)
+    return typeof exports.__virtualname__ === 'string' ? exports.__virtualname__ : source.name;
+  const refused = `'${source.name}' __virtual__ returned False`;
+  if (Array.isArray(verdict) && verdict[0] !== true)
+    return { reason: typeof verdict[1] === 'string' ? `${refused}: ${verdict[1]}` : refused };
+  if (Array.isArray(verdict)) return virtualName(source, exports, true);
+  return { reason: refused };
+};
+
+const initialise = (exports: Exports): unknown =>
+  isFunction(exports.__init__) ? exports.__init__(getContext().opts) : undefined;
+
+export type FoundFunction =
+  | { readonly ok: true; readonly exportName: string; readonly fun: AnyFunction }
+  | { readonly ok: false; readonly reason?: string };
+
+/**
+ * The function behind a public name: aliases applied, private ones hidden, `depends()` obeyed.
+ * `has` tells whether an execution function is there.
+ */
+export const findFunction = (
+  exports: Exports,
+  name: string,
+  has: (name: string) => boolean,
+): MaybePromise<FoundFunction> => {
+  const exportName = exportNameOf(exports, name);
+  const value = exportName === undefined ? undefined : exports[exportName];
+  if (exportName === undefined || !isFunction(value)) return { ok: false };
+  const mark = (value as { [dependsKey]?: DependsMark })[dependsKey];
+  if (!mark) return { ok: true, exportName, fun: value };
+  return then(
+    firstMissing(mark.dependencies, has),
+    (missing: string | undefined): FoundFunction => {
+      if (missing === undefined) return { ok: true, exportName, fun: value };
+      if (mark.fallback) return { ok: true, exportName, fun: mark.fallback };
+      return { ok: false, reason: missing };
+    },
+  );
+};
+
+const exportNameOf = (exports: Exports, name: string): string | undefined => {
+  if (name.startsWith('_')) return undefined;
+  const aliases = aliasesOf(exports);
+  const aliased = Object.keys(aliases).find(key => aliases[key] === name);
+  if (aliased !== undefined) return aliased;
+  return Object.hasOwn(exports, name) && !Object.hasOwn(aliases, name) ? name : undefined;
+};
+
+const aliasesOf = (exports: Exports): Record<string, unknown> => {
+  const { __func_alias__ } = exports;
+  return typeof __func_alias__ === 'object' && __func_alias__ !== null
+    ? (__func_alias__ as Record<string, unknown>)
+    : {};
+};
+
+/** Public functions of an evaluated module by public name. */
+export const publicNames = (exports: Exports): string[] => {
+  const aliases = aliasesOf(exports);
+  return Object.keys(exports)
+    .filter(name => !name.startsWith('_') && isFunction(exports[name]))
+    .map(name => (Object.hasOwn(aliases, name) ? String(aliases[name]) : name));
+};
+
+const firstMissing = (
+  dependencies: DependsMark['dependencies'],
+  has: (name: string) => boolean,
+): MaybePromise<string | undefined> => {
+  const [first, ...rest] = dependencies;
+  if (first === undefined) return undefined;
+  return then(
+    missingReason(first, has),
+    (reason): MaybePromise<string | undefined> => reason ?? firstMissing(rest, has),
+  );
+};
+
+const missingReason = (
+  dependency: DependsMark['dependencies'][number],
+  has: (name: string) => boolean,
+): MaybePromise<string | undefined> => {
+  if (typeof dependency === 'boolean') return dependency ? undefined : 'a dependency is missing';
+  if (typeof dependency === 'function')
+    return then(dependency(), (answer: boolean) =>
+      answer ? undefined : 'a dependency is missing',
+    );
+  if (/^\w+(\.\w+)+$/.test(dependency) && has(dependency)) return undefined;
+  if (isInstalled(dependency)) return undefined;
+  return which(dependency) === undefined ? `it needs '${dependency}'` : undefined;
+};
+
+const isInstalled = (name: string): boolean => {
+  try {
+    require.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const isFunction = (value: unknown): value is AnyFunction => typeof value === 'function';
+
+export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
+  typeof value === 'object' && value !== null && 'then' in value && isFunction(value.then);
+
+/** Goes on at once with a value and later with a promise, so that what can be sync stays so. */
+export const then = <T, R>(
+  value: MaybePromise<T>,
+  next: (value: T) => MaybePromise<R>,
+): MaybePromise<R> => (isPromise(value) ? value.then(next) : next(value));
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -1,0 +1,96 @@
+import { readFileSync, statSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { workshop } from './workshop.ts';
+
+const greet = `
+import { __grains__, __salt__, type StateReturn } from 'tsalt-ssh/module';
+/**
+ * Greets.
+ * @param name whom
+ */
+export async function hello(name: string, { loud = false, times = 1 }: { loud?: boolean; times?: number } = {}) {
+  return Array(times).fill(loud ? name.toUpperCase() : name).join(' ') + ' on ' + __grains__.os;
+}
+export async function twice(name: string) {
+  return __salt__['greet.hello'](name, { times: 2 });
+}
+export const _private = () => 1;
+`;
+
+test('an artifact runs a module that a user wrote, with its arguments bound', async () => {
+  const { open } = workshop({ 'salt/_modules/greet.ts': greet });
+  const { registry, run } = await open();
+  await run({}, async () => {
+    const found = await registry.resolve('exec', 'greet.hello');
+    expect(found.ok && (await found.call(['bob'], { loud: 'yes', times: '2' }))).toBe(
+      'BOB BOB on Debian',
+    );
+    expect(await registry.salt['greet.twice']?.('al')).toBe('al al on Debian');
+  });
+});
+
+test('a module nobody asks for is not evaluated', async () => {
+  const { open } = workshop({
+    'salt/_modules/greet.ts': greet,
+    'salt/_modules/boom.ts': 'throw new Error("evaluated"); export const x = () => 1;',
+  });
+  const { registry, run, evaluated } = await open();
+  await run({}, () => registry.resolve('exec', 'greet.hello'));
+  expect(evaluated).toEqual(['greet']);
+});
+
+test('what nobody touched is not built again', async () => {
+  const { build } = workshop({ 'salt/_modules/greet.ts': greet });
+  const first = await build();
+  const { mtimeMs } = statSync(first.path);
+  const second = await build();
+  expect(second.sha256).toBe(first.sha256);
+  expect(statSync(second.path).mtimeMs).toBe(mtimeMs);
+});
+
+test('a changed, a new and a removed module are noticed', async () => {
+  const { build, write } = workshop({ 'salt/_modules/greet.ts': greet });
+  const names = async (): Promise<string[]> =>
+    (await build()).modules.filter(module => !module.builtin).map(module => module.file);
+  const before = await build();
+  write({ 'salt/_modules/greet.ts': greet.replace(' on ', ' at ') });
+  expect((await build()).sha256).not.toBe(before.sha256);
+  write({ 'salt/_modules/other.mjs': 'export const x = () => 1;' });
+  expect(await names()).toEqual(['greet', 'other']);
+});
+
+test('the compressed artifact is the artifact', async () => {
+  const { build } = workshop({ 'salt/_modules/greet.ts': greet });
+  const artifact = await build();
+  const text = brotliDecompressSync(await artifact.compressed());
+  expect(text.equals(readFileSync(artifact.path))).toBe(true);
+  expect(statSync(artifact.path).mode & 0o077).toBe(0);
+});
+
+test('a module that cannot be parsed or bundled is left out with its place, the rest works', async () => {
+  const { open, build } = workshop({
+    'salt/_modules/greet.ts': greet,
+    'salt/_modules/typo.ts': 'export const x = () => {\n  return 1 +;\n};',
+    'salt/_modules/needs.ts': "import { a } from 'no-such-package';\nexport const x = () => a;",
+    'salt/_modules/thrower.ts': "throw new Error('no cheese');\nexport const x = () => 1;",
+    'salt/_modules/snake.py': 'def x(): pass',
+  });
+  const { registry, run } = await open();
+  const reason = (name: string): Promise<string> =>
+    run({}, async () => {
+      const found = await registry.resolve('exec', name);
+      return found.ok ? 'ok' : found.reason;
+    });
+  expect(await reason('greet.hello')).toBe('ok');
+  expect(await reason('typo.x')).toMatch(/^'typo\.x' is not available: .*typo\.ts:2:13\)$/);
+  expect(await reason('needs.x')).toMatch(/no-such-package.*needs\.ts:1:19\)$/);
+  expect(await reason('thrower.x')).toMatch(
+    /^'thrower\.x' is not available: no cheese \(.*thrower\.ts\)$/,
+  );
+  expect(await reason('snake.x')).toMatch(/Python/);
+  expect(await reason('nosuch.x')).toBe("'nosuch.x' is not available.");
+  const artifact = await build();
+  const broken = artifact.modules.filter(module => module.broken).map(module => module.file);
+  expect(broken.sort()).toEqual(['needs', 'snake', 'typo']);
+});
