@@ -1,0 +1,255 @@
+import type { Data, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { Address, Network } from './address.ts';
+import { inNetwork, parseAddress, parseNetwork } from './address.ts';
+import type { Expression, Term } from './compound.ts';
+import { parseCompound, parseTerm } from './compound.ts';
+import { fnmatch } from './glob.ts';
+import type { Nodegroups } from './nodegroup.ts';
+import { expandNodegroup } from './nodegroup.ts';
+import { pythonMatch, pythonRegExp } from './python-regex.ts';
+import { pyStr } from './python-text.ts';
+import type { Comparison } from './subdict.ts';
+import { subdictMatch } from './subdict.ts';
+
+/** The ways to name hosts; the names are Salt's (`match:` in top files, `tgt_type`). */
+export type MatchType =
+  | 'glob'
+  | 'pcre'
+  | 'list'
+  | 'grain'
+  | 'grain_pcre'
+  | 'pillar'
+  | 'pillar_pcre'
+  | 'pillar_exact'
+  | 'ipcidr'
+  | 'nodegroup'
+  | 'data'
+  | 'compound';
+
+/** The host in question, as far as it is known. */
+export type Subject = {
+  readonly id: string;
+  readonly grains: Dict;
+  readonly pillar: Dict;
+  readonly nodegroups: Nodegroups;
+  /** The host's data store (`data.*`), for `data` targets. */
+  readonly data?: Dict;
+};
+
+export type MatchOptions = { readonly delimiter?: string | undefined };
+
+const isMatchType = (type: string): type is MatchType => Object.hasOwn(matchers, type);
+
+/**
+ * Does this expression name this host?
+ *
+ * @param expression - A string; for `list` and `compound` also a list.
+ * @param type - One of `MatchType`.
+ * @throws TsaltError `unknown-matcher`, `bad-regex`. A compound that makes no sense matches
+ *   nothing, as in Salt; `complaint` says why.
+ */
+export const matches = (
+  expression: Data,
+  type: string,
+  subject: Subject,
+  options: MatchOptions = {},
+): boolean => {
+  if (!isMatchType(type)) throw unknownMatcher(type);
+  return matchers[type](expression, subject, options.delimiter ?? ':');
+};
+
+/** What has to be known about a host before an expression can be decided. */
+export const needs = (
+  expression: Data,
+  type: string,
+  nodegroups: Nodegroups = {},
+): { readonly grains: boolean; readonly pillar: boolean } => {
+  if (!isMatchType(type)) throw unknownMatcher(type);
+  const types =
+    type === 'compound' || type === 'nodegroup'
+      ? termsOf(parsedCompound(expression, type, nodegroups)).map(term => engineType(term))
+      : [type];
+  return {
+    grains: types.some(one => one === 'grain' || one === 'grain_pcre' || one === 'ipcidr'),
+    pillar: types.some(one => one?.startsWith('pillar')),
+  };
+};
+
+/**
+ * Why an expression cannot match anything, one sentence; undefined when it makes sense.
+ * For targets typed by a person: top files follow Salt and match nothing in silence.
+ */
+export const complaint = (
+  expression: Data,
+  type: string,
+  nodegroups: Nodegroups = {},
+): string | undefined => {
+  if (!isMatchType(type)) return unknownMatcher(type).message;
+  const text = pyStr(expression);
+  try {
+    if (type === 'pcre') pythonRegExp(text);
+    if (type === 'ipcidr' && !parseIp(text)) return `"${text}" is neither an address nor a network`;
+    if (/^(grain|pillar)/.test(type) && !text.includes(':'))
+      return `"${text}" has no value to compare with: write key:value`;
+    if (type === 'nodegroup' && !Object.hasOwn(nodegroups, text))
+      return `There is no nodegroup "${text}"`;
+    if (type === 'compound' || type === 'nodegroup')
+      return compoundComplaint(expression, type, nodegroups);
+  } catch (error) {
+    if (error instanceof TsaltError) return error.message;
+    throw error;
+  }
+  return undefined;
+};
+
+const compoundComplaint = (
+  expression: Data,
+  type: string,
+  nodegroups: Nodegroups,
+): string | undefined => {
+  const text = pyStr(expression);
+  for (const word of compoundWords(expression, type, nodegroups)) {
+    const { engine, pattern } = parseTerm(word);
+    if (engine === 'N' && !Object.hasOwn(nodegroups, pattern))
+      return `There is no nodegroup "${pattern}"`;
+  }
+  const parsed = parsedCompound(expression, type, nodegroups);
+  if ('wrong' in parsed) return `Target "${text}" makes no sense: ${parsed.wrong}`;
+  for (const term of termsOf(parsed)) {
+    const kind = engineType(term);
+    if (kind === undefined)
+      return `Target "${text}" makes no sense: there is no target type ${term.engine}@`;
+    const wrong = complaint(term.pattern.replaceAll(term.delimiter ?? ':', ':'), kind);
+    if (wrong) return wrong;
+  }
+  return undefined;
+};
+
+const unknownMatcher = (type: string): TsaltError =>
+  new TsaltError('unknown-matcher', `There is no target type "${type}"`, {
+    hint: `Known are ${Object.keys(matchers).join(', ')}.`,
+  });
+
+type Matcher = (expression: Data, subject: Subject, delimiter: string) => boolean;
+
+const inDict =
+  (where: (subject: Subject) => Dict, comparison: Comparison): Matcher =>
+  (expression, subject, delimiter) =>
+    subdictMatch(where(subject), pyStr(expression), delimiter, comparison);
+
+const grains = (subject: Subject): Dict => subject.grains;
+const pillar = (subject: Subject): Dict => subject.pillar;
+
+const matchers: Record<MatchType, Matcher> = {
+  glob: (expression, { id }) => typeof expression === 'string' && fnmatch(id, expression),
+  pcre: (expression, { id }) => pythonMatch(pyStr(expression), id),
+  list: (expression, { id }) =>
+    Array.isArray(expression)
+      ? expression.includes(id)
+      : pyStr(expression)
+          .split(',')
+          .some(name => name === id),
+  grain: inDict(grains, 'glob'),
+  grain_pcre: inDict(grains, 'regex'),
+  pillar: inDict(pillar, 'glob'),
+  pillar_pcre: inDict(pillar, 'regex'),
+  pillar_exact: inDict(pillar, 'exact'),
+  ipcidr: (expression, subject) => ipMatch(pyStr(expression), subject.grains),
+  nodegroup: (expression, subject) =>
+    Object.hasOwn(subject.nodegroups, pyStr(expression)) &&
+    compoundMatch(parsedCompound(expression, 'nodegroup', subject.nodegroups), subject),
+  data: (expression, subject) => dataMatch(pyStr(expression), subject.data),
+  compound: (expression, subject) =>
+    compoundMatch(parsedCompound(expression, 'compound', subject.nodegroups), subject),
+};
+
+const engines: Readonly<Record<string, MatchType>> = {
+  G: 'grain',
+  P: 'grain_pcre',
+  I: 'pillar',
+  J: 'pillar_pcre',
+  L: 'list',
+  S: 'ipcidr',
+  E: 'pcre',
+};
+
+const engineType = (term: Term): MatchType | undefined =>
+  term.engine === undefined ? 'glob' : engines[term.engine];
+
+type Parsed = ReturnType<typeof parseCompound>;
+
+const compoundWords = (
+  expression: Data,
+  type: string,
+  nodegroups: Nodegroups,
+): readonly string[] => {
+  if (type === 'nodegroup') return expandNodegroup(pyStr(expression), nodegroups);
+  return Array.isArray(expression)
+    ? expression.map(pyStr)
+    : pyStr(expression).split(/\s+/).filter(Boolean);
+};
+
+const parsedCompound = (expression: Data, type: string, nodegroups: Nodegroups): Parsed =>
+  parseCompound(compoundWords(expression, type, nodegroups), nodegroups);
+
+const compoundMatch = (parsed: Parsed, subject: Subject): boolean =>
+  !('wrong' in parsed) &&
+  termsOf(parsed).every(term => engineType(term) !== undefined) &&
+  evaluate(parsed.expression, subject);
+
+const evaluate = (expression: Expression, subject: Subject): boolean => {
+  switch (expression.kind) {
+    case 'not':
+      return !evaluate(expression.of, subject);
+    case 'and':
+      return expression.all.every(one => evaluate(one, subject));
+    case 'or':
+      return expression.all.some(one => evaluate(one, subject));
+    case 'term': {
+      const { term } = expression;
+      const type = engineType(term);
+      return type !== undefined && matches(term.pattern, type, subject, term);
+    }
+  }
+};
+
+const termsOf = (parsed: Parsed): Term[] => {
+  if ('wrong' in parsed) return [];
+  const terms: Term[] = [];
+  const open: Expression[] = [parsed.expression];
+  for (let one = open.pop(); one; one = open.pop()) {
+    if (one.kind === 'term') terms.push(one.term);
+    else if (one.kind === 'not') open.push(one.of);
+    else open.push(...one.all);
+  }
+  return terms;
+};
+
+const parseIp = (text: string): Address | Network | undefined =>
+  parseAddress(text) ?? parseNetwork(text);
+
+const ipMatch = (text: string, grainsOfHost: Dict): boolean => {
+  const wanted = parseIp(text);
+  if (!wanted) return false;
+  const known = grainsOfHost.get(`ipv${wanted.version}`);
+  if (!Array.isArray(known)) return false;
+  const network: Network =
+    'prefix' in wanted ? wanted : { ...wanted, prefix: wanted.version === 4 ? 32 : 128 };
+  return known.some(one => {
+    const address = parseAddress(pyStr(one));
+    return address !== undefined && inNetwork(address, network);
+  });
+};
+
+const dataMatch = (text: string, data: Dict | undefined): boolean => {
+  const [key, pattern] = text.split(':');
+  if (key === undefined || pattern === undefined) return false;
+  const value = data?.get(key);
+  if (value === undefined || value === null) return false;
+  if (isDict(value)) return value.has(pattern);
+  return Array.isArray(value)
+    ? value.some(one => fnmatch(pyStr(one).toLowerCase(), pattern.toLowerCase()))
+    : fnmatch(pyStr(value), pattern);
+};

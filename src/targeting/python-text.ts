@@ -1,0 +1,48 @@
+import type { Data } from '../data/value.ts';
+import { Float, isDict } from '../data/value.ts';
+
+/** A value as Python's `str()` writes it: Salt matches targets and prints errors that way. */
+export const pyStr = (value: Data): string => (typeof value === 'string' ? value : pyRepr(value));
+
+/** A value as Python's `repr()` writes it. */
+export const pyRepr = (value: Data): string => {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'string') return reprText(value);
+  if (typeof value === 'number') return reprNumber(value);
+  if (Array.isArray(value)) return `[${value.map(pyRepr).join(', ')}]`;
+  if (isDict(value))
+    return `{${[...value].map(([key, item]) => `${pyRepr(key)}: ${pyRepr(item)}`).join(', ')}}`;
+  return String(value);
+};
+
+/** The name of the Python type Salt would have here. */
+export const pyType = (value: Data): string => {
+  if (value === null) return 'NoneType';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'str';
+  if (typeof value === 'bigint') return 'int';
+  if (value instanceof Float) return 'float';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  return Array.isArray(value) ? 'list' : 'OrderedDict';
+};
+
+const reprNumber = (value: number): string => {
+  const text = String(value);
+  const [mantissa, exponent] = text.split('e');
+  if (exponent === undefined) return text;
+  const sign = exponent.startsWith('-') ? '-' : '+';
+  return `${mantissa}e${sign}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`;
+};
+
+const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+const reprText = (text: string): string => {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const body = text.replace(/[\\\n\r\t\x00-\x1f\x7f-\xa0\xad]|['"]/gu, char => {
+    if (char === quote) return `\\${char}`;
+    if (char === "'" || char === '"') return char;
+    return escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return quote + body + quote;
+};
