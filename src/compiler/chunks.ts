@@ -1,0 +1,150 @@
+import type { Data, DataKey, Dict } from '../data/value.ts';
+import { Float, isDict, toPlainDict } from '../data/value.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import { pyStr } from '../targeting/python-text.ts';
+import { canonical } from './canonical.ts';
+import type { High } from './high.ts';
+import { isOwnKey, placeOf, problem, slsOf } from './high.ts';
+import type { Problem } from './problem.ts';
+
+export type Chunks = { readonly chunks: Dict[]; readonly problems: readonly Problem[] };
+
+/**
+ * High data flattened to one chunk per state and name, in the order states start.
+ * (salt.state.State.compile_high_data, order_chunks)
+ */
+export const chunksOf = (high: High): Chunks => {
+  const chunks: Dict[] = [];
+  const problems: Problem[] = [];
+  for (const [id, body] of high) {
+    if (isOwnKey(id) || !isDict(body)) continue;
+    for (const [state, args] of body)
+      if (!isOwnKey(state) && Array.isArray(args))
+        problems.push(...addChunks(chunks, id, body, state, args));
+  }
+  return { chunks: inOrder(chunks), problems };
+};
+
+/** Chunks as they travel to the host. */
+export const lowChunks = (chunks: readonly Dict[]): LowChunk[] =>
+  chunks.map(chunk => toPlainDict(chunk) as LowChunk);
+
+const addChunks = (
+  chunks: Dict[],
+  id: DataKey,
+  body: Dict,
+  state: DataKey,
+  args: readonly Data[],
+): Problem[] => {
+  const chunk: Dict = new Map<DataKey, Data>([
+    ['state', state],
+    ['name', id],
+  ]);
+  for (const key of ['__sls__', '__env__']) {
+    const value = body.get(key);
+    if (value !== undefined) chunk.set(key, value);
+  }
+  chunk.set('__id__', id);
+  let fun: string | undefined;
+  const names: Data[] = [];
+  for (const arg of args) {
+    if (typeof arg === 'string') fun = arg;
+    if (!isDict(arg)) continue;
+    for (const [key, value] of arg) {
+      if (key === 'names') names.push(...(Array.isArray(value) ? value : []));
+      // A state cannot say which module it is.
+      else if (key === 'state') continue;
+      else chunk.set(key, key === 'name' && typeof value !== 'string' ? id : value);
+    }
+  }
+  if (fun === undefined) return [];
+  if (names.length === 0) {
+    chunk.set('fun', fun);
+    chunks.push(chunk);
+    return [];
+  }
+  return addNamed(chunks, chunk, fun, names, body);
+};
+
+const addNamed = (
+  chunks: Dict[],
+  common: Dict,
+  fun: string,
+  names: readonly Data[],
+  body: Dict,
+): Problem[] => {
+  const problems: Problem[] = [];
+  for (const [index, entry] of unique(names).entries()) {
+    const chunk = new Map(common);
+    if (isDict(entry)) {
+      const [name, own] = [...entry][0] ?? [null, null];
+      chunk.set('name', name);
+      if (!Array.isArray(own) || !own.every(isDict)) {
+        const message = `The arguments of name '${pyStr(name)}' in state '${pyStr(common.get('__id__') ?? null)}' in SLS '${pyStr(slsOf(body))}' need to be formed as a list of single key dictionaries`;
+        problems.push(problem(message, placeOf([body, names, entry], name)));
+        continue;
+      }
+      for (const arg of own) for (const [key, value] of arg) chunk.set(key, value);
+    } else chunk.set('name', entry);
+    chunk.set('name_order', index + 1);
+    chunk.set('fun', fun);
+    chunks.push(chunk);
+  }
+  return problems;
+};
+
+const unique = (names: readonly Data[]): Data[] => {
+  const seen = new Set<string>();
+  return names.filter(name => {
+    const text = canonical(name);
+    const fresh = !seen.has(text);
+    seen.add(text);
+    return fresh;
+  });
+};
+
+/** Python counts booleans as integers, and so does `order: true`. */
+const orderNumber = (order: Data | undefined): number | undefined => {
+  if (typeof order === 'number') return order;
+  if (typeof order === 'boolean' || typeof order === 'bigint') return Number(order);
+  return order instanceof Float ? order.value : undefined;
+};
+
+const isInt = (order: Data | undefined): boolean =>
+  (typeof order === 'number' && Number.isInteger(order)) ||
+  typeof order === 'boolean' ||
+  typeof order === 'bigint';
+
+const inOrder = (chunks: Dict[]): Dict[] => {
+  let cap = 1;
+  for (const chunk of chunks) {
+    const order = chunk.get('order');
+    const value = isInt(order) ? (orderNumber(order) as number) : 0;
+    if (value > cap - 1 && value > 0) cap = value + 100;
+  }
+  const keyed = chunks.map(chunk => ({
+    chunk,
+    order: settleOrder(chunk, cap),
+    key: tieKey(chunk),
+  }));
+  keyed.sort((a, b) => a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return keyed.map(({ chunk }) => chunk);
+};
+
+const settleOrder = (chunk: Dict, cap: number): number => {
+  const written = chunk.get('order');
+  const offset = Number(chunk.get('name_order') ?? 0) / 10_000;
+  chunk.delete('name_order');
+  let order = orderNumber(written);
+  if (order === undefined)
+    order = written === 'last' ? cap + 1_000_000 : written === 'first' ? 0 : cap;
+  order += offset;
+  if (order < 0) order = cap + 1_000_000 + order;
+  if (order !== written) chunk.set('order', written instanceof Float ? new Float(order) : order);
+  return order;
+};
+
+const tieKey = (chunk: Dict): string =>
+  [chunk.get('state'), chunk.get('name'), chunk.get('fun')]
+    .map(value => pyStr(value ?? null))
+    .join('');

@@ -1,0 +1,178 @@
+import type { Data, DataKey, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { fnmatch } from '../targeting/glob.ts';
+import { pyStr } from '../targeting/python-text.ts';
+import type { High } from './high.ts';
+import { copyOf, firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
+import { requisiteKeywords } from './keywords.ts';
+import { Lookup } from './lookup.ts';
+import type { Problem } from './problem.ts';
+
+/**
+ * Applies `__extend__` to the states it names and removes it. Requisites are added to, other
+ * arguments replaced, a function replaces the function. (salt.state.State.reconcile_extend)
+ *
+ * @param strict - The state has to exist in the module that is extended (requisites `_in`);
+ *   otherwise an ID may gain a module.
+ */
+export const reconcileExtend = (
+  high: High,
+  strict = false,
+  lookup = new Lookup(high),
+): Problem[] => {
+  const extensions = high.get('__extend__');
+  high.delete('__extend__');
+  if (!Array.isArray(extensions)) return [];
+  const excluded = excludedSls(high);
+  const problems: Problem[] = [];
+  for (const extension of extensions)
+    for (const [name, body] of isDict(extension) ? extension : [])
+      if (isDict(body)) problems.push(...extendOne({ high, lookup, strict, excluded }, name, body));
+  return problems;
+};
+
+type Extending = {
+  readonly high: High;
+  readonly lookup: Lookup;
+  readonly strict: boolean;
+  readonly excluded: ReadonlySet<Data>;
+};
+
+const excludedSls = (high: High): ReadonlySet<Data> => {
+  const excludes = high.get('__exclude__');
+  const names = (Array.isArray(excludes) ? excludes : []).flatMap(one =>
+    typeof one === 'string' ? [one] : isDict(one) && one.get('sls') ? [one.get('sls') as Data] : [],
+  );
+  return new Set(names);
+};
+
+const extendOne = (context: Extending, name: DataKey, body: Dict): Problem[] => {
+  const { high, lookup, strict, excluded } = context;
+  const state = [...body.keys()].find(key => !isOwnKey(key));
+  if (typeof state !== 'string') {
+    const message = `Extension of ID '${pyStr(name)}' in SLS '${pyStr(slsOf(body))}' names no state`;
+    return [problem(message, placeOf([body]), 'Below the ID stands the state it extends.')];
+  }
+  const known = high.get(name);
+  const found =
+    isDict(known) && known.has(state) ? [{ id: name, state }] : lookup.find(name, state, strict);
+  const target = found.length === 1 ? found[0] : undefined;
+  const extended = target && high.get(target.id);
+  if (!target || !isDict(extended)) return [missing(name, body, state)];
+  if (excluded.has(slsOf(body))) return [];
+  return [...body].flatMap(([key, args]) =>
+    isOwnKey(key) || typeof key !== 'string'
+      ? []
+      : extendState(context, { id: target.id, body: extended }, key, args, body),
+  );
+};
+
+const missing = (name: DataKey, body: Dict, state: string): Problem => {
+  const id = pyStr(name);
+  const env = pyStr(body.get('__env__') ?? 'base');
+  const sls = pyStr(body.get('__sls__') ?? 'base');
+  const message =
+    `Cannot extend ID '${id}' in '${env}:${sls}'. It is not part of the high state.\n` +
+    'This is likely due to a missing include statement or an incorrectly typed ID.\n' +
+    `Ensure that a state with an ID of '${id}' is available\n` +
+    `in environment '${env}' and to SLS '${sls}'`;
+  return problem(message, placeOf([body], state));
+};
+
+const extendState = (
+  { high, lookup }: Extending,
+  target: { readonly id: DataKey; readonly body: Dict },
+  state: string,
+  run: Data,
+  extension: Dict,
+): Problem[] => {
+  const known = target.body.get(state);
+  if (known === undefined) {
+    target.body.set(state, Array.isArray(run) ? copyOf(run) : run);
+    lookup.changed(target.id, state);
+    return [];
+  }
+  const list = (wrong: Data): wrong is Data[] => Array.isArray(wrong);
+  if (!list(known) || !list(run)) {
+    const message = `State '${pyStr(target.id)}' in SLS '${pyStr(slsOf(extension))}' is not formed as a list`;
+    return [problem(message, placeOf([extension], state))];
+  }
+  const problems = run.flatMap(arg => extendArgument(known, arg, target.id, extension));
+  high.set(target.id, target.body);
+  lookup.changed(target.id, state);
+  return problems;
+};
+
+const extendArgument = (args: Data[], arg: Data, id: DataKey, extension: Dict): Problem[] => {
+  const problems: Problem[] = [];
+  let done = false;
+  for (const [index, old] of args.entries()) {
+    if (typeof arg === 'string' && typeof old === 'string') {
+      args[index] = arg;
+      done = true;
+    } else if (isDict(arg) && isDict(old)) {
+      const key = firstKey(arg);
+      if (key !== undefined && key === firstKey(old)) {
+        done = true;
+        if (!requisiteKeywords.has(key)) args[index] = arg;
+        else problems.push(...addRequisites(args, index, key, arg, id, extension));
+      } else if (key === 'name' && firstKey(old) === 'names') args[index] = arg;
+    }
+  }
+  if (!done) args.push(arg);
+  return problems;
+};
+
+/** Lists made here may be added to in place; those a template wrote are copied first. */
+const grown = new WeakSet<object>();
+
+const addRequisites = (
+  args: Data[],
+  index: number,
+  key: DataKey,
+  arg: Dict,
+  id: DataKey,
+  extension: Dict,
+): Problem[] => {
+  const old = args[index] as Dict;
+  const more = arg.get(key);
+  const known = old.get(key);
+  if (!Array.isArray(more) || !Array.isArray(known)) {
+    const message = `The ${pyStr(key)} statement in state '${pyStr(id)}' in SLS '${pyStr(slsOf(extension))}' needs to be formed as a list`;
+    return [problem(message, placeOf([extension, arg], key))];
+  }
+  if (grown.has(known)) for (const one of more) known.push(one);
+  else {
+    const list = [...known, ...more];
+    grown.add(list);
+    const copy = copyOf(old);
+    copy.set(key, list);
+    args[index] = copy;
+  }
+  return [];
+};
+
+/**
+ * Removes what `__exclude__` names: SLS (plain strings or `sls:`, globs allowed) and IDs.
+ * (salt.state.State.apply_exclude)
+ */
+export const applyExclude = (high: High): void => {
+  const excludes = high.get('__exclude__');
+  high.delete('__exclude__');
+  if (!Array.isArray(excludes)) return;
+  const globs: string[] = [];
+  for (const one of excludes) {
+    if (typeof one === 'string') globs.push(one);
+    if (!isDict(one) || one.size !== 1) continue;
+    const sls = one.get('sls');
+    if (typeof sls === 'string') globs.push(sls);
+    const id = one.get('id');
+    if (id !== undefined && id !== null && typeof id !== 'object') high.delete(id);
+  }
+  if (globs.length === 0) return;
+  for (const [id, body] of high) {
+    const sls = slsOf(body);
+    if (typeof sls === 'string' && sls !== '' && globs.some(glob => fnmatch(sls, glob)))
+      high.delete(id);
+  }
+};

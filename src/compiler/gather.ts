@@ -1,0 +1,295 @@
+import type { Data, DataKey, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { pyStr } from '../targeting/python-text.ts';
+import { canonical } from './canonical.ts';
+import type { High } from './high.ts';
+import { copyOf, firstKey, placeOf, problem, setFile } from './high.ts';
+import type { LoadedSls, SlsTree } from './load.ts';
+import type { Problem } from './problem.ts';
+
+export type GatherOptions = {
+  /** `state_auto_order`: definition order decides where nothing else does. */
+  readonly autoOrder: boolean;
+};
+
+export type Gathered = { readonly high: High; readonly problems: readonly Problem[] };
+
+/**
+ * One body of high data from all SLS: short forms written out, `__sls__`/`__env__` and order
+ * numbers added, extends and excludes set aside, IDs checked to be unique.
+ * (salt.state.BaseHighState.render_highstate)
+ */
+export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
+  const order = { next: 10_000, auto: options.autoOrder };
+  const parts = ownParts(tree);
+  const shared = sharedIds(parts.values());
+  const whole = newPart();
+  for (const { asked, saltenv, loaded } of tree) {
+    if (!('sls' in loaded)) {
+      whole.problems.push(loaded);
+      continue;
+    }
+    const part = flatten(loaded, parts, shared, order);
+    const { problems } = part;
+    mergeIn(whole, part, problems);
+    whole.problems.push(...problems.map(one => renameMissing(one, asked, saltenv)));
+  }
+  return { high: assemble(whole), problems: whole.problems };
+};
+
+/** A root SLS that is missing is named as it was asked for. */
+const renameMissing = (one: Problem, asked: string, saltenv: string): Problem =>
+  one.message.includes('is not available') && one.message.includes(`SLS ${asked} in saltenv`)
+    ? { ...one, message: `No matching sls found for '${asked}' in env '${saltenv}'` }
+    : one;
+
+type Order = { next: number; readonly auto: boolean };
+
+/** What one SLS and everything it includes add up to. */
+type Part = {
+  /** Own states first, then those of the includes, SLS by SLS. */
+  readonly states: High[];
+  readonly extend: Data[];
+  exclude: Data[] | undefined;
+  /** The IDs that stand in several SLS of the run, as this part has them. */
+  readonly claims: Map<DataKey, Data>;
+  readonly problems: Problem[];
+};
+
+const newPart = (): Part => ({
+  states: [],
+  extend: [],
+  exclude: undefined,
+  claims: new Map(),
+  problems: [],
+});
+
+const ownParts = (tree: SlsTree): Map<LoadedSls, Part> => {
+  const parts = new Map<LoadedSls, Part>();
+  const open = tree.map(({ loaded }) => loaded);
+  for (let one = open.pop(); one; one = open.pop()) {
+    if (!('sls' in one)) continue;
+    parts.set(one, ownPart(one));
+    open.push(...one.includes);
+  }
+  return parts;
+};
+
+const sharedIds = (parts: Iterable<Part>): ReadonlySet<DataKey> => {
+  const seen = new Set<DataKey>();
+  const shared = new Set<DataKey>();
+  for (const { states } of parts)
+    for (const id of states[0]?.keys() ?? []) {
+      if (seen.has(id)) shared.add(id);
+      seen.add(id);
+    }
+  return shared;
+};
+
+type Frame = { readonly loaded: LoadedSls; readonly part: Part; next: number };
+
+/** Includes first, each file's own states after them; without recursion, includes may be deep. */
+const flatten = (
+  root: LoadedSls,
+  parts: ReadonlyMap<LoadedSls, Part>,
+  shared: ReadonlySet<DataKey>,
+  order: Order,
+): Part => {
+  const enter = (loaded: LoadedSls): Frame => {
+    const part = parts.get(loaded) as Part;
+    for (const [id, body] of part.states[0] ?? []) if (shared.has(id)) part.claims.set(id, body);
+    return { loaded, part, next: 0 };
+  };
+  const stack: Frame[] = [enter(root)];
+  for (;;) {
+    const frame = stack.at(-1) as Frame;
+    const include = frame.loaded.includes[frame.next];
+    if (include !== undefined) {
+      frame.next += 1;
+      if ('sls' in include) stack.push(enter(include));
+      else frame.part.problems.push(include);
+      continue;
+    }
+    if (order.auto && frame.part.states[0]) number(frame.part.states[0], order);
+    stack.pop();
+    const parent = stack.at(-1);
+    if (!parent) return frame.part;
+    mergeIn(parent.part, frame.part, parent.part.problems);
+    parent.part.problems.push(...frame.part.problems);
+  }
+};
+
+/** Merges a part in; an ID that is already there is a conflict, and the newer stays. */
+const mergeIn = (target: Part, part: Part, problems: Problem[]): void => {
+  for (const [id, body] of part.claims) {
+    const first = target.claims.get(id);
+    if (first !== undefined) problems.push(conflict(id, first, body));
+    target.claims.set(id, body);
+  }
+  for (const states of part.states) target.states.push(states);
+  for (const extension of part.extend) target.extend.push(extension);
+  if (part.exclude) target.exclude = [...(target.exclude ?? []), ...part.exclude];
+};
+
+const assemble = (whole: Part): High => {
+  const high: High = new Map();
+  for (const states of whole.states) for (const [id, body] of states) high.set(id, body);
+  if (whole.extend.length > 0) high.set('__extend__', withoutDuplicates(whole.extend));
+  if (whole.exclude) high.set('__exclude__', whole.exclude);
+  return high;
+};
+
+const ownPart = (loaded: LoadedSls): Part => {
+  const part = newPart();
+  part.problems.push(...loaded.problems, ...loaded.includeProblems);
+  const { data } = loaded;
+  if (!isDict(data)) return part;
+  const source = copyOf(data);
+  if (loaded.includeProblems.length === 0) source.delete('include');
+  if (source.has('extend')) takeExtend(source, loaded, part);
+  if (source.has('exclude')) takeExclude(source, loaded, part);
+  const states: High = new Map();
+  for (const [id, body] of source) states.set(id, declare(id, body, source, loaded, part.problems));
+  part.states.push(states);
+  return part;
+};
+
+const takeExtend = (source: Dict, loaded: LoadedSls, { extend, problems }: Part): void => {
+  const written = source.get('extend') as Data;
+  const at = placeOf([source], 'extend');
+  source.delete('extend');
+  if (!isDict(written)) {
+    const message = `Extension value in SLS '${loaded.sls}' is not a dictionary`;
+    problems.push(problem(message, at, 'extend: maps IDs to what is changed in them.'));
+    return;
+  }
+  const extension = copyOf(written);
+  for (const [id, body] of written) {
+    if (!isDict(body)) {
+      const message = `Extension name '${pyStr(id)}' in SLS '${loaded.sls}' is not a dictionary`;
+      problems.push(problem(message, placeOf([source, written], id)));
+      extension.delete(id);
+      continue;
+    }
+    const copy = copyOf(body);
+    setFile(copy, loaded.file ?? loaded.sls);
+    addOrigin(copy, loaded);
+    for (const [key, args] of body)
+      if (isPlainKey(key) && Array.isArray(args)) splitFunction(copy, key, args);
+    extension.set(id, copy);
+  }
+  extend.push(extension);
+};
+
+const takeExclude = (source: Dict, loaded: LoadedSls, part: Part): void => {
+  const written = source.get('exclude') as Data;
+  const at = placeOf([source], 'exclude');
+  source.delete('exclude');
+  if (Array.isArray(written)) {
+    part.exclude = [...written];
+    return;
+  }
+  const message = `Exclude Declaration in SLS ${loaded.sls} is not formed as a list`;
+  part.exclude = [];
+  part.problems.push(problem(message, at, "List the SLS names, or '- id: …' for single IDs."));
+};
+
+const isPlainKey = (key: DataKey): key is string => typeof key === 'string' && !key.startsWith('_');
+
+const addOrigin = (body: Dict, { sls, saltenv }: LoadedSls): void => {
+  if (!body.has('__sls__')) body.set('__sls__', sls);
+  if (!body.has('__env__')) body.set('__env__', saltenv);
+};
+
+/** `mod.fun: [args]` becomes `mod: [args, fun]`, at the end of the body. */
+const splitFunction = (body: Dict, key: string, args: readonly Data[]): void => {
+  const copy = copyOf(args as Data[]);
+  if (!key.includes('.')) {
+    body.set(key, copy);
+    return;
+  }
+  const [module, fun] = key.split('.') as [string, string];
+  body.delete(key);
+  copy.push(fun);
+  body.set(module, copy);
+};
+
+const declare = (
+  id: DataKey,
+  body: Data,
+  source: Dict,
+  loaded: LoadedSls,
+  problems: Problem[],
+): Data => {
+  const { sls, saltenv } = loaded;
+  if (typeof body === 'string' && body.includes('.')) {
+    const [module, fun] = body.split('.') as [string, string];
+    const short: Dict = new Map<DataKey, Data>([
+      ['__sls__', sls],
+      ['__env__', saltenv],
+      [module, [fun]],
+    ]);
+    return short;
+  }
+  if (!isDict(body)) {
+    const message = `ID ${pyStr(id)} in SLS ${sls} is not a dictionary`;
+    const hint = 'Below an ID stands a state function: "pkg.installed: []", or "test.nop" alone.';
+    problems.push(problem(message, placeOf([source], id), hint));
+    return body;
+  }
+  const copy = copyOf(body);
+  setFile(copy, loaded.file ?? sls);
+  const modules = new Set<string>();
+  for (const [key, args] of body) {
+    if (!isPlainKey(key) || !Array.isArray(args)) continue;
+    const module = key.includes('.') ? (key.split('.')[0] as string) : key;
+    if (key.includes('.') && modules.has(module)) {
+      const message = `ID '${pyStr(id)}' in SLS '${sls}' contains multiple state declarations of the same type`;
+      problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
+      continue;
+    }
+    splitFunction(copy, key, args);
+    modules.add(module);
+  }
+  addOrigin(copy, loaded);
+  return copy;
+};
+
+/** Gives every state without `order` the next number. */
+const number = (high: High, order: Order): void => {
+  for (const body of high.values()) {
+    if (!isDict(body)) continue;
+    for (const [key, args] of body) {
+      if (typeof key !== 'string' || key.startsWith('_') || !Array.isArray(args)) continue;
+      if (args.some(arg => isDict(arg) && firstKey(arg) === 'order')) continue;
+      args.push(new Map([['order', order.next]]));
+      order.next += 1;
+    }
+  }
+};
+
+const conflict = (id: DataKey, first: Data, second: Data): Problem => {
+  const origin = (body: Data): string =>
+    isDict(body)
+      ? `${pyStr(body.get('__env__') ?? null)}:${pyStr(body.get('__sls__') ?? null)}`
+      : '?';
+  const message =
+    'Detected conflicting IDs, SLS IDs need to be globally unique.\n' +
+    `    The conflicting ID is '${pyStr(id)}' and is found in SLS ` +
+    `'${origin(first)}' and SLS '${origin(second)}'`;
+  return problem(message, placeOf([second]), 'Rename one of them.');
+};
+
+/** Extensions one ID each, the same one only once. */
+const withoutDuplicates = (extensions: readonly Data[]): Data[] => {
+  const seen = new Set<string>();
+  const unique: Data[] = [];
+  for (const extension of extensions)
+    for (const [id, body] of isDict(extension) ? extension : []) {
+      const text = canonical([id, body]);
+      if (seen.has(text)) continue;
+      seen.add(text);
+      unique.push(new Map([[id, body]]));
+    }
+  return unique;
+};

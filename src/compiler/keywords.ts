@@ -1,0 +1,40 @@
+/** Requisites as a state carries them: extending one adds to its list. */
+export const requisiteKeywords: ReadonlySet<unknown> = new Set([
+  'onchanges',
+  'onchanges_any',
+  'onfail',
+  'onfail_any',
+  'onfail_all',
+  'onfail_stop',
+  'prereq',
+  'prerequired',
+  'watch',
+  'watch_any',
+  'require',
+  'require_any',
+  'listen',
+]);
+
+/** Requisites that say something about another state. */
+export const requisiteInKeywords: ReadonlySet<unknown> = new Set([
+  'require_in',
+  'watch_in',
+  'onfail_in',
+  'onchanges_in',
+  'use',
+  'use_in',
+  'prereq',
+  'prereq_in',
+]);
+
+/** What `use` never copies. */
+export const notUsed: ReadonlySet<unknown> = new Set([
+  ...requisiteInKeywords,
+  'require',
+  'watch',
+  'onfail',
+  'onfail_stop',
+  'onchanges',
+  'name',
+  'names',
+]);

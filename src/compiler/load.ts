@@ -1,0 +1,217 @@
+import type { Data, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { RenderedSls, SlsLoader } from '../protocol/sls.ts';
+import { fnmatchFilter } from '../targeting/glob.ts';
+import { pyStr } from '../targeting/python-text.ts';
+import { placeOf, problem, setFile } from './high.ts';
+import type { Problem } from './problem.ts';
+
+/** Which SLS a host gets: saltenv → names or globs, in order. */
+export type Matches = ReadonlyMap<string, readonly string[]>;
+
+/** An SLS with the SLS it brought in; every SLS of a run is in the tree once. */
+export type LoadedSls = {
+  readonly sls: string;
+  readonly saltenv: string;
+  readonly file: string | undefined;
+  /** What the file rendered to, without `include`; undefined when it did not or is empty. */
+  readonly data: Data | undefined;
+  /** Found while rendering: no such file, no valid template. */
+  readonly problems: readonly Problem[];
+  /** The faults of the `include` declaration itself. */
+  readonly includeProblems: readonly Problem[];
+  readonly includes: readonly (LoadedSls | Problem)[];
+};
+
+export type LoadOptions = {
+  readonly matches: Matches;
+  readonly loader: SlsLoader;
+};
+
+/** The root SLS in order; a problem where a match names no environment. */
+export type SlsTree = readonly Root[];
+export type Root = {
+  readonly asked: string;
+  readonly saltenv: string;
+  readonly loaded: LoadedSls | Problem;
+};
+
+/**
+ * Renders the SLS of all matches and what they include, each once, in Salt's order: a file's
+ * includes come before the next match. Collects the faults of all files.
+ */
+export const loadSls = async ({ matches, loader }: LoadOptions): Promise<SlsTree> => {
+  const session: Session = {
+    loader,
+    matches,
+    seen: new Set(),
+    lists: new Map(),
+    envs: loader.envs(),
+  };
+  const roots: Root[] = [];
+  for (const [saltenv, names] of matches)
+    for (const asked of names) {
+      if (!session.envs.includes(saltenv)) {
+        const message = `No matching salt environment for environment '${saltenv}' found`;
+        roots.push({ asked, saltenv, loaded: problem(message, undefined) });
+      }
+      const found = fnmatchFilter(await listed(session, saltenv), asked);
+      for (const sls of found.length > 0 ? found : [asked])
+        if (!session.seen.has(keyOf(saltenv, sls)))
+          roots.push({ asked, saltenv, loaded: await loadOne(session, saltenv, sls) });
+    }
+  return roots;
+};
+
+type Session = {
+  readonly loader: SlsLoader;
+  readonly matches: Matches;
+  /** `env:sls` of everything rendered so far. */
+  readonly seen: Set<string>;
+  readonly lists: Map<string, readonly string[]>;
+  readonly envs: readonly string[];
+};
+
+const keyOf = (saltenv: string, sls: string): string => `${saltenv}:${sls}`;
+
+const listed = async (session: Session, saltenv: string): Promise<readonly string[]> => {
+  if (!session.envs.includes(saltenv)) return [];
+  const known = session.lists.get(saltenv);
+  if (known) return known;
+  const list = await session.loader.list(saltenv);
+  session.lists.set(saltenv, list);
+  return list;
+};
+
+type Rendered = { readonly rendered?: RenderedSls; readonly problems: readonly Problem[] };
+
+const renderOne = async (session: Session, saltenv: string, sls: string): Promise<Rendered> => {
+  try {
+    const rendered = await session.loader.render(saltenv, sls);
+    if (rendered) return { rendered, problems: [] };
+    const message =
+      `Specified SLS ${sls} in saltenv ${saltenv} is not available on the salt master ` +
+      'or through a configured fileserver';
+    return { problems: [problem(message, undefined)] };
+  } catch (error) {
+    if (!(error instanceof TsaltError)) throw error;
+    const { at, hint, excerpt } = error;
+    const message = `Rendering SLS '${saltenv}:${sls}' failed: ${error.message}`;
+    return { problems: [{ ...problem(message, at, hint), ...(excerpt ? { excerpt } : {}) }] };
+  } finally {
+    session.seen.add(keyOf(saltenv, sls));
+  }
+};
+
+const loadOne = async (session: Session, saltenv: string, sls: string): Promise<LoadedSls> => {
+  const { rendered, problems } = await renderOne(session, saltenv, sls);
+  const base = { sls, saltenv, file: rendered?.file, problems };
+  const nothing = { ...base, data: undefined, includeProblems: [], includes: [] };
+  if (!rendered || isEmpty(rendered.data)) return nothing;
+  const { data, file } = rendered;
+  if (!isDict(data)) {
+    const message = `SLS ${sls} does not render to a dictionary`;
+    const hint = 'An SLS is a mapping of IDs to states, or empty.';
+    return { ...nothing, problems: [problem(message, { file }, hint)] };
+  }
+  setFile(data, file);
+  const declared = data.get('include');
+  if (!data.has('include')) return { ...base, data, includeProblems: [], includes: [] };
+  if (!Array.isArray(declared)) {
+    const message = `Include Declaration in SLS ${sls} is not formed as a list`;
+    const includeProblems = [problem(message, placeOf([data], 'include'))];
+    return { ...base, data, includeProblems, includes: [] };
+  }
+  const includes: (LoadedSls | Problem)[] = [];
+  for (const [index, entry] of declared.entries()) {
+    const at = placeOf([data, declared], index) ?? placeOf([data], 'include');
+    const found = await resolveInclude(session, { saltenv, sls, file }, entry);
+    if (typeof found === 'string') includes.push(problem(found, at));
+    else
+      for (const target of found.targets)
+        if (!session.seen.has(keyOf(found.saltenv, target)))
+          includes.push(withPlace(await loadOne(session, found.saltenv, target), at));
+  }
+  return { ...base, data, includeProblems: [], includes };
+};
+
+/** Python's idea of nothing. */
+const isEmpty = (data: Data): boolean =>
+  data === null ||
+  data === '' ||
+  data === 0 ||
+  data === false ||
+  (Array.isArray(data) ? data.length === 0 : isDict(data) && data.size === 0);
+
+/** An SLS that is missing is reported where it was included. */
+const withPlace = (loaded: LoadedSls, at: Problem['at']): LoadedSls =>
+  at === undefined || loaded.file !== undefined
+    ? loaded
+    : { ...loaded, problems: loaded.problems.map(one => (one.at ? one : { ...one, at })) };
+
+type Includer = { readonly saltenv: string; readonly sls: string; readonly file: string };
+type Found = { readonly saltenv: string; readonly targets: readonly string[] };
+
+const anyEnv = '_xenv';
+
+const resolveInclude = async (
+  session: Session,
+  from: Includer,
+  entry: Data,
+): Promise<Found | string> => {
+  const [env, written] = isDict(entry) ? lastEntry(entry) : [from.saltenv, entry];
+  const where = `SLS '${from.saltenv}:${from.sls}'`;
+  if (typeof written !== 'string')
+    return `Badly formatted include ${pyStr(written)} found in include in ${where}`;
+  if (env !== anyEnv && !session.envs.includes(env))
+    return `Nonexistent saltenv '${env}' found in include of '${written}' within ${where}`;
+  const name = written.startsWith('.') ? absolute(written, from) : written;
+  if (name === undefined)
+    return `Attempted relative include of '${written}' within ${where} goes beyond top level package `;
+  const envs =
+    env === anyEnv ? await envsWith(session, name) : await envIfKnown(session, env, name);
+  if (envs.length !== 1 && !envs.includes(from.saltenv))
+    return unresolved(session, env, name, envs);
+  const saltenv = envs.length === 1 ? (envs[0] as string) : from.saltenv;
+  const targets = fnmatchFilter(await listed(session, saltenv), name);
+  return { saltenv, targets: targets.length > 0 ? targets : [name] };
+};
+
+const lastEntry = (dict: Dict): [string, Data] => {
+  const [key, value] = [...dict].at(-1) ?? [null, null];
+  return [pyStr(key), value];
+};
+
+/** `.sibling`, `..cousin`: from the folder of the including file. */
+const absolute = (written: string, from: Includer): string | undefined => {
+  const [, dots = '', rest = ''] = /^(\.+)(.*)$/s.exec(written) ?? [];
+  const path = from.sls.split('.');
+  if (/(^|\/)init\.sls$/.test(from.file)) path.push('init');
+  if (dots.length > path.length) return undefined;
+  return [...path.slice(0, -dots.length), rest].join('.');
+};
+
+const envsWith = async (session: Session, name: string): Promise<string[]> => {
+  const found: string[] = [];
+  for (const env of session.matches.keys())
+    if (fnmatchFilter(await listed(session, env), name).length > 0) found.push(env);
+  return found;
+};
+
+const envIfKnown = async (session: Session, env: string, name: string): Promise<string[]> =>
+  session.matches.has(env) || fnmatchFilter(await listed(session, env), name).length > 0
+    ? [env]
+    : [];
+
+const unresolved = (
+  session: Session,
+  env: string,
+  name: string,
+  envs: readonly string[],
+): string => {
+  if (envs.length > 0)
+    return `Ambiguous include: Specified SLS ${env}: ${name} is available on the salt master in multiple available saltenvs: ${envs.join(', ')}`;
+  const asked = env === anyEnv ? [...session.matches.keys()].join(', ') : env;
+  return `Unknown include: Specified SLS ${env}: ${name} is not available on the salt master in saltenv(s): ${asked} `;
+};

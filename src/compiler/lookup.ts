@@ -1,0 +1,152 @@
+import type { Data, DataKey } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import type { High } from './high.ts';
+import { firstKey, isOwnKey, slsOf } from './high.ts';
+
+/** A state of high data: its ID and its module. */
+export type Ref = { readonly id: DataKey; readonly state: string };
+
+/**
+ * Finds states by what other states call them. Salt scans all high data for each question; the
+ * indexes here are made once and kept up with `changed`.
+ */
+export class Lookup {
+  readonly #high: High;
+  #byArgument: Map<string, Map<Data, Set<DataKey>>> | undefined;
+  #bySls: Map<Data, DataKey[]> | undefined;
+  #byName: Map<Data, Ref> | undefined;
+  #places: Map<DataKey, number> | undefined;
+
+  constructor(high: High) {
+    this.#high = high;
+  }
+
+  /** The state with this ID or, failing that, those with an argument of this value. (salt.state.find_name) */
+  find(name: DataKey, state: string, strict: boolean): Ref[] {
+    const body = this.#high.get(name);
+    if (body !== undefined && (!strict || (isDict(body) && body.has(state))))
+      return [{ id: name, state }];
+    if (state === 'sls')
+      return this.#idsOfSls(name).map(id => ({ id, state: statesOf(this.#high, id)[0] ?? '' }));
+    return this.#withArgument(name, state);
+  }
+
+  /** All states of an SLS. (salt.state.find_sls_ids) */
+  ofSls(sls: Data): Ref[] {
+    return this.#idsOfSls(sls).flatMap(id =>
+      statesOf(this.#high, id).map(state => ({ id, state })),
+    );
+  }
+
+  /** The first state whose `name` argument is this. */
+  named(name: Data): Ref | undefined {
+    this.#byName ??= indexNames(this.#high);
+    return this.#byName.get(name);
+  }
+
+  /** Tells that arguments of a state were added or replaced. */
+  changed(id: DataKey, state: string): void {
+    if (this.#byArgument) indexArguments(this.#byArgument, this.#high, id, state);
+  }
+
+  #withArgument(name: DataKey, state: string): Ref[] {
+    this.#byArgument ??= indexAll(this.#high);
+    const ids = [...(this.#byArgument.get(state)?.get(name) ?? [])];
+    // The index may still hold what an extend has replaced; and Salt counts every mention.
+    const found = ids.flatMap(id =>
+      argumentsOf(this.#high, id, state)
+        .filter(value => value === name)
+        .map(() => ({ id, state })),
+    );
+    return found.length > 1 ? this.#inOrder(found) : found;
+  }
+
+  #inOrder(refs: Ref[]): Ref[] {
+    this.#places ??= new Map([...this.#high.keys()].map((id, at) => [id, at]));
+    const places = this.#places;
+    return refs.sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+  }
+
+  #idsOfSls(sls: Data): readonly DataKey[] {
+    this.#bySls ??= indexSls(this.#high);
+    return this.#bySls.get(sls) ?? [];
+  }
+}
+
+/** The state modules an ID declares, in order. */
+export const statesOf = (high: High, id: DataKey): string[] => {
+  const body = high.get(id);
+  if (!isDict(body)) return [];
+  return [...body.keys()].filter(key => typeof key === 'string' && !isOwnKey(key)) as string[];
+};
+
+/** The values of the arguments that are mappings of one key. */
+const argumentsOf = (high: High, id: DataKey, state: string): Data[] => {
+  const body = high.get(id);
+  const args = isDict(body) ? body.get(state) : undefined;
+  if (!Array.isArray(args)) return [];
+  return args.flatMap(arg => (isDict(arg) && arg.size === 1 ? [[...arg.values()][0] ?? null] : []));
+};
+
+const indexArguments = (
+  index: Map<string, Map<Data, Set<DataKey>>>,
+  high: High,
+  id: DataKey,
+  state: string,
+): void => {
+  let values = index.get(state);
+  if (!values) {
+    values = new Map();
+    index.set(state, values);
+  }
+  for (const value of argumentsOf(high, id, state)) {
+    if (value !== null && typeof value === 'object') continue;
+    const ids = values.get(value);
+    if (ids) ids.add(id);
+    else values.set(value, new Set([id]));
+  }
+};
+
+const indexAll = (high: High): Map<string, Map<Data, Set<DataKey>>> => {
+  const index = new Map<string, Map<Data, Set<DataKey>>>();
+  for (const id of high.keys())
+    for (const state of statesOf(high, id)) indexArguments(index, high, id, state);
+  return index;
+};
+
+const indexSls = (high: High): Map<Data, DataKey[]> => {
+  const index = new Map<Data, DataKey[]>();
+  for (const [id, body] of high) {
+    if (isOwnKey(id) || !isDict(body)) continue;
+    const sls = slsOf(body);
+    const ids = index.get(sls);
+    if (ids) ids.push(id);
+    else index.set(sls, [id]);
+  }
+  return index;
+};
+
+const indexNames = (high: High): Map<Data, Ref> => {
+  const index = new Map<Data, Ref>();
+  for (const [id, body] of high)
+    for (const state of statesOf(high, id)) {
+      const args = isDict(body) ? body.get(state) : undefined;
+      for (const arg of Array.isArray(args) ? args : []) {
+        const name = isDict(arg) ? arg.get('name') : undefined;
+        if (name !== undefined && !index.has(name)) index.set(name, { id, state });
+      }
+    }
+  return index;
+};
+
+/** The names of the arguments a state sets. (salt.state.state_args) */
+export const argumentNames = (high: High, { id, state }: Ref): Set<DataKey> => {
+  const body = high.get(id);
+  const args = isDict(body) ? body.get(state) : undefined;
+  const names = new Set<DataKey>();
+  for (const arg of Array.isArray(args) ? args : []) {
+    const name = isDict(arg) && arg.size === 1 ? firstKey(arg) : undefined;
+    if (name !== undefined) names.add(name);
+  }
+  return names;
+};

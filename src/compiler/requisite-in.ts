@@ -1,0 +1,200 @@
+import type { Data, DataKey, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { pyStr } from '../targeting/python-text.ts';
+import { reconcileExtend } from './extend.ts';
+import type { High } from './high.ts';
+import { firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
+import { notUsed, requisiteInKeywords } from './keywords.ts';
+import type { Ref } from './lookup.ts';
+import { argumentNames, Lookup, statesOf } from './lookup.ts';
+import type { Problem } from './problem.ts';
+
+/**
+ * Turns what states say about others (`require_in`, `use`, `prereq` …) into arguments of those
+ * others, by extending them. (salt.state.State.requisite_in)
+ *
+ * @param disabled - `disabled_requisites`: keywords to leave alone.
+ */
+export const requisiteIn = (high: High, disabled: readonly string[] = []): Problem[] => {
+  const lookup = new Lookup(high);
+  const work: Work = { high, lookup, extend: new Map(), added: new Map(), problems: [] };
+  for (const [id, body] of high) {
+    if (!isDict(body)) continue;
+    for (const [state, args] of body) {
+      if (isOwnKey(state) || typeof state !== 'string' || !Array.isArray(args)) continue;
+      for (const arg of args) {
+        const key = isDict(arg) ? firstKey(arg) : undefined;
+        if (typeof key !== 'string' || !requisiteInKeywords.has(key)) continue;
+        if (disabled.includes(key)) continue;
+        handOut(work, { id, state, body, arg: arg as Dict, key });
+      }
+    }
+  }
+  const extensions = [...work.extend].map(([id, body]): Data => new Map([[id, body]]));
+  high.set('__extend__', extensions);
+  return [...work.problems, ...reconcileExtend(high, true, lookup)];
+};
+
+type Work = {
+  readonly high: High;
+  readonly lookup: Lookup;
+  /** What is to be added, ID → module → arguments. */
+  readonly extend: Map<DataKey, Dict>;
+  /** The requisite lists already begun in `extend`, by argument list and keyword. */
+  readonly added: Map<Data[], Map<string, Data[]>>;
+  readonly problems: Problem[];
+};
+
+type Origin = {
+  readonly id: DataKey;
+  readonly state: string;
+  readonly body: Dict;
+  readonly arg: Dict;
+  readonly key: string;
+};
+
+const handOut = (work: Work, origin: Origin): void => {
+  const items = origin.arg.get(origin.key) ?? null;
+  if (isDict(items)) for (const [state, name] of items) oneTarget(work, origin, pyStr(state), name);
+  else if (Array.isArray(items)) listOfTargets(work, origin, items);
+};
+
+const oneTarget = (work: Work, origin: Origin, written: string, name: Data): void => {
+  if (name !== null && typeof name === 'object') {
+    illegal(work, origin, name);
+    return;
+  }
+  const state = withoutDots(work, origin, written, name);
+  addRequisite(work, origin, { id: name, state });
+};
+
+const listOfTargets = (work: Work, origin: Origin, items: readonly Data[]): void => {
+  let targets: Ref[] = [];
+  for (const item of items) {
+    const named = isDict(item) ? entryOf(item) : byName(work, item);
+    if (!named) {
+      if (item !== null && typeof item === 'object' && !isDict(item)) illegal(work, origin, item);
+      continue;
+    }
+    const [state, name] = named;
+    if (name !== null && typeof name === 'object') {
+      illegal(work, origin, name);
+      continue;
+    }
+    if (state === 'sls') targets = work.lookup.ofSls(name);
+    else targets.push({ id: name, state });
+    withoutDots(work, origin, state, name);
+    // Salt walks the targets named so far again for each further one; the lists show it.
+    for (const target of targets) hand(work, origin, target);
+  }
+};
+
+const entryOf = (item: Dict): [string, Data] | undefined => {
+  const [key, value] = [...item][0] ?? [];
+  return key === undefined ? undefined : [pyStr(key), value ?? null];
+};
+
+/** A target that is only a name: the ID's first state, or the state with that `name`. */
+const byName = ({ high, lookup }: Work, item: Data): [string, Data] | undefined => {
+  if (item === null || typeof item !== 'object') {
+    const state = high.has(item) ? statesOf(high, item)[0] : undefined;
+    if (state !== undefined) return [state, item];
+    const ref = high.has(item) ? undefined : lookup.named(item);
+    if (ref) return [ref.state, ref.id];
+  }
+  return undefined;
+};
+
+const illegal = ({ problems }: Work, { body, arg, key }: Origin, value: Data): void => {
+  const message = `Illegal requisite "${pyStr(value)}", please check your syntax.\n`;
+  problems.push(problem(message, placeOf([body, arg], key)));
+};
+
+const withoutDots = (work: Work, origin: Origin, state: string, name: Data): string => {
+  if (!state.includes('.')) return state;
+  const [module = ''] = state.split('.');
+  const message =
+    `Invalid requisite in ${keyword(origin)}: ${state} for ${pyStr(name)}, in SLS ` +
+    `'${pyStr(slsOf(origin.body))}'. Requisites must not contain dots, did you mean '${module}'?`;
+  work.problems.push(problem(message, placeOf([origin.body, origin.arg], origin.key)));
+  return module;
+};
+
+/** `require_in` puts a `require` into its target. */
+const keyword = ({ key }: Origin): string => key.split('_')[0] ?? key;
+
+const hand = (work: Work, origin: Origin, target: Ref): void => {
+  const { high, lookup } = work;
+  const { id, state, key } = origin;
+  const prerequired = (to: Ref): Data => new Map([['prerequired', [new Map([[to.state, to.id]])]]]);
+  switch (key) {
+    case 'prereq':
+      for (const ref of lookup.find(target.id, target.state, true))
+        argumentsFor(work, ref).push(prerequired({ id, state }));
+      break;
+    case 'use_in':
+      for (const ref of lookup.find(target.id, target.state, true))
+        copyArguments(
+          work,
+          { id, state },
+          ref,
+          argumentNames(high, { ...ref, state: target.state }),
+        );
+      break;
+    case 'use':
+      for (const ref of lookup.find(target.id, target.state, true))
+        copyArguments(work, ref, { id, state }, argumentNames(high, { id, state }));
+      break;
+    case 'prereq_in':
+      argumentsFor(work, { id, state }).push(prerequired(target));
+      addRequisite(work, origin, target);
+      break;
+    default:
+      addRequisite(work, origin, target);
+  }
+};
+
+const argumentsFor = ({ extend }: Work, { id, state }: Ref): Data[] => {
+  let body = extend.get(id);
+  if (!body) {
+    body = new Map();
+    extend.set(id, body);
+  }
+  const known = body.get(state);
+  if (Array.isArray(known)) return known;
+  const args: Data[] = [];
+  body.set(state, args);
+  return args;
+};
+
+const addRequisite = (work: Work, origin: Origin, target: Ref): void => {
+  const args = argumentsFor(work, target);
+  const body = work.extend.get(target.id) as Dict;
+  body.set('__env__', origin.body.get('__env__') ?? null);
+  body.set('__sls__', slsOf(origin.body));
+  const rkey = keyword(origin);
+  let lists = work.added.get(args);
+  if (!lists) {
+    lists = new Map();
+    work.added.set(args, lists);
+  }
+  const requisite: Data = new Map([[origin.state, origin.id]]);
+  const list = lists.get(rkey);
+  if (list) {
+    list.push(requisite);
+    return;
+  }
+  const fresh: Data[] = [requisite];
+  lists.set(rkey, fresh);
+  args.push(new Map([[rkey, fresh]]));
+};
+
+const copyArguments = (work: Work, from: Ref, to: Ref, own: ReadonlySet<DataKey>): void => {
+  const body = work.high.get(from.id);
+  const args = isDict(body) ? body.get(from.state) : undefined;
+  const target = argumentsFor(work, to);
+  for (const arg of Array.isArray(args) ? args : []) {
+    const name = isDict(arg) && arg.size === 1 ? firstKey(arg) : undefined;
+    if (name !== undefined && !notUsed.has(name) && !own.has(name)) target.push(arg);
+  }
+};
