@@ -21,3 +21,11 @@ export const keyPosition = (node: object, key: unknown): Position | undefined =>
 
 export const nodePosition = (node: unknown): Position | undefined =>
   typeof node === 'object' && node !== null ? ofNodes.get(node) : undefined;
+
+/** Gives a copy of a node the places of the original. */
+export const copyPositions = (from: object, to: object): void => {
+  const node = ofNodes.get(from);
+  if (node) ofNodes.set(to, node);
+  const keys = ofKeys.get(from);
+  if (keys) ofKeys.set(to, new Map(keys));
+};

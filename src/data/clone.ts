@@ -1,0 +1,21 @@
+import { copyPositions } from './position.ts';
+import { type Data, type DataKey, Float } from './value.ts';
+
+/** A copy that shares nothing that can change; positions come along, shared parts stay shared. */
+export const cloneData = (data: Data, done: Map<object, Data> = new Map()): Data => {
+  if (typeof data !== 'object' || data === null || data instanceof Float) return data;
+  const known = done.get(data);
+  if (known !== undefined) return known;
+  if (Array.isArray(data)) {
+    const list: Data[] = [];
+    done.set(data, list);
+    for (const item of data) list.push(cloneData(item, done));
+    copyPositions(data, list);
+    return list;
+  }
+  const dict = new Map<DataKey, Data>();
+  done.set(data, dict);
+  for (const [key, item] of data) dict.set(key, cloneData(item, done));
+  copyPositions(data, dict);
+  return dict;
+};

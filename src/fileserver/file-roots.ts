@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, type ReadStream, readFileSync, realpathSync, statSync } from 'node:fs';
+import { posix, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { TsaltError } from '../protocol/error.ts';
+import { type IgnoreRules, ignoreTest } from './ignore.ts';
+import { listTree, type Tree } from './list-tree.ts';
+import { parseSaltUrl } from './url.ts';
+
+export type FileRootsOptions = IgnoreRules & {
+  /** List what stands in linked folders. Default true. Links out of a root are never followed. */
+  readonly fileserver_followsymlinks?: boolean;
+  /** List no links at all. Default false. */
+  readonly fileserver_ignoresymlinks?: boolean;
+};
+
+/** A file of the roots. */
+export type FoundFile = {
+  /** Absolute path on the control node. */
+  readonly path: string;
+  /** Path inside the roots, with slashes. */
+  readonly rel: string;
+  readonly saltenv: string;
+  readonly size: number;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly mtimeMs: number;
+};
+
+/**
+ * The files of `file_roots` (or `pillar_roots`): per saltenv a list of folders, the first that
+ * has a file wins. Paths are relative with slashes, or `salt://` URLs. Nothing outside of the
+ * roots is ever served: `..`, absolute paths and links that lead out find nothing.
+ * Listings are read once per instance; `refresh()` forgets them.
+ */
+export class FileRoots {
+  readonly #roots: ReadonlyMap<string, readonly string[]>;
+  readonly #ignored: (path: string) => boolean;
+  readonly #options: FileRootsOptions;
+  readonly #trees = new Map<string, Tree>();
+  readonly #realRoots = new Map<string, string | undefined>();
+  readonly #found = new Map<string, FoundFile | null>();
+  readonly #texts = new Map<string, { readonly stamp: string; readonly bytes: Buffer }>();
+  readonly #hashes = new Map<string, Promise<string>>();
+
+  constructor(roots: Readonly<Record<string, readonly string[]>>, options: FileRootsOptions = {}) {
+    this.#roots = new Map(Object.entries(roots));
+    this.#ignored = ignoreTest(options);
+    this.#options = options;
+  }
+
+  /** The saltenvs that are configured, sorted; `__env__` stands for any other name. */
+  envs(): string[] {
+    return [...this.#roots.keys()].sort();
+  }
+
+  /** Does the saltenv have roots, its own or those of `__env__`? */
+  hasEnv(saltenv: string): boolean {
+    return this.#roots.has(saltenv) || this.#roots.has('__env__');
+  }
+
+  /** The folders of a saltenv, in order. */
+  folders(saltenv: string): string[] {
+    const own = this.#roots.get(saltenv);
+    if (own) return [...own];
+    if (!isName(saltenv)) return [];
+    return (this.#roots.get('__env__') ?? []).map(root => root.replaceAll('__env__', saltenv));
+  }
+
+  /** The file that a path or `salt://` URL names; the URL's saltenv wins over the argument. */
+  find(path: string, saltenv = 'base'): FoundFile | undefined {
+    const url = parseSaltUrl(path);
+    const env = url.saltenv ?? saltenv;
+    const key = `${env}\0${url.path}`;
+    const known = this.#found.get(key);
+    if (known !== undefined) return known ?? undefined;
+    const found = this.#find(url.path, env);
+    this.#found.set(key, found ?? null);
+    return found;
+  }
+
+  /** All files of a saltenv, sorted. */
+  list(saltenv = 'base'): readonly string[] {
+    return this.#tree(saltenv).files;
+  }
+
+  /** All folders of a saltenv, sorted. */
+  listDirs(saltenv = 'base'): readonly string[] {
+    return this.#tree(saltenv).dirs;
+  }
+
+  /** Folders without any file, sorted. */
+  listEmptyDirs(saltenv = 'base'): readonly string[] {
+    return this.#tree(saltenv).emptyDirs;
+  }
+
+  /** Links and what they say, by path. */
+  listSymlinks(saltenv = 'base'): ReadonlyMap<string, string> {
+    return this.#tree(saltenv).links;
+  }
+
+  /** SLS names of a saltenv: `a/b.sls` is `a.b`, `a/init.sls` is `a`. */
+  listStates(saltenv = 'base'): string[] {
+    const states: string[] = [];
+    for (const file of this.list(saltenv)) {
+      if (!file.endsWith('.sls')) continue;
+      const name = file.slice(0, -4);
+      states.push((name.endsWith('/init') ? name.slice(0, -5) : name).replaceAll('/', '.'));
+    }
+    return states.sort();
+  }
+
+  /**
+   * A file's bytes; read again only when size, time or inode changed.
+   *
+   * @throws TsaltError `file-missing`
+   */
+  bytes(path: string, saltenv = 'base'): Buffer {
+    const file = this.#need(path, saltenv);
+    const stamp = stampOf(file.path);
+    const known = this.#texts.get(file.path);
+    if (known?.stamp === stamp) return known.bytes;
+    const bytes = readFileSync(file.path);
+    if (bytes.length <= cachedSize) this.#texts.set(file.path, { stamp, bytes });
+    return bytes;
+  }
+
+  /**
+   * A file's text. A byte order mark is not part of it.
+   *
+   * @throws TsaltError `file-missing`, and `file-encoding` for what is not UTF-8.
+   */
+  read(path: string, saltenv = 'base'): string {
+    const bytes = this.bytes(path, saltenv);
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } catch {
+      throw new TsaltError('file-encoding', `${path} is not UTF-8 text.`, {
+        kind: 'render',
+        at: { file: path },
+        hint: 'Save it as UTF-8, or use it as a plain file without `template:`.',
+      });
+    }
+  }
+
+  /** A file's bytes as a stream, for files that may be large. `throws` as `bytes`. */
+  stream(path: string, saltenv = 'base'): ReadStream {
+    return createReadStream(this.#need(path, saltenv).path);
+  }
+
+  /** Hex SHA-256 of a file; computed again only when size, time or inode changed. */
+  hash(path: string, saltenv = 'base'): Promise<string> {
+    const file = this.#need(path, saltenv);
+    const key = `${stampOf(file.path)}\0${file.path}`;
+    const known = this.#hashes.get(key);
+    if (known) return known;
+    const hash = hashFile(file.path);
+    this.#hashes.set(key, hash);
+    hash.catch(() => this.#hashes.delete(key));
+    return hash;
+  }
+
+  /** Forgets what is known of the folders' content. */
+  refresh(): void {
+    this.#trees.clear();
+    this.#found.clear();
+    this.#realRoots.clear();
+  }
+
+  #find(path: string, saltenv: string): FoundFile | undefined {
+    const rel = normalise(path);
+    if (rel === undefined) return undefined;
+    for (const folder of this.folders(saltenv)) {
+      const root = this.#realRoot(folder);
+      if (root === undefined) continue;
+      const full = posix.join(folder, rel);
+      const file = this.#stat(root, full);
+      if (!file || this.#ignored(rel)) continue;
+      return { path: full, rel, saltenv, ...file };
+    }
+    return undefined;
+  }
+
+  #stat(root: string, full: string): Pick<FoundFile, 'size' | 'mode' | 'mtimeMs'> | undefined {
+    try {
+      const real = realpathSync(full);
+      if (!inside(root, real)) return undefined;
+      const stat = statSync(real);
+      if (!stat.isFile()) return undefined;
+      return { size: stat.size, mode: stat.mode & 0o7777, mtimeMs: stat.mtimeMs };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #realRoot(folder: string): string | undefined {
+    if (!this.#realRoots.has(folder)) this.#realRoots.set(folder, realPath(folder));
+    return this.#realRoots.get(folder);
+  }
+
+  #tree(saltenv: string): Tree {
+    const known = this.#trees.get(saltenv);
+    if (known) return known;
+    const folders = this.folders(saltenv).filter(folder => this.#realRoot(folder) !== undefined);
+    const tree = listTree(folders, {
+      ignored: this.#ignored,
+      follow: this.#options.fileserver_followsymlinks ?? true,
+      skipLinks: this.#options.fileserver_ignoresymlinks ?? false,
+    });
+    this.#trees.set(saltenv, tree);
+    return tree;
+  }
+
+  #need(path: string, saltenv: string): FoundFile {
+    const found = this.find(path, saltenv);
+    if (found) return found;
+    const env = parseSaltUrl(path).saltenv ?? saltenv;
+    const folders = this.folders(env);
+    throw new TsaltError('file-missing', `${path} was not found in saltenv '${env}'.`, {
+      kind: 'render',
+      hint:
+        folders.length === 0
+          ? `saltenv '${env}' has no roots; known are: ${this.envs().join(', ') || 'none'}.`
+          : `Looked in ${folders.join(', ')}.`,
+    });
+  }
+}
+
+const cachedSize = 1024 * 1024;
+
+const isName = (saltenv: string): boolean =>
+  saltenv !== '' && !/[/\\\0]/.test(saltenv) && saltenv !== '.' && saltenv !== '..';
+
+/** A path inside the roots, or nothing for one that leads out of them. */
+const normalise = (path: string): string | undefined => {
+  if (path === '' || path.includes('\0') || posix.isAbsolute(path)) return undefined;
+  const rel = posix.normalize(path);
+  return rel === '..' || rel.startsWith('../') || rel === '.' || rel.endsWith('/')
+    ? undefined
+    : rel;
+};
+
+const inside = (root: string, real: string): boolean =>
+  real === root || real.startsWith(root.endsWith(sep) ? root : root + sep);
+
+const realPath = (path: string): string | undefined => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+};
+
+const stampOf = (path: string): string => {
+  const { size, mtimeMs, ino, ctimeMs } = statSync(path);
+  return `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
+};
+
+const hashFile = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+};

@@ -1,0 +1,30 @@
+import { excerptOf } from '../data/excerpt.ts';
+import { TsaltError } from '../protocol/error.ts';
+
+export type Spot = {
+  readonly file: string;
+  readonly text: string;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+};
+
+/** A rendering error with its place and the lines around it. */
+export const renderFault = (
+  code: string,
+  message: string,
+  { file, text, line, column }: Spot,
+  options: { readonly hint?: string | undefined; readonly cause?: unknown } = {},
+): TsaltError =>
+  new TsaltError(code, message, {
+    kind: 'render',
+    at: {
+      file,
+      ...(line === undefined ? {} : { line }),
+      ...(line === undefined || column === undefined ? {} : { column }),
+    },
+    excerpt: line === undefined ? undefined : excerptOf(text, line),
+    ...options,
+  });
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

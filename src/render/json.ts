@@ -1,0 +1,32 @@
+import type { Data } from '../data/value.ts';
+import { messageOf, renderFault } from './fault.ts';
+import { JsonReader } from './json-reader.ts';
+import { withoutShebang } from './pipe.ts';
+import type { Stage } from './types.ts';
+
+/** JSON; the shebang line is not part of it. An empty text is an empty dict. */
+export const renderJson = (text: string, { request }: Stage): Data => {
+  const body = withoutShebang(text);
+  return body.trim() === '' ? new Map() : parseJson(body, request.file);
+};
+
+/**
+ * Data from JSON as Python's `json.loads` gives it: ints of any size, `1.0` stays a float,
+ * `NaN` and `Infinity` are known, of two equal keys the last wins.
+ *
+ * @throws TsaltError `json-syntax`
+ */
+export const parseJson = (text: string, file: string, firstLine = 1): Data => {
+  try {
+    return new JsonReader(text).read();
+  } catch (error) {
+    const offset = error instanceof SyntaxError ? Number(error.cause) : 0;
+    const before = text.slice(0, offset).split('\n');
+    throw renderFault('json-syntax', `JSON: ${messageOf(error)}`, {
+      file,
+      text: '\n'.repeat(firstLine - 1) + text,
+      line: before.length + firstLine - 1,
+      column: (before.at(-1)?.length ?? 0) + 1,
+    });
+  }
+};

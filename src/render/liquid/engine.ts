@@ -1,0 +1,97 @@
+import { posix } from 'node:path';
+import { defaultOperators, Liquid, type Template } from 'liquidjs';
+import { dumpJson } from '../../data/json-dump.ts';
+import type { FileRoots } from '../../fileserver/file-roots.ts';
+import { registerFilters } from './filters.ts';
+import { registerTags } from './tags.ts';
+import { unwrap } from './wrap.ts';
+
+/** Liquid for one set of files and one saltenv, with the templates it has parsed. */
+export type Engine = {
+  readonly liquid: Liquid;
+  readonly parse: (text: string, file: string) => Template[];
+};
+
+const engines = new WeakMap<FileRoots, Map<string, Engine>>();
+
+/** The engine that hosts with the same files share. */
+export const engineFor = (files: FileRoots, saltenv: string): Engine => {
+  const known = engines.get(files) ?? new Map<string, Engine>();
+  engines.set(files, known);
+  const found = known.get(saltenv) ?? makeEngine(files, saltenv);
+  known.set(saltenv, found);
+  return found;
+};
+
+const makeEngine = (files: FileRoots, saltenv: string): Engine => {
+  const liquid = new Liquid({
+    root: ['/'],
+    partials: ['/'],
+    layouts: ['/'],
+    fs: fileSystem(files, saltenv),
+    relativeReference: true,
+    cache: 1000,
+    strictVariables: true,
+    strictFilters: true,
+    lenientIf: true,
+    ownPropertyOnly: true,
+    parseLimit: 10_000_000,
+    renderLimit: 600_000,
+    memoryLimit: 200_000_000,
+    outputEscape: showValue,
+    operators: { ...defaultOperators, contains },
+  });
+  registerTags(liquid);
+  registerFilters(liquid);
+  const parsed = new Map<string, Template[]>();
+  return {
+    liquid,
+    parse: (text, file) => {
+      const key = `${file}\0${text}`;
+      const known = parsed.get(key);
+      if (known) return known;
+      const templates = liquid.parse(text, file);
+      if (parsed.size >= maxParsed) parsed.clear();
+      parsed.set(key, templates);
+      return templates;
+    },
+  };
+};
+
+const maxParsed = 2000;
+
+/** Templates by their path inside the roots, `/`-rooted while Liquid handles them. */
+const fileSystem = (files: FileRoots, saltenv: string) => ({
+  sep: '/',
+  resolve: (dir: string, file: string) => {
+    const path = file.replace(/^salt:\/\//, '');
+    return posix.join('/', dir, path).slice(1);
+  },
+  dirname: (file: string) => posix.dirname(file),
+  contains: async () => true,
+  containsSync: () => true,
+  exists: async (file: string) => files.find(file, saltenv) !== undefined,
+  existsSync: (file: string) => files.find(file, saltenv) !== undefined,
+  readFile: async (file: string) => files.read(file, saltenv),
+  readFileSync: (file: string) => files.read(file, saltenv),
+});
+
+/** What `{{ … }}` prints: text as it is, nothing for null, dicts and lists as JSON, which YAML reads. */
+const showValue = (value: unknown): string => {
+  const data = unwrap(value);
+  if (data === null) return '';
+  return typeof data === 'string' ? data : dumpJson(data);
+};
+
+/** `contains` knows dicts: is this a key? */
+const contains: Contains = (left, right, ctx) =>
+  typeof left === 'object' && left !== null && !Array.isArray(left) && Symbol.iterator in left
+    ? isKey(left, right)
+    : containsValue(left, right, ctx);
+
+type Contains = NonNullable<(typeof defaultOperators)['contains']>;
+
+const containsValue = defaultOperators.contains as (...args: unknown[]) => boolean;
+
+const isKey = (dict: object, key: unknown): boolean =>
+  (typeof key === 'string' || typeof key === 'number') && String(key) in dict;

@@ -1,0 +1,56 @@
+import type { Data, Dict } from '../data/value.ts';
+import type { FileRoots } from '../fileserver/file-roots.ts';
+
+/** What templates may know and ask. One per host and run. */
+export type RenderContext = {
+  readonly grains: Dict;
+  readonly pillar: Dict;
+  readonly opts: Dict;
+  /** Where templates find what they include and import. */
+  readonly files: FileRoots;
+  /** Calls an execution function for this host (`salt['cmd.run']`). */
+  readonly call: (fun: string, args: Data[], kwargs: Dict) => Promise<Data>;
+  /** Further variables; they win over the ones every template has (`context:` of file states). */
+  readonly extra?: Dict;
+};
+
+/** One text to render. */
+export type RenderRequest = {
+  readonly text: string;
+  /** The file on the control node, for errors and relative references. */
+  readonly file: string;
+  /** Used where the text has no shebang: `liquid|yaml`, `jinja|yaml` … Default `liquid|yaml`. */
+  readonly pipe?: string | undefined;
+  readonly saltenv: string;
+  readonly sls?: string | undefined;
+  /** Path inside the roots; needed where neither `sls` nor `file` tells it. */
+  readonly tplfile?: string | undefined;
+  readonly context: RenderContext;
+  /** Renderers of the user's (`_renderers`), by name; they win over built-in ones. */
+  readonly renderers?: RendererTable | undefined;
+  readonly whitelist?: readonly string[] | undefined;
+  readonly blacklist?: readonly string[] | undefined;
+  /** Whether the first line may be a shebang. Default true. */
+  readonly shebang?: boolean | undefined;
+};
+
+/** One stage of a pipe at work: the request and what stood behind the renderer's name. */
+export type Stage = {
+  readonly name: string;
+  readonly argument: string;
+  readonly request: RenderRequest;
+  /** What templates see: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. */
+  readonly variables: Dict;
+};
+
+/**
+ * A renderer: `text` makes text of text (template engines), `data` makes data of text
+ * (formats), `filter` changes what it gets and gives the same kind, `any` (a user's) takes
+ * anything and gives data. A pipe is checked by these kinds before it runs.
+ */
+export type Renderer = {
+  readonly kind: 'text' | 'data' | 'filter' | 'any';
+  readonly render: (input: Data, stage: Stage) => Data | Promise<Data>;
+};
+
+export type RendererTable = ReadonlyMap<string, Renderer>;

@@ -1,0 +1,46 @@
+import { type Data, type Dict, isDict } from '../data/value.ts';
+import type { RenderRequest } from './types.ts';
+
+/**
+ * What every template sees, in Salt's names (`salt.utils.templates.generate_sls_context`):
+ * grains, pillar, opts, saltenv, env, sls, slspath, sls_path, slsdotpath, slscolonpath,
+ * tplpath, tplfile, tpldir, tpldot, tplroot; then what the caller adds.
+ */
+export const variablesOf = (request: RenderRequest): Dict => {
+  const { context, saltenv, sls, file } = request;
+  const variables: Dict = new Map<string, Data>([
+    ['grains', context.grains],
+    ['pillar', context.pillar],
+    ['opts', context.opts],
+    ['saltenv', saltenv],
+    ['env', saltenv],
+  ]);
+  const extra = context.extra ?? new Map();
+  const tplfile = request.tplfile ?? templateName(file, sls);
+  const folder = tplfile.includes('/') ? tplfile.slice(0, tplfile.lastIndexOf('/')) : '';
+  if (sls !== undefined) variables.set('sls', sls);
+  const names: Record<string, string> = {
+    tplpath: file,
+    tplfile,
+    tpldir: folder === '' ? '.' : folder,
+    tpldot: folder.replaceAll('/', '.'),
+    tplroot: (folder || '.').split('/', 1)[0] ?? '.',
+    slspath: folder,
+    slsdotpath: folder.replaceAll('/', '.'),
+    slscolonpath: folder.replaceAll('/', ':'),
+    sls_path: folder.replaceAll('/', '_'),
+  };
+  for (const [name, value] of Object.entries(names)) variables.set(name, value);
+  for (const [name, value] of isDict(extra) ? extra : []) variables.set(name, value);
+  return variables;
+};
+
+const templateName = (file: string, sls: string | undefined): string => {
+  const path = file.replaceAll('\\', '/').replace(/^salt:\/\//, '');
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  if (!sls) return path.startsWith('/') ? last : path;
+  const slspath = sls.replaceAll('.', '/').replace(/\/+$/, '');
+  for (const end of [`${slspath}.sls`, `${slspath}/init.sls`])
+    if (path === end || path.endsWith(`/${end}`)) return end;
+  return path.startsWith('/') ? last : path;
+};

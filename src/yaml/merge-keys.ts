@@ -1,0 +1,41 @@
+import type { Source } from './fault.ts';
+import { type MappingNode, type Pair, tagPrefix } from './node.ts';
+
+/**
+ * Writes out `<<` the way Salt's loader does: merged pairs come first, explicit keys win, of
+ * several merged mappings the last is written first.
+ */
+export const flatten = (node: MappingNode, source: Source): void => {
+  if (node.flat) return;
+  node.flat = true;
+  const merged: Pair[] = [];
+  const own: Pair[] = [];
+  for (const pair of node.pairs) {
+    const [key, value] = pair;
+    if (key.tag === `${tagPrefix}value`) key.tag = `${tagPrefix}str`;
+    if (key.tag !== `${tagPrefix}merge`) own.push(pair);
+    else if (value.kind === 'mapping') merged.push(...flattened(value, source));
+    else if (value.kind === 'sequence') {
+      const parts = value.items.map(item => {
+        if (item.kind === 'mapping') return flattened(item, source);
+        throw refused('a mapping', item.kind, item.at, source);
+      });
+      for (const part of parts.reverse()) for (const pair of part) merged.push(pair);
+    } else throw refused('a mapping or list of mappings', value.kind, value.at, source);
+  }
+  if (merged.length === 0) node.pairs = own;
+  else {
+    const explicit = new Set(own.map(([key]) => (key.kind === 'scalar' ? key.value : key)));
+    node.pairs = merged
+      .filter(([key]) => !explicit.has(key.kind === 'scalar' ? key.value : key))
+      .concat(own);
+  }
+};
+
+const flattened = (node: MappingNode, source: Source): readonly Pair[] => {
+  flatten(node, source);
+  return node.pairs;
+};
+
+const refused = (expected: string, kind: string, at: MappingNode['at'], source: Source) =>
+  source.fault('yaml-merge', `expected ${expected} for merging, but found ${kind}`, at);

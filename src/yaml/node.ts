@@ -1,0 +1,34 @@
+import type { Position } from '../data/position.ts';
+
+/**
+ * The representation graph between events and data: tags are resolved, aliases are the very
+ * node they name. Merge keys and duplicate keys are judged on it, as PyYAML does.
+ */
+export type YamlNode = ScalarNode | SequenceNode | MappingNode;
+
+type Common = {
+  tag: string;
+  readonly at: Position;
+  /** Nodes below and including this one when every alias is written out. */
+  weight: number;
+};
+
+export type ScalarNode = Common & {
+  readonly kind: 'scalar';
+  readonly value: string;
+  /** Written without quotes and on no block indicator. */
+  readonly plain: boolean;
+};
+
+export type SequenceNode = Common & { readonly kind: 'sequence'; readonly items: YamlNode[] };
+
+export type Pair = readonly [key: YamlNode, value: YamlNode];
+
+export type MappingNode = Common & {
+  readonly kind: 'mapping';
+  pairs: Pair[];
+  /** Merge keys are already written out. */
+  flat: boolean;
+};
+
+export const tagPrefix = 'tag:yaml.org,2002:';

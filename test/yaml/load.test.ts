@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest';
+import { keyPosition, nodePosition } from '../../src/data/position.ts';
+import { type Data, type Dict, Float } from '../../src/data/value.ts';
+import { showError } from '../../src/protocol/error.ts';
+import { loadYaml } from '../../src/yaml/load.ts';
+
+const value = (text: string): Data => loadYaml(text);
+const failure = (text: string): string => {
+  try {
+    loadYaml(text, { file: 'a.sls' });
+  } catch (error) {
+    return showError(error);
+  }
+  throw new Error('it loaded');
+};
+
+test.each([
+  ['yes', true],
+  ['No', false],
+  ['on', true],
+  ['OFF', false],
+  ['y', 'y'],
+  ['tRue', 'tRue'],
+  ['~', null],
+  ['', null],
+  ['0644', 644],
+  ['000', 0],
+  ['-010', -8],
+  ['0899', '0899'],
+  ['0o17', '0o17'],
+  ['0x1F', 31],
+  ['0b101', 5],
+  ['1_000', 1000],
+  ['190:20:30', 685230],
+  ['12:30', 750],
+  ['20:30.15', 1230.15],
+  ['1e3', '1e3'],
+  ['1.0', new Float(1)],
+  ['1.0e+3', new Float(1000)],
+  ['.5', 0.5],
+  ['.inf', new Float(Number.POSITIVE_INFINITY)],
+  ['685.230_15', 685.23015],
+  ['12345678901234567890', 12345678901234567890n],
+  ['2020-01-02', '2020-01-02'],
+  ['2001-12-14t21:59:43.10-05:00', '2001-12-14t21:59:43.10-05:00'],
+  ["'yes'", 'yes'],
+  ['!!str 12', '12'],
+  ['!!int "0644"', 644],
+  ['! yes', 'yes'],
+])('the scalar %s is %o', (text, expected) => {
+  expect(value(text)).toEqual(expected);
+});
+
+test('keys keep their types', () => {
+  expect([...(value('2: a\ntrue: b\n~: c\n2.5: d\n') as Dict).keys()]).toEqual([
+    2,
+    true,
+    null,
+    2.5,
+  ]);
+});
+
+test('a key that Python takes for another one is a duplicate: 1, 1.0 and true', () => {
+  expect(failure('1: a\ntrue: b\n')).toContain("found conflicting ID 'True'");
+  expect(failure('1: a\n1.0: b\n')).toContain("found conflicting ID '1.0'");
+});
+
+test('a duplicate key names both places and shows the lines', () => {
+  expect(failure('#!yaml\nx:\n  test.nop:\n    - a: 1\nx:\n  test.nop:\n    - a: 2\n')).toBe(
+    [
+      "found conflicting ID 'x': it is on line 2 and again on line 5 (a.sls:5:1)",
+      '---',
+      '#!yaml',
+      'x:',
+      '  test.nop:',
+      '    - a: 1',
+      'x:    <======================',
+      '  test.nop:',
+      '    - a: 2',
+      '---',
+      'A mapping holds each key once; rename one, or join the two.',
+    ].join('\n'),
+  );
+});
+
+test('merge keys: explicit keys win, merged ones come first, later mappings of a list before earlier', () => {
+  const data = value(
+    'd: &d {k: v, n: 1}\nf: {<<: *d, n: 2, z: 3}\ng: {<<: [*d, {q: 7}]}\n',
+  ) as Dict;
+  expect([...(data.get('f') as Dict)]).toEqual([
+    ['k', 'v'],
+    ['n', 2],
+    ['z', 3],
+  ]);
+  expect([...(data.get('g') as Dict).keys()]).toEqual(['q', 'k', 'n']);
+});
+
+test('an alias is the very value it names', () => {
+  const data = value('a: &x [1]\nb: *x\n') as Dict;
+  expect(data.get('a')).toBe(data.get('b'));
+});
+
+test('keys and nodes know where they stand', () => {
+  const data = value('a: 1\nb:\n  c:\n    - d\n') as Dict;
+  const b = data.get('b') as Dict;
+  expect(keyPosition(data, 'b')).toEqual({ line: 2, column: 1 });
+  expect(nodePosition(b)).toEqual({ line: 3, column: 3 });
+  expect(keyPosition(b.get('c') as Data[], 0)).toEqual({ line: 4, column: 7 });
+});
+
+test('lines count from where the text stands in its file', () => {
+  expect(() => loadYaml('a: 1\na: 2', { file: 'b.sls', firstLine: 10 })).toThrow(
+    /line 10 and again on line 11/,
+  );
+});
+
+test.each([
+  ['x:\n\ttest.nop\n', 'found character that cannot start any token (a.sls:2:'],
+  ['x:\n  - name: "abc\n    y: 1\n', 'found unexpected end of stream (a.sls:'],
+  ['x:\n  - name: foo: bar\n', 'mapping values are not allowed in this context (a.sls:2:14)'],
+  [
+    'a: 1\n---\nb: 2\n',
+    'expected a single document in the stream, but found another document (a.sls:2:1)',
+  ],
+  ['g: !!omap [{z: 1}]\n', 'expected a mapping node, but found sequence (a.sls:1:4)'],
+  ['a: !frob 1\n', "could not determine a constructor for the tag '!frob' (a.sls:1:4)"],
+  ['a: {{ b }}\n', 'found unacceptable key: a mapping cannot be a key (a.sls:1:5)'],
+  ['a: *b\n', "found undefined alias 'b' (a.sls:1:4)"],
+  ['a: &b [*b]\n', "found unconstructable recursive node 'b' (a.sls:1:8)"],
+  [
+    'a: "\u0007"\n',
+    'unacceptable character #x0007: control characters are not allowed (a.sls:1:5)',
+  ],
+  ['<<: 1\n', 'expected a mapping or list of mappings for merging, but found scalar (a.sls:1:5)'],
+  ['a: !!int x\n', "'x' is no int (a.sls:1:4)"],
+  ['a: %b\n', 'found character that cannot start any token (a.sls:1:4)'],
+])('%j is refused: %s', (text, expected) => {
+  expect(failure(text)).toContain(expected);
+});
+
+test('aliases that multiply end with an error at once', () => {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+  for (let level = 1; level < 10; level += 1)
+    lines.push(
+      `a${level}: &a${level} [${Array(10)
+        .fill(`*a${level - 1}`)
+        .join(', ')}]`,
+    );
+  const start = performance.now();
+  expect(failure(lines.join('\n'))).toContain('the aliases of this document multiply');
+  expect(performance.now() - start).toBeLessThan(2000);
+});
+
+test.each(['[', '{a: ', '- ', '? ', '!x [', '&a [', "{'"])(
+  '%j ten thousand times ends with an error at once',
+  part => {
+    const start = performance.now();
+    expect(failure(part.repeat(10_000))).toMatch(/a\.sls:\d+/);
+    expect(performance.now() - start).toBeLessThan(5000);
+  },
+);
+
+test('a byte order mark is no part of the text, an empty text is null', () => {
+  expect(value('\ufeffa: 1')).toEqual(new Map([['a', 1]]));
+  expect(value('# nothing\n')).toBe(null);
+});
