@@ -78,6 +78,8 @@ export type ControlMethods = {
     context: PlainDict;
     chunk: PlainDict;
     text?: string;
+    /** The sha256 of what the host has: the text is sent only when it differs. */
+    have?: string;
   };
   /** A function that lives on the control node (`pillar.get`, `config.get`, `cp.list_master` …). */
   'control.call': { fun: string; args: readonly Plain[]; kwargs: PlainDict };

@@ -1,0 +1,29 @@
+import { rmSync, unlinkSync } from 'node:fs';
+import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { expandUser, isAbs, lstatOf } from '../../lib/file-paths.ts';
+import { messageOf } from '../../lib/state-return.ts';
+
+/**
+ * Removes a file, a symlink, or a directory with all it holds. False when nothing is there.
+ *
+ * @param path an absolute path
+ * @param force accepted for compatibility
+ *
+ * @example tsalt-ssh '*' file.remove /tmp/old
+ */
+export const remove = async (
+  path: string,
+  { force: _force = false }: { force?: boolean } = {},
+): Promise<boolean> => {
+  const full = expandUser(path);
+  if (!isAbs(full)) throw new SaltInvocationError(`File path must be absolute: ${full}`);
+  const found = lstatOf(full);
+  if (!found) return false;
+  try {
+    if (found.isDirectory()) rmSync(full, { recursive: true });
+    else unlinkSync(full);
+    return true;
+  } catch (error) {
+    throw new CommandExecutionError(`Could not remove '${full}': ${messageOf(error)}`);
+  }
+};

@@ -1,0 +1,121 @@
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs';
+import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { writeAtomic } from '../../lib/atomic-write.ts';
+import { readText, writeText } from '../../lib/edit-file.ts';
+import { exists, expandUser, realPath } from '../../lib/file-paths.ts';
+import { messageOf } from '../../lib/state-return.ts';
+import { decode } from '../../lib/text-diff.ts';
+
+/**
+ * Adds lines to the end of a file. A last line without a newline gets one first.
+ *
+ * @param path the file
+ * @param args the lines
+ *
+ * @example tsalt-ssh '*' file.append /etc/motd 'With all thine offerings'
+ */
+export const append = async (path: string, ...args: string[]): Promise<string> => {
+  const full = realPath(expandUser(path));
+  const { text, encoding } = readText(full);
+  const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;
+  writeText(full, start + args.map(line => `${line}\n`).join(''), { encoding });
+  return `Wrote ${args.length} lines to "${path}"`;
+};
+
+/**
+ * Adds lines to the start of a file.
+ *
+ * @param path the file
+ * @param args the lines
+ *
+ * @example tsalt-ssh '*' file.prepend /etc/motd 'Welcome'
+ */
+export const prepend = async (path: string, ...args: string[]): Promise<string> => {
+  const full = realPath(expandUser(path));
+  const preface = args.map(line => `${line}\n`).join('');
+  if (exists(full)) {
+    const { text, encoding } = readText(full);
+    writeText(full, preface + text, { encoding });
+  } else writeAtomic(full, preface);
+  return `Prepended ${args.length} lines to "${path}"`;
+};
+
+/**
+ * Writes lines to a file, in place of what it held.
+ *
+ * @param path the file
+ * @param args the lines
+ *
+ * @example tsalt-ssh '*' file.write /etc/motd 'Welcome'
+ */
+export const write = async (path: string, ...args: string[]): Promise<string> => {
+  writeAtomic(realPath(expandUser(path)), args.map(line => `${line}\n`).join(''));
+  return `Wrote ${args.length} lines to "${path}"`;
+};
+
+/**
+ * The content of a file.
+ *
+ * @param path the file
+ * @param binary give the bytes in base64
+ *
+ * @example tsalt-ssh '*' file.read /etc/hostname
+ */
+export const read = async (
+  path: string,
+  { binary = false }: { binary?: boolean } = {},
+): Promise<string> => {
+  const bytes = readFileSync(expandUser(path));
+  return binary ? bytes.toString('base64') : decode(bytes);
+};
+
+/**
+ * Makes an empty file, or sets the times of one that is there.
+ *
+ * @param name the file
+ * @param atime time of access, in seconds since 1970; now when left out
+ * @param mtime time of change, in seconds since 1970; now when left out
+ *
+ * @example tsalt-ssh '*' file.touch /var/log/emptyfile
+ */
+export const touch = async (
+  name: string,
+  atime: string | number | null = null,
+  mtime: string | number | null = null,
+): Promise<boolean> => {
+  const full = expandUser(name);
+  const seconds = (value: string | number | null): number =>
+    value === null || value === '' ? Date.now() / 1000 : Number(value);
+  if (Number.isNaN(seconds(atime)) || Number.isNaN(seconds(mtime)))
+    throw new SaltInvocationError('atime and mtime must be integers');
+  try {
+    if (!existsSync(full)) closeSync(openSync(full, 'a'));
+    utimesSync(full, seconds(atime), seconds(mtime));
+  } catch (error) {
+    throw new CommandExecutionError(messageOf(error));
+  }
+  return existsSync(full);
+};
+
+/**
+ * Cuts a file off.
+ *
+ * @param path the file
+ * @param length bytes to keep
+ *
+ * @example tsalt-ssh '*' file.truncate /var/log/app.log 512
+ */
+export const truncate = async (path: string, length: number | string): Promise<null> => {
+  const full = expandUser(path);
+  statSync(full);
+  truncateSync(full, Number(length));
+  return null;
+};

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { statOf } from './file-paths.ts';
+
+/** Who may do what with a file; what is left out is the process's own. */
+export type Ownership = { readonly uid?: number; readonly gid?: number; readonly mode?: number };
+
+/**
+ * Puts content in a file's place in one step: a temporary file beside it gets the content, owner
+ * and mode, reaches the disk, and takes the name. Readers see the old file or the new one. Owner
+ * and mode of an existing file are kept unless `ownership` says otherwise.
+ */
+export const writeAtomic = (
+  path: string,
+  content: Buffer | string,
+  ownership: Ownership = {},
+): void => {
+  const temp = openTemp(dirname(path), basename(path));
+  try {
+    writeAll(temp.fd, typeof content === 'string' ? Buffer.from(content) : content);
+    commitTemp(temp, path, ownership);
+  } catch (error) {
+    discardTemp(temp);
+    throw error;
+  }
+};
+
+export type Temp = { readonly path: string; readonly fd: number };
+
+/** A new empty file that only we can read, with a name nobody can guess. */
+export const openTemp = (dir: string, near: string): Temp => {
+  const path = join(dir, `.${near.slice(0, 64)}.${randomBytes(9).toString('hex')}.tmp`);
+  const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
+  return { path, fd: openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600) };
+};
+
+export const writeAll = (fd: number, bytes: Uint8Array): void => {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+};
+
+/** Gives a temporary file its owner, its mode and its name, from whichever directory. */
+export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}): void => {
+  const old = statOf(path);
+  const uid = ownership.uid ?? old?.uid;
+  const gid = ownership.gid ?? old?.gid;
+  const mode = ownership.mode ?? (old && old.mode & 0o7777) ?? 0o666 & ~process.umask();
+  own(temp.fd, uid, gid);
+  fchmodSync(temp.fd, mode);
+  fsyncSync(temp.fd);
+  try {
+    renameSync(temp.path, path);
+    closeSync(temp.fd);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EBUSY') {
+      overwrite(temp, path);
+      return;
+    }
+    if (code !== 'EXDEV') throw error;
+    const near = openTemp(dirname(path), basename(path));
+    try {
+      copyFileSync(temp.path, near.path);
+      commitTemp(near, path, {
+        ...(uid !== undefined && { uid }),
+        ...(gid !== undefined && { gid }),
+        mode,
+      });
+    } catch (cause) {
+      discardTemp(near);
+      throw cause;
+    }
+    discardTemp(temp);
+  }
+};
+
+/** A file that is a mount point (`/etc/hosts` in a container) cannot be renamed over. */
+const overwrite = (temp: Temp, path: string): void => {
+  copyFileSync(temp.path, path);
+  discardTemp(temp);
+};
+
+/** Takes back a temporary file that was not committed. */
+export const discardTemp = (temp: Temp): void => {
+  try {
+    closeSync(temp.fd);
+  } catch {
+    // It was closed before: only its name may be left.
+  }
+  rmSync(temp.path, { force: true });
+};
+
+/** Only root may give files away; whoever cannot reports it after looking at the result. */
+const own = (fd: number, uid: number | undefined, gid: number | undefined): void => {
+  const now = fstatSync(fd);
+  const wanted = { uid: uid ?? now.uid, gid: gid ?? now.gid };
+  if (wanted.uid === now.uid && wanted.gid === now.gid) return;
+  try {
+    fchownSync(fd, wanted.uid, wanted.gid);
+  } catch {
+    try {
+      fchownSync(fd, now.uid, wanted.gid);
+    } catch {
+      // The check of owner and group that follows every write says so.
+    }
+  }
+};

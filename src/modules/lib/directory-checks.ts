@@ -1,0 +1,91 @@
+import { readdirSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { getContext, type PlainDict } from '../api.ts';
+import { permDifferences, readPerms, type WantedPerms } from './check-perms.ts';
+import { isDir, isLink, linkExists } from './file-paths.ts';
+import { isIncluded } from './glob-match.ts';
+
+export type Walked = { readonly path: string; readonly isDir: boolean };
+
+/** Everything below a directory, links not followed, down to `maxDepth` (0: the directory itself only). */
+export const walk = (top: string, maxDepth: number | null = null, depth = 0): Walked[] => {
+  if (!isDir(top)) return [];
+  const found: Walked[] = [];
+  for (const entry of readdirSync(top, { withFileTypes: true })) {
+    const path = join(top, entry.name);
+    const dir = entry.isDirectory() || (entry.isSymbolicLink() && isDir(path));
+    if (dir && maxDepth !== null && depth >= maxDepth) continue;
+    found.push({ path, isDir: dir });
+    if (entry.isDirectory()) found.push(...walk(path, maxDepth, depth + 1));
+  }
+  return found;
+};
+
+const kinds = ['user', 'group', 'mode', 'ignore_files', 'ignore_dirs', 'silent'];
+
+/** The `recurse` argument, or why it makes no sense. */
+export const recurseSet = (recurse: unknown): Set<string> | string => {
+  if (!recurse || (Array.isArray(recurse) && recurse.length === 0)) return new Set();
+  if (!Array.isArray(recurse)) return '"recurse" must be formed as a list of strings';
+  const set = new Set(recurse.map(String));
+  if ([...set].some(kind => !kinds.includes(kind)))
+    return `Types for "recurse" limited to ${kinds.map(kind => `"${kind}"`).join(', ')}.`;
+  if (set.has('ignore_files') && set.has('ignore_dirs'))
+    return 'Must not specify "recurse" options "ignore_files" and "ignore_dirs" at the same time.';
+  return set;
+};
+
+/** What `recurse` asks of one entry below the directory. */
+export const wantedBelow = (
+  { isDir: dir }: Walked,
+  recurse: Set<string>,
+  perms: { dir: WantedPerms; file: WantedPerms },
+): WantedPerms | undefined => {
+  if (recurse.has(dir ? 'ignore_dirs' : 'ignore_files')) return undefined;
+  const { user, group, mode, follow = false } = dir ? perms.dir : perms.file;
+  return {
+    follow,
+    ...(recurse.has('user') && { user }),
+    ...(recurse.has('group') && { group }),
+    ...(recurse.has('mode') && { mode }),
+  };
+};
+
+/** What of a directory's or file's owner and mode differs; a symlink's mode is its own matter. */
+export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
+  if (!linkExists(path)) return { directory: 'new' };
+  const asLink = isLink(path) && !wanted.follow;
+  const { mode: _, ...owners } = wanted;
+  return permDifferences(readPerms(path, wanted.follow ?? false), asLink ? owners : wanted);
+};
+
+/** The paths that required file states keep in a directory that is cleaned. */
+export const keptByRequisites = (require: unknown): string[] => {
+  if (!Array.isArray(require)) return [];
+  const lowstate = getContext().context.__lowstate__ as PlainDict[] | undefined;
+  return require.flatMap(requisite => {
+    const wanted: unknown = requisite?.file;
+    if (typeof wanted !== 'string') return [];
+    const named = (lowstate ?? []).filter(
+      low => low.state === 'file' && (low.name === wanted || low.__id__ === wanted),
+    );
+    const names = named.map(low => String(low.name));
+    return names.length > 0 ? names : [wanted];
+  });
+};
+
+/** What cleaning a directory removes: all that is neither kept, nor above or below what is kept. */
+export const superfluous = (
+  root: string,
+  keep: readonly string[],
+  excludePat: string | string[] | null | undefined,
+): string[] => {
+  const kept = new Set<string>([root]);
+  for (const path of keep.map(item => resolve(item)))
+    for (let at = path; !kept.has(at) && at !== dirname(at); at = dirname(at)) kept.add(at);
+  const trees = keep.filter(isDir).map(dir => `${resolve(dir)}/`);
+  return walk(root)
+    .map(({ path }) => path)
+    .filter(path => !kept.has(path) && !trees.some(tree => path.startsWith(tree)))
+    .filter(path => isIncluded(relative(root, path), null, excludePat));
+};

@@ -1,0 +1,175 @@
+import { createReadStream, readFileSync } from 'node:fs';
+import { renderRequest, type TemplateArguments } from '../../protocol/prefetch.ts';
+import { CommandExecutionError } from '../api.ts';
+import { controlFile, controlTemplate } from './control-files.ts';
+import { download, isReachable } from './download.ts';
+import { type Content, contentOf, receive, textOf } from './file-content.ts';
+import { hashFile } from './file-hash.ts';
+import { modeText } from './file-mode.ts';
+import { exists, isDir, statOf } from './file-paths.ts';
+import { type SourceSum, sourceSum } from './source-hash.ts';
+import { parseSource, redactUrl } from './source-url.ts';
+
+/** A source that cannot be used; the message is the state's whole comment. */
+export class SourceError extends CommandExecutionError {}
+
+/** A source that was found: its hash, its mode, and its content once somebody needs it. */
+export type FoundSource = {
+  readonly sum: SourceSum;
+  readonly mode?: string | undefined;
+  readonly content: () => Promise<Content>;
+};
+
+export type SourceOptions = Omit<TemplateArguments, 'template' | 'source' | 'text'> & {
+  readonly template?: string | null | undefined;
+  readonly source_hash?: string | null | undefined;
+  readonly source_hash_name?: string | null | undefined;
+  readonly skip_verify?: boolean;
+  readonly saltenv: string;
+  /** The file that is there now, to compare with. */
+  readonly dest?: { readonly path: string; readonly sha256: () => string } | undefined;
+  /** Where large content may wait; left out in test mode. */
+  readonly near?: string | undefined;
+};
+
+/** Finds a file state's source. Throws `CommandExecutionError` with Salt's sentence. */
+export const findSource = async (source: string, options: SourceOptions): Promise<FoundSource> => {
+  const url = parseSource(source);
+  const raw =
+    url.scheme === 'salt'
+      ? options.template
+        ? undefined
+        : await saltSource(source, options)
+      : url.scheme === 'file'
+        ? await localSource(url.path, source, options)
+        : url.scheme === 'other'
+          ? unsupported(source)
+          : await webSource(source, options);
+  if (!options.template) return raw ?? unsupported(source);
+  const text = raw && textOf(await raw.content());
+  return templateSource(source, options, text, raw?.mode);
+};
+
+/** The first source of a list that can be found, with its own hash when it has one. */
+export const chooseSource = async (
+  sources: readonly (string | { readonly [source: string]: unknown })[],
+  sourceHash: string | null | undefined,
+  saltenv: string,
+): Promise<{ source: string; source_hash: string | null | undefined }> => {
+  for (const item of sources) {
+    const [source, own] =
+      typeof item === 'string' ? [item, undefined] : (Object.entries(item)[0] ?? []);
+    if (source === undefined || !(await isThere(source, saltenv))) continue;
+    return { source, source_hash: typeof own === 'string' && own ? own : sourceHash };
+  }
+  throw new CommandExecutionError('none of the specified sources were found');
+};
+
+const isThere = async (source: string, saltenv: string): Promise<boolean> => {
+  const url = parseSource(source);
+  if (url.scheme === 'salt')
+    return (await controlFile(url.path, url.saltenv ?? saltenv)) !== undefined;
+  if (url.scheme === 'file') return url.path.startsWith('/') && exists(url.path);
+  return url.scheme !== 'other' && isReachable(source);
+};
+
+const unsupported = (source: string): never => {
+  throw new SourceError(
+    `The source ${redactUrl(source)} has a protocol that is not supported; use salt://, http://, https://, file:// or a path`,
+  );
+};
+
+const saltSource = async (source: string, options: SourceOptions): Promise<FoundSource> => {
+  const { path, saltenv = options.saltenv } = parseSource(source);
+  const file = await controlFile(path, saltenv, {
+    have: options.dest?.sha256(),
+    near: options.near,
+  });
+  if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
+  return {
+    sum: { hash_type: 'sha256', hsum: file.sha256 },
+    mode: file.mode === undefined ? undefined : modeText(file.mode),
+    content: file.content,
+  };
+};
+
+const templateSource = async (
+  source: string,
+  options: SourceOptions,
+  text: string | undefined,
+  mode: string | undefined,
+): Promise<FoundSource> => {
+  const url = parseSource(source);
+  const saltenv = url.saltenv ?? options.saltenv;
+  const request = renderRequest(
+    { ...options, source, template: options.template ?? '', text },
+    saltenv,
+  );
+  const file = await controlTemplate(request, { have: options.dest?.sha256(), near: options.near });
+  if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
+  return {
+    sum: { hash_type: 'sha256', hsum: file.sha256 },
+    mode: mode ?? (file.mode === undefined ? undefined : modeText(file.mode)),
+    content: file.content,
+  };
+};
+
+const localSource = async (
+  path: string,
+  source: string,
+  options: SourceOptions,
+): Promise<FoundSource> => {
+  const found = statOf(path);
+  if (!found) throw new SourceError(`Local file source ${path} does not exist`);
+  if (isDir(path)) throw new SourceError(`Source ${path} is a directory`);
+  const wanted = await wantedSum(source, options);
+  const sum = wanted ?? { hash_type: 'sha256', hsum: hashFile(path) };
+  if (wanted) verify(source, wanted, hashFile(path, wanted.hash_type));
+  return {
+    sum,
+    mode: modeText(found.mode),
+    content: async () =>
+      found.size < 1024 * 1024 ? contentOf(readFileSync(path)) : copyOf(path, options.near),
+  };
+};
+
+const copyOf = async (path: string, near: string | undefined): Promise<Content> => {
+  const receiver = receive(near);
+  for await (const chunk of createReadStream(path)) receiver.sink(chunk);
+  return receiver.finish();
+};
+
+const webSource = async (source: string, options: SourceOptions): Promise<FoundSource> => {
+  const wanted = await wantedSum(source, options);
+  if (!wanted && !options.skip_verify)
+    throw new SourceError(
+      `Unable to verify upstream hash of source file ${redactUrl(source)}, please set source_hash or set skip_verify to True`,
+    );
+  const fetch = async (): Promise<Content> => {
+    const { content, sum } = await download(source, {
+      near: options.near,
+      ...(wanted && { hashType: wanted.hash_type }),
+    });
+    if (wanted && sum !== wanted.hsum) content.discard();
+    if (wanted) verify(source, wanted, sum);
+    return content;
+  };
+  if (wanted) return { sum: wanted, content: fetch };
+  const content = await fetch();
+  return { sum: { hash_type: 'sha256', hsum: content.sha256 }, content: async () => content };
+};
+
+const wantedSum = async (
+  source: string,
+  { name, source_hash, source_hash_name, saltenv, skip_verify }: SourceOptions,
+): Promise<SourceSum | undefined> => {
+  if (skip_verify || !source_hash) return undefined;
+  return sourceSum(source_hash, saltenv, { name, source, sourceHashName: source_hash_name });
+};
+
+const verify = (source: string, { hash_type, hsum }: SourceSum, actual: string): void => {
+  if (hsum === actual) return;
+  throw new SourceError(
+    `Specified ${hash_type} checksum for ${redactUrl(source)} (${hsum}) does not match actual checksum (${actual}). If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be necessary to set 'source_hash_name'.`,
+  );
+};

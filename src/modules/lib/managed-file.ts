@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { PlainDict, StateReturn } from '../api.ts';
+import type { Ownership } from './atomic-write.ts';
+import {
+  type Account,
+  type Before,
+  checkPerms,
+  permDifferences,
+  readPerms,
+  type WantedPerms,
+} from './check-perms.ts';
+import { attributeChanges, attributesOf } from './file-attributes.ts';
+import { backUp } from './file-backup.ts';
+import { type Content, contentOf } from './file-content.ts';
+import { hashFile, sha256Of } from './file-hash.ts';
+import { modeBits, modeText, normalizeMode } from './file-mode.ts';
+import { isDir, isFile, isLink, realPath, statOf } from './file-paths.ts';
+import type { FoundSource } from './file-source.ts';
+import { makeDirs } from './make-dirs.ts';
+import { gidOf, uidOf } from './owner-names.ts';
+import { applySelinux, restoreContext } from './selinux.ts';
+import { failed } from './state-return.ts';
+import { contentDiff } from './text-diff.ts';
+
+/** A file as a state wants it: content from a source or given as bytes, and who may use it. */
+export type WantedFile = {
+  readonly name: string;
+  readonly source?: FoundSource | undefined;
+  readonly contents?: Buffer | undefined;
+  readonly perms: WantedPerms;
+  readonly backup?: string | null | undefined;
+  readonly makedirs?: boolean;
+  readonly dirMode?: string | number | null | undefined;
+  readonly showChanges?: boolean;
+};
+
+/** What would change: nothing is touched. */
+export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
+  const { name, perms } = file;
+  const follow = perms.follow ?? true;
+  if (!statOf(name) && !isLink(name)) return { newfile: name };
+  const changes: PlainDict = {};
+  const target = follow ? realPath(name) : name;
+  const content = await newContent(file, target);
+  if (content) {
+    const diff = diffWith(target, content);
+    content.discard();
+    if (diff) changes.diff = diff;
+  }
+  Object.assign(changes, permDifferences(readPerms(name, follow), perms));
+  if (perms.attrs) {
+    const { added, removed } = attributeChanges(attributesOf(name) ?? perms.attrs, perms.attrs);
+    if (added || removed) changes.attrs = perms.attrs;
+  }
+  return { ...changes, ...applySelinux(name, perms.selinux, true).changes };
+};
+
+/** Makes the file so and reports into `ret`. */
+export const placeFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> =>
+  isFile(file.name) || isLink(file.name) ? replaceFile(ret, file) : createFile(ret, file);
+
+const replaceFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const { name, perms, showChanges = true } = file;
+  const follow = perms.follow ?? true;
+  const linkBecomesFile = isLink(name) && !follow;
+  const target = isLink(name) && follow ? realPath(name) : name;
+  const content = linkBecomesFile ? await wholeContent(file) : await newContent(file, target);
+  const before = readPerms(target, true);
+  if (content) {
+    const diff = linkBecomesFile
+      ? 'Replace symbolic link with regular file'
+      : showChanges
+        ? diffWith(target, content)
+        : '<show_changes=False>';
+    if (diff) ret.changes.diff = diff;
+    backUp(target, file.backup);
+    content.place(target, ownership(perms, before));
+    restoreContext(target);
+  }
+  const result = reportPerms(ret, file, before);
+  if (!result.result) return result;
+  const changed = Object.keys(ret.changes).length > 0;
+  return { ...ret, comment: `File ${name} ${changed ? 'updated' : 'is in the correct state'}` };
+};
+
+const createFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const { name, perms, source, contents } = file;
+  if (!isDir(dirname(name))) {
+    if (!file.makedirs) return failed(ret, 'Parent directory not present');
+    const mode = file.dirMode ?? traversable(perms.mode);
+    makeDirs(dirname(name), { user: perms.user, group: perms.group, mode });
+  }
+  const content = (await wholeContent(file)) ?? contentOf('');
+  const open = 0o666 & ~process.umask();
+  const wanted = { ...perms, mode: normalizeMode(perms.mode) ?? modeText(open) };
+  const before: Before = {
+    uid: process.geteuid?.() ?? 0,
+    gid: process.getegid?.() ?? 0,
+    mode: source || perms.mode ? 0o600 : open,
+  };
+  content.place(name, ownership(wanted));
+  restoreContext(name);
+  if (source || contents) ret.changes.diff = 'New file';
+  else ret.changes.new = `file ${name} created`;
+  const result = reportPerms(ret, { ...file, perms: wanted }, before);
+  if (!result.result) return result;
+  return { ...ret, comment: source || contents ? `File ${name} updated` : 'Empty file' };
+};
+
+const reportPerms = (
+  ret: StateReturn,
+  { name, perms }: WantedFile,
+  before: Before,
+): StateReturn => {
+  const { ok, changes, comments } = checkPerms(name, { follow: true, ...perms }, { before });
+  Object.assign(ret.changes, changes);
+  return ok ? ret : failed(ret, comments.join('; '));
+};
+
+/** The content that has to be written; undefined when the file holds it already. */
+const newContent = async (file: WantedFile, target: string): Promise<Content | undefined> => {
+  const { source, contents } = file;
+  if (source) {
+    const { hash_type, hsum } = source.sum;
+    const now = isFile(target) ? hashFile(target, hash_type) : undefined;
+    return now === hsum ? undefined : source.content();
+  }
+  if (contents === undefined) return undefined;
+  const found = statOf(target);
+  const same = found?.size === contents.length && readFileSync(target).equals(contents);
+  return same ? undefined : contentOf(contents);
+};
+
+const wholeContent = async ({ source, contents }: WantedFile): Promise<Content | undefined> =>
+  source ? source.content() : contents && contentOf(contents);
+
+const largestDiff = 16 * 1024 * 1024;
+
+const diffWith = (target: string, content: Content): string => {
+  const size = statOf(target)?.size ?? 0;
+  if (size + content.size > largestDiff) return 'Replace large file';
+  return contentDiff(size > 0 ? readFileSync(target) : Buffer.alloc(0), content.bytes());
+};
+
+const ownership = (perms: WantedPerms, before?: Before): Ownership => {
+  const uid = idOf(perms.user, uidOf) ?? before?.uid;
+  const gid = idOf(perms.group, gidOf) ?? before?.gid;
+  const mode = modeBits(normalizeMode(perms.mode) ?? '-') ?? before?.mode;
+  return {
+    ...(uid !== undefined && uid >= 0 && { uid }),
+    ...(gid !== undefined && gid >= 0 && { gid }),
+    ...(mode !== undefined && { mode }),
+  };
+};
+
+const idOf = (
+  account: Account,
+  find: (name: string | number) => number | undefined,
+): number | undefined =>
+  account === null || account === undefined || account === '' ? undefined : find(account);
+
+/** A file's mode as a mode for the folders made for it: who may read may also enter. */
+const traversable = (mode: string | number | null | undefined): string | undefined =>
+  normalizeMode(mode)
+    ?.slice(-3)
+    .replace(/[1-7]/g, digit => String(Number(digit) | 1));
+
+/** What a source is compared with: the file that is there, hashed once and only when asked. */
+export const destinationOf = (
+  name: string,
+  follow: boolean,
+): { path: string; sha256: () => string } | undefined => {
+  if (!follow && isLink(name)) return undefined;
+  const found = statOf(name);
+  if (!found?.isFile()) return undefined;
+  let known: string | undefined;
+  return {
+    path: name,
+    sha256: () => {
+      known ??= sha256Of(name, found.size);
+      return known;
+    },
+  };
+};

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+
+/** Users and groups by name and id, read from the files and asked from NSS where they say nothing. */
+
+type Table = { stamp: string; byName: Map<string, string[]>; byId: Map<number, string[]> };
+type Kind = 'passwd' | 'group';
+
+const tables = new Map<Kind, Table>();
+
+/** The id of a user, or undefined when there is none. Numbers, and names of digits, are ids. */
+export const uidOf = (user: string | number): number | undefined => idOf('passwd', user);
+
+/** The id of a group, or undefined when there is none. */
+export const gidOf = (group: string | number): number | undefined => idOf('group', group);
+
+/** The name of a user id; the id itself where nobody has it, as Salt shows it. */
+export const userName = (uid: number): string | number => nameOf('passwd', uid);
+
+export const groupName = (gid: number): string | number => nameOf('group', gid);
+
+/** The primary group of a user. */
+export const primaryGid = (user: string): number | undefined => {
+  const gid = lookUp('passwd', user)?.[3];
+  return gid === undefined ? undefined : Number(gid);
+};
+
+export const homeOf = (user: string): string | undefined => lookUp('passwd', user)?.[5];
+
+export const nameExists = (kind: Kind, name: string): boolean => lookUp(kind, name) !== undefined;
+
+const idOf = (kind: Kind, name: string | number): number | undefined => {
+  if (typeof name === 'number') return name;
+  const id = lookUp(kind, name)?.[2];
+  return id === undefined ? undefined : Number(id);
+};
+
+const nameOf = (kind: Kind, id: number): string | number => {
+  const table = read(kind);
+  const known = table.byId.get(id);
+  if (known) return known[0] ?? id;
+  return askNss(kind, String(id), table)?.[0] ?? id;
+};
+
+const lookUp = (kind: Kind, name: string): string[] | undefined => {
+  const table = read(kind);
+  return table.byName.get(name) ?? askNss(kind, name, table);
+};
+
+const read = (kind: Kind): Table => {
+  const path = `/etc/${kind}`;
+  const { mtimeMs, size, ino } = statSync(path, { throwIfNoEntry: false }) ?? {
+    mtimeMs: 0,
+    size: 0,
+    ino: 0,
+  };
+  const stamp = `${mtimeMs} ${size} ${ino}`;
+  const known = tables.get(kind);
+  if (known?.stamp === stamp) return known;
+  const table: Table = { stamp, byName: new Map(), byId: new Map() };
+  if (ino) for (const line of readFileSync(path, 'utf8').split('\n')) add(table, line.split(':'));
+  tables.set(kind, table);
+  return table;
+};
+
+const add = (table: Table, entry: string[]): string[] | undefined => {
+  const [name, , id] = entry;
+  if (!name || name.startsWith('#') || id === undefined || !/^\d+$/.test(id)) return undefined;
+  if (!table.byName.has(name)) table.byName.set(name, entry);
+  if (!table.byId.has(Number(id))) table.byId.set(Number(id), entry);
+  return entry;
+};
+
+const usesOtherSources = (kind: Kind): boolean => {
+  try {
+    const line = readFileSync('/etc/nsswitch.conf', 'utf8').match(
+      new RegExp(`^\\s*${kind}:(.*)$`, 'm'),
+    )?.[1];
+    return line !== undefined && /\b(?!files\b|compat\b|systemd\b)[a-z]+\b/.test(line);
+  } catch {
+    return false;
+  }
+};
+
+const missing = new WeakMap<Table, Set<string>>();
+
+/** `getent` starts only where NSS has a source besides the files, and once for each name. */
+const askNss = (kind: Kind, key: string, table: Table): string[] | undefined => {
+  if (key === '' || key.startsWith('-')) return undefined;
+  const asked = missing.get(table) ?? new Set();
+  missing.set(table, asked);
+  if (asked.has(key) || !usesOtherSources(kind)) return undefined;
+  asked.add(key);
+  const { status, stdout } = spawnSync('getent', [kind, key], {
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  return status === 0 ? add(table, (stdout.split('\n')[0] ?? '').split(':')) : undefined;
+};

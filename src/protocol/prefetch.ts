@@ -1,0 +1,72 @@
+import type { ControlMethods, FileAnswer } from './job.ts';
+import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
+
+/**
+ * What control found out before the run, so that a run without changes asks for nothing. It
+ * reaches the modules as `__context__['__prefetch__']`; everything in it is optional.
+ */
+export type Prefetch = {
+  /** By `fileKey`. */
+  readonly files?: { readonly [key: string]: FileAnswer };
+  /** By `prefetchKey` of the `file.render` request. */
+  readonly rendered?: { readonly [key: string]: RenderedFile };
+};
+
+/** A template's result: the text when control chose to send it, else only its hash and size. */
+export type RenderedFile = {
+  readonly sha256: string;
+  readonly size: number;
+  readonly text?: string;
+};
+
+export type RenderRequest = ControlMethods['file.render'];
+
+export const fileKey = (path: string, saltenv: string): string => `${saltenv}|${path}`;
+
+/** The key of a template's result: the request as JSON with sorted keys, without `have`. */
+export const prefetchKey = (request: RenderRequest): string => {
+  const { have: _, ...rest } = request;
+  return JSON.stringify(sorted(rest));
+};
+
+/** The request that `file.managed` makes for a template; control makes the same one from the chunk. */
+export const renderRequest = (
+  { name, source, template, context, defaults, user, group, mode, attrs, text }: TemplateArguments,
+  saltenv: string,
+): RenderRequest => {
+  const chunk: PlainDict = { name };
+  for (const [key, value] of Object.entries({ source, user, group, mode, attrs }))
+    if (value !== undefined && value !== null) chunk[key] = value;
+  return {
+    source: source ?? '',
+    saltenv,
+    template,
+    context: { ...defaults, ...context },
+    chunk,
+    ...(text !== undefined && { text }),
+  };
+};
+
+/** Arguments of a file state that a template can see; modes as `normalizeMode` writes them. */
+export type TemplateArguments = {
+  readonly name: string;
+  readonly source?: string | undefined;
+  readonly template: string;
+  readonly context?: PlainDict | null | undefined;
+  readonly defaults?: PlainDict | null | undefined;
+  readonly user?: string | number | null | undefined;
+  readonly group?: string | number | null | undefined;
+  readonly mode?: string | number | null | undefined;
+  readonly attrs?: string | null | undefined;
+  readonly text?: string | undefined;
+};
+
+const sorted = (value: Plain | undefined): Plain | undefined => {
+  if (Array.isArray(value)) return value.map(item => sorted(item) ?? null);
+  if (!isPlainDict(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map(key => [key, sorted(value[key]) ?? null]),
+  );
+};
