@@ -4,7 +4,9 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HostOpts, LogLevel } from '../protocol/job.ts';
+import type { LowChunk } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
+import type { StateResults } from '../protocol/result.ts';
 
 export type { LowChunk } from '../protocol/low.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';
@@ -31,6 +33,12 @@ export type ModuleContext = {
   readonly context: { [key: string]: Any };
   readonly env: string;
   readonly log: (level: LogLevel, module: string, message: string) => void;
+  /** The chunk whose state function runs: `__low__`. Absent outside of a state. */
+  readonly low?: LowChunk;
+  /** All chunks of the run: `__lowstate__`. */
+  readonly lowstate?: readonly LowChunk[];
+  /** Results so far, by tag: `__running__`. */
+  readonly running?: StateResults;
   /** Asks the control node; see `ControlMethods`. Absent where there is none (unit tests). */
   readonly control?: ControlLink;
 };
@@ -89,6 +97,12 @@ export const __pillar__: { readonly [name: string]: Any } = view(context => cont
 export const __opts__: { readonly [name: string]: Any; readonly test: boolean } = view(
   context => context.opts,
 );
+/** The low chunk of the state that calls, without any right to change it. */
+export const __low__: { readonly [name: string]: Any } = view(context => context.low ?? {});
+/** The low chunks of the whole run. */
+export const __lowstate__: readonly LowChunk[] = view(context => context.lowstate ?? []);
+/** The results of the states that have run so far, by tag. */
+export const __running__: { readonly [tag: string]: Any } = view(context => context.running ?? {});
 /** A dictionary that lives as long as the run, shared by all modules. */
 export const __context__: { [key: string]: Any } = view(context => context.context);
 /** The saltenv of the state that is running: `String(__env__)` or `__env__.name`. */

@@ -36,15 +36,25 @@ export type RunParams = {
   readonly chunks: readonly LowChunk[];
   readonly opts: HostOpts;
   readonly pillar?: PlainDict;
-  /** Wait for a run that holds the host's lock, instead of refusing. */
-  readonly queue?: boolean;
+  /** The function the user called, for whoever asks who holds the lock. */
+  readonly fun?: string;
+  /** Wait for a run that holds the host's lock, instead of refusing; a number: unless that many wait already. */
+  readonly queue?: boolean | number;
   /** Run beside a run that holds the lock. */
   readonly concurrent?: boolean;
   /** What control found out ahead (`protocol/prefetch.ts`); modules see it as `__context__.__prefetch__`. */
   readonly prefetch?: unknown;
 };
 
-export type RunResult = { readonly retcode: number; readonly aborted?: string };
+/**
+ * `aborted`: why the run ended before its last state. `conflict`: nothing was started, for
+ * another run holds the host.
+ */
+export type RunResult = {
+  readonly retcode: number;
+  readonly aborted?: string;
+  readonly conflict?: string;
+};
 
 /** Event `state-start` (host to control). */
 export type StateStarted = {
@@ -54,7 +64,12 @@ export type StateStarted = {
   readonly name: Plain;
 };
 /** Event `state` (host to control). */
-export type StateFinished = { readonly tag: string; readonly result: StateResult };
+export type StateFinished = {
+  readonly tag: string;
+  readonly result: StateResult;
+  /** The tag of the event that the state's `fire_event` asks for. */
+  readonly event?: string;
+};
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
 /** Event `log` (host to control). */

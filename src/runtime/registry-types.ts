@@ -18,6 +18,8 @@ export type Registry = {
   ) => Promise<Resolved | Unavailable>;
   /** A hook of a state module (`mod_init`, `mod_watch`, `mod_aggregate`, `mod_run_check`); undefined when it has none. */
   readonly hook: (module: string, name: string) => Promise<Hook | undefined>;
+  /** Looks again at modules that were not available: a package may have brought what they need. */
+  readonly refresh?: () => void | Promise<void>;
   /** Names of all functions of a kind. */
   readonly names: (kind: 'exec' | 'state') => readonly string[];
 };

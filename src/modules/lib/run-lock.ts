@@ -1,0 +1,149 @@
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/** Who holds a host: one state run at a time, as in Salt. */
+export type Holder = {
+  readonly pid: number;
+  /** When that process began, in the kernel's own count: a pid alone may be somebody else's by now. */
+  readonly begun: string;
+  readonly fun: string;
+  /** ISO time of the start of the run. */
+  readonly since: string;
+};
+
+export type Lock = { readonly release: () => void };
+
+const lockName = 'run.lock';
+const waiterPrefix = 'run.wait.';
+
+/** The holder of the workspace's lock, unless there is none or it has died. */
+export const lockHolder = (dir: string): Holder | undefined => {
+  const holder = readHolder(join(dir, lockName));
+  return holder && isAlive(holder) ? holder : undefined;
+};
+
+/**
+ * Takes the lock, or says who has it. A lock whose process is gone (killed, host restarted) is
+ * taken over. The file appears whole or not at all.
+ */
+export const takeLock = (dir: string, fun: string): Lock | Holder => {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const path = join(dir, lockName);
+  const own = describeSelf(fun);
+  const draft = join(dir, `${lockName}.${process.pid}.${draftNumber++}`);
+  writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      if (tryLink(draft, path)) return { release: () => release(path, own) };
+      const holder = readHolder(path);
+      if (holder && isAlive(holder)) return holder;
+      dropStale(path, draft, holder);
+    }
+    throw new Error(`the lock ${path} cannot be taken: it keeps coming back`);
+  } finally {
+    remove(draft);
+  }
+};
+
+let draftNumber = 0;
+
+const describeSelf = (fun: string): Holder => ({
+  pid: process.pid,
+  begun: processStart(process.pid) ?? '',
+  fun,
+  since: new Date().toISOString(),
+});
+
+const tryLink = (from: string, to: string): boolean => {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+};
+
+/** Moves a dead holder's lock away; should another process have taken it meanwhile, puts it back. */
+const dropStale = (path: string, draft: string, seen: Holder | undefined): void => {
+  const aside = `${draft}.stale`;
+  try {
+    renameSync(path, aside);
+  } catch {
+    return; // somebody else was faster
+  }
+  const moved = readHolder(aside);
+  if (moved && isAlive(moved) && moved.pid !== seen?.pid) tryLink(aside, path);
+  remove(aside);
+};
+
+const release = (path: string, own: Holder): void => {
+  const holder = readHolder(path);
+  if (holder?.pid === own.pid && holder.begun === own.begun) remove(path);
+};
+
+const remove = (path: string): void => {
+  try {
+    unlinkSync(path);
+  } catch {
+    // gone already
+  }
+};
+
+const readHolder = (path: string): Holder | undefined => {
+  try {
+    const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const { pid, begun, fun, since } = data as Record<string, unknown>;
+    if (typeof pid !== 'number' || pid <= 0 || typeof begun !== 'string') return undefined;
+    return { pid, begun, fun: String(fun), since: String(since) };
+  } catch {
+    return undefined;
+  }
+};
+
+const isAlive = ({ pid, begun }: Holder): boolean => {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  const now = processStart(pid);
+  return now === undefined || begun === '' || now === begun;
+};
+
+/** Field 22 of /proc/PID/stat; undefined where there is no such file system. */
+const processStart = (pid: number): string | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+};
+
+/** Registers this process as waiting; `others` counts those who wait already. */
+export const joinQueue = (dir: string): { readonly others: number; readonly leave: () => void } => {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const own = `${waiterPrefix}${process.pid}`;
+  const others = readdirSync(dir).filter(name => {
+    if (!name.startsWith(waiterPrefix) || name === own) return false;
+    const waiter = readHolder(join(dir, name));
+    if (waiter && isAlive(waiter)) return true;
+    remove(join(dir, name));
+    return false;
+  }).length;
+  writeFileSync(join(dir, own), JSON.stringify(describeSelf('waiting')), { mode: 0o600 });
+  return { others, leave: () => remove(join(dir, own)) };
+};
+
+/** The sentence for a run that is refused because of another. */
+export const showHolder = ({ pid, fun, since }: Holder): string =>
+  `The function "${fun}" is running as PID ${pid} and was started at ${since.replace('T', ' ').replace('Z', ' UTC')}`;

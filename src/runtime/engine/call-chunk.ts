@@ -1,0 +1,308 @@
+import { type LowChunk, lowTag } from '../../protocol/low.ts';
+import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
+import type { StateResult } from '../../protocol/result.ts';
+import { aggregate, initialize } from './aggregate.ts';
+import { callState } from './call-state.ts';
+import { stopwatch } from './clock.ts';
+import { hasChanges, truthy } from './low-tools.ts';
+import { checkRequisites, findNeeded, type Required, showLost } from './requisites.ts';
+import type { Pass, RunState } from './run-state.ts';
+
+/** More rounds than this over one chunk mean that its requisites can never be met. */
+const maxRounds = 20;
+
+/**
+ * Runs what a chunk requires, then the chunk. The result goes to `pass.running` (or, for a
+ * rehearsal in test mode on behalf of a prereq, to `run.pre`).
+ */
+export const callChunk = async (
+  run: RunState,
+  pass: Pass,
+  given: LowChunk,
+  round = 0,
+): Promise<void> => {
+  if (run.host.stopping()) return;
+  const low = await aggregate(run, pass, given);
+  const tag = lowTag(low);
+  const failed = await tryInitialize(run, pass, low);
+  if (failed) {
+    report(run, pass, low, failed);
+    return;
+  }
+  if (!truthy(low.prerequired)) pass.active.add(tag);
+  const { status, required } = await checkRequisites(run, pass, low, !truthy(low.__prereq__));
+  switch (status) {
+    case 'unmet':
+      await callNeeded(run, pass, low, round);
+      break;
+    case 'fail':
+      refuse(run, pass, low, required);
+      break;
+    case 'pre':
+      skip(run, pass, low, 'No changes detected');
+      run.pre.set(tag, pass.running[tag] as StateResult);
+      break;
+    case 'onfail':
+      skip(run, pass, low, 'State was not run because onfail req did not change', {
+        __state_ran__: false,
+      });
+      break;
+    case 'onchanges':
+      skip(run, pass, low, 'State was not run because none of the onchanges reqs changed', {
+        __state_ran__: false,
+      });
+      break;
+    default:
+      await execute(run, pass, low, required, status === 'change' || owes(run, low));
+  }
+};
+
+const owes = (run: RunState, low: LowChunk): boolean =>
+  !truthy(low.__prereq__) &&
+  ['watch', 'watch_any'].some(kind => Object.hasOwn(low, kind)) &&
+  run.host.pending.has(lowTag(low));
+
+const tryInitialize = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+): Promise<StateResult | undefined> => {
+  try {
+    await initialize(run, pass, low);
+    return undefined;
+  } catch (error) {
+    const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return ownResult(run, low, {
+      result: false,
+      comment: `An exception occurred in mod_init of this state's module: ${why}`,
+    });
+  }
+};
+
+/** A result of the engine's own, for a chunk whose function does not run. */
+const ownResult = (run: RunState, low: LowChunk, parts: PlainDict): StateResult =>
+  ({
+    changes: {},
+    ...stopwatch()(),
+    ...parts,
+    __run_num__: run.runNumber++,
+    __sls__: low.__sls__ ?? null,
+    __id__: low.__id__,
+    name: low.name,
+  }) as unknown as StateResult;
+
+const skip = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  comment: string,
+  extra: PlainDict = {},
+): void => report(run, pass, low, ownResult(run, low, { result: true, comment, ...extra }));
+
+const callNeeded = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  round: number,
+): Promise<void> => {
+  const tag = lowTag(low);
+  const { chunks, lost } = findNeeded(pass, low);
+  if (lost.length > 0) {
+    const result = ownResult(run, low, { result: false, comment: showLost(lost) });
+    if (truthy(low.__prereq__)) run.pre.set(tag, result);
+    else report(run, pass, low, result);
+    return;
+  }
+  for (const chunk of chunks) {
+    const needed = lowTag(chunk);
+    if (Object.hasOwn(pass.running, needed)) continue;
+    if (pass.active.has(needed)) {
+      if (truthy(chunk.__prerequired__)) await rehearse(run, pass, low, needed);
+      else report(run, pass, low, recursive(run, low));
+      return;
+    }
+    await callChunk(run, pass, chunk);
+    if (run.host.stopping()) return;
+    if (isFailhard(run, pass, chunk)) {
+      pass.failhard = true;
+      return;
+    }
+  }
+  if (truthy(low.__prereq__)) {
+    const { status } = await checkRequisites(run, pass, low, true);
+    const result = await callState(run, pass, low);
+    if (!hasChanges(result) && status === 'change') {
+      result.changes = { watch: 'watch' };
+      result.result = null;
+    }
+    run.pre.set(tag, result);
+  } else if (round + 1 >= maxRounds) report(run, pass, low, recursive(run, low));
+  else await callChunk(run, pass, low, round + 1);
+};
+
+const recursive = (run: RunState, low: LowChunk): StateResult =>
+  ownResult(run, low, { result: false, comment: 'Recursive requisite found' });
+
+/** prereq leads back to the state that asked: what it would change shows in test mode. */
+const rehearse = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  askedBy: string,
+): Promise<void> => {
+  if (run.pre.has(lowTag(low))) return;
+  low.__prereq__ = true;
+  run.pre.set(askedBy, await callState(run, pass, low));
+};
+
+const refuse = (run: RunState, pass: Pass, low: LowChunk, required: Required): void => {
+  const tag = lowTag(low);
+  const rehearsed = run.pre.get(tag);
+  if (rehearsed) {
+    rehearsed.changes = {};
+    Object.assign(rehearsed, {
+      __run_num__: run.runNumber++,
+      __sls__: low.__sls__ ?? null,
+      __id__: low.__id__,
+      name: low.name,
+      ...(rehearsed.start_time === undefined ? stopwatch()() : {}),
+    });
+    report(run, pass, low, rehearsed);
+    return;
+  }
+  const failed = new Set<string>();
+  for (const chunk of Object.values(required).flat()) {
+    const requiredTag = lowTag(chunk);
+    const result = run.pre.get(requiredTag) ?? pass.running[requiredTag];
+    if (result?.result === false) failed.add(`${chunk.__sls__}.${chunk.__id__}`);
+  }
+  const comment = `One or more requisite failed: ${[...failed].sort().join(', ')}`;
+  const result = ownResult(run, low, { result: false, comment });
+  run.pre.set(tag, result);
+  report(run, pass, low, result);
+};
+
+const execute = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  required: Required,
+  react: boolean,
+): Promise<void> => {
+  const tag = lowTag(low);
+  if (truthy(low.__prereq__)) {
+    run.pre.set(tag, await callState(run, pass, low));
+    return;
+  }
+  run.host.onStart(tag, low);
+  const ownMask = low.umask !== undefined || low.__umask__ !== undefined;
+  if (truthy(low.parallel) && !ownMask) {
+    startParallel(run, pass, low, required, react);
+    return;
+  }
+  if (ownMask) await Promise.all(pass.processes.values());
+  report(run, pass, low, await callAndReact(run, pass, low, required, react));
+};
+
+/** The state; and where something it watches changed while it had nothing to do itself, its `mod_watch`. */
+const callAndReact = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  required: Required,
+  react: boolean,
+): Promise<StateResult> => {
+  const result = await callState(run, pass, low);
+  if (!react) return result;
+  const reaction =
+    hasChanges(result) || truthy(result.skip_watch)
+      ? result
+      : await callState(run, pass, {
+          ...low,
+          sfun: low.fun,
+          fun: 'mod_watch',
+          __reqs__: required as unknown as PlainDict,
+        });
+  if (reaction.result === true) run.host.pending.done(lowTag(low));
+  return reaction;
+};
+
+/** The tag and run number are taken at once, so that results keep the order of the chunks. */
+const startParallel = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  required: Required,
+  react: boolean,
+): void => {
+  const tag = lowTag(low);
+  const started = ownResult(run, low, {
+    result: null,
+    comment: 'Started in parallel',
+    __parallel__: true,
+  });
+  const { __run_num__ } = started;
+  pass.running[tag] = started;
+  const work = callAndReact({ ...run, runNumber: 0 }, pass, low, required, react).then(
+    result => {
+      report(run, pass, low, { ...result, __run_num__, __parallel__: true });
+      if (isFailhard(run, pass, low)) pass.failhard = true;
+    },
+    (error: unknown) => {
+      pass.aborted ??= error;
+    },
+  );
+  pass.processes.set(
+    tag,
+    work.finally(() => pass.processes.delete(tag)),
+  );
+};
+
+const report = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
+  const tag = lowTag(low);
+  const { sub_state_run: parts, ...whole } = result;
+  pass.running[tag] = whole as StateResult;
+  run.host.onFinish(tag, whole as StateResult, low);
+  noteChange(run, pass, tag, whole as StateResult);
+  if (Array.isArray(parts)) for (const part of parts) reportPart(run, pass, low, part);
+};
+
+/** Whoever watches this state and has not run yet owes a reaction from now on. */
+const noteChange = (run: RunState, pass: Pass, tag: string, result: StateResult): void => {
+  if (truthy(run.host.opts.test) || !hasChanges(result)) return;
+  const owing = (pass.watchers.get(tag) ?? []).filter(
+    watcher => !Object.hasOwn(pass.running, watcher),
+  );
+  if (owing.length > 0) run.host.pending.add(owing, tag);
+};
+
+/** A state that drives another tool reports that tool's steps as states of their own. */
+const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): void => {
+  if (!isPlainDict(part) || !isPlainDict(part.low)) return;
+  const inner = part.low as LowChunk;
+  const tag = lowTag(inner);
+  const timing = stopwatch()();
+  const result = {
+    name: inner.name,
+    changes: part.changes,
+    result: part.result,
+    duration: part.duration ?? timing.duration,
+    start_time: part.start_time ?? timing.start_time,
+    comment: part.comment ?? '',
+    __state_ran__: true,
+    __run_num__: run.runNumber++,
+    __sls__: low.__sls__ ?? null,
+    __id__: low.__id__,
+  } as unknown as StateResult;
+  pass.running[tag] = result;
+  run.host.onFinish(tag, result, inner);
+};
+
+/** Must the run end after this chunk? */
+export const isFailhard = (run: RunState, pass: Pass, low: LowChunk): boolean => {
+  if (pass.failhard) return true;
+  if (truthy(run.host.opts.test)) return false;
+  const wanted = Object.hasOwn(low, 'failhard') ? low.failhard : run.host.opts.failhard;
+  const tag = lowTag(low);
+  return truthy(wanted) && Object.hasOwn(pass.running, tag) && pass.running[tag]?.result === false;
+};

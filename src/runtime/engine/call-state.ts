@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LowChunk, lowTag } from '../../protocol/low.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { StateResult } from '../../protocol/result.ts';
+import type { Resolved } from '../registry-types.ts';
+import { RunAborted } from './abort.ts';
+import { bindLow } from './bind-low.ts';
+import { checkReturn } from './check-return.ts';
+import { stopwatch } from './clock.ts';
+import { checkCommands, checkConditions, hasConditions } from './conditions.ts';
+import { asList, hasChanges, truthy } from './low-tools.ts';
+import { attemptNote, nextInterval, readRetry, retryNote } from './retry.ts';
+import type { Pass, RunState } from './run-state.ts';
+import { fillSlots } from './slots.ts';
+import { verifyLow } from './verify-low.ts';
+
+/**
+ * Runs one state function and gives its checked result: arguments, conditions, retries,
+ * `check_cmd`, umask. A state that throws is a failed state.
+ *
+ * @throws RunAborted when the arguments are none the function knows
+ */
+export const callState = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  attempt = 1,
+): Promise<StateResult> => {
+  const watch = stopwatch();
+  const rehearsal = truthy(low.__prereq__);
+  const test = rehearsal || truthy(run.host.opts.test);
+  if (rehearsal) low.__prereq__ = false;
+  const verified = await verifyLow(run.host.registry, low);
+  if (verified.errors) {
+    const comment = verified.errors.map(error => `${error}\n`).join('');
+    return finish({
+      result: false,
+      name: low.name,
+      changes: {},
+      comment,
+      __run_num__: run.runNumber++,
+    });
+  }
+  const { full, resolved } = verified;
+  const kwargs = bindLow(full, resolved.signature, low);
+  const raw = await perform(run, pass, low, full, resolved, kwargs, test);
+  if (rehearsal || !isPlainDict(raw)) return finish(checkReturn(raw));
+  raw.__sls__ = low.__sls__ ?? null;
+  raw.__run_num__ = run.runNumber++;
+  await refreshAfter(run, low, raw);
+  Object.assign(raw, watch(), { __id__: low.__id__ });
+  const result = finish(checkReturn(raw));
+  return Object.hasOwn(low, 'retry') ? retryState(run, pass, low, result, test, attempt) : result;
+};
+
+const finish = (result: PlainDict): StateResult => result as StateResult;
+
+/** The function's own return, unchecked. */
+const perform = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  full: string,
+  resolved: Resolved,
+  kwargs: PlainDict,
+  test: boolean,
+): Promise<unknown> => {
+  const { host } = run;
+  host.context.runas = low.runas ?? null;
+  try {
+    let ret: unknown;
+    if (hasConditions(low) && !(await host.registry.hook(low.state, 'mod_run_check'))) {
+      const skipped = await checkConditions(host, low);
+      if (truthy(skipped.result)) ret = { changes: {}, ...skipped };
+    }
+    ret ??= await globalConditions(run, low, full);
+    if (ret === undefined) {
+      const filled = await fillSlots(host, kwargs);
+      const view = {
+        env: String(
+          low.saltenv ?? (typeof kwargs.env === 'string' ? kwargs.env : low.__env__) ?? 'base',
+        ),
+        test,
+        low,
+        lowstate: pass.chunks,
+        running: pass.running,
+      };
+      ret = copy(await withUmask(low, () => host.inState(view, () => resolved.call([], filled))));
+    }
+    if (
+      Object.hasOwn(low, 'check_cmd') &&
+      isPlainDict(ret) &&
+      !(await checksItself(run, low, resolved))
+    )
+      Object.assign(ret, await checkCommands(host, low));
+    return ret;
+  } catch (error) {
+    if (error instanceof RunAborted) throw error;
+    return {
+      result: false,
+      name: low.name ?? low.__id__,
+      changes: {},
+      comment: `An exception occurred in this state: ${describe(error)}`,
+    };
+  } finally {
+    delete host.context.runas;
+  }
+};
+
+/** What the engine adds must not reach an object the module may keep. */
+const copy = (value: unknown): unknown => (isPlainDict(value) ? { ...value } : value);
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+
+const checksItself = async (run: RunState, low: LowChunk, { signature }: Resolved) =>
+  [...signature.positional, ...(signature.keywords ?? [])].some(
+    ({ name }) => name === 'check_cmd',
+  ) && (await run.host.registry.hook(low.state, 'mod_run_check_cmd')) !== undefined;
+
+/** The mask is the process's: states with one of their own never run beside others. */
+const withUmask = async <T>(low: LowChunk, work: () => Promise<T>): Promise<T> => {
+  if (typeof low.__umask__ !== 'number') return work();
+  const before = process.umask(low.__umask__);
+  try {
+    return await work();
+  } finally {
+    process.umask(before);
+  }
+};
+
+/** Config `global_state_conditions`: where none of the matching conditions holds, nothing runs. */
+const globalConditions = async (
+  { host }: RunState,
+  low: LowChunk,
+  full: string,
+): Promise<PlainDict | undefined> => {
+  const { global_state_conditions: table } = host.opts;
+  if (!isPlainDict(table)) return undefined;
+  const conditions = Object.entries(table)
+    .filter(([key]) => ['*', full, low.state].includes(key))
+    .flatMap(([, value]) =>
+      asList(value).filter((item): item is string => typeof item === 'string'),
+    );
+  if (conditions.length === 0) return undefined;
+  for (const condition of conditions)
+    if (truthy(await host.execute('match.compound', [condition], {}))) return undefined;
+  return {
+    name: low.name,
+    comment: 'Failed to meet global state conditions. State not called.',
+    changes: {},
+    result: null,
+  };
+};
+
+/** Reloads what the state says or what it is known to change (a new package brings commands). */
+const refreshAfter = async ({ host }: RunState, low: LowChunk, raw: PlainDict): Promise<void> => {
+  if (truthy(low.reload_grains)) await host.refresh('grains');
+  if (truthy(low.reload_pillar)) await host.refresh('pillar');
+  const changed = isPlainDict(raw.changes) && hasChanges({ changes: raw.changes });
+  const asked =
+    truthy(low.reload_modules) || truthy(low.reload_grains) || truthy(low.reload_pillar);
+  if (
+    (changed && (asked || ['pkg', 'ports', 'pip', 'npm'].includes(low.state))) ||
+    truthy(low.force_reload_modules)
+  )
+    await host.refresh('modules');
+};
+
+const retryState = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  result: StateResult,
+  test: boolean,
+  attempt: number,
+): Promise<StateResult> => {
+  const retry = readRetry(low.retry);
+  if (test) {
+    const said: Plain = result.comment;
+    return { ...result, comment: [truthy(said) ? String(said) : '', retryNote(retry)].join('  ') };
+  }
+  if (result.result === retry.until || attempt >= retry.attempts || run.host.stopping())
+    return result;
+  const interval = nextInterval(retry);
+  run.host.log(
+    'info',
+    `${lowTag(low)}: the result is not what retry waits for; again in ${interval} seconds`,
+  );
+  await pause(run, interval);
+  if (run.host.stopping()) return result;
+  const next = await callState(run, pass, low, attempt + 1);
+  return {
+    ...next,
+    comment: [attemptNote(attempt, result.result, result.comment), next.comment ?? ''].join('\n'),
+    duration: (next.duration ?? 0) + (result.duration ?? 0) + interval * 1000,
+    start_time: attempt === 1 ? result.start_time : next.start_time,
+  };
+};
+
+/** Sleeps, but wakes when the run is told to stop. */
+const pause = async ({ host }: RunState, seconds: number): Promise<void> => {
+  const end = performance.now() + seconds * 1000;
+  for (let left = seconds * 1000; left > 0 && !host.stopping(); left = end - performance.now())
+    await sleep(Math.min(left, 500));
+};

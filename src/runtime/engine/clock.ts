@@ -1,0 +1,21 @@
+/** When something began, as Salt writes it, and how long it took. */
+export type Timing = { readonly start_time: string; readonly duration: number };
+
+/** Starts a stopwatch; the answer gives local time of day and milliseconds to the microsecond. */
+export const stopwatch = (): (() => Timing) => {
+  const begun = performance.now();
+  const at = performance.timeOrigin + begun;
+  return () => ({
+    start_time: timeOfDay(at),
+    duration: Math.round((performance.now() - begun) * 1000) / 1000,
+  });
+};
+
+const timeOfDay = (milliseconds: number): string => {
+  const date = new Date(milliseconds);
+  const micros = Math.floor((milliseconds % 1000) * 1000);
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(part =>
+    String(part).padStart(2, '0'),
+  );
+  return `${clock.join(':')}.${String(micros).padStart(6, '0')}`;
+};

@@ -1,0 +1,126 @@
+import { type LowChunk, lowTag } from '../../protocol/low.ts';
+import type { StateResult, StateResults } from '../../protocol/result.ts';
+import { RunAborted } from './abort.ts';
+import { callChunk, isFailhard } from './call-chunk.ts';
+import { ChunkIndex } from './chunk-index.ts';
+import { globMatches } from './glob.ts';
+import { findListeners } from './listen.ts';
+import { asList } from './low-tools.ts';
+import type { EngineHost, Pass, RunState } from './run-state.ts';
+import { findWatchers, listenTag } from './watchers.ts';
+
+export type Outcome = {
+  /** Results by tag, in run order. */
+  readonly results: StateResults;
+  /** Why the run ended before its last state. */
+  readonly aborted?: string;
+};
+
+/**
+ * Runs ordered low chunks: each after what it requires and at most once, then the listeners.
+ * What states come to is in the results; only a job that makes no sense aborts the run.
+ *
+ * Source of the rules: Salt 3006's `State.call_chunks`, `call_chunk`, `call_listen`.
+ */
+export const runChunks = async (
+  host: EngineHost,
+  chunks: readonly LowChunk[],
+): Promise<Outcome> => {
+  const run: RunState = { host, pre: new Map(), initialized: new Set(), runNumber: 0 };
+  const results: StateResults = {};
+  try {
+    const enabled = takeDisabled(run, chunks, results);
+    const states = await makePass(run, enabled);
+    await runPass(run, states, results);
+    if (!host.stopping()) await runListeners(run, states, results);
+    return { results };
+  } catch (error) {
+    if (error instanceof RunAborted) return { results, aborted: error.message };
+    throw error;
+  }
+};
+
+const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pass> => {
+  const index = new ChunkIndex(chunks);
+  return {
+    chunks,
+    index,
+    running: {},
+    processes: new Map(),
+    active: new Set(),
+    watchers: await findWatchers(run.host.registry, chunks, index),
+    failhard: false,
+  };
+};
+
+const runPass = async (run: RunState, pass: Pass, results: StateResults): Promise<void> => {
+  try {
+    for (const low of pass.chunks) {
+      if (pass.failhard || pass.aborted || run.host.stopping()) break;
+      if (Object.hasOwn(pass.running, lowTag(low))) continue;
+      await callChunk(run, pass, low);
+      if (isFailhard(run, pass, low)) break;
+      pass.active.clear();
+    }
+  } finally {
+    while (pass.processes.size > 0) await Promise.all(pass.processes.values());
+    Object.assign(results, pass.running);
+  }
+  if (pass.aborted) throw pass.aborted;
+};
+
+/** Patterns in the grain `state_runs_disabled` (what `state.disable` writes) forbid functions. */
+const takeDisabled = (
+  run: RunState,
+  chunks: readonly LowChunk[],
+  results: StateResults,
+): readonly LowChunk[] => {
+  const patterns = asList(run.host.grains().state_runs_disabled).map(String);
+  if (patterns.length === 0) return chunks;
+  return chunks.filter(low => {
+    const fun = `${low.state}.${low.fun}`;
+    const pattern = patterns.find(candidate => globMatches(candidate)(fun));
+    if (pattern === undefined) return true;
+    const result = {
+      name: low.name,
+      changes: {},
+      result: false,
+      comment: `The state function "${fun}" is currently disabled by "${pattern}", to re-enable, run state.enable ${pattern}.`,
+      __run_num__: run.runNumber++,
+      __sls__: low.__sls__,
+      __id__: low.__id__,
+    } as unknown as StateResult;
+    results[lowTag(low)] = result;
+    run.host.onFinish(lowTag(low), result, low);
+    return false;
+  });
+};
+
+const runListeners = async (run: RunState, states: Pass, results: StateResults): Promise<void> => {
+  const { reactions, errors } = findListeners(states, watcher => run.host.pending.has(watcher));
+  if (reactions.length > 0) {
+    const pass = await makePass(
+      run,
+      reactions.map(({ low }) => low),
+    );
+    await runPass(run, pass, results);
+    for (const { of, low } of reactions)
+      if (pass.running[lowTag(low)]?.result === true) run.host.pending.done(listenTag(of));
+  }
+  for (const { tag, result } of errors) {
+    const numbered = { ...result, __run_num__: run.runNumber++ } as StateResult;
+    results[tag] = numbered;
+    run.host.onFinish(tag, numbered, asLow(tag));
+  }
+};
+
+const asLow = (tag: string): LowChunk => {
+  const [state = '', id = '', name = '', fun = ''] = tag.split('_|-');
+  return { state, fun, name, __id__: id, __sls__: '', __env__: '', order: 0 };
+};
+
+/** Salt's return code of a state run: 2 when a state failed or nothing ran. */
+export const retcodeOf = (results: StateResults): number => {
+  const all = Object.values(results);
+  return all.length === 0 || all.some(({ result }) => result === false) ? 2 : 0;
+};

@@ -1,0 +1,62 @@
+import type { LowChunk } from '../../protocol/low.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import type { StateResult, StateResults } from '../../protocol/result.ts';
+import type { Registry } from '../registry-types.ts';
+import type { ChunkIndex } from './chunk-index.ts';
+import type { PendingReactions } from './pending.ts';
+
+/** What the engine needs from the world around it. */
+export type EngineHost = {
+  readonly registry: Registry;
+  /** `__salt__['x.y'](*args, **kwargs)`, by name. Throws when there is no such function. */
+  readonly execute: (fun: string, args: readonly unknown[], kwargs: PlainDict) => Promise<unknown>;
+  readonly hasFunction: (fun: string) => boolean;
+  readonly opts: PlainDict;
+  readonly grains: () => PlainDict;
+  /** `__context__` of the run. */
+  readonly context: { [key: string]: unknown };
+  /** Runs `work` as the code of a state: with its saltenv, its chunk, perhaps in test mode. */
+  readonly inState: <T>(view: StateView, work: () => T) => T;
+  readonly log: (level: 'debug' | 'info' | 'warning' | 'error', message: string) => void;
+  readonly onStart: (tag: string, low: LowChunk) => void;
+  readonly onFinish: (tag: string, result: StateResult, low: LowChunk) => void;
+  /** `reload_grains`, `reload_pillar`, new modules after a package was installed. */
+  readonly refresh: (what: 'grains' | 'pillar' | 'modules') => Promise<void>;
+  /** True once nothing new may start. */
+  readonly stopping: () => boolean;
+  readonly pending: PendingReactions;
+};
+
+export type StateView = {
+  readonly env: string;
+  readonly test: boolean;
+  readonly low: LowChunk;
+  readonly lowstate: readonly LowChunk[];
+  readonly running: StateResults;
+};
+
+/** One pass over a list of chunks: the states themselves, or the listeners after them. */
+export type Pass = {
+  readonly chunks: readonly LowChunk[];
+  readonly index: ChunkIndex;
+  /** Results by tag, in run order. */
+  readonly running: StateResults;
+  /** Parallel states that still run. */
+  readonly processes: Map<string, Promise<void>>;
+  /** Tags of the chain of requisites being followed. */
+  readonly active: Set<string>;
+  /** Who reacts to a state's changes: tags of watchers, `listen:` before those of listeners. */
+  readonly watchers: ReadonlyMap<string, readonly string[]>;
+  failhard: boolean;
+  /** What a parallel state wants the run to end with. */
+  aborted?: unknown;
+};
+
+/** What all passes of a run share. */
+export type RunState = {
+  readonly host: EngineHost;
+  /** Results of states that ran in test mode for the sake of a prereq. */
+  readonly pre: Map<string, StateResult>;
+  readonly initialized: Set<string>;
+  runNumber: number;
+};

@@ -1,0 +1,141 @@
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { EngineHost } from './run-state.ts';
+import { traverse } from './traverse.ts';
+
+const slotMark = '__slot__:';
+
+/**
+ * Arguments with their slots filled: `__slot__:salt:test.arg(x, key=y).path ~ /tail` calls
+ * an execution function the moment before the state runs. Looked for in strings, in the values
+ * of a dictionary, and in lists of both, one level deep. The arguments given are not changed.
+ */
+export const fillSlots = async (host: EngineHost, kwargs: PlainDict): Promise<PlainDict> => {
+  if (!Object.values(kwargs).some(value => hasSlot(value, 2))) return kwargs;
+  const filled: PlainDict = { ...kwargs };
+  for (const [key, value] of Object.entries(kwargs)) filled[key] = await fill(host, value, 2);
+  return filled;
+};
+
+const isSlot = (value: Plain): value is string =>
+  typeof value === 'string' && value.startsWith(slotMark);
+
+const hasSlot = (value: Plain, depth: number): boolean => {
+  if (isSlot(value)) return true;
+  if (depth === 0 || typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(item => hasSlot(item, isPlainDict(value) ? 0 : depth - 1));
+};
+
+const fill = async (host: EngineHost, value: Plain, depth: number): Promise<Plain> => {
+  if (isSlot(value)) return (await evaluate(host, value)) as Plain;
+  if (depth === 0 || !hasSlot(value, depth)) return value;
+  if (Array.isArray(value)) {
+    const list: Plain[] = [];
+    for (const item of value) list.push(await fill(host, item, depth - 1));
+    return list;
+  }
+  const dict: PlainDict = { ...(value as PlainDict) };
+  for (const [key, item] of Object.entries(dict)) dict[key] = await fill(host, item, 0);
+  return dict;
+};
+
+const evaluate = async (host: EngineHost, slot: string): Promise<unknown> => {
+  const [, kind, ...rest] = slot.split(':');
+  const text = rest.join(':');
+  const malformed = (why: string): string => {
+    host.log('warning', `Malformed slot: ${slot}: ${why}`);
+    return slot;
+  };
+  if (rest.length === 0) return malformed('it has no function');
+  if (kind !== 'salt') return malformed('a slot starts with "__slot__:salt:"');
+  const call = parseCall(text);
+  if (!call) return malformed("a slot holds a call: test.arg('arg', kw='kwarg')");
+  if (!host.hasFunction(call.fun)) return malformed(`'${call.fun}' is not available.`);
+  const answer = await host.execute(call.fun, call.args, call.kwargs);
+  const [path = '', ...tail] = call.rest.split('~');
+  const found = pick(answer, path.trim());
+  if (tail.length === 0) return found ?? null;
+  if (typeof found === 'string') return found + tail.join('~').trim();
+  host.log('error', `Ignoring slot append, slot result is not a string: ${slot}`);
+  return found ?? null;
+};
+
+const pick = (answer: unknown, path: string): unknown =>
+  path.startsWith('.') ? traverse(answer, path.slice(1).trim(), '.') : answer;
+
+export type ParsedCall = {
+  readonly fun: string;
+  readonly args: readonly string[];
+  readonly kwargs: PlainDict;
+  /** What follows the closing parenthesis. */
+  readonly rest: string;
+};
+
+/**
+ * Takes `module.function(arg, 'quoted, arg', key=value)` apart. All values stay text, quotes
+ * are removed, spaces outside of quotes do not count, as in Salt.
+ */
+export const parseCall = (text: string): ParsedCall | undefined => {
+  const open = text.indexOf('(');
+  const fun = text.slice(0, open).replace(/\s/g, '');
+  if (open < 0 || fun === '') return undefined;
+  const args: string[] = [];
+  const kwargs: PlainDict = {};
+  const brackets: string[] = [];
+  let word = '';
+  let begun = false;
+  let key: string | undefined;
+  const finish = (): void => {
+    if (key !== undefined) kwargs[key] = word;
+    else if (begun) args.push(word);
+    word = '';
+    begun = false;
+    key = undefined;
+  };
+  for (let at = open + 1; at < text.length; at++) {
+    const char = text[at] ?? '';
+    if (char === '"' || char === "'") {
+      const quoted = readQuoted(text, at);
+      if (!quoted) return undefined;
+      word += quoted.value;
+      begun = true;
+      at = quoted.end;
+    } else if (/\s/.test(char)) continue;
+    else if (closers[char] !== undefined) {
+      brackets.push(closers[char]);
+      word += char;
+      begun = true;
+    } else if (brackets.length > 0 && char === brackets.at(-1)) {
+      brackets.pop();
+      word += char;
+    } else if (brackets.length === 0 && char === ',') finish();
+    else if (brackets.length === 0 && char === ')') {
+      finish();
+      return { fun, args, kwargs, rest: text.slice(at + 1) };
+    } else if (brackets.length === 0 && char === '=' && key === undefined && begun) {
+      key = word;
+      word = '';
+    } else if (']})'.includes(char)) return undefined;
+    else {
+      word += char;
+      begun = true;
+    }
+  }
+  return undefined;
+};
+
+const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+
+const readQuoted = (text: string, start: number): { value: string; end: number } | undefined => {
+  const quote = text[start];
+  let value = '';
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text[at] ?? '';
+    if (char === quote) return { value, end: at };
+    const next = text[at + 1];
+    if (char === '\\' && (next === quote || next === '\\')) {
+      value += next;
+      at++;
+    } else value += char;
+  }
+  return undefined;
+};

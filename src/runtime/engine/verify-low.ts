@@ -1,0 +1,95 @@
+import type { LowChunk } from '../../protocol/low.ts';
+import type { Signature } from '../../protocol/meta.ts';
+import type { Registry, Resolved } from '../registry-types.ts';
+import { requiredParameters } from './bind-low.ts';
+import { globMatches } from './glob.ts';
+import { asList, readRequisite } from './low-tools.ts';
+
+export type Verified =
+  | { readonly errors: readonly string[] }
+  | { readonly errors?: undefined; readonly full: string; readonly resolved: Resolved };
+
+/** Is this chunk fit to run? Reads its `umask`, turns `watch` without `mod_watch` into `require`. */
+export const verifyLow = async (registry: Registry, low: LowChunk): Promise<Verified> => {
+  const shape = [...findNameFault(low), ...takeUmask(low)];
+  if (shape.length > 0) return { errors: shape };
+  const full = `${low.state}.${low.fun}`;
+  const resolved = await registry.resolve('state', full, providersOf(low));
+  const errors = resolved.ok
+    ? missingParameters(full, resolved.signature, low)
+    : notFound(full, resolved.reason, low);
+  await watchOrRequire(registry, low);
+  errors.push(...requiresItself(low));
+  return errors.length > 0 || !resolved.ok ? { errors } : { full, resolved };
+};
+
+const providersOf = ({ provider, providers }: LowChunk) => ({
+  ...(typeof provider === 'string' ? { provider } : {}),
+  ...(Array.isArray(provider) ? { providers: mergedProviders(provider) } : {}),
+  ...(typeof providers === 'object' && providers !== null && !Array.isArray(providers)
+    ? { providers: providers as Record<string, string> }
+    : {}),
+});
+
+const mergedProviders = (list: readonly unknown[]): Record<string, string> =>
+  Object.assign({}, ...list.filter(item => typeof item === 'object' && item !== null));
+
+const findNameFault = ({ name, __sls__ }: LowChunk): string[] => {
+  if (typeof name === 'string' || !name) return [];
+  const where = __sls__ === undefined ? '' : `in SLS '${__sls__}' `;
+  return [`ID '${String(name)}' ${where}is not formed as a string, but is a ${pythonType(name)}`];
+};
+
+const pythonType = (value: unknown): string => {
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  return 'dict';
+};
+
+const takeUmask = (low: LowChunk): string[] => {
+  if (!Object.hasOwn(low, 'umask')) return [];
+  const { umask } = low;
+  delete low.umask;
+  const text = String(umask).trim();
+  if (!/^(?:0o)?[0-7]+$/.test(text)) return [`Invalid umask: ${umask}`];
+  low.__umask__ = Number.parseInt(text.replace('0o', ''), 8);
+  return [];
+};
+
+const missingParameters = (full: string, signature: Signature, low: LowChunk): string[] =>
+  requiredParameters(signature)
+    .filter(name => !Object.hasOwn(low, name))
+    .map(name => `Missing parameter ${name} for state ${full}`);
+
+const notFound = (full: string, reason: string, { __sls__ }: LowChunk): string[] =>
+  __sls__ === undefined
+    ? [`Specified state '${full}' was not found`]
+    : [`State '${full}' was not found in SLS '${__sls__}'`, `Reason: ${reason}`];
+
+/** A state module that cannot react cannot watch: what it would watch it requires. */
+export const watchOrRequire = async (registry: Registry, low: LowChunk): Promise<void> => {
+  for (const [watch, require] of [
+    ['watch', 'require'],
+    ['watch_any', 'require_any'],
+  ] as const) {
+    if (!Object.hasOwn(low, watch) || (await registry.hook(low.state, 'mod_watch'))) continue;
+    low[require] = [...asList(low[require]), ...asList(low[watch])];
+    delete low[watch];
+  }
+};
+
+const requiresItself = (low: LowChunk): string[] => {
+  const kind = Object.hasOwn(low, 'watch') ? 'watch' : 'require';
+  return asList(low[kind])
+    .filter(item => {
+      const { key, value } = readRequisite(item);
+      if (key !== low.state || typeof value !== 'string') return false;
+      const matches = globMatches(value);
+      return matches(String(low.name)) || matches(low.__id__);
+    })
+    .map(
+      item =>
+        `Recursive require detected in SLS ${low.__sls__} for require ${JSON.stringify(item)} in ID ${low.__id__}`,
+    );
+};

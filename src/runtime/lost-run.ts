@@ -1,0 +1,48 @@
+import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPlainDict } from '../protocol/plain.ts';
+import type { StateResults } from '../protocol/result.ts';
+
+const fileName = 'lost-run.json';
+
+/** Keeps what a run came to whose control node has gone, for the next one to hear of. */
+export const keepLostRun = (
+  dir: string,
+  fun: string,
+  results: StateResults,
+  onError: (message: string) => void,
+): void => {
+  const path = join(dir, fileName);
+  const draft = `${path}.${process.pid}`;
+  const states = Object.entries(results).map(([tag, { result, comment }]) => ({
+    tag,
+    result,
+    comment,
+  }));
+  try {
+    const text = JSON.stringify({ fun, ended: new Date().toISOString(), states });
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    onError(`The results could not be kept in ${path}: ${String(error)}`);
+  }
+};
+
+/** Says once what the run before came to, when its link was lost. */
+export const takeLostRun = (dir: string, say: (message: string) => void): void => {
+  const path = join(dir, fileName);
+  try {
+    const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    unlinkSync(path);
+    if (!isPlainDict(data) || !Array.isArray(data.states)) return;
+    const failed = data.states.filter(state => isPlainDict(state) && state.result === false);
+    const last = data.states.at(-1);
+    say(
+      `The connection was lost during an earlier ${data.fun}; on the host it went on until ${data.ended}: ` +
+        `${data.states.length} states ran, ${failed.length} failed` +
+        (isPlainDict(last) ? `, the last one was ${last.tag} (${last.result}).` : '.'),
+    );
+  } catch {
+    // nothing was kept
+  }
+};

@@ -1,0 +1,49 @@
+import type { HostOpts, StateFinished, StateStarted } from '../protocol/job.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import type { StateResult } from '../protocol/result.ts';
+import { truthy } from './engine/low-tools.ts';
+
+/** The event of a state that begins. */
+export const startedOf = (tag: string, low: LowChunk): StateStarted => ({
+  tag,
+  id: low.__id__,
+  fun: `${low.state}.${low.fun}`,
+  name: low.name,
+});
+
+/** The event of a state that is done, without what `no_log` keeps off every screen and log. */
+export const finishedOf = (
+  tag: string,
+  result: StateResult,
+  low: LowChunk,
+  opts: HostOpts,
+): StateFinished => {
+  const shown = truthy(low.no_log) ? withoutSecrets(result) : result;
+  const event = eventTag(low, opts);
+  return event === undefined ? { tag, result: shown } : { tag, result: shown, event };
+};
+
+const hidden = 'The output has been hidden because no_log is set on this state.';
+
+const withoutSecrets = (result: StateResult): StateResult => {
+  const changed = Object.keys(result.changes).length > 0;
+  const { name, result: outcome, __id__, __sls__, __run_num__, start_time, duration } = result;
+  return {
+    name,
+    result: outcome,
+    comment: hidden,
+    changes: changed ? { no_log: hidden } : {},
+    __id__,
+    __run_num__,
+    start_time,
+    duration,
+    ...(__sls__ === undefined ? {} : { __sls__ }),
+  };
+};
+
+/** `fire_event: true` names the event after the state, a text names it itself. */
+const eventTag = ({ fire_event, name }: LowChunk, { id, jid }: HostOpts): string | undefined => {
+  if (!truthy(fire_event)) return undefined;
+  const own = typeof fire_event === 'string' ? fire_event : String(name);
+  return ['salt', 'state_result', ...(typeof jid === 'string' ? [jid] : []), id, own].join('/');
+};

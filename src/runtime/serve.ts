@@ -1,0 +1,192 @@
+import { type ModuleContext, setContext } from '../modules/api.ts';
+import { killAllChildren } from '../modules/lib/run-command.ts';
+import { TsaltError } from '../protocol/error.ts';
+import {
+  type CallParams,
+  type Hello,
+  type LogLevel,
+  protocolVersion,
+  type RunParams,
+} from '../protocol/job.ts';
+import { Peer } from '../protocol/peer.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+import { divertOutput } from './divert-output.ts';
+import type { Registry } from './registry-types.ts';
+import { Session } from './session.ts';
+import { openWire } from './wire.ts';
+
+export type ServeOptions = {
+  readonly registry: Registry;
+  readonly collectGrains: () => Promise<PlainDict>;
+  /** Functions that live on the control node, by name. */
+  readonly controlFunctions: readonly string[];
+  /** The workspace of this host: an absolute path of a folder only its user can read. */
+  readonly dir: string;
+  /** Bytes of the wire that the bootstrap has read already. */
+  readonly preloaded?: Uint8Array;
+};
+
+/** How long a state may go on when the control node has gone (apt must not be cut short). */
+const grace = 60_000;
+/** A control node that has pinged and then is silent for so long has gone. */
+const silence = 35_000;
+
+/**
+ * Serves one control node on stdin and stdout until the wire ends: says `hello`, answers `call`,
+ * `run` and `cancel`, answers `ping` by `pong`. Ends the process.
+ */
+export const serve = (options: ServeOptions): void => {
+  const wire = openWire();
+  let crash: (error: unknown) => void = () => {};
+  const crashed = new Promise<never>((_, reject) => {
+    crash = reject;
+  });
+  crashed.catch(() => {});
+  const guarded = <T>(work: Promise<T>): Promise<T> => Promise.race([work, crashed]);
+
+  const log = (level: LogLevel, module: string, message: string): void =>
+    void peer.event('log', { level, module, message });
+  const session = new Session({
+    registry: options.registry,
+    collectGrains: options.collectGrains,
+    controlFunctions: new Set(options.controlFunctions),
+    dir: options.dir,
+    request: (method, params, sink) => peer.request(method, params, sink),
+    emit: {
+      stateStart: payload => void peer.event('state-start', payload),
+      state: payload => void peer.event('state', payload),
+      log,
+    },
+  });
+  const hello = sayHello(session);
+  const peer: Peer = new Peer({
+    write: wire.write,
+    handlers: {
+      call: async (params: CallParams) => {
+        await hello;
+        return guarded(session.call(params));
+      },
+      run: async (params: RunParams) => {
+        await hello;
+        return guarded(session.run(params));
+      },
+      cancel: async () => {
+        session.stop('cancelled');
+        await killAllChildren();
+        return null;
+      },
+    },
+    events: {
+      ping: () => {
+        heartbeat();
+        void peer.event('pong', null);
+      },
+      pong: () => {},
+    },
+  });
+  hello.then(
+    payload => void peer.event('hello', payload),
+    error => crash(error),
+  );
+
+  const { beat, stop: stopWatching } = watchHeartbeat(() => void end('link lost'));
+  const heartbeat = beat;
+  let ending = false;
+  const end = async (why: 'cancelled' | 'link lost'): Promise<void> => {
+    if (ending) return;
+    ending = true;
+    stopWatching();
+    session.stop(why);
+    if (why === 'link lost') await within(session.idle(), grace);
+    await killAllChildren();
+    await within(session.idle(), 1000);
+    peer.close(new TsaltError('wire-closed', 'The control node has gone.', { kind: 'host' }));
+    await within(wire.flush(), 1000);
+    process.exit(0);
+  };
+  const fail = async (error: unknown): Promise<void> => {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    log('critical', 'runtime', why);
+    session.stop('cancelled');
+    crash(
+      new TsaltError(
+        'host-crash',
+        `The runtime on the host failed: ${error instanceof Error ? error.message : String(error)}`,
+        { kind: 'host' },
+      ),
+    );
+    await new Promise(resolve => setImmediate(resolve)); // the open requests answer first
+    await killAllChildren();
+    await within(wire.flush(), 1000);
+    process.exit(70);
+  };
+
+  divertOutput((level, message) => log(level, 'console', message));
+  process.on('uncaughtException', error => void fail(error));
+  process.on('unhandledRejection', reason => {
+    const message = reason instanceof Error ? reason.message : String(reason);
+    log('error', 'runtime', `A module left a failed promise behind: ${message}`);
+  });
+  process.on('SIGHUP', () => void end('link lost'));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void end('cancelled'));
+  setContext(idleContext(options, log));
+
+  const receive = (bytes: Uint8Array): void => {
+    try {
+      peer.receive(bytes);
+    } catch (error) {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      void end('link lost');
+    }
+  };
+  if (options.preloaded && options.preloaded.length > 0) receive(options.preloaded);
+  wire.read(receive, () => void end('link lost'));
+};
+
+const sayHello = async (session: Session): Promise<Hello> => {
+  const grains = await session.grains();
+  return {
+    protocol: protocolVersion,
+    node: process.version,
+    pid: process.pid,
+    user: String(grains.username ?? process.env.USER ?? ''),
+    grains,
+  };
+};
+
+/** Once the other side pings, its silence means that it has gone without closing. */
+const watchHeartbeat = (
+  onSilence: () => void,
+): { readonly beat: () => void; readonly stop: () => void } => {
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => clearTimeout(timer);
+  return {
+    beat: () => {
+      stop();
+      timer = setTimeout(onSilence, silence);
+    },
+    stop,
+  };
+};
+
+const within = (work: Promise<unknown>, milliseconds: number): Promise<unknown> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise(resolve => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+};
+
+/** For module code that runs outside of any call: timers, work at load. */
+const idleContext = (options: ServeOptions, log: ModuleContext['log']): ModuleContext => ({
+  salt: options.registry.salt,
+  states: options.registry.states,
+  utils: options.registry.utils,
+  grains: {},
+  pillar: {},
+  opts: { id: '', test: true, saltenv: 'base', cachedir: options.dir },
+  context: {},
+  env: 'base',
+  log,
+});

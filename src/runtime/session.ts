@@ -1,0 +1,275 @@
+import { type ModuleContext, withContext } from '../modules/api.ts';
+import {
+  type Holder,
+  joinQueue,
+  type Lock,
+  showHolder,
+  takeLock,
+} from '../modules/lib/run-lock.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type {
+  CallParams,
+  CallResult,
+  HostOpts,
+  LogLevel,
+  RunParams,
+  RunResult,
+  StateFinished,
+  StateStarted,
+} from '../protocol/job.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import type { StateResults } from '../protocol/result.ts';
+import { toJson } from './engine/check-return.ts';
+import { retcodeOf, runChunks } from './engine/engine.ts';
+import type { EngineHost } from './engine/run-state.ts';
+import { openJournal } from './journal.ts';
+import { keepLostRun, takeLostRun } from './lost-run.ts';
+import type { Registry } from './registry-types.ts';
+import { finishedOf, startedOf } from './report.ts';
+
+/** What a session works with; `serve` makes it from the wire. */
+export type SessionHost = {
+  readonly registry: Registry;
+  readonly collectGrains: () => Promise<PlainDict>;
+  /** Functions that live on the control node. */
+  readonly controlFunctions: ReadonlySet<string>;
+  /** The workspace: lock, journal, results of a run whose link was lost. */
+  readonly dir: string;
+  readonly request: <T>(
+    method: string,
+    params: unknown,
+    sink?: (bytes: Uint8Array) => void,
+  ) => Promise<T>;
+  readonly emit: {
+    readonly stateStart: (payload: StateStarted) => void;
+    readonly state: (payload: StateFinished) => void;
+    readonly log: (level: LogLevel, module: string, message: string) => void;
+  };
+};
+
+/** One control node's work on this host: answers `call` and `run`. */
+export class Session {
+  readonly #host: SessionHost;
+  #grains: Promise<PlainDict>;
+  #stopping = false;
+  #linkLost = false;
+  #running = 0;
+  readonly #idle = new Set<() => void>();
+
+  constructor(host: SessionHost) {
+    this.#host = host;
+    this.#grains = host.collectGrains();
+  }
+
+  grains(): Promise<PlainDict> {
+    return this.#grains;
+  }
+
+  /** Nothing new starts from now on; what runs may finish. */
+  stop(reason: 'cancelled' | 'link lost'): void {
+    this.#stopping = true;
+    if (reason === 'link lost') this.#linkLost = true;
+  }
+
+  /** Resolves when no call and no run is going on. */
+  idle(): Promise<void> {
+    return this.#running === 0
+      ? Promise.resolve()
+      : new Promise(resolve => {
+          this.#idle.add(resolve);
+        });
+  }
+
+  /** Request `call`: one execution function of this host. */
+  call({ fun, args, kwargs, opts, pillar }: CallParams): Promise<CallResult> {
+    return this.#work(async () => {
+      const context = await this.#context(opts, pillar ?? {});
+      const value = await withContext(context, () => this.#execute(fun, args, kwargs, false));
+      const plain = toJson(value);
+      const { retcode } = context.context;
+      return { value: plain, retcode: retcodeFor(retcode, plain) };
+    });
+  }
+
+  /** Request `run`: low chunks, one state run at a time on this host. */
+  run(params: RunParams): Promise<RunResult> {
+    return this.#work(async () => {
+      const lock = params.concurrent ? undefined : await this.#lock(params);
+      if (lock && 'pid' in lock) return { retcode: 1, conflict: showHolder(lock) };
+      try {
+        return await this.#runLocked(params);
+      } finally {
+        lock?.release();
+      }
+    });
+  }
+
+  async #runLocked(params: RunParams): Promise<RunResult> {
+    const { dir, emit, registry } = this.#host;
+    const warn = (message: string): void => emit.log('warning', 'state', message);
+    takeLostRun(dir, warn);
+    let pillar = params.pillar ?? {};
+    const context = await this.#context(params.opts, pillar, () => pillar);
+    if (params.prefetch !== undefined) context.context.__prefetch__ = params.prefetch;
+    let grains = context.grains;
+    const live: ModuleContext = Object.defineProperty({ ...context }, 'grains', {
+      get: () => grains,
+      enumerable: true,
+    });
+    const engineHost: EngineHost = {
+      registry,
+      execute: (fun, args, kwargs) => this.#execute(fun, args as Plain[], kwargs, true),
+      hasFunction: fun => this.#knows(fun),
+      opts: params.opts,
+      grains: () => grains,
+      context: context.context,
+      inState: ({ env, test, low, lowstate, running }, work) =>
+        withContext(
+          {
+            ...context,
+            grains,
+            pillar,
+            env,
+            low: { ...low },
+            lowstate,
+            running,
+            opts: test === context.opts.test ? context.opts : { ...context.opts, test },
+          },
+          work,
+        ),
+      log: (level, message) => emit.log(level, 'state', message),
+      onStart: (tag, low) => emit.stateStart(startedOf(tag, low)),
+      onFinish: (tag, result, low) => emit.state(finishedOf(tag, result, low, params.opts)),
+      refresh: async what => {
+        if (what === 'modules') await registry.refresh?.();
+        else if (what === 'grains') {
+          this.#grains = this.#host.collectGrains();
+          grains = withOwnGrains(await this.#grains, params.opts);
+        } else pillar = (await this.#reloadPillar(params.pillar !== undefined)) ?? pillar;
+      },
+      stopping: () => this.#stopping,
+      pending: openJournal(dir, { readOnly: params.opts.test === true, onError: warn }),
+    };
+    const { results, aborted } = await withContext(live, () =>
+      runChunks(engineHost, params.chunks),
+    );
+    if (this.#linkLost) keepLostRun(dir, params.fun ?? 'state.apply', results, warn);
+    return this.#result(results, aborted);
+  }
+
+  #result(results: StateResults, aborted: string | undefined): RunResult {
+    if (aborted !== undefined) return { retcode: 1, aborted };
+    const retcode = retcodeOf(results);
+    return this.#stopping
+      ? { retcode, aborted: 'The run was stopped before its last state.' }
+      : { retcode };
+  }
+
+  async #lock({ queue, fun = 'state.apply' }: RunParams): Promise<Lock | Holder | undefined> {
+    const { dir, emit } = this.#host;
+    try {
+      const first = takeLock(dir, fun);
+      if (!('pid' in first) || queue === undefined || queue === false) return first;
+      return await this.#wait(fun, typeof queue === 'number' ? queue : Number.POSITIVE_INFINITY);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      emit.log('warning', 'state', `This run could not be locked against others: ${why}`);
+      return undefined;
+    }
+  }
+
+  async #wait(fun: string, most: number): Promise<Lock | Holder> {
+    const { dir, emit } = this.#host;
+    const { others, leave } = joinQueue(dir);
+    try {
+      let lock = takeLock(dir, fun);
+      if ('pid' in lock && others >= most) return lock;
+      if ('pid' in lock) emit.log('info', 'state', `Waiting: ${showHolder(lock)}`);
+      while ('pid' in lock && !this.#stopping) {
+        await new Promise(resolve => setTimeout(resolve, 200));
+        lock = takeLock(dir, fun);
+      }
+      return lock;
+    } finally {
+      leave();
+    }
+  }
+
+  async #work<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#stopping)
+      throw new TsaltError('host-stopping', 'The host is stopping and starts nothing new.', {
+        kind: 'host',
+      });
+    this.#running++;
+    try {
+      return await work();
+    } finally {
+      this.#running--;
+      if (this.#running === 0) for (const resolve of this.#idle) resolve();
+    }
+  }
+
+  async #context(
+    opts: HostOpts,
+    pillar: PlainDict,
+    livePillar?: () => PlainDict,
+  ): Promise<ModuleContext> {
+    const { registry, dir, emit, request } = this.#host;
+    const context: ModuleContext = {
+      salt: registry.salt,
+      states: registry.states,
+      utils: registry.utils,
+      grains: withOwnGrains(await this.#grains, opts),
+      pillar,
+      opts: { cachedir: dir, ...opts },
+      context: {},
+      env: opts.saltenv,
+      log: (level, module, message) => emit.log(level, module, message),
+      control: { request },
+    };
+    if (livePillar) Object.defineProperty(context, 'pillar', { get: livePillar, enumerable: true });
+    return context;
+  }
+
+  async #execute(
+    fun: string,
+    args: readonly Plain[],
+    kwargs: PlainDict,
+    mayAsk: boolean,
+  ): Promise<unknown> {
+    if (mayAsk && this.#host.controlFunctions.has(fun))
+      return this.#host.request('control.call', { fun, args, kwargs });
+    const resolved = await this.#host.registry.resolve('exec', fun);
+    if (!resolved.ok) throw new TsaltError('no-function', resolved.reason, { kind: 'host' });
+    return resolved.call(args, kwargs);
+  }
+
+  #knows(fun: string): boolean {
+    return this.#host.controlFunctions.has(fun) || this.#host.registry.names('exec').includes(fun);
+  }
+
+  async #reloadPillar(wanted: boolean): Promise<PlainDict | undefined> {
+    const ask = (fun: string): Promise<unknown> =>
+      this.#host.request('control.call', { fun, args: [], kwargs: {} });
+    try {
+      await ask('saltutil.refresh_pillar');
+      const pillar = wanted ? await ask('pillar.items') : undefined;
+      return isPlainDict(pillar) ? pillar : undefined;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#host.emit.log('warning', 'state', `The pillar could not be reloaded: ${why}`);
+      return undefined;
+    }
+  }
+}
+
+/** Grains that the roster or the configuration gives this host win over what it found out. */
+const withOwnGrains = (grains: PlainDict, { grains: own }: HostOpts): PlainDict =>
+  isPlainDict(own) ? { ...grains, ...own } : grains;
+
+/** Salt's rule: what the function left in `__context__`, else 1 for a dict that says it failed. */
+const retcodeFor = (left: unknown, value: Plain): number => {
+  const given = Number(left ?? 0);
+  if (given !== 0) return Number.isInteger(given) ? given : 1;
+  return isPlainDict(value) && (value.result === false || value.success === false) ? 1 : 0;
+};
