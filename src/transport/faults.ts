@@ -1,0 +1,43 @@
+import { TsaltError } from '../protocol/error.ts';
+
+/** Bytes of a host as text for a person: no control characters, bounded. */
+export const readable = (text: string, limit = 2000): string => {
+  const clean = text
+    .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, '')
+    .replace(/\r\n/g, '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+    .trim();
+  return clean.length > limit ? `…${clean.slice(-limit)}` : clean;
+};
+
+const causes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the name is unknown',
+  EAI_AGAIN: 'the name could not be looked up',
+  ETIMEDOUT: 'there was no answer in time',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to its network',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  EACCES: 'this machine does not allow the connection',
+  EADDRNOTAVAIL: 'this machine has no address for the connection',
+};
+
+/** An error of the socket as a fault that names its cause. */
+export const unreachable = (where: string, error: unknown): TsaltError => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const text = causes[code] ?? (error instanceof Error ? readable(error.message, 300) : 'unknown');
+  return new TsaltError(
+    code === 'ETIMEDOUT' ? 'connect-timeout' : 'connect-failed',
+    `Cannot connect to ${where}: ${text}.`,
+    { kind: 'unreachable', cause: error },
+  );
+};
+
+export const timedOut = (where: string, what: string, seconds: number): TsaltError =>
+  new TsaltError('connect-timeout', `${where}: no ${what} within ${seconds} s.`, {
+    kind: 'unreachable',
+  });
+
+export const cancelled = (where: string): TsaltError =>
+  new TsaltError('cancelled', `${where}: the run was cancelled.`, { kind: 'host' });

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { showPlace, TsaltError } from '../protocol/error.ts';
+import {
+  type Address,
+  addKnownHost,
+  checkHostKey,
+  fingerprint,
+  type KnownHost,
+  keyType,
+  lookupName,
+} from './known-hosts.ts';
+import type { HostKeyMode } from './transport.ts';
+
+export type HostKeyRules = {
+  readonly mode: HostKeyMode;
+  readonly entries: readonly KnownHost[];
+  /** Where a newly accepted key is written. */
+  readonly newKeysFile: string;
+  /** The roster's `host_key`: beats every file. */
+  readonly pin?: string | undefined;
+  readonly log?: ((message: string) => void) | undefined;
+};
+
+/**
+ * Decides about a host's key before anything is sent to it.
+ * @throws {TsaltError} kind `host-key`: unknown, changed, revoked, or not the pinned one.
+ */
+export const verifyHostKey = (rules: HostKeyRules, address: Address, key: Buffer): void => {
+  const name = lookupName(address);
+  const shown = `${keyType(key) || 'unknown type'} ${fingerprint(key)}`;
+  if (rules.pin !== undefined) {
+    if (!isPinned(rules.pin, key)) throw pinned(name, shown);
+    return;
+  }
+  const verdict = checkHostKey(rules.entries, address, key);
+  switch (verdict.verdict) {
+    case 'known':
+      return;
+    case 'revoked':
+      throw new TsaltError('host-key-revoked', `The key of ${name} is revoked: ${shown}.`, {
+        kind: 'host-key',
+        at: verdict.entry.at,
+      });
+    case 'changed':
+      throw new TsaltError(
+        'host-key-changed',
+        `The key of ${name} has changed: it shows ${shown}.`,
+        {
+          kind: 'host-key',
+          at: verdict.entry.at,
+          hint: `Somebody may be in between. If the host was really set up anew, remove its old key: ssh-keygen -R '${name}' (${showPlace(verdict.entry.at)}).`,
+        },
+      );
+    case 'unknown':
+      if (rules.mode === 'strict') throw unknown(name, shown, verdict.authority);
+      if (rules.mode === 'accept-new') {
+        addKnownHost(rules.newKeysFile, address, key);
+        rules.log?.(`${name}: new host key ${shown} written to ${rules.newKeysFile}`);
+      } else rules.log?.(`${name}: host key ${shown} was not checked`);
+  }
+};
+
+const isPinned = (pin: string, key: Buffer): boolean => {
+  const text = pin.trim();
+  if (text.startsWith('SHA256:')) return text.replace(/=+$/, '') === fingerprint(key);
+  if (text.startsWith('MD5:')) {
+    const md5 = createHash('md5').update(key).digest('hex').match(/../g)?.join(':');
+    return text.slice(4).toLowerCase() === md5;
+  }
+  const words = text.split(/\s+/);
+  return words.some(word => word.length > 32 && Buffer.from(word, 'base64').equals(key));
+};
+
+const pinned = (name: string, shown: string): TsaltError =>
+  new TsaltError('host-key-pin', `The key of ${name} is not the pinned one: it shows ${shown}.`, {
+    kind: 'host-key',
+    hint: 'The roster entry pins the key by host_key. Compare with the host itself before changing it.',
+  });
+
+const unknown = (name: string, shown: string, authority: boolean): TsaltError =>
+  new TsaltError('host-key-unknown', `The key of ${name} is not known: it shows ${shown}.`, {
+    kind: 'host-key',
+    hint: authority
+      ? 'known_hosts has a certificate authority for it, which transport ssh2 cannot check: use --transport openssh.'
+      : 'Compare the fingerprint with the host itself, then use --accept-new-host-keys once, or pin it in the roster by host_key.',
+  });

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import type { ParsedKey } from 'ssh2';
+import { TsaltError } from '../protocol/error.ts';
+import type { Secret } from '../protocol/host.ts';
+import { fastSign } from './ssh2-tuning.ts';
+import type { Ask } from './transport.ts';
+
+export type ParseKey = (data: Buffer, passphrase?: string) => ParsedKey | Error;
+
+/** The run's private keys: each file is read, decrypted and parsed once, however many hosts use it. */
+export class KeyRing {
+  readonly #parse: ParseKey;
+  readonly #ask: Ask | undefined;
+  readonly #keys = new Map<string, Promise<ParsedKey>>();
+
+  constructor(parse: ParseKey, ask?: Ask) {
+    this.#parse = parse;
+    this.#ask = ask;
+  }
+
+  /**
+   * The key of a file. Asks for its passphrase when it is encrypted and none is given.
+   * @throws {TsaltError} kind `auth`: absent, unreadable, of an unsupported kind, wrong passphrase
+   */
+  load(path: string, host: string, passphrase?: Secret): Promise<ParsedKey> {
+    const known = this.#keys.get(path);
+    if (known) return known;
+    const key = this.#load(path, host, passphrase);
+    this.#keys.set(path, key);
+    return key;
+  }
+
+  /** The same for a default identity: undefined where there is no such file or no way to use it. */
+  async loadIfUsable(path: string, host: string): Promise<ParsedKey | undefined> {
+    try {
+      return await this.load(path, host);
+    } catch (error) {
+      if (error instanceof TsaltError && skippable.has(error.code)) return;
+      throw error;
+    }
+  }
+
+  async #load(path: string, host: string, passphrase?: Secret): Promise<ParsedKey> {
+    const data = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      throw new TsaltError(
+        error.code === 'ENOENT' ? 'key-missing' : 'key-unreadable',
+        `Cannot read the private key ${path}: ${error.code === 'ENOENT' ? 'there is no such file' : error.code}.`,
+        { kind: 'auth', cause: error },
+      );
+    });
+    let key = this.#parse(data, passphrase?.reveal());
+    if (key instanceof Error && !passphrase && isEncrypted(key)) {
+      if (!this.#ask) throw noPassphrase(path);
+      const answer = await this.#ask({
+        host,
+        what: 'passphrase',
+        prompt: `Passphrase of ${path}: `,
+      });
+      key = this.#parse(data, answer.reveal());
+    }
+    if (key instanceof Error) throw unusable(path, key);
+    if (!key.isPrivateKey())
+      throw new TsaltError('key-public', `${path} is a public key; the private one is needed.`, {
+        kind: 'auth',
+      });
+    return fastSign(key);
+  }
+}
+
+const skippable = new Set(['key-missing', 'key-unsupported', 'key-no-passphrase', 'no-terminal']);
+
+const isEncrypted = (error: Error): boolean => /encrypted|no passphrase/i.test(error.message);
+
+const noPassphrase = (path: string): TsaltError =>
+  new TsaltError('key-no-passphrase', `The private key ${path} is encrypted.`, {
+    kind: 'auth',
+    hint: 'Give its passphrase by priv_passwd in the roster, or load the key into an agent.',
+  });
+
+const unusable = (path: string, error: Error): TsaltError =>
+  /bad passphrase|integrity|bad decrypt|decrypt/i.test(error.message)
+    ? new TsaltError('key-passphrase', `The passphrase does not open the private key ${path}.`, {
+        kind: 'auth',
+      })
+    : new TsaltError('key-unsupported', `${path} is no private key that can be used here.`, {
+        kind: 'auth',
+        hint: 'For FIDO keys and certificates use --transport openssh.',
+        cause: error,
+      });

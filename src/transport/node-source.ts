@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { TsaltError } from '../protocol/error.ts';
+
+/** What a host without a usable Node says of itself, by `uname` (or by its too old Node). */
+export type Platform = {
+  readonly os: string;
+  readonly arch: string;
+  readonly libc: 'glibc' | 'musl' | 'unknown';
+  /** The version of the Node that is there and too old. */
+  readonly have?: string;
+};
+
+/** A Node binary ready to be sent. */
+export type NodeBinary = {
+  /** Hex SHA-256 of the binary itself. */
+  readonly sha256: string;
+  /** The gzipped binary, a file on the control node. */
+  readonly gz: string;
+  readonly gzSize: number;
+  readonly version: string;
+};
+
+export type NodeSource = {
+  /**
+   * The binary for a platform, made or fetched once however many hosts ask.
+   * @throws {TsaltError} `node-platform` where there is none, with what to do
+   */
+  readonly find: (platform: Platform, hostId: string) => Promise<NodeBinary>;
+};
+
+export type NodeSourceOptions = {
+  /** The control node's cache directory; made private to this user. */
+  readonly cacheDir: string;
+  /** Gets an official binary when the cache has none (`fetchNode`). Absent: nothing is fetched. */
+  readonly fetch?: (target: NodeTarget) => Promise<string>;
+  readonly log?: (message: string) => void;
+};
+
+export type NodeTarget = 'linux-x64' | 'linux-arm64';
+
+/** Binaries for hosts: this process's own where it fits, else official ones from the cache. */
+export const nodeSource = ({ cacheDir, fetch, log }: NodeSourceOptions): NodeSource => {
+  const known = new Map<NodeTarget, Promise<NodeBinary>>();
+  const make = async (
+    target: NodeTarget,
+    hostId: string,
+    platform: Platform,
+  ): Promise<NodeBinary> => {
+    const folder = await privateFolder(join(cacheDir, 'node'));
+    const cached = await cachedBinary(folder, target);
+    if (cached) return await compressed(folder, cached);
+    if (isOwnTarget(target)) return await compressed(folder, await realpath(process.execPath));
+    if (!fetch) throw noBinary(hostId, platform, target);
+    log?.(`${hostId}: fetching Node for ${target}`);
+    return await compressed(folder, await fetch(target));
+  };
+  return {
+    find: async (platform, hostId) => {
+      const target = targetOf(platform);
+      if (!target) throw unsupported(hostId, platform);
+      const binary = known.get(target) ?? make(target, hostId, platform);
+      known.set(target, binary);
+      return await binary;
+    },
+  };
+};
+
+/** The platform as the official builds name it; undefined when there is no official build. */
+export const targetOf = ({ os, arch, libc }: Platform): NodeTarget | undefined => {
+  if (os !== 'Linux' || libc === 'musl') return;
+  if (arch === 'x86_64' || arch === 'x64') return 'linux-x64';
+  if (arch === 'aarch64' || arch === 'arm64') return 'linux-arm64';
+  return;
+};
+
+/**
+ * Can this process's own binary run elsewhere? Official builds carry their libraries; those of
+ * distributions are linked against the distribution's.
+ */
+export const isOwnTarget = (target: NodeTarget): boolean => {
+  if (process.platform !== 'linux' || `linux-${process.arch}` !== target) return false;
+  const variables = process.config.variables as Readonly<Record<string, unknown>>;
+  const shared = Object.keys(variables).some(
+    key => key.startsWith('node_shared') && variables[key] === true,
+  );
+  return !shared && runsOnGlibc() && !needsLibatomic();
+};
+
+const reportHeader = (): { glibcVersionRuntime?: string } =>
+  (process.report.getReport() as unknown as { header: { glibcVersionRuntime?: string } }).header;
+
+const runsOnGlibc = (): boolean => reportHeader().glibcVersionRuntime !== undefined;
+
+/** Node 26 needs libatomic, which bare hosts lack. */
+const needsLibatomic = (): boolean => Number.parseInt(process.versions.node, 10) >= 26;
+
+/** A prepared `node-v…-linux-x64` in the cache; the newest when there are several. */
+const cachedBinary = async (folder: string, target: NodeTarget): Promise<string | undefined> => {
+  const names = (await readdir(folder)).filter(
+    name => name.startsWith('node-v') && name.endsWith(`-${target}`),
+  );
+  const newest = names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+  return newest && join(folder, newest);
+};
+
+/** Hash and gzipped copy of a binary, kept in the cache by the binary's size and time. */
+const compressed = async (folder: string, binary: string): Promise<NodeBinary> => {
+  const { size, mtimeMs } = await stat(binary);
+  const stamp = createHash('sha256')
+    .update(JSON.stringify([binary, size, mtimeMs]))
+    .digest('hex')
+    .slice(0, 16);
+  const gz = join(folder, `${stamp}.gz`);
+  const note = join(folder, `${stamp}.json`);
+  const version = /node-(v[\d.]+)-/.exec(binary)?.[1] ?? process.version;
+  try {
+    const { sha256, gzSize } = JSON.parse(await readFile(note, 'utf8')) as NodeBinary;
+    if ((await stat(gz)).size === gzSize && /^[0-9a-f]{64}$/.test(sha256))
+      return { sha256, gz, gzSize, version };
+  } catch {
+    // Not made yet, or not whole.
+  }
+  const temporary = `${gz}.${process.pid}`;
+  try {
+    const hash = createHash('sha256');
+    const source = createReadStream(binary);
+    source.on('data', chunk => hash.update(chunk));
+    await pipeline(source, createGzip({ level: 6 }), createWriteStream(temporary, { mode: 0o600 }));
+    const gzSize = (await stat(temporary)).size;
+    const sha256 = hash.digest('hex');
+    await rename(temporary, gz);
+    await writeFile(note, JSON.stringify({ sha256, gzSize }), { mode: 0o600 });
+    return { sha256, gz, gzSize, version };
+  } finally {
+    await rm(temporary, { force: true });
+  }
+};
+
+const privateFolder = async (folder: string): Promise<string> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = await lstat(folder);
+  if (uid !== process.geteuid?.() || mode & 0o022)
+    throw new TsaltError('cache-unsafe', `The cache ${folder} can be written by others.`, {
+      hint: 'Remove it, or choose another cachedir.',
+    });
+  if (mode & 0o077) await chmod(folder, 0o700);
+  return folder;
+};
+
+const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltError =>
+  new TsaltError(
+    'node-platform',
+    `${hostId}: ${have ? `Node ${have} is too old` : 'there is no Node'}, and none can be brought for ${os} ${arch}${libc === 'musl' ? ' with musl' : ''}.`,
+    {
+      kind: 'host',
+      hint: `${libc === 'musl' ? 'Install it there (apk add nodejs)' : 'Install Node 18 or later there'}, or set node_bin in the roster to one.`,
+    },
+  );
+
+const noBinary = (hostId: string, { have }: Platform, target: NodeTarget): TsaltError =>
+  new TsaltError(
+    'node-platform',
+    `${hostId}: ${have ? `Node ${have} is too old` : 'there is no Node'}, and there is none for ${target} to bring along.`,
+    {
+      kind: 'host',
+      hint: `Prepare one by "tsalt-ssh node fetch ${target}", or set node_bin in the roster.`,
+    },
+  );

@@ -1,0 +1,49 @@
+import { TsaltError } from '../protocol/error.ts';
+import type { Host } from '../protocol/host.ts';
+import { readable } from './faults.ts';
+import type { Transport, TransportName, TransportOptions } from './transport.ts';
+
+/**
+ * All transports of one run behind one door: each host gets the one its roster entry names,
+ * else the run's, else `ssh2`. An implementation is loaded when the first host needs it.
+ */
+export const openTransport = (options: TransportOptions = {}): Transport => {
+  const opened = new Map<TransportName, Promise<Transport>>();
+  const get = (name: TransportName): Promise<Transport> => {
+    const transport = opened.get(name) ?? load(name, options);
+    opened.set(name, transport);
+    return transport;
+  };
+  return {
+    connect: async (host, rest) => (await get(nameOf(host, options))).connect(host, rest),
+    close: () => {
+      for (const transport of opened.values())
+        transport.then(
+          one => one.close(),
+          () => undefined,
+        );
+      opened.clear();
+    },
+  };
+};
+
+const nameOf = (host: Host, options: TransportOptions): TransportName =>
+  host.transport ?? (host.host === '@local' ? 'local' : undefined) ?? options.transport ?? 'ssh2';
+
+const load = async (name: TransportName, options: TransportOptions): Promise<Transport> => {
+  switch (name) {
+    case 'ssh2':
+      return await (await import('./ssh2.ts')).ssh2Transport(options);
+    case 'local':
+      return (await import('./local.ts')).localTransport(options);
+    case 'openssh':
+      return (await import('./openssh.ts')).opensshTransport(options);
+    case 'chroot':
+    case 'container':
+      return (await import('./container.ts')).containerTransport(options);
+    default:
+      throw new TsaltError('transport-name', `There is no transport "${readable(name, 40)}".`, {
+        hint: 'Known are ssh2, openssh, local, chroot and container.',
+      });
+  }
+};

@@ -1,0 +1,193 @@
+import { existsSync } from 'node:fs';
+import { TsaltError } from '../protocol/error.ts';
+import type { Host } from '../protocol/host.ts';
+import { cancelled, readable } from './faults.ts';
+import { processChannel } from './process-channel.ts';
+import type { Connection, Exit, HostKeyMode, Transport, TransportOptions } from './transport.ts';
+
+/**
+ * The system's `ssh`, for what ssh2 cannot do: host and user certificates, FIDO keys, GSSAPI.
+ * Each command is one ssh process (over the user's own ControlMaster, where there is one), so
+ * faults of the login show when the first command runs.
+ */
+export const opensshTransport = (options: TransportOptions): Transport => ({
+  connect: async (host, { signal } = {}) => {
+    if (signal?.aborted) throw cancelled(host.id);
+    const args = sshArguments(host, options);
+    return {
+      host,
+      transport: 'openssh',
+      exec: (command, { pty } = {}) =>
+        processChannel('ssh', [...args, pty ? '-tt' : '-T', '--', host.host, command], {
+          env: options.env ?? process.env,
+        }),
+      explain: (exit, stderr) => explain(host, exit, stderr),
+      lost: () => undefined,
+      close: () => undefined,
+    } satisfies Connection;
+  },
+  close: () => undefined,
+});
+
+/** Options that cannot run a program or weaken the check of the host's key. */
+export const allowedOptions: ReadonlySet<string> = new Set(
+  [
+    'AddressFamily',
+    'BindAddress',
+    'BindInterface',
+    'CASignatureAlgorithms',
+    'CertificateFile',
+    'Ciphers',
+    'Compression',
+    'ConnectionAttempts',
+    'ConnectTimeout',
+    'ControlMaster',
+    'ControlPath',
+    'ControlPersist',
+    'GSSAPIAuthentication',
+    'GSSAPIDelegateCredentials',
+    'HostbasedAuthentication',
+    'HostKeyAlgorithms',
+    'HostKeyAlias',
+    'HostName',
+    'IdentitiesOnly',
+    'IdentityAgent',
+    'IdentityFile',
+    'IPQoS',
+    'KexAlgorithms',
+    'LogLevel',
+    'MACs',
+    'NumberOfPasswordPrompts',
+    'PreferredAuthentications',
+    'ProxyJump',
+    'PubkeyAcceptedAlgorithms',
+    'PubkeyAuthentication',
+    'RekeyLimit',
+    'RequiredRSASize',
+    'ServerAliveCountMax',
+    'ServerAliveInterval',
+    'TCPKeepAlive',
+  ].map(name => name.toLowerCase()),
+);
+
+/**
+ * Checks a `ssh_options` entry (`Name=value`).
+ * @throws {TsaltError} for an option outside of the allow-list; the option is named
+ */
+export const checkSshOption = (option: string): string => {
+  const match = /^([A-Za-z0-9]+)(?:=|\s+)([^\0-\x1f\x7f]+)$/.exec(option.trim());
+  const name = match?.[1] ?? '';
+  if (match && allowedOptions.has(name.toLowerCase())) return `${name}=${match[2]}`;
+  throw new TsaltError(
+    'ssh-option',
+    `The ssh option ${JSON.stringify(readable(option, 80))} is not allowed.`,
+    {
+      hint: 'Allowed in ssh_options are those that neither run a program nor weaken host key checks. Others belong into ~/.ssh/config.',
+    },
+  );
+};
+
+const modes: Readonly<Record<HostKeyMode, string>> = {
+  strict: 'yes',
+  'accept-new': 'accept-new',
+  ignore: 'no',
+};
+
+const sshArguments = (host: Host, options: TransportOptions): string[] => {
+  for (const [key, value] of Object.entries({
+    host: host.host,
+    user: host.user,
+    priv: host.priv ?? '',
+  }))
+    if (/^-|[\0-\x1f\x7f]/.test(value) || (key !== 'priv' && /^$|\s/.test(value)))
+      throw new TsaltError(
+        'roster-value',
+        `The ${key} ${JSON.stringify(readable(value, 80))} cannot be right.`,
+        { hint: `A ${key} does not start with "-" and has no control characters.` },
+      );
+  if (host.passwd && !host.priv)
+    throw new TsaltError(
+      'auth-openssh',
+      `${host.id}: transport openssh cannot log in by password.`,
+      {
+        kind: 'auth',
+        hint: 'Use a key or an agent, or transport ssh2.',
+      },
+    );
+  if (host.host_key !== undefined)
+    throw new TsaltError('auth-openssh', `${host.id}: transport openssh cannot check host_key.`, {
+      kind: 'host-key',
+      hint: 'Put the key into known_hosts, or use transport ssh2.',
+    });
+  const only = host.identities_only || options.identitiesOnly;
+  const set: [string, string][] = [
+    ['BatchMode', 'yes'],
+    ['StrictHostKeyChecking', modes[options.hostKeys ?? 'strict']],
+    ['ConnectTimeout', String(options.connectTimeout ?? host.timeout)],
+    ['ServerAliveInterval', '10'],
+    ['ServerAliveCountMax', '3'],
+    ['ForwardAgent', 'no'],
+    ['ForwardX11', 'no'],
+    ['ClearAllForwardings', 'yes'],
+    ['PermitLocalCommand', 'no'],
+    ['EscapeChar', 'none'],
+    ...(only ? [['IdentitiesOnly', 'yes'] as [string, string]] : []),
+    ...(options.knownHostsFiles
+      ? ([
+          ['UserKnownHostsFile', options.knownHostsFiles.map(quoteFile).join(' ')],
+          ['GlobalKnownHostsFile', '/dev/null'],
+        ] as [string, string][])
+      : []),
+    ...(host.proxy_jump === undefined
+      ? []
+      : [['ProxyJump', checkJump(host.proxy_jump)] as [string, string]]),
+  ];
+  const config = options.sshConfig === false ? '/dev/null' : options.sshConfig;
+  return [
+    ...(config === undefined ? [] : ['-F', config]),
+    ...set.flatMap(([name, value]) => ['-o', `${name}=${value}`]),
+    ...(host.ssh_options ?? []).flatMap(option => ['-o', checkSshOption(option)]),
+    '-p',
+    String(host.port),
+    '-l',
+    host.user,
+    ...(host.priv && host.priv !== 'agent-forwarding' ? ['-i', host.priv] : []),
+  ];
+};
+
+const quoteFile = (file: string): string => (/[\s"]/.test(file) ? `"${file}"` : file);
+
+const checkJump = (jump: string): string => {
+  if (/^[A-Za-z0-9_.:@,[\]%/-]+$/.test(jump) && !/(?:^|[,@/])-/.test(jump)) return jump;
+  throw new TsaltError('proxy-jump', `"${readable(jump, 80)}" is no jump host.`, {
+    hint: 'Write [user@]host[:port], several with commas between.',
+  });
+};
+
+/** ssh ends with 255 for its own faults and says why only in English. */
+const explain = (host: Host, exit: Exit, stderr: string): TsaltError | undefined => {
+  if (exit.code !== 255) return;
+  const where = `${host.id} (${host.host}:${host.port})`;
+  if (
+    /host key verification failed|host identification has changed|host key .*known|revoked host key/i.test(
+      stderr,
+    )
+  )
+    return new TsaltError('host-key-openssh', `ssh does not trust the key of ${where}.`, {
+      kind: 'host-key',
+      excerpt: stderr,
+    });
+  if (/permission denied|too many authentication failures|no more authentication/i.test(stderr))
+    return new TsaltError('auth-refused', `${host.id}: login as ${host.user} was refused.`, {
+      kind: 'auth',
+      excerpt: stderr,
+    });
+  return new TsaltError('connect-failed', `Cannot connect to ${where}.`, {
+    kind: 'unreachable',
+    excerpt: stderr,
+  });
+};
+
+/** Is there a system ssh to use? */
+export const hasOpenssh = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  (env.PATH ?? '').split(':').some(folder => folder !== '' && existsSync(`${folder}/ssh`));

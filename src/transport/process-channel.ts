@@ -1,0 +1,61 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { TsaltError } from '../protocol/error.ts';
+import type { Channel, Exit } from './transport.ts';
+
+/** A program of this machine as a channel, in a process group of its own. */
+export const processChannel = (
+  program: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): Promise<Channel> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      ...options,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const { stdin, stdout, stderr } = child as {
+      stdin: Writable;
+      stdout: Readable;
+      stderr: Readable;
+    };
+    child.once('error', error => reject(noProgram(program, error)));
+    const exited = new Promise<Exit>(done => {
+      child.once('close', (code, signal) => done({ code, signal }));
+    });
+    for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
+    const kill = (name: NodeJS.Signals): void => {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      try {
+        process.kill(-child.pid, name);
+      } catch {
+        // It is gone already.
+      }
+    };
+    child.once('spawn', () =>
+      resolve({
+        stdin,
+        stdout,
+        stderr,
+        exited,
+        signal: name => kill(`SIG${name}`),
+        close: () => {
+          stdin.destroy();
+          stdout.destroy();
+          stderr.destroy();
+          // The runtime ends by itself at the end of its stdin; what does not is ended.
+          setTimeout(() => kill('SIGTERM'), 2000).unref();
+        },
+      }),
+    );
+  });
+
+const noProgram = (program: string, error: NodeJS.ErrnoException): TsaltError =>
+  new TsaltError(
+    'transport-program',
+    error.code === 'ENOENT'
+      ? `The program ${program} is not there.`
+      : `The program ${program} cannot be started: ${error.code}.`,
+    { kind: 'unreachable', cause: error },
+  );

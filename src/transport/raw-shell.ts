@@ -1,0 +1,122 @@
+import { TsaltError } from '../protocol/error.ts';
+import type { Host, Secret } from '../protocol/host.ts';
+import {
+  becomeOf,
+  SudoPrompt,
+  sudoPassword,
+  sudoRefused,
+  usesSudo,
+  wrongSudoPassword,
+} from './become.ts';
+import { cancelled, readable } from './faults.ts';
+import type { Connection } from './transport.ts';
+
+export type RawOptions = {
+  readonly connection: Connection;
+  readonly host: Host;
+  /** As the user typed it: it goes to the login shell as it is (with sudo: to /bin/sh). */
+  readonly command: string;
+  readonly signal?: AbortSignal;
+  /** Seconds; absent: no bound. */
+  readonly timeout?: number;
+  readonly askSudoPassword?: () => Promise<Secret>;
+};
+
+export type RawResult = {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly retcode: number;
+};
+
+const mostOutput = 64 * 1024 * 1024;
+
+/**
+ * `-r`: one shell command, no runtime and no Node needed there. Its stdin is empty.
+ * @throws {TsaltError} kind `auth` (sudo), `unreachable` or `host`; a command that fails is a result
+ */
+export const runRaw = async (options: RawOptions): Promise<RawResult> => {
+  const { host, askSudoPassword } = options;
+  const password = usesSudo(host) ? sudoPassword(host) : undefined;
+  if (usesSudo(host) && !password && askSudoPassword && !(await sudoIsFree(options)))
+    return await attempt(options, await askSudoPassword());
+  return await attempt(options, password);
+};
+
+/** Does sudo work without a password? Asked first, since a raw command must not run twice. */
+const sudoIsFree = async (options: RawOptions): Promise<boolean> => {
+  try {
+    return (await attempt({ ...options, command: ':' }, undefined)).retcode === 0;
+  } catch (error) {
+    if (error instanceof TsaltError && error.code === 'sudo-refused') return false;
+    throw error;
+  }
+};
+
+const attempt = async (options: RawOptions, password: Secret | undefined): Promise<RawResult> => {
+  const { connection, host, signal, timeout } = options;
+  if (signal?.aborted) throw cancelled(host.id);
+  const become = becomeOf(host, password);
+  const sudo = usesSudo(host);
+  const pty = sudo && host.tty === true;
+  const started = `tsalt-${host.id.length}-began`;
+  const command = sudo
+    ? become.wrap(
+        `/bin/sh -c ${posixQuote(`exec </dev/null; echo ${started} >&2; ${options.command}`)}`,
+      )
+    : options.command;
+  const channel = await connection.exec(command, { pty });
+  let failure: unknown;
+  const end = (reason: unknown): void => {
+    failure ??= reason;
+    channel.signal('TERM');
+    channel.close();
+  };
+  const prompt = new SudoPrompt(
+    become,
+    line => void channel.stdin.write(line),
+    () => end(wrongSudoPassword(host)),
+  );
+  let size = 0;
+  const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  for (const name of ['stdout', 'stderr'] as const) {
+    channel[name].on('error', () => undefined);
+    channel[name].on('data', (chunk: Buffer) => {
+      if (name === (pty ? 'stdout' : 'stderr')) prompt.push(chunk);
+      size += chunk.length;
+      if (size > mostOutput) end(tooMuch(host));
+      else output[name].push(chunk);
+    });
+  }
+  channel.stdin.on('error', () => undefined);
+  if (become.nonce === undefined) channel.stdin.end();
+  const abort = (): void => end(cancelled(host.id));
+  signal?.addEventListener('abort', abort, { once: true });
+  const timer =
+    timeout === undefined
+      ? undefined
+      : setTimeout(() => end(tooLong(host, timeout)), timeout * 1000);
+  const exit = await channel.exited;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', abort);
+  const [stdout, stderr] = [output.stdout, output.stderr].map(chunks =>
+    Buffer.concat(chunks).toString('utf8'),
+  ) as [string, string];
+  const fault = failure ?? connection.lost() ?? connection.explain?.(exit, readable(stderr));
+  if (fault) throw fault;
+  if (!sudo) return { stdout, stderr, retcode: exit.code ?? 255 };
+  const [prologue, ...rest] = (pty ? stdout : stderr).split(`${started}\n`);
+  if (rest.length === 0) throw sudoRefused(host, become, readable(prologue ?? ''));
+  const text = rest.join(`${started}\n`);
+  return { stdout: pty ? text : stdout, stderr: pty ? '' : text, retcode: exit.code ?? 255 };
+};
+
+const posixQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const tooMuch = (host: Host): TsaltError =>
+  new TsaltError('raw-output', `${host.id}: the command printed more than 64 MiB.`, {
+    kind: 'host',
+    hint: 'Let it write to a file.',
+  });
+
+const tooLong = (host: Host, seconds: number): TsaltError =>
+  new TsaltError('host-timeout', `${host.id}: not done within ${seconds} s.`, { kind: 'host' });

@@ -1,0 +1,96 @@
+/**
+ * The two POSIX scripts that run on hosts. They use no quote, no backslash and no exclamation
+ * mark, so that they fit between single quotes in every login shell, and only what every Debian,
+ * Alpine or busybox system has. `shell.ts` makes each one line.
+ */
+
+const preamble = `
+unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_V8_COVERAGE
+case :$PATH: in *:/usr/sbin:*) ;; *) PATH=$PATH:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin ;; esac
+`;
+
+/** Is this directory ours alone? Takes the fields of `ls -ldn`. */
+const own = 'own() { case $1 in drwx------*) [ "$3" = "$u" ] ;; *) false ;; esac ; }';
+
+const platform = `
+l=none
+for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 /lib/x86_64-linux-gnu/ld-linux-x86-64.so.2; do [ -e "$f" ] && l=glibc; done
+for f in /lib/ld-musl-*; do [ -e "$f" ] && [ $l = none ] && l=musl; done
+`;
+
+/**
+ * `$1` loader and `$2` its config, in base64; `$3` thin_dir, `$4` suffix of the workspace,
+ * `$5` node_bin, `$6` set_path. A Node that we brought is only run from a directory that is
+ * ours alone.
+ */
+export const findNode = `
+${preamble}
+${own}
+[ -n "$6" ] && PATH=$6:$PATH
+export PATH
+n=$5
+if [ -z "$n" ]; then
+for f in "$3$4"/node-* "$HOME/.cache/tsalt-ssh$4"/node-* "/var/tmp/tsalt-ssh-"*"$4"/node-* "/tmp/tsalt-ssh-"*"$4"/node-*; do
+if [ -x "$f" ]; then
+u=$(id -u)
+own $(ls -ldn "\${f%/*}") && n=$f
+fi
+done
+fi
+[ -n "$n" ] || n=$(command -v node || command -v nodejs)
+if [ -z "$n" ]; then
+${platform}
+echo
+echo "TSALT1-NONODE $(uname -s) $(uname -m) $l"
+exit 0
+fi
+exec "$n" -e "eval((Buffer.allocUnsafe?Buffer.from:Buffer)(process.argv[1],process.argv[2]).toString())" "$1" base64 "$2"
+`;
+
+/**
+ * `$1` thin_dir, `$2` suffix, `$3` SHA-256 of the Node binary, `$4` bytes that follow on stdin
+ * when `$5` is `count`. Takes the gzipped binary into the first place that has room and may
+ * hold programs.
+ */
+export const takeNode = `
+${preamble}
+${own}
+export PATH
+umask 077
+u=$(id -u)
+p=
+room() { [ -z "$4" ] || [ "$4" -gt 140000 ] ; }
+for d in "\${1:+$1$2}" "$HOME/.cache/tsalt-ssh$2" "/var/tmp/tsalt-ssh-$u$2" "/tmp/tsalt-ssh-$u$2"; do
+if [ -z "$p" ] && [ -n "$d" ] && mkdir -p "$d" 2>/dev/null && own $(ls -ldn "$d") && room $(df -Pk "$d" 2>/dev/null | tail -n 1); then
+t=$d/.node-$$
+echo : 2>/dev/null >"$t" && chmod 700 "$t" && [ -x "$t" ] && "$t" 2>/dev/null && p=$d
+rm -f "$t"
+fi
+done
+echo
+if [ -z "$p" ]; then
+echo "TSALT1-FAILED place"
+exit 0
+fi
+t=$p/.node-$$
+echo "TSALT1-SEND"
+if [ "$5" = count ]; then head -c "$4" | gzip -dc >"$t"; else gzip -dc >"$t"; fi
+h=
+if [ -s "$t" ]; then
+chmod 700 "$t"
+if command -v sha256sum >/dev/null; then h=$(sha256sum <"$t"); h=\${h%% *}; else h=$("$t" -p "require(process.argv[1]).createHash(process.argv[2]).update(require(process.argv[3]).readFileSync(process.execPath)).digest(process.argv[4])" crypto sha256 fs hex); fi
+fi
+if [ "$h" = "$3" ]; then
+if v=$("$t" --version 2>&1); then
+for f in "$p"/node-*; do rm -f "$f"; done
+mv -f "$t" "$p/node-$3"
+echo "TSALT1-DONE $v"
+else
+rm -f "$t"
+echo "TSALT1-FAILED run" $v
+fi
+else
+rm -f "$t"
+echo "TSALT1-FAILED hash"
+fi
+`;

@@ -1,0 +1,36 @@
+import { TsaltError } from '../protocol/error.ts';
+import { readable } from './faults.ts';
+
+/**
+ * One word for a shell that nobody knows: sh, bash, zsh, fish and csh all read what stands
+ * between single quotes as it is, save for these few characters.
+ * @param key the roster key it comes from, for the message
+ * @throws {TsaltError} when the value has a character that some shell would not leave alone
+ */
+export const quoteWord = (value: string, key: string): string => {
+  if (/['\\!\0-\x1f\x7f]/.test(value))
+    throw new TsaltError(
+      'roster-value',
+      `The ${key} ${JSON.stringify(readable(value, 80))} has a character that cannot be passed on.`,
+      {
+        hint: "Not allowed are quotes ('), backslashes, exclamation marks and control characters.",
+      },
+    );
+  return `'${value}'`;
+};
+
+/** A POSIX script of one line with its arguments `$1` …, started from any login shell. */
+export const shCommand = (script: string, args: readonly string[]): string =>
+  ['/bin/sh', '-c', quoteWord(oneLine(script), 'script'), 'tsalt-ssh', ...args].join(' ');
+
+/** Lines to one line: each line of our scripts is a complete command or ends in an opening word. */
+const oneLine = (script: string): string =>
+  script
+    .trim()
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+    .reduce(
+      (text, line) =>
+        text + (/(?:^|\s)(?:then|do|else|in|\{|\()$|;;$/.test(text) ? ' ' : '; ') + line,
+    );

@@ -1,0 +1,126 @@
+/**
+ * All that uses ssh2's private parts (1.17.0, pinned): faster signing, one flight for service
+ * request and signed login, and an answer that keeps sshd's output from waiting for our ACK.
+ * Each function checks that what it touches is there and does nothing otherwise; then the link
+ * is slower and just as right. test/transport/ssh2-tuning.test.ts fails when ssh2 changes.
+ */
+import { createPrivateKey, sign } from 'node:crypto';
+import type { Client, ParsedKey } from 'ssh2';
+
+type Handler = (protocol: Protocol, ...rest: unknown[]) => void;
+type AuthPk = (
+  this: Protocol,
+  user: string,
+  key: ParsedKey,
+  algorithm?: string | Sign,
+  sign?: Sign,
+) => void;
+type Sign = (data: Buffer, done: (signature: Buffer) => void) => void;
+type Protocol = {
+  authPK: AuthPk;
+  service: (this: Protocol, name: string) => void;
+  _handlers: Record<string, Handler | undefined>;
+  _packetRW: {
+    write: { allocStart: number; alloc(size: number): Buffer; finalize(packet: Buffer): Buffer };
+  };
+  _cipher: { encrypt(packet: Buffer): void };
+};
+
+const digests: Readonly<Record<string, string | null>> = {
+  'ssh-ed25519': null,
+  'ecdsa-sha2-nistp256': 'sha256',
+  'ecdsa-sha2-nistp384': 'sha384',
+  'ecdsa-sha2-nistp521': 'sha512',
+  'ssh-rsa': 'sha1',
+};
+
+/** Signs through a key object that is made once instead of a PEM parsed per signature. */
+export const fastSign = (key: ParsedKey): ParsedKey => {
+  const digest = Object.hasOwn(digests, key.type) ? digests[key.type] : undefined;
+  if (digest === undefined) return key;
+  try {
+    const object = createPrivateKey(key.getPrivatePEM());
+    key.sign = (data, algorithm) =>
+      sign(algorithm ?? digest ?? undefined, Buffer.from(data), object);
+  } catch {
+    // A key that Node cannot read stays with ssh2's own signing.
+  }
+  return key;
+};
+
+/**
+ * Sends the service request and the first public-key login, already signed, in one flight: two
+ * round trips less. To be called right after `client.connect()`, only when the first login
+ * method is the one configured key, since a refused signature counts as an attempt.
+ * @returns whether it took hold
+ */
+export const pipelineAuth = (client: Client): boolean => {
+  const protocol = protocolOf(client);
+  const accepted = protocol?._handlers.SERVICE_ACCEPT;
+  if (!protocol || typeof accepted !== 'function') return false;
+  if (typeof protocol.authPK !== 'function' || typeof protocol.service !== 'function') return false;
+  const { authPK, service } = protocol;
+  let first = true;
+  protocol.authPK = function (user, key, algorithm, signer) {
+    if (!first || signer || typeof algorithm === 'function')
+      return authPK.call(this, user, key, algorithm, signer);
+    first = false;
+    const rsa = key.type === 'ssh-rsa';
+    // sshd's list of RSA hashes has not been read yet; every OpenSSH since 7.2 takes this one.
+    return authPK.call(this, user, key, rsa ? 'rsa-sha2-512' : algorithm, (data, done) =>
+      done(Buffer.from(key.sign(data, rsa ? 'sha512' : undefined))),
+    );
+  };
+  let early = false;
+  protocol.service = function (name) {
+    service.call(this, name);
+    early = true;
+    accepted(this, name);
+  };
+  protocol._handlers.SERVICE_ACCEPT = (self, name) => {
+    if (early) early = false;
+    else accepted(self, name);
+  };
+  return true;
+};
+
+/**
+ * Answers what sshd sends before the session stands (host key list, debug lines) at once with
+ * SSH_MSG_IGNORE: sshd's socket still has Nagle's algorithm then, so its channel confirmation
+ * would wait 40 ms for our delayed ACK. ssh2's own proof request for the list is not sent.
+ * @returns whether it took hold
+ */
+export const nudge = (client: Client): boolean => {
+  const protocol = protocolOf(client);
+  const handlers = protocol?._handlers;
+  const { GLOBAL_REQUEST: global, CHANNEL_OPEN_CONFIRMATION: confirmed } = handlers ?? {};
+  if (!protocol || !handlers || typeof global !== 'function' || typeof confirmed !== 'function')
+    return false;
+  const { write } = protocol._packetRW ?? {};
+  if (typeof write?.alloc !== 'function' || typeof protocol._cipher?.encrypt !== 'function')
+    return false;
+  let open = false;
+  const ignore = (): void => {
+    if (open) return;
+    const at = write.allocStart;
+    const packet = write.alloc(5);
+    packet[at] = 2;
+    packet.writeUInt32BE(0, at + 1);
+    protocol._cipher.encrypt(write.finalize(packet));
+  };
+  handlers.CHANNEL_OPEN_CONFIRMATION = (self, ...rest) => {
+    open = true;
+    confirmed(self, ...rest);
+  };
+  handlers.GLOBAL_REQUEST = (self, name, ...rest) => {
+    if (name !== 'hostkeys-00@openssh.com') global(self, name, ...rest);
+    ignore();
+  };
+  handlers.DEBUG = ignore;
+  return true;
+};
+
+const protocolOf = (client: Client): Protocol | undefined => {
+  const { _protocol } = client as unknown as { _protocol?: Protocol };
+  return _protocol && typeof _protocol._handlers === 'object' ? _protocol : undefined;
+};

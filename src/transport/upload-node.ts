@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import { TsaltError } from '../protocol/error.ts';
+import type { Phase } from '../protocol/event.ts';
+import type { Host } from '../protocol/host.ts';
+import { type Become, usesSudo } from './become.ts';
+import { Conversation, type Said } from './conversation.ts';
+import { readable } from './faults.ts';
+import type { NodeSource, Platform } from './node-source.ts';
+import { takeNode } from './scripts.ts';
+import { quoteWord, shCommand } from './shell.ts';
+import type { Connection } from './transport.ts';
+
+export type UploadOptions = {
+  readonly connection: Connection;
+  readonly host: Host;
+  readonly platform: Platform;
+  readonly suffix: string;
+  readonly become: Become;
+  readonly nodeSource?: NodeSource;
+  readonly onPhase?: (phase: Phase, detail?: string) => void;
+  readonly signal?: AbortSignal;
+};
+
+/** Hashing and unpacking 100 MB on a small host, after the last byte has left. */
+const unpackSeconds = 120;
+
+/**
+ * Brings a Node binary to a host that has none, by a command of its own: streamed, checked by
+ * hash and by running it, then renamed into place.
+ * @throws {TsaltError} kind `host`: no binary for its platform, no room, or it does not run there
+ */
+export const uploadNode = async (options: UploadOptions): Promise<void> => {
+  const { connection, host, platform, become, suffix, signal, onPhase } = options;
+  if (!options.nodeSource) throw noSource(host);
+  onPhase?.('upload-node', '0%');
+  const node = await options.nodeSource.find(platform, host.id);
+  const pty = usesSudo(host) && host.tty === true;
+  const command = shCommand(takeNode, [
+    quoteWord(host.thin_dir ?? '', 'thin_dir'),
+    `'${suffix}'`,
+    `'${node.sha256}'`,
+    `'${node.gzSize}'`,
+    // A terminal has no end of file in raw mode.
+    pty ? "'count'" : "''",
+  ]);
+  const channel = await connection.exec(become.wrap(command), { pty });
+  const conversation = new Conversation(connection, channel, become, pty);
+  try {
+    expectWord(host, await conversation.next(host.timeout, signal), 'SEND');
+    let sent = 0;
+    let shown = 0;
+    for await (const chunk of createReadStream(node.gz, { highWaterMark: 256 * 1024 })) {
+      const bytes = chunk as Buffer;
+      await conversation.write(bytes);
+      if (conversation.over) break;
+      sent += bytes.length;
+      const percent = Math.floor((sent * 100) / node.gzSize);
+      if (percent > shown) onPhase?.('upload-node', `${percent}%`);
+      shown = percent;
+    }
+    if (!pty) channel.stdin.end();
+    expectWord(host, await conversation.next(unpackSeconds, signal), 'DONE');
+  } finally {
+    conversation.close(undefined);
+  }
+};
+
+const expectWord = (host: Host, said: Said, wanted: string): void => {
+  const words = said.by === 'shell' ? said.words : [];
+  if (words[0] === wanted) return;
+  const [word, reason = '', ...rest] = words;
+  const text = readable(rest.join(' '), 300);
+  if (word === 'FAILED' && reason === 'place')
+    throw new TsaltError(
+      'node-place',
+      `${host.id}: no directory on the host can take Node: each is full, unwritable or mounted noexec.`,
+      {
+        kind: 'host',
+        hint: 'Set thin_dir to a directory with 150 MB of room, or node_bin to a Node.',
+      },
+    );
+  if (word === 'FAILED' && reason === 'run')
+    throw new TsaltError('node-run', `${host.id}: Node does not run there: ${text}.`, {
+      kind: 'host',
+      hint: 'Install Node 18 or later there, or set node_bin in the roster.',
+    });
+  throw new TsaltError('node-upload', `${host.id}: Node did not arrive whole.`, {
+    kind: 'host',
+    hint: 'Is there room for 150 MB in the workspace?',
+  });
+};
+
+const noSource = (host: Host): TsaltError =>
+  new TsaltError('node-missing', `${host.id}: there is no Node 18 or later on the host.`, {
+    kind: 'host',
+    hint: 'Install one there, or set node_bin in the roster.',
+  });

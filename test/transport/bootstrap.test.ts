@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Host } from '../../src/protocol/host.ts';
+import { type Link, openRuntime, type RuntimeOptions } from '../../src/transport/bootstrap.ts';
+import { openTransport } from '../../src/transport/open-transport.ts';
+import type { TransportOptions } from '../../src/transport/transport.ts';
+import { startTestHost, type TestHost } from '../helpers/hosts.ts';
+import { tinyArtifact } from '../helpers/tiny-artifact.ts';
+
+let target: TestHost;
+let artifact: Awaited<ReturnType<typeof tinyArtifact>>;
+
+beforeAll(async () => {
+  artifact = await tinyArtifact();
+  target = await startTestHost();
+});
+afterAll(() => target.close());
+
+const open = async (
+  host: Host,
+  options: Partial<RuntimeOptions> = {},
+  transport: TransportOptions = {},
+): Promise<{ link: Link; done: () => void }> => {
+  const opened = openTransport({
+    knownHostsFiles: [target.knownHosts],
+    sshConfig: false,
+    env: {},
+    ...transport,
+  });
+  const connection = await opened.connect(host);
+  const link = await openRuntime({
+    connection,
+    host,
+    artifact,
+    handlers: {},
+    events: {},
+    ...options,
+  });
+  return {
+    link,
+    done: () => {
+      link.close();
+      connection.close();
+      opened.close();
+    },
+  };
+};
+
+test('a runtime starts over one connection and one channel, first with the artifact sent, then without', async () => {
+  const { counts } = target.server;
+  const before = { ...counts };
+  const cold = await open(target.host);
+  expect(cold.link.cached).toBe(false);
+  expect(await cold.link.peer.request('echo', { hello: 'ü' })).toEqual({ hello: 'ü' });
+  cold.done();
+  const warm = await open(target.host);
+  expect(warm.link.cached).toBe(true);
+  expect(await warm.link.peer.request('dir', {})).toBe(join(target.home, '.cache/tsalt-ssh'));
+  warm.done();
+  expect(counts.connections - before.connections).toBe(2);
+  expect(counts.channels - before.channels).toBe(2);
+});
+
+test('what is sent early is answered, whether the artifact was there or not', async () => {
+  for (const wipe of [true, false]) {
+    const host = { ...target.host, thin_dir: join(target.home, `early-${wipe}`) };
+    let answer: Promise<unknown> = Promise.resolve();
+    const { done } = await open(host, {
+      wipe,
+      early: peer => {
+        answer = peer.request('echo', 'early');
+      },
+    });
+    expect(await answer).toBe('early');
+    done();
+  }
+});
+
+test('the workspace and all in it are private, and the artifact is there by its hash', async () => {
+  const { done } = await open(target.host);
+  done();
+  const dir = join(target.home, '.cache/tsalt-ssh');
+  expect(statSync(dir).mode & 0o777).toBe(0o700);
+  for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(dir, `${artifact.sha256}.js`)).equals(artifact.text)).toBe(true);
+});
