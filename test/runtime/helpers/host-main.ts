@@ -1,0 +1,79 @@
+/** A host program as the artifact is one, with a few functions of its own. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { __context__, __grains__, __low__, __opts__ } from '../../../src/modules/api.ts';
+import { runCommand } from '../../../src/modules/lib/run-command.ts';
+import { serve } from '../../../src/runtime/serve.ts';
+import { tableRegistry } from './table-registry.ts';
+
+const [, , dir = ''] = process.argv;
+
+const nop = ({ name }: { name?: unknown }) => ({ name, changes: {}, result: true, comment: '' });
+
+serve({
+  dir,
+  controlFunctions: ['pillar.get'],
+  collectGrains: async () => ({ id: 'h', os: 'Debian', username: 'me', shell: '/bin/sh' }),
+  registry: tableRegistry({
+    exec: {
+      'test.echo': { params: 'text', run: ({ text }) => text },
+      'test.noise': {
+        params: '',
+        run: () => {
+          console.log('to the console');
+          process.stdout.write('to stdout\n');
+          return true;
+        },
+      },
+      'test.retcode': {
+        params: 'code',
+        run: ({ code }) => {
+          __context__.retcode = code;
+          return 'left';
+        },
+      },
+      'test.crash': {
+        params: '',
+        run: () => {
+          setTimeout(() => {
+            throw new Error('boom from a timer');
+          }, 5);
+          return sleep(5000);
+        },
+      },
+      'test.grain': { params: 'key', run: ({ key }) => __grains__[String(key)] },
+      'cmd.retcode': {
+        params: 'cmd, **',
+        run: async ({ cmd }) => (await runCommand({ command: String(cmd) })).code,
+      },
+    },
+    state: {
+      'test.nop': { params: 'name, **', run: nop },
+      'test.changes': {
+        params: 'name, **',
+        run: ({ name }) => ({
+          name,
+          changes: __opts__.test ? {} : { did: __low__.name },
+          result: true,
+          comment: 'done',
+        }),
+      },
+      'cmd.run': {
+        params: 'name, **',
+        run: async ({ name }) => {
+          const { code, stdout } = await runCommand({ command: String(name) });
+          return { name, changes: { stdout }, result: code === 0, comment: `exit ${code}` };
+        },
+      },
+      'service.running': { params: 'name, **', run: nop },
+      'service.mod_watch': {
+        params: 'name, sfun?, **',
+        run: ({ name }) => ({
+          name,
+          changes: { [String(name)]: true },
+          result: true,
+          comment: 'restarted',
+        }),
+      },
+    },
+  }),
+});

@@ -1,0 +1,227 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { CallResult, RunResult } from '../../src/protocol/job.ts';
+import type { PlainDict } from '../../src/protocol/plain.ts';
+import { type HostProcess, low, makeDir, opts, startHost } from './helpers/host-process.ts';
+
+const hosts: HostProcess[] = [];
+const start = (...args: Parameters<typeof startHost>): HostProcess => {
+  const host = startHost(...args);
+  hosts.push(host);
+  return host;
+};
+afterEach(async () => {
+  for (const host of hosts.splice(0)) {
+    host.hangUp();
+    await host.exited;
+  }
+});
+
+const call = (host: HostProcess, fun: string, args: unknown[] = [], kwargs: PlainDict = {}) =>
+  host.peer.request<CallResult>('call', { fun, args, kwargs, opts });
+
+describe('the runtime on its wire', () => {
+  test('says hello with its grains before anything else', async () => {
+    const hello = await start(makeDir()).hello;
+
+    expect(hello).toMatchObject({
+      protocol: 1,
+      node: process.version,
+      user: 'me',
+      grains: { os: 'Debian' },
+    });
+  });
+
+  test('answers a call that was sent before it said hello', async () => {
+    expect(await call(start(makeDir()), 'test.echo', ['hi'])).toEqual({ value: 'hi', retcode: 0 });
+  });
+
+  test('passes on the return code that a function leaves', async () => {
+    expect(await call(start(makeDir()), 'test.retcode', [3])).toEqual({
+      value: 'left',
+      retcode: 3,
+    });
+  });
+
+  test('says that a function is not there', async () => {
+    await expect(call(start(makeDir()), 'no.such')).rejects.toThrow("'no.such' is not available.");
+  });
+
+  test('lets grains of the roster win', async () => {
+    const host = start(makeDir());
+
+    const answer = await host.peer.request<CallResult>('call', {
+      fun: 'test.grain',
+      args: ['os'],
+      kwargs: {},
+      opts: { ...opts, grains: { os: 'Own' } },
+    });
+
+    expect(answer.value).toBe('Own');
+  });
+
+  test('turns what a module prints into log lines', async () => {
+    const host = start(makeDir());
+
+    await call(host, 'test.noise');
+
+    expect(host.logs.map(({ message }) => message)).toEqual(['to the console', 'to stdout']);
+  });
+
+  test('a module that crashes the process ends in an answer with the reason', async () => {
+    const host = start(makeDir());
+
+    await expect(call(host, 'test.crash')).rejects.toThrow('boom from a timer');
+    expect(await host.exited).toBe(70);
+  });
+
+  test('streams every state and its start while the run goes on', async () => {
+    const host = start(makeDir());
+
+    const result = await host.peer.request<RunResult>('run', {
+      chunks: [low('test.changes', 'x'), low('test.nop', 'y', { require: [{ test: 'x' }] })],
+      opts,
+    });
+
+    expect(result).toEqual({ retcode: 0 });
+    expect(host.started.map(({ id }) => id)).toEqual(['x', 'y']);
+    expect(host.finished.map(({ tag, result: { changes } }) => [tag, changes])).toEqual([
+      ['test_|-x_|-x_|-changes', { did: 'x' }],
+      ['test_|-y_|-y_|-nop', {}],
+    ]);
+  });
+
+  test('cancel ends what runs, with its children', async () => {
+    const dir = makeDir();
+    const host = start(dir);
+    const pidFile = join(dir, 'pid');
+    const run = host.peer.request<RunResult>('run', {
+      chunks: [
+        low('cmd.run', 'long', { name: `echo $$ > ${pidFile}; sleep 60` }),
+        low('test.nop', 'y'),
+      ],
+      opts,
+    });
+    while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await sleep(20);
+
+    await host.peer.request('cancel', {});
+
+    expect((await run).aborted).toContain('stopped');
+    expect(host.finished.map(({ result }) => result.result)).toEqual([false]);
+    expect(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0)).toThrow();
+  });
+
+  test('a lost link lets the running state finish, starts no other and tells the next run', async () => {
+    const dir = makeDir();
+    const first = start(dir);
+    const mark = join(dir, 'mark');
+    first.peer
+      .request('run', {
+        chunks: [
+          low('cmd.run', 'slow', { name: `touch ${mark}.begun; sleep 0.5; touch ${mark}.done` }),
+          low('cmd.run', 'next', { name: `touch ${mark}.next` }),
+        ],
+        opts,
+      })
+      .catch(() => {});
+    while (!existsSync(`${mark}.begun`)) await sleep(20);
+    first.hangUp();
+    await first.exited;
+
+    const second = start(dir);
+    await second.peer.request('run', { chunks: [low('test.nop', 'y')], opts });
+
+    expect(existsSync(`${mark}.done`)).toBe(true);
+    expect(existsSync(`${mark}.next`)).toBe(false);
+    expect(second.logs.map(({ message }) => message).join()).toContain('connection was lost');
+    expect(existsSync(join(dir, 'lost-run.json'))).toBe(false);
+  });
+});
+
+describe('the lock of a host', () => {
+  const slow = [low('cmd.run', 'slow', { name: 'sleep 0.6' })];
+
+  test('refuses a second run and names the first', async () => {
+    const dir = makeDir();
+    const [first, second] = [start(dir), start(dir)];
+    const running = first.peer.request<RunResult>('run', {
+      chunks: slow,
+      opts,
+      fun: 'state.apply',
+    });
+    while (first.started.length === 0) await sleep(10);
+
+    const refused = await second.peer.request<RunResult>('run', { chunks: slow, opts });
+
+    expect(refused.conflict).toContain(`"state.apply" is running as PID ${first.child.pid}`);
+    expect((await running).retcode).toBe(0);
+  });
+
+  test('queue waits for the first run, concurrent does not', async () => {
+    const dir = makeDir();
+    const [first, second, third] = [start(dir), start(dir), start(dir)];
+    const running = first.peer.request<RunResult>('run', { chunks: slow, opts });
+    while (first.started.length === 0) await sleep(10);
+    const order: string[] = [];
+    const nop = [low('test.nop', 'x')];
+
+    await Promise.all([
+      running.then(() => order.push('first')),
+      second.peer
+        .request('run', { chunks: nop, opts, queue: true })
+        .then(() => order.push('queued')),
+      third.peer
+        .request('run', { chunks: nop, opts, concurrent: true })
+        .then(() => order.push('concurrent')),
+    ]);
+
+    expect(order).toEqual(['concurrent', 'first', 'queued']);
+  });
+
+  test('a lock whose process is gone is taken over', async () => {
+    const dir = makeDir();
+    const stale = { pid: process.pid, begun: '1', fun: 'state.apply', since: 'long ago' };
+    writeFileSync(join(dir, 'run.lock'), JSON.stringify(stale));
+
+    const result = await start(dir).peer.request<RunResult>('run', {
+      chunks: [low('test.nop', 'x')],
+      opts,
+    });
+
+    expect(result).toEqual({ retcode: 0 });
+  });
+});
+
+describe('pending reactions', () => {
+  const chunks = [
+    low('test.changes', 'conf'),
+    low('cmd.run', 'between', { name: 'false', failhard: true }),
+    low('service.running', 'web', { watch: [{ test: 'conf' }] }),
+  ];
+  const quiet = [
+    low('test.nop', 'conf'),
+    low('service.running', 'web', { watch: [{ test: 'conf' }] }),
+  ];
+
+  test('a run that ends before the watcher leaves its reaction to the next run, once', async () => {
+    const dir = makeDir();
+    const host = start(dir);
+    const run = async (list: typeof chunks, more: PlainDict = {}): Promise<number> => {
+      host.finished.length = 0;
+      await host.peer.request('run', { chunks: list, opts: { ...opts, ...more } });
+      return host.finished.filter(({ result }) => result.comment === 'restarted').length;
+    };
+
+    expect(await run(chunks)).toBe(0);
+    expect(statSync(join(dir, 'pending.json')).mode & 0o777).toBe(0o600);
+
+    expect(await run(quiet, { test: true })).toBe(1); // said, not done
+    expect(existsSync(join(dir, 'pending.json'))).toBe(true);
+
+    expect(await run(quiet)).toBe(1);
+    expect(await run(quiet)).toBe(0);
+    expect(existsSync(join(dir, 'pending.json'))).toBe(false);
+  });
+});
