@@ -57,6 +57,14 @@ export const isOwnKey = (key: DataKey): boolean => typeof key === 'string' && ke
 export const slsOf = (body: Data | undefined): Data =>
   isDict(body) ? (body.get('__sls__') ?? null) : null;
 
+/** Python's idea of nothing: what Salt means by an empty file or value. */
+export const isFalsy = (data: Data): boolean =>
+  data === null ||
+  data === '' ||
+  data === 0 ||
+  data === false ||
+  (Array.isArray(data) ? data.length === 0 : isDict(data) && data.size === 0);
+
 export const problem = (message: string, at: Place | undefined, hint?: string): Problem => ({
   message,
   ...(at ? { at } : {}),

@@ -4,7 +4,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { RenderedSls, SlsLoader } from '../protocol/sls.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
 import { pyStr } from '../targeting/python-text.ts';
-import { placeOf, problem, setFile } from './high.ts';
+import { isFalsy, placeOf, problem, setFile } from './high.ts';
 import type { Problem } from './problem.ts';
 
 /** Which SLS a host gets: saltenv → names or globs, in order. */
@@ -108,7 +108,7 @@ const loadOne = async (session: Session, saltenv: string, sls: string): Promise<
   const { rendered, problems } = await renderOne(session, saltenv, sls);
   const base = { sls, saltenv, file: rendered?.file, problems };
   const nothing = { ...base, data: undefined, includeProblems: [], includes: [] };
-  if (!rendered || isEmpty(rendered.data)) return nothing;
+  if (!rendered || isFalsy(rendered.data)) return nothing;
   const { data, file } = rendered;
   if (!isDict(data)) {
     const message = `SLS ${sls} does not render to a dictionary`;
@@ -135,14 +135,6 @@ const loadOne = async (session: Session, saltenv: string, sls: string): Promise<
   }
   return { ...base, data, includeProblems: [], includes };
 };
-
-/** Python's idea of nothing. */
-const isEmpty = (data: Data): boolean =>
-  data === null ||
-  data === '' ||
-  data === 0 ||
-  data === false ||
-  (Array.isArray(data) ? data.length === 0 : isDict(data) && data.size === 0);
 
 /** An SLS that is missing is reported where it was included. */
 const withPlace = (loaded: LoadedSls, at: Problem['at']): LoadedSls =>

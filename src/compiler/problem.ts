@@ -1,4 +1,4 @@
-import type { Place } from '../protocol/error.ts';
+import type { Place, TsaltError } from '../protocol/error.ts';
 
 /**
  * One fault in what the user wrote. `message` is Salt's text, word for word, since scripts read
@@ -15,3 +15,11 @@ export type Problem = {
 
 export const messagesOf = (problems: readonly Problem[]): string[] =>
   problems.map(({ message }) => message);
+
+/** An error as a problem: its sentence, place, excerpt and hint. */
+export const problemOf = ({ message, at, hint, excerpt }: TsaltError): Problem => ({
+  message,
+  ...(at ? { at } : {}),
+  ...(hint === undefined ? {} : { hint }),
+  ...(excerpt === undefined ? {} : { excerpt }),
+});

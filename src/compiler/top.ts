@@ -1,0 +1,270 @@
+import type { Data, DataKey, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { SlsLoader } from '../protocol/sls.ts';
+import { fnmatchFilter } from '../targeting/glob.ts';
+import type { Subject } from '../targeting/match.ts';
+import { matches as isMatch } from '../targeting/match.ts';
+import { pyStr } from '../targeting/python-text.ts';
+import { copyOf, isFalsy, placeOf, problem, setFile } from './high.ts';
+import type { Matches } from './load.ts';
+import type { Problem } from './problem.ts';
+import { problemOf } from './problem.ts';
+
+export type TopOptions = {
+  /** The `state_top` option: a path below the roots, also as `salt://…` or with a leading slash. */
+  readonly stateTop: string;
+  /** Only this environment's top file and section. */
+  readonly saltenv?: string | undefined;
+  readonly stateTopSaltenv?: string | undefined;
+  readonly strategy: string;
+  readonly defaultTop: string;
+  readonly envOrder: readonly string[];
+};
+
+/** Top files merged: saltenv → target → list of SLS and match options. */
+export type Top = Dict;
+
+export type TopResult = {
+  readonly top: Top;
+  /** Faults that leave the top empty: no rendering, no targets. */
+  readonly problems: readonly Problem[];
+  /** Set when Salt stops with "Unable to render top file". */
+  readonly fatal?: Problem;
+};
+
+/**
+ * Reads and merges the top files of all environments.
+ * (salt.state.BaseHighState.get_tops, merge_tops)
+ */
+export const loadTop = async (loader: SlsLoader, options: TopOptions): Promise<TopResult> => {
+  try {
+    return { top: mergeTops(await readTops(loader, options), options), problems: [] };
+  } catch (error) {
+    if (!(error instanceof TsaltError)) throw error;
+    const found = problemOf(error);
+    return error.code === 'top-no-targets' || error.code === 'top-no-default'
+      ? { top: new Map(), problems: [found], fatal: found }
+      : { top: new Map(), problems: [found] };
+  }
+};
+
+/** The top files of each environment, in the order they count. */
+type Tops = Map<string, Dict[]>;
+
+const noTargets = (top: Dict, env: DataKey): TsaltError => {
+  const at = placeOf([top], env);
+  return new TsaltError('top-no-targets', 'Unable to render top file. No targets found.', {
+    kind: 'render',
+    at,
+    hint: 'Below an environment stand targets, each with a list of SLS.',
+  });
+};
+
+const readTops = async (loader: SlsLoader, options: TopOptions): Promise<Tops> => {
+  const { saltenv, stateTopSaltenv, strategy, defaultTop } = options;
+  if (strategy === 'same' && !saltenv && !defaultTop)
+    throw new TsaltError(
+      'top-no-default',
+      "top_file_merging_strategy set to 'same', but no default_top configuration option was set",
+      { kind: 'render' },
+    );
+  const path = topPath(options.stateTop);
+  const one = saltenv || stateTopSaltenv;
+  const tops: Tops = new Map();
+  for (const env of one ? [one] : environments(loader, options.envOrder))
+    tops.set(env, await readTop(loader, env, path));
+  return tops;
+};
+
+/** `salt://top.sls`, `/top.sls` and `top.sls` are the same file. */
+const topPath = (stateTop: string): string =>
+  stateTop.replace(/^salt:\/\//, '').replace(/^\/+/, '');
+
+const environments = (loader: SlsLoader, envOrder: readonly string[]): string[] => {
+  const known = loader.envs();
+  const ordered = [...new Set(envOrder)].filter(env => known.length === 0 || known.includes(env));
+  return envOrder.length > 0 ? ordered : [...new Set(['base', ...known])];
+};
+
+const slsName = (path: string): string => path.replace(/\.sls$/, '').replaceAll('/', '.');
+
+/** One environment's top file and the tops it includes. */
+const readTop = async (loader: SlsLoader, env: string, path: string): Promise<Dict[]> => {
+  const tops: Dict[] = [];
+  const included = new Set<string>();
+  const render = async (sls: string, file?: string): Promise<void> => {
+    const rendered = await loader.render(env, sls, file === undefined ? {} : { path: file });
+    if (!isDict(rendered?.data)) return;
+    const top = copyOf(rendered.data);
+    setFile(top, rendered.file);
+    const include = top.get('include');
+    top.delete('include');
+    tops.push(top);
+    for (const wanted of Array.isArray(include) ? include.map(pyStr) : [])
+      for (const name of fnmatchFilter(await loader.list(env), wanted)) {
+        if (included.has(name)) continue;
+        included.add(name);
+        await render(name);
+      }
+  };
+  await render(slsName(path), path);
+  return tops;
+};
+
+const mergeTops = (tops: Tops, options: TopOptions): Top => {
+  if (options.strategy === 'same') return mergeSame(tops, options.defaultTop);
+  return options.strategy === 'merge_all' ? mergeAll(tops) : mergeBaseFirst(tops);
+};
+
+const addTargets = (top: Top, from: Dict, env: DataKey): void => {
+  const targets = from.get(env) ?? null;
+  if (targets === '' || (Array.isArray(targets) && targets.length === 0)) return;
+  if (!isDict(targets)) throw noTargets(from, env);
+  if (targets.size === 0) return;
+  const known = top.get(env);
+  const merged = isDict(known) ? known : copyOf(targets);
+  for (const [target, states] of targets) merged.set(target, states);
+  top.set(env, merged);
+};
+
+/** `merge`: base decides; another environment's top only speaks for itself where base is silent. */
+const mergeBaseFirst = (tops: Tops): Top => {
+  const top: Top = new Map();
+  for (const base of tops.get('base') ?? [])
+    for (const env of base.keys()) addTargets(top, base, env);
+  const decided = new Set(top.keys());
+  for (const [own, files] of tops)
+    if (own !== 'base')
+      for (const file of files)
+        if (file.has(own) && !decided.has(own)) {
+          decided.add(own);
+          addTargets(top, file, own);
+        }
+  return top;
+};
+
+/** `same`: each environment has its own top file; `default_top` speaks for those without one. */
+const mergeSame = (tops: Tops, defaultTop: string): Top => {
+  const top: Top = new Map();
+  for (const [env, files] of tops) {
+    const used = isNothing(files) ? (tops.get(defaultTop) ?? []) : files;
+    for (const file of used) if (file.has(env)) addTargets(top, file, env);
+  }
+  return top;
+};
+
+const isNothing = (files: readonly Dict[]): boolean => files.every(file => file.size === 0);
+
+/** `merge_all`: every section of every top file counts; the same target gets the SLS of all. */
+const mergeAll = (tops: Tops): Top => {
+  const top: Top = new Map();
+  for (const files of tops.values())
+    for (const file of files)
+      for (const [env, targets] of file) {
+        if (!isDict(targets)) throw noTargets(file, env);
+        const known = top.get(env);
+        const merged = isDict(known) ? known : new Map<DataKey, Data>();
+        for (const [target, states] of targets) {
+          const before = merged.get(target);
+          merged.set(target, before === undefined ? states : joined(before, states));
+        }
+        top.set(env, merged);
+      }
+  return top;
+};
+
+const joined = (first: Data, second: Data): Data[] => {
+  const parts = [first, second].map(list => (Array.isArray(list) ? list : []));
+  const option = parts.flatMap(list => list.filter(isDict)).at(-1);
+  const states = parts.flatMap(list => list.filter(item => typeof item === 'string'));
+  return [...(option ? [option] : []), ...new Set(states)];
+};
+
+/** Every fault in merged top data. (salt.state.BaseHighState.verify_tops) */
+export const verifyTop = (top: Data): Problem[] => {
+  if (!isDict(top)) return [problem('Top data was not formed as a dict', undefined)];
+  return [...top].flatMap(([env, targets]) =>
+    env === 'include' ? [] : verifyEnv(top, env, targets),
+  );
+};
+
+const verifyEnv = (top: Dict, env: DataKey, targets: Data): Problem[] => {
+  const problems: Problem[] = [];
+  const at = placeOf([targets]) ?? placeOf([top], env);
+  if (typeof env !== 'string')
+    problems.push(problem(`Environment ${pyStr(env)} in top file is not formed as a string`, at));
+  if (env === '') problems.push(problem('Empty saltenv statement in top file', at));
+  if (!isDict(targets)) {
+    const message = `The top file matches for saltenv ${pyStr(env)} are not formatted as a dict`;
+    return [...problems, problem(message, at)];
+  }
+  for (const [target, states] of targets) {
+    const here = placeOf([top, targets], target) ?? at;
+    if (!Array.isArray(states)) {
+      const message = 'Malformed topfile (state declarations not formed as a list)';
+      problems.push(problem(message, here, `Write the SLS of "${pyStr(target)}" as a list.`));
+      continue;
+    }
+    for (const item of states) {
+      if (item === '')
+        problems.push(problem(`Environment ${pyStr(env)} contains an empty sls index`, here));
+      for (const value of isDict(item) ? item.values() : [])
+        if (isFalsy(value)) {
+          const message = `Improperly formatted top file matcher in saltenv ${pyStr(item)}: ${pyStr(value)} file`;
+          problems.push(problem(message, here));
+        }
+    }
+  }
+  return problems;
+};
+
+/**
+ * The SLS that top data gives this host, by environment, in order, doubles included.
+ * (salt.state.BaseHighState.top_matches)
+ */
+export const topMatches = (
+  top: Top,
+  subject: Subject,
+  options: { readonly saltenv?: string | undefined; readonly envs: readonly string[] },
+): Matches => {
+  const found = new Map<string, string[]>();
+  const add = (env: string, sls: string): void => {
+    const list = found.get(env);
+    if (list) list.push(sls);
+    else found.set(env, [sls]);
+  };
+  const consider = (env: string, target: Data, data: Data): void => {
+    const items = typeof data === 'string' ? [data] : Array.isArray(data) ? data : [];
+    if (!confirm(target, items, subject)) return;
+    if (!found.has(env)) found.set(env, []);
+    for (const item of items) {
+      if (typeof item === 'string') add(env, item);
+      if (!isDict(item)) continue;
+      const rest = new Map(item);
+      const subfilter = rest.get('subfilter');
+      rest.delete('subfilter');
+      for (const [inner, states] of isDict(subfilter) ? subfilter : [])
+        consider(env, inner, states);
+      const [other, sls] = [...rest].at(-1) ?? [];
+      if (typeof other === 'string' && options.envs.includes(other) && typeof sls === 'string')
+        add(other, sls);
+    }
+  };
+  for (const [env, targets] of top) {
+    if (options.saltenv && env !== options.saltenv) continue;
+    for (const [target, data] of isDict(targets) ? targets : []) consider(pyStr(env), target, data);
+  }
+  return found;
+};
+
+/** Without `match:` a target in a top file is a compound expression. (salt.matchers.confirm_top) */
+export const confirm = (target: Data, items: readonly Data[], subject: Subject): boolean => {
+  const option = items.filter(isDict).findLast(item => item.has('match'));
+  const type = option ? pyStr(option.get('match') ?? null) : 'compound';
+  return isMatch(target, type, subject);
+};
+
+/** `state.show_top`: matches as data. */
+export const matchesAsData = (matches: Matches): Dict =>
+  new Map([...matches].map(([env, list]): [string, Data] => [env, [...list]]));
