@@ -6,7 +6,17 @@ import { expect, test } from 'vitest';
 const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   'main.ts': { imports: ['cli'] },
   cli: {
-    imports: ['control', 'config', 'roster', 'output', 'yaml', 'data', 'protocol'],
+    imports: [
+      'control',
+      'config',
+      'roster',
+      'render',
+      'fileserver',
+      'output',
+      'yaml',
+      'data',
+      'protocol',
+    ],
     packages: ['yargs', 'yargs/helpers'],
   },
   control: {

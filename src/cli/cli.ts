@@ -1,9 +1,138 @@
+import type { Config } from '../config/config.ts';
+import type { Request } from '../config/request.ts';
+import type { Output } from '../output/request.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { HostResult, RunEvent } from '../protocol/event.ts';
+import { exitCode, exitCodeOf, exitCodeOfKind } from './exit-code.ts';
+import type { Given } from './parse.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** Runs the command line; gives the exit code. */
-export const main = async (
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<number> => {
-  void env;
-  process.stderr.write(`tsalt-ssh: not built yet: ${argv.join(' ')}\n`);
-  return 64;
+export const main = async (argv: readonly string[], env: Env): Promise<number> => {
+  quietOnClosedPipe();
+  try {
+    const { parseArguments } = await import('./parse.ts');
+    return await dispatch(parseArguments(argv), argv, env);
+  } catch (error) {
+    return complain(error, argv, env);
+  }
+};
+
+const dispatch = async (given: Given, argv: readonly string[], env: Env): Promise<number> => {
+  const { options } = given;
+  if (options.help === true || argv.length === 0) {
+    const { helpText } = await import('./parse.ts');
+    process.stdout.write(await helpText(process.stdout.columns ?? 100));
+    return argv.length === 0 ? exitCode.usage : exitCode.ok;
+  }
+  if (options.version === true || options['versions-report'] === true) {
+    const { versionText, versionsReport } = await import('./version.ts');
+    process.stdout.write(options.version === true ? versionText() : versionsReport());
+    return exitCode.ok;
+  }
+  const { loadConfig } = await import('../config/load.ts');
+  const config = loadConfig({
+    cwd: process.cwd(),
+    env,
+    ...(typeof options.config === 'string' ? { path: options.config } : {}),
+  });
+  if (options.hosts === true) return listHosts(given, config, env);
+  return runCall(given, config, env);
+};
+
+const listHosts = async (given: Given, config: Config, env: Env): Promise<number> => {
+  const { hostsText } = await import('./hosts.ts');
+  process.stdout.write(await hostsText({ given, config, env }));
+  return exitCode.ok;
+};
+
+const runCall = async (given: Given, config: Config, env: Env): Promise<number> => {
+  const { makeRequest } = await import('./request.ts');
+  const { createAsk } = await import('./terminal.ts');
+  const { openOutput } = await import('./open-output.ts');
+  const stop = new AbortController();
+  const output: Output = await openOutput({ given, config });
+  const release = onInterrupt(stop);
+  try {
+    const request = await makeRequest({
+      given,
+      config,
+      env,
+      ask: createAsk({ stdin: process.stdin, stderr: process.stderr }, output.pause),
+    });
+    if (given.options.verbose === true)
+      process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
+    const results = await (await loadControl())(request, output.emit, stop.signal);
+    await output.finish();
+    return stop.signal.aborted ? exitCode.interrupted : exitCodeOf(results);
+  } catch (error) {
+    await output.fail(error);
+    return stop.signal.aborted ? exitCode.interrupted : codeOf(error);
+  } finally {
+    release();
+  }
+};
+
+type Run = (
+  request: Request,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+) => Promise<HostResult[]>;
+
+const loadControl = async (): Promise<Run> => {
+  try {
+    // biome-ignore lint/suspicious/noTsIgnore: gone as soon as control lands
+    // @ts-ignore
+    const control = await import('../control/run.ts');
+    return control.run as Run;
+  } catch (cause) {
+    throw new TsaltError('no-control', 'This build cannot run anything.', {
+      kind: 'internal',
+      cause,
+    });
+  }
+};
+
+const codeOf = (error: unknown): number =>
+  error instanceof TsaltError ? exitCodeOfKind(error.kind) : exitCode.internal;
+
+/** The first Ctrl-C ends the run in order; the second one does not wait. */
+const onInterrupt = (stop: AbortController): (() => void) => {
+  const onSignal = (): void => {
+    if (stop.signal.aborted) process.exit(exitCode.interrupted);
+    process.stderr.write('Interrupted: ending the run. Once more ends it at once.\n');
+    stop.abort();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+};
+
+/** `tsalt-ssh … | head` is no error of ours. */
+const quietOnClosedPipe = (): void => {
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (error.code === 'EPIPE') process.exit(exitCode.ok);
+    throw error;
+  };
+  process.stdout.on('error', onError);
+  process.stderr.on('error', onError);
+};
+
+/** An error before there is an output: the command line or the configuration is wrong. */
+const complain = async (error: unknown, argv: readonly string[], env: Env): Promise<number> => {
+  const { errorText } = await import('../output/message.ts');
+  process.stderr.write(`${errorText(error)}\n`);
+  const wanted = /^--(?:out|output)=(json|yaml)$/;
+  const named = argv.some(
+    (word, at) =>
+      wanted.test(word) ||
+      (/^--(?:out|output)$/.test(word) && /^(?:json|yaml)$/.test(argv[at + 1] ?? '')),
+  );
+  if (named) process.stdout.write('{}\n');
+  if (!(error instanceof TsaltError) && env.TSALT_DEBUG !== undefined && error instanceof Error)
+    process.stderr.write(`${error.stack}\n`);
+  return codeOf(error);
 };

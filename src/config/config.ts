@@ -4,6 +4,9 @@ import type { PlainDict } from '../protocol/plain.ts';
 /** `base: [folder, …]` by saltenv, absolute. */
 export type Roots = Readonly<Record<string, readonly string[]>>;
 
+/** One roster: which backend reads it, and its file, folder, command or CIDR. */
+export type RosterSource = { readonly backend: string; readonly source: string };
+
 /** Every option of the control node, with defaults filled in. Names are Salt's. */
 export type Config = {
   /** The project folder: what relative paths start from. Absolute. */
@@ -17,12 +20,10 @@ export type Config = {
   readonly pillar_roots: Roots;
   readonly saltenv?: string;
   readonly pillarenv?: string;
-  /** Backends to ask, in order; later ones fill in and override. */
-  readonly rosters: readonly string[];
-  readonly roster_file?: string;
-  readonly roster_dir?: string;
-  readonly roster_domain?: string;
-  readonly roster_defaults: PlainDict;
+  /** Where hosts come from, in order; a later source overrides an earlier one's keys. */
+  readonly rosters: readonly RosterSource[];
+  /** Defaults of roster entries: the `ssh_*` options, then `roster_defaults`. */
+  readonly roster_defaults: Dict;
   readonly renderer: string;
   readonly renderer_whitelist: readonly string[];
   readonly renderer_blacklist: readonly string[];
@@ -51,7 +52,6 @@ export type Config = {
   readonly state_aggregate: boolean | readonly string[];
   readonly state_auto_order: boolean;
   readonly test: boolean;
-  readonly grains: PlainDict;
   readonly providers: PlainDict;
   readonly state_output: string;
   readonly state_verbose: boolean;

@@ -1,0 +1,74 @@
+import type { ErrorKind } from '../protocol/error.ts';
+import type { HostResult } from '../protocol/event.ts';
+
+/** What the process says when it ends; `--help` and the README list these. */
+export const exitCode = {
+  ok: 0,
+  failed: 20,
+  usage: 64,
+  render: 65,
+  noTarget: 67,
+  unreachable: 68,
+  host: 69,
+  internal: 70,
+  hostKey: 76,
+  auth: 77,
+  interrupted: 130,
+} as const;
+
+export const exitCodeHelp: readonly (readonly [number, string])[] = [
+  [exitCode.ok, 'every host did what it was told'],
+  [exitCode.failed, 'a state failed, or a function came back with a return code'],
+  [exitCode.usage, 'the command line, the configuration or the roster is wrong'],
+  [exitCode.render, 'states or pillar do not render or compile'],
+  [exitCode.noTarget, 'no host matches the target'],
+  [exitCode.unreachable, 'a host cannot be reached'],
+  [exitCode.host, 'a host broke off or cannot run what it was sent'],
+  [exitCode.internal, 'tsalt-ssh itself is broken'],
+  [exitCode.hostKey, 'a host key is unknown, changed or revoked'],
+  [exitCode.auth, 'a login or sudo was refused'],
+  [exitCode.interrupted, 'the run was interrupted'],
+];
+
+const byKind: Readonly<Record<ErrorKind, number>> = {
+  usage: exitCode.usage,
+  'no-target': exitCode.noTarget,
+  render: exitCode.render,
+  pillar: exitCode.render,
+  unreachable: exitCode.unreachable,
+  'host-key': exitCode.hostKey,
+  auth: exitCode.auth,
+  host: exitCode.host,
+  internal: exitCode.internal,
+};
+
+export const exitCodeOfKind = (kind: ErrorKind): number => byKind[kind] ?? exitCode.internal;
+
+/** When hosts differ the first of these that occurred is the exit code. */
+export const precedence: readonly number[] = [
+  exitCode.interrupted,
+  exitCode.internal,
+  exitCode.hostKey,
+  exitCode.auth,
+  exitCode.unreachable,
+  exitCode.host,
+  exitCode.usage,
+  exitCode.render,
+  exitCode.noTarget,
+  exitCode.failed,
+];
+
+/** One host's part in the exit code. */
+export const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): number => {
+  if (failure !== undefined) return exitCodeOfKind(failure.kind);
+  if (retcode === 0) return exitCode.ok;
+  // A state run that gives a list of errors did not compile.
+  const compiled = states !== undefined || !fun.startsWith('state.') || !Array.isArray(value);
+  return compiled ? exitCode.failed : exitCode.render;
+};
+
+/** The exit code of a run: the gravest of its hosts'. */
+export const exitCodeOf = (results: readonly HostResult[]): number => {
+  const codes = new Set(results.map(exitCodeOfHost));
+  return precedence.find(code => codes.has(code)) ?? exitCode.ok;
+};

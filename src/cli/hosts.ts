@@ -1,0 +1,18 @@
+import { loadFormat } from '../output/format.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+import { outputOptions } from './open-output.ts';
+import { type Invocation, readRoster } from './request.ts';
+
+/** `-H`: the hosts of the rosters by the file they stand in, as salt-ssh lists them. */
+export const hostsText = async (invocation: Omit<Invocation, 'ask'>): Promise<string> => {
+  const options = outputOptions(invocation.given, invocation.config);
+  const { hosts } = await readRoster(invocation);
+  const byFile = new Map<string, PlainDict>();
+  for (const { host, file } of hosts)
+    byFile.set(file, { ...byFile.get(file), [host.id]: host.host });
+  const name = options.out === undefined || options.out === 'highstate' ? 'nested' : options.out;
+  const { format } = await loadFormat(name === 'ndjson' ? 'json' : name);
+  const results = [...byFile].map(([id, value]) => ({ id, fun: 'hosts', value, retcode: 0 }));
+  const text = format(results, options).trimEnd();
+  return text === '' ? '' : `${text}\n`;
+};

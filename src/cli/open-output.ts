@@ -1,0 +1,136 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import type { Config } from '../config/config.ts';
+import { nearest } from '../data/nearest.ts';
+import { outputNames } from '../output/format.ts';
+import type { OutputOptions } from '../output/options.ts';
+import { createOutput } from '../output/output.ts';
+import type { Output } from '../output/request.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { Given } from './parse.ts';
+import { logLevelOf } from './request.ts';
+
+/**
+ * The output that the options ask for.
+ *
+ * @throws TsaltError `usage-out`, `usage-value`, `out-file`
+ */
+export const openOutput = async ({
+  given,
+  config,
+}: {
+  readonly given: Given;
+  readonly config: Config;
+}): Promise<Output> => {
+  const { options: typed } = given;
+  const file = typed['out-file'];
+  const options = outputOptions(given, config);
+  const write =
+    typeof file === 'string' ? fileWriter(file, typed['out-file-append'] === true) : print;
+  const terminal = process.stdout.isTTY === true && typeof file !== 'string';
+  const progress = terminal && process.env.TERM !== 'dumb' && (options.out ?? 'nested') !== 'quiet';
+  return createOutput({
+    options,
+    write,
+    complain: text => process.stderr.write(text),
+    logLevel: logLevelOf('log-level', textOf(typed['log-level'])) ?? 'warning',
+    timeline:
+      typed.verbose === true ||
+      ['debug', 'trace', 'all'].includes(textOf(typed['log-level']) ?? ''),
+    ...(progress && typed.verbose !== true
+      ? {
+          live: async () =>
+            (await import('../output/live.ts')).startLive(process.stdout.rows ?? 24),
+        }
+      : {}),
+  });
+};
+
+const print = (text: string): void => {
+  process.stdout.write(text);
+};
+
+const fileWriter = (path: string, append: boolean): ((text: string) => void) => {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
+  try {
+    const handle = openSync(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC), 0o600);
+    process.once('exit', () => closeSync(handle));
+    return text => writeSync(handle, text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TsaltError('out-file', `The output file ${path} cannot be written: ${reason}.`, {
+      cause,
+    });
+  }
+};
+
+/** How results are shown: the configuration's wishes, and over them the command line's. */
+export const outputOptions = ({ options }: Given, config: Config): OutputOptions => {
+  const out = outOf(textOf(options.out) ?? textOf(config.options.get('output')));
+  const indent = indentOf(textOf(options['out-indent']));
+  const color = colorOf(options);
+  return {
+    ...(out === undefined ? {} : { out }),
+    ...(indent === undefined ? {} : { indent }),
+    color,
+    static: options.static === true,
+    state_output: stateOutputOf(textOf(options['state-output']) ?? config.state_output),
+    state_verbose:
+      flagOf('state-verbose', textOf(options['state-verbose'])) ?? config.state_verbose,
+    state_tabular: config.state_tabular,
+    state_output_diff: config.state_output_diff,
+    state_output_profile: config.state_output_profile,
+    state_output_pct: config.state_output_pct,
+    state_compress_ids: config.state_compress_ids,
+    state_output_exclude: config.state_output_exclude,
+    state_output_terse: config.state_output_terse,
+  };
+};
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+const colorOf = (options: Given['options']): boolean => {
+  if (options['force-color'] === true) return true;
+  if (options['no-color'] === true || typeof options['out-file'] === 'string') return false;
+  return process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '';
+};
+
+const outOf = (name: string | undefined): string | undefined => {
+  if (name === undefined || outputNames.includes(name)) return name;
+  const meant = nearest(name, outputNames);
+  throw new TsaltError('usage-out', `There is no outputter '${name}'.`, {
+    hint:
+      meant === undefined
+        ? `The outputters are ${outputNames.join(', ')}.`
+        : `Did you mean '${meant}'?`,
+  });
+};
+
+const indentOf = (text: string | undefined): number | 'pretty' | undefined => {
+  if (text === undefined || text === 'pretty') return text;
+  if (/^-?\d{1,2}$/.test(text)) return Number(text);
+  throw new TsaltError(
+    'usage-value',
+    `The value of --out-indent must be a number or 'pretty', not '${text}'.`,
+  );
+};
+
+const modes = ['full', 'terse', 'mixed', 'changes', 'filter'].flatMap(mode => [mode, `${mode}_id`]);
+
+const stateOutputOf = (mode: string): string => {
+  if (modes.includes(mode.toLowerCase())) return mode.toLowerCase();
+  const meant = nearest(mode, modes);
+  throw new TsaltError('usage-value', `There is no state output mode '${mode}'.`, {
+    hint: meant === undefined ? `The modes are ${modes.join(', ')}.` : `Did you mean '${meant}'?`,
+  });
+};
+
+const flagOf = (name: string, text: string | undefined): boolean | undefined => {
+  if (text === undefined) return undefined;
+  if (/^(true|yes|on|1)$/i.test(text)) return true;
+  if (/^(false|no|off|0)$/i.test(text)) return false;
+  throw new TsaltError(
+    'usage-value',
+    `The value of --${name} must be True or False, not '${text}'.`,
+  );
+};

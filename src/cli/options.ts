@@ -1,0 +1,108 @@
+import type { Options } from 'yargs';
+
+const target = 'Target selection:';
+const run = 'Run:';
+const ssh = 'SSH:';
+const roster = 'Roster and configuration:';
+const output = 'Output:';
+
+const flag = (group: string, describe: string, alias?: string): Options => ({
+  type: 'boolean',
+  group,
+  describe,
+  ...(alias === undefined ? {} : { alias }),
+});
+
+const text = (group: string, describe: string, alias?: string): Options => ({
+  type: 'string',
+  group,
+  describe,
+  requiresArg: true,
+  ...(alias === undefined ? {} : { alias }),
+});
+
+/** Every option by its long name. Names and letters are Salt's where Salt has the option. */
+export const options = {
+  pcre: flag(target, 'Target is a regular expression on ids', 'E'),
+  list: flag(target, 'Target is a list of ids with commas between', 'L'),
+  nodegroup: flag(target, 'Target is the name of a nodegroup', 'N'),
+  grain: flag(target, "Target is grain:glob, matched against the hosts' own grains", 'G'),
+  'grain-pcre': flag(target, 'Target is grain:regular expression', 'P'),
+  pillar: flag(target, 'Target is key:glob in the pillar', 'I'),
+  'pillar-pcre': flag(target, 'Target is key:regular expression in the pillar', 'J'),
+  ipcidr: flag(target, 'Target is an address or a network', 'S'),
+  compound: flag(target, "Target combines the above, like 'G@os:Debian and web*'", 'C'),
+  delimiter: text(target, "Between the keys of a nested grain or pillar (default ':')"),
+  hosts: flag(target, 'List the hosts of the roster and run nothing', 'H'),
+
+  raw: { ...flag(run, 'Run the arguments as a shell command', 'r'), alias: ['r', 'raw-shell'] },
+  'dry-run': flag(run, 'Change nothing: the same as test=True'),
+  'max-procs': text(run, 'How many hosts at the same time (default 25)'),
+  batch: {
+    ...text(run, 'Finish this many hosts (or N%) before the next', 'b'),
+    alias: ['b', 'batch-size'],
+  },
+  'batch-wait': text(run, 'Seconds to wait between batches'),
+  failhard: flag(run, 'Give no work to further hosts once one has failed'),
+  timeout: text(run, 'Seconds that one host may take in all'),
+  jid: text(run, 'Use this job id'),
+  'no-parse': text(run, 'key=value arguments to keep as text, names with commas between'),
+  wipe: flag(run, 'Remove the workspace from the hosts after the run', 'w'),
+  'rand-thin-dir': flag(run, 'Use a workspace with a random name, and remove it', 'W'),
+  'regen-thin': { ...flag(run, 'Build the bundle anew', 't'), alias: ['t', 'thin', 'regen'] },
+  'pre-flight': flag(run, "Run the roster's ssh_pre_flight script even where it has run"),
+  local: flag(run, 'Run on this machine, without SSH: the same as target @local'),
+
+  user: text(ssh, 'Login name where the roster has none'),
+  port: text(ssh, 'Port where the roster has none'),
+  priv: text(ssh, 'Private key where the roster has none'),
+  askpass: flag(ssh, 'Ask for the password, once for all hosts'),
+  sudo: flag(ssh, 'Become root by sudo where the roster does not say'),
+  'identities-only': flag(ssh, 'Use only the configured keys, not all of the agent'),
+  'accept-new-host-keys': flag(ssh, 'Trust and remember host keys that are not known yet'),
+  'ignore-host-keys': flag(ssh, 'Check no host key: anybody could answer', 'i'),
+  transport: { ...text(ssh, 'How to connect'), choices: ['ssh2', 'openssh'] },
+  'ssh-option': {
+    ...text(ssh, 'An OpenSSH option Name=value; may be given again'),
+    array: true,
+    nargs: 1,
+  },
+  'remote-port-forwards': text(ssh, 'Tunnels from the host, PORT:HOST:PORT with commas between'),
+  'node-bin': text(ssh, 'Path of Node on the hosts'),
+
+  config: {
+    ...text(roster, 'Folder with tsalt.yaml, or that file', 'c'),
+    alias: ['c', 'config-dir'],
+  },
+  roster: text(roster, 'Roster backends, names with commas between'),
+  'roster-file': text(roster, 'Roster file, folder, script or network'),
+
+  out: {
+    ...text(output, 'highstate, nested, json, yaml, txt, raw, table, ndjson …'),
+    alias: ['output'],
+  },
+  'out-indent': text(output, "Indent of json and yaml; below 0: one line; 'pretty': sorted"),
+  'out-file': { ...text(output, 'Write the output to this file'), alias: ['output-file'] },
+  'out-file-append': { ...flag(output, 'Append to the file'), alias: ['output-file-append'] },
+  static: flag(output, 'One document for all hosts, at the end', 's'),
+  'no-color': { ...flag(output, 'No colours'), alias: ['no-colour'] },
+  'force-color': { ...flag(output, 'Colours even into a pipe'), alias: ['force-colour'] },
+  'state-output': {
+    ...text(output, 'full, terse, mixed, changes or filter, also with _id'),
+    alias: ['state_output'],
+  },
+  'state-verbose': {
+    ...text(output, 'Show states that changed nothing: True or False'),
+    alias: ['state_verbose'],
+  },
+  verbose: flag(output, 'Show the job id and a timeline of each host', 'v'),
+  'log-level': text(output, 'Log to stderr from this level on (default warning)', 'l'),
+  'log-file': text(output, 'Log to this file'),
+  'log-file-level': text(output, 'Level of the log file (default warning)'),
+
+  version: flag('Information:', 'Show the version'),
+  'versions-report': flag('Information:', 'Show the versions of everything that matters'),
+  help: flag('Information:', 'Show this text', 'h'),
+} as const satisfies Record<string, Options>;
+
+export type OptionName = keyof typeof options;

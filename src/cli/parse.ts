@@ -1,0 +1,106 @@
+import yargs from 'yargs';
+import { nearest } from '../data/nearest.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { exitCodeHelp } from './exit-code.ts';
+import { type OptionName, options } from './options.ts';
+
+/** What was typed, before anything is made of it. */
+export type Given = {
+  /** Options by long name; what was not given is absent. */
+  readonly options: Readonly<Partial<Record<OptionName, string | boolean | readonly string[]>>>;
+  /** Target, function and arguments. */
+  readonly words: readonly string[];
+};
+
+const usage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';
+
+const parser = (argv: readonly string[]) =>
+  yargs([...argv])
+    .scriptName('tsalt-ssh')
+    .locale('en')
+    .exitProcess(false)
+    .help(false)
+    .version(false)
+    .parserConfiguration({
+      'boolean-negation': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'duplicate-arguments-array': false,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'short-option-groups': true,
+      'populate--': true,
+      'strip-aliased': true,
+    })
+    .options(options)
+    .fail((message, error) => {
+      throw usageError(message ?? error?.message ?? 'The command line cannot be read');
+    });
+
+/**
+ * Reads the command line.
+ *
+ * @throws TsaltError `usage-…` with one sentence and a hint
+ */
+export const parseArguments = (argv: readonly string[]): Given => {
+  const parsed = parser(argv).parseSync() as Record<string, unknown>;
+  const { _: words = [], '--': rest = [], $0: _program, ...given } = parsed;
+  const names = Object.keys(options);
+  for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name);
+  return {
+    options: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    words: [...(words as unknown[]), ...(rest as unknown[])].map(String),
+  };
+};
+
+const usageError = (message: string): TsaltError => {
+  const choices = /Argument: (\S+), Given: "(.*?)", Choices: (.*)/s.exec(message);
+  if (choices) {
+    const [, name, value, list] = choices;
+    return new TsaltError('usage-value', `The option --${name} has no value '${value}'.`, {
+      hint: `It takes ${list?.replaceAll('"', '').trim()}.`,
+    });
+  }
+  const missing = /Not enough arguments following: (\S+)/.exec(message);
+  if (missing)
+    return new TsaltError('usage-value', `The option ${dashed(missing[1])} needs a value.`);
+  return new TsaltError('usage', `${message.replace(/\.$/, '')}.`, { hint: `Usage: ${usage}` });
+};
+
+const dashed = (name = ''): string => (name.length === 1 ? `-${name}` : `--${name}`);
+
+const unknownOption = (name: string): TsaltError => {
+  const meant = name.length > 1 ? nearest(name, Object.keys(options)) : undefined;
+  return new TsaltError('usage-option', `There is no option ${dashed(name)}.`, {
+    hint: meant === undefined ? 'tsalt-ssh --help lists the options.' : `Did you mean --${meant}?`,
+  });
+};
+
+/** The text of `--help`. */
+export const helpText = async (columns: number): Promise<string> => {
+  const exitCodes = exitCodeHelp.map(([code, words]) => `  ${String(code).padStart(3)}  ${words}`);
+  const text = await parser([])
+    .usage(
+      `Usage: ${usage}\n       tsalt-ssh module new KIND NAME\n       tsalt-ssh node fetch [PLATFORM]\n       tsalt-ssh clean <target>`,
+    )
+    .epilogue(
+      [
+        'Targets are ids of the roster, with * ? [ ] as wildcards; user@host:port, @local,',
+        '@chroot/DIR, @docker/NAME and @podman/NAME need no roster.',
+        '',
+        'Exit codes (the first in the order 130 70 76 77 68 69 64 65 67 20 where hosts differ):',
+        ...exitCodes,
+        '',
+        'Examples:',
+        "  tsalt-ssh 'web*' state.apply              apply the states that top.sls gives each host",
+        "  tsalt-ssh 'web*' state.apply nginx test=True   show what would change",
+        '  tsalt-ssh -G os:Debian pkg.list_upgrades  a function, on hosts by a grain',
+        "  tsalt-ssh -r '*' 'uptime; df -h'          a shell command",
+        '  tsalt-ssh deploy@10.0.0.5:2222 test.ping  a host that is in no roster',
+        "  tsalt-ssh '*' grains.items --out json --static | jq .",
+      ].join('\n'),
+    )
+    .wrap(Math.min(100, columns))
+    .getHelp();
+  return `${text}\n`;
+};

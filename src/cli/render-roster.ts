@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.ts';
+import type { Data } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { RenderRoster } from '../roster/load.ts';
+
+/** Renders a roster through the pipe of the configuration; nothing is loaded until one is a template. */
+export const renderRoster =
+  (config: Config): RenderRoster =>
+  async (text, file): Promise<Data> => {
+    const { render } = await import('../render/render.ts');
+    const { FileRoots } = await import('../fileserver/file-roots.ts');
+    return render({
+      text,
+      file,
+      pipe: config.renderer,
+      saltenv: config.saltenv ?? 'base',
+      context: {
+        grains: new Map(),
+        pillar: new Map(),
+        opts: config.options,
+        files: new FileRoots(config.file_roots),
+        call: fun => {
+          throw new TsaltError(
+            'roster-call',
+            `A roster cannot call '${fun}': there is no host yet.`,
+            {
+              kind: 'render',
+              at: { file },
+            },
+          );
+        },
+      },
+    });
+  };

@@ -1,0 +1,285 @@
+import type { Config, RosterSource } from '../config/config.ts';
+import type { Batch, Question, Request, RunOptions } from '../config/request.ts';
+import { nearest } from '../data/nearest.ts';
+import type { Data, Dict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { Secret } from '../protocol/host.ts';
+import type { LogLevel } from '../protocol/job.ts';
+import { isForward } from '../roster/check.ts';
+import { adHocHost, loadRoster, type Roster, type RosterRequest } from '../roster/load.ts';
+import type { CheckedHost } from '../roster/roster.ts';
+import { SecretStore } from '../roster/secrets.ts';
+import { loadYamlArgument } from '../yaml/argument.ts';
+import { splitArguments } from './arguments.ts';
+import type { Given } from './parse.ts';
+import { renderRoster } from './render-roster.ts';
+import { adHocTarget, resolvableTarget, targetType } from './target.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export type Invocation = {
+  readonly given: Given;
+  readonly config: Config;
+  readonly env: Env;
+  readonly ask: (question: Question) => Promise<Secret>;
+};
+
+/**
+ * Makes of a command line what control carries out: target, function, typed arguments, roster.
+ * No connection is made.
+ *
+ * @throws TsaltError `usage-…`, `roster-…`
+ */
+export const makeRequest = async (invocation: Invocation): Promise<Request> => {
+  const { given, env, ask } = invocation;
+  const { options } = given;
+  const call = callOf(given);
+  const type = targetType(options);
+  const roster = await readRoster(invocation);
+  const config = {
+    ...invocation.config,
+    nodegroups: { ...roster.groups, ...invocation.config.nodegroups },
+  };
+  const extra = await hostBesideRoster(call.target, type, roster, invocation);
+  const checked = extra === undefined ? roster.hosts : [...roster.hosts, extra];
+  const store = new SecretStore({ env, ask });
+  const secrets = new Map(checked.map(({ host, secrets: named }) => [host.id, named]));
+  return {
+    ...call,
+    ...(extra === undefined
+      ? { targetType: type }
+      : { target: extra.host.id, targetType: 'list' as const }),
+    delimiter: textOf(options.delimiter) ?? ':',
+    config,
+    hosts: checked.map(({ host }) => host),
+    prepareHost: host => store.fill(host, secrets.get(host.id)),
+    ask,
+    options: runOptions(invocation, call),
+  };
+};
+
+type Call = {
+  readonly target: string;
+  readonly fun: string;
+  readonly args: readonly Data[];
+  readonly kwargs: Dict;
+  readonly raw?: string;
+};
+
+const callOf = ({ options, words }: Given): Call => {
+  const rest = options.local === true ? ['@local', ...words] : [...words];
+  const [target, fun, ...given] = rest;
+  if (target === undefined)
+    throw new TsaltError('usage-words', 'A target and a function are needed.', {
+      hint: 'tsalt-ssh --help shows how to give them.',
+    });
+  if (fun === undefined)
+    throw new TsaltError(
+      'usage-words',
+      options.raw === true
+        ? `A shell command is needed after the target '${target}'.`
+        : `A function is needed after the target '${target}'.`,
+      { hint: "For example: tsalt-ssh 'web*' test.ping" },
+    );
+  if (options.raw === true)
+    return { target, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: [fun, ...given].join(' ') };
+  if (!/^[\w-]+(\.[\w-]+)+$/.test(fun))
+    throw new TsaltError(
+      'usage-function',
+      `The function '${fun}' is not of the form module.function.`,
+      {
+        hint: 'For a shell command use -r or cmd.run.',
+      },
+    );
+  const noParse = (textOf(options['no-parse']) ?? '').split(',').map(name => name.trim());
+  const { args, kwargs } = splitArguments(given, noParse, loadYamlArgument);
+  if (options['dry-run'] === true && !kwargs.has('test')) kwargs.set('test', true);
+  return { target, fun, args, kwargs };
+};
+
+/** Reads the rosters that the options or the configuration name. */
+export const readRoster = ({ given, config, env }: Omit<Invocation, 'ask'>): Promise<Roster> =>
+  loadRoster(rosterRequest({ given, config, env }));
+
+const rosterRequest = ({ given, config, env }: Omit<Invocation, 'ask'>): RosterRequest => {
+  const domain = config.options.get('roster_domain');
+  return {
+    sources: sourcesOf(given, config),
+    ...defaultsOf(given, config),
+    render: renderRoster(config),
+    env,
+    ...(typeof domain === 'string' ? { domain } : {}),
+  };
+};
+
+const sourcesOf = ({ options }: Given, config: Config): readonly RosterSource[] => {
+  const file = textOf(options['roster-file']);
+  const names = textOf(options.roster)
+    ?.split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '');
+  if (names === undefined && file === undefined) return config.rosters;
+  if (names === undefined) return [{ backend: '', source: file ?? '' }];
+  const configured = config.rosters.find(source => names.includes(source.backend));
+  return names.map(backend => ({
+    backend,
+    source:
+      file ??
+      config.rosters.find(one => one.backend === backend)?.source ??
+      configured?.source ??
+      config.rosters[0]?.source ??
+      '',
+  }));
+};
+
+/** Defaults of roster entries: the configuration's, and over them the command line's. */
+const defaultsOf = (
+  { options }: Given,
+  config: Config,
+): Pick<RosterRequest, 'defaults' | 'defaultsFile'> => {
+  const defaults: Dict = new Map(config.roster_defaults);
+  const set = (key: string, value: Data | undefined): void => {
+    if (value !== undefined) defaults.set(key, value);
+  };
+  set('user', textOf(options.user));
+  set('port', textOf(options.port));
+  set('priv', pathFromHere(textOf(options.priv)));
+  set('node_bin', textOf(options['node-bin']));
+  set('transport', textOf(options.transport));
+  if (options.sudo === true) set('sudo', true);
+  if (options['identities-only'] === true) set('identities_only', true);
+  if (options.askpass === true) set('passwd', new Map([['prompt', true]]));
+  const sshOptions = options['ssh-option'];
+  if (Array.isArray(sshOptions)) set('ssh_options', sshOptions.map(String));
+  const tunnels = textOf(options['remote-port-forwards'])?.split(',');
+  const wrong = tunnels?.find(tunnel => !isForward(tunnel));
+  if (wrong !== undefined)
+    throw new TsaltError(
+      'usage-value',
+      `The tunnel '${wrong}' is not of the form PORT:HOST:HOSTPORT.`,
+    );
+  set('remote_port_forwards', tunnels);
+  return { defaults, defaultsFile: config.file ?? `${config.dir}/tsalt.yaml` };
+};
+
+/** A path of the command line starts at the working folder, not at the configuration. */
+const pathFromHere = (path: string | undefined): string | undefined =>
+  path === undefined || path === 'agent-forwarding' || /^[~/]/.test(path)
+    ? path
+    : `${process.cwd()}/${path}`;
+
+const hostBesideRoster = async (
+  target: string,
+  type: Request['targetType'],
+  roster: Roster,
+  { given, config }: Invocation,
+): Promise<CheckedHost | undefined> => {
+  if (type !== 'glob' || roster.hosts.some(({ host }) => host.id === target)) return undefined;
+  const adHoc = adHocTarget(target) ?? (await unlisted(target, roster));
+  if (adHoc === undefined) return undefined;
+  const listed = roster.hosts.find(({ host }) => host.id === adHoc.id && adHoc.keys.size === 1);
+  return listed ?? adHocHost(adHoc.id, adHoc.keys, defaultsOf(given, config));
+};
+
+/** Whether a plain name may be a host of the DNS: one with a dot, in no roster. */
+const unlisted = (target: string, roster: Roster) => {
+  const plain = /^[\w.-]+$/.test(target) && (target.includes('.') || roster.hosts.length === 0);
+  return plain ? resolvableTarget(target) : undefined;
+};
+
+const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOptions => {
+  const { options } = given;
+  const batch = batchOf(textOf(options.batch));
+  const wait = numberOf('batch-wait', options['batch-wait'], 0);
+  const timeout = numberOf('timeout', options.timeout, 0);
+  const isState = fun.startsWith('state.');
+  return {
+    maxProcs: wholeOf('max-procs', options['max-procs']) ?? config.ssh_max_procs,
+    ...(batch === undefined ? {} : { batch }),
+    ...(wait === undefined ? {} : { batchWait: wait }),
+    ...(timeout === undefined ? {} : { timeout }),
+    failhard: options.failhard === true,
+    test: config.test || (isState && kwargs.get('test') === true),
+    static: options.static === true,
+    wipe: options.wipe === true || config.ssh_wipe,
+    randomThinDir: options['rand-thin-dir'] === true,
+    regen: options['regen-thin'] === true,
+    preFlight: options['pre-flight'] === true || config.ssh_run_pre_flight,
+    acceptNewHostKeys: options['accept-new-host-keys'] === true,
+    ignoreHostKeys: options['ignore-host-keys'] === true,
+    jid: jidOf(textOf(options.jid)),
+    logLevel: logLevelOf('log-level', textOf(options['log-level'])) ?? 'warning',
+  };
+};
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+const badValue = (name: string, value: string, expected: string): TsaltError =>
+  new TsaltError('usage-value', `The value of --${name} must be ${expected}, not '${value}'.`);
+
+const numberOf = (name: string, value: unknown, least: number): number | undefined => {
+  const text = textOf(value);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isFinite(number) && number > least) return number;
+  throw badValue(name, text, 'a number of seconds above 0');
+};
+
+const wholeOf = (name: string, value: unknown): number | undefined => {
+  const text = textOf(value);
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw badValue(name, text, 'a whole number above 0');
+};
+
+const batchOf = (text: string | undefined): Batch | undefined => {
+  if (text === undefined) return undefined;
+  const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(text) ?? [];
+  const number = Number(digits);
+  if (digits === undefined || number < 1 || (percent === '%' && number > 100))
+    throw badValue('batch', text, 'a number of hosts or a percentage like 25%');
+  return percent === '%' ? { percent: number } : { count: number };
+};
+
+const jidOf = (text: string | undefined): string => {
+  if (text === undefined) return newJid(new Date());
+  if (/^\d{20}$/.test(text)) return text;
+  throw badValue('jid', text, '20 digits');
+};
+
+/** Salt's job id: the time to the microsecond, in digits. */
+export const newJid = (now: Date): string => {
+  const micros = String(Math.floor((performance.now() * 1000) % 1000)).padStart(3, '0');
+  return now.toISOString().replace(/\D/g, '') + micros;
+};
+
+const levels: Readonly<Record<string, LogLevel | 'quiet'>> = {
+  all: 'trace',
+  garbage: 'trace',
+  trace: 'trace',
+  debug: 'debug',
+  profile: 'debug',
+  info: 'info',
+  warning: 'warning',
+  error: 'error',
+  critical: 'critical',
+  quiet: 'quiet',
+};
+
+/** Salt's names of log levels. Throws `usage-value` on any other. */
+export const logLevelOf = (
+  name: string,
+  text: string | undefined,
+): LogLevel | 'quiet' | undefined => {
+  if (text === undefined) return undefined;
+  const level = Object.hasOwn(levels, text) ? levels[text] : undefined;
+  if (level !== undefined) return level;
+  const meant = nearest(text, Object.keys(levels));
+  throw new TsaltError('usage-value', `There is no log level '${text}'.`, {
+    hint:
+      meant === undefined
+        ? `--${name} takes ${Object.keys(levels).join(', ')}.`
+        : `Did you mean '${meant}'?`,
+  });
+};

@@ -1,0 +1,91 @@
+import type { Question } from '../config/request.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { Secret } from '../protocol/host.ts';
+
+export type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stderr: NodeJS.WriteStream };
+
+/**
+ * Asks for secrets at the terminal, one question at a time, without an echo.
+ *
+ * @param pause takes progress off the screen; what it gives puts it back
+ * @throws TsaltError `no-terminal` at once where nobody can answer, `interrupted` on Ctrl-C
+ */
+export const createAsk = (
+  { stdin, stderr }: Terminal,
+  pause: () => Promise<() => void>,
+): ((question: Question) => Promise<Secret>) => {
+  let turn: Promise<unknown> = Promise.resolve();
+  return question => {
+    if (stdin.isTTY !== true) return Promise.reject(noTerminal(question));
+    const answer = turn.then(async () => {
+      const resume = await pause();
+      try {
+        return await readHidden(stdin, stderr, harmlessPrompt(question.prompt));
+      } finally {
+        resume();
+      }
+    });
+    turn = answer.catch(() => undefined);
+    return answer;
+  };
+};
+
+const names = {
+  password: 'a password',
+  'sudo-password': 'a sudo password',
+  passphrase: 'the passphrase of a key',
+  'keyboard-interactive': 'an answer',
+} as const;
+
+const noTerminal = ({ host, what }: Question): TsaltError =>
+  new TsaltError(
+    'no-terminal',
+    `The host '${host}' needs ${names[what]}, and there is no terminal to ask at.`,
+    {
+      kind: 'auth',
+      hint: 'Name its source in the roster: {env: NAME}, {file: PATH} or {command: [PROGRAM]}.',
+    },
+  );
+
+// A server words its own prompts: it must not steer the terminal with them.
+const harmlessPrompt = (prompt: string): string =>
+  prompt.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+
+const interrupted = (): TsaltError =>
+  new TsaltError('interrupted', 'The question was interrupted.', { kind: 'auth' });
+
+const readHidden = (
+  stdin: NodeJS.ReadStream,
+  stderr: NodeJS.WriteStream,
+  prompt: string,
+): Promise<Secret> =>
+  new Promise((resolve, reject) => {
+    let typed = '';
+    const finish = (settle: () => void): void => {
+      stdin.off('data', onData);
+      stdin.setRawMode(false);
+      stdin.pause();
+      stderr.write('\n');
+      settle();
+    };
+    const onData = (chunk: Buffer): void => {
+      for (const character of chunk.toString('utf8')) {
+        if ('\r\n\u0004'.includes(character)) {
+          finish(() => resolve(new Secret(typed)));
+          return;
+        }
+        if (character === '\u0003') {
+          finish(() => reject(interrupted()));
+          process.kill(process.pid, 'SIGINT');
+          return;
+        }
+        if (character === '\u007f' || character === '\b') typed = typed.slice(0, -1);
+        else if (character === '\u0015') typed = '';
+        else typed += character;
+      }
+    };
+    stderr.write(prompt);
+    stdin.setRawMode(true);
+    stdin.resume();
+    stdin.on('data', onData);
+  });

@@ -1,0 +1,35 @@
+import type { HostResult } from '../protocol/event.ts';
+import type { OutputOptions } from './options.ts';
+
+/** An outputter: results to text without a last newline; empty text prints nothing. */
+export type Format = {
+  readonly format: (results: readonly HostResult[], options: OutputOptions) => string;
+  /** One document for all hosts, however `--static` stands. */
+  readonly whole?: boolean;
+};
+
+type Loader = () => Promise<Format>;
+
+const formats: Readonly<Record<string, Loader>> = {
+  highstate: async () => (await import('./format/highstate.ts')).highstateFormat,
+  nested: async () => (await import('./format/nested.ts')).nestedFormat,
+  json: async () => (await import('./format/json.ts')).jsonFormat,
+  txt: async () => (await import('./format/plain.ts')).txtFormat,
+  text: async () => (await import('./format/plain.ts')).txtFormat,
+  raw: async () => (await import('./format/plain.ts')).rawFormat,
+  newline_values_only: async () => (await import('./format/plain.ts')).valuesFormat,
+  quiet: async () => ({ format: () => '' }),
+  table: async () => (await import('./format/table.ts')).tableFormat,
+  profile: async () => (await import('./format/table.ts')).profileFormat,
+  junit: async () => (await import('./format/junit.ts')).junitFormat,
+  markdown: async () => (await import('./format/markdown.ts')).markdownFormat,
+};
+
+/** Names that `--out` takes. */
+export const outputNames: readonly string[] = [...Object.keys(formats), 'ndjson'];
+
+/** Loads one outputter; nothing else of this room is read for it. */
+export const loadFormat = (name: string): Promise<Format> => {
+  const loader = Object.hasOwn(formats, name) ? formats[name] : formats.nested;
+  return (loader as Loader)();
+};

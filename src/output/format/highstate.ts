@@ -1,0 +1,19 @@
+import type { Format } from '../format.ts';
+import { highstate } from '../highstate.ts';
+import { dataOf } from '../result.ts';
+import { nestedFormat } from './nested.ts';
+
+/**
+ * Salt's highstate outputter. A return that is no state run is shown as `nested` shows it,
+ * unless `--out=highstate` asks for it: so does salt-ssh.
+ */
+export const highstateFormat: Format = {
+  format: (results, options) =>
+    results
+      .map(result =>
+        result.states === undefined && options.out !== 'highstate'
+          ? nestedFormat.format([result], options)
+          : highstate(result.id, dataOf(result), options),
+      )
+      .join('\n'),
+};

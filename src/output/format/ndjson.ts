@@ -1,0 +1,37 @@
+import { TsaltError } from '../../protocol/error.ts';
+import type { RunEvent } from '../../protocol/event.ts';
+import { errorText, isLogged } from '../message.ts';
+import type { Output, OutputRequest } from '../request.ts';
+import { hide, hideSecrets } from '../result.ts';
+import { jsonText } from './json.ts';
+
+/** Every event of the run as a line of JSON, the moment it happens. */
+export const ndjsonOutput = ({ write, complain, logLevel }: OutputRequest): Output => ({
+  emit: event => {
+    if (event.type === 'log' && !isLogged(event.level, logLevel)) return;
+    write(`${jsonText({ time: new Date().toISOString(), ...withoutSecrets(event) })}\n`);
+  },
+  pause: () => Promise.resolve(() => undefined),
+  finish: () => Promise.resolve(),
+  fail: error => {
+    complain(`${errorText(error)}\n`);
+    const time = new Date().toISOString();
+    write(`${jsonText({ time, type: 'error', ...errorFields(error) })}\n`);
+    return Promise.resolve();
+  },
+});
+
+const errorFields = (error: unknown): object => {
+  if (!(error instanceof TsaltError))
+    return { kind: 'internal', message: error instanceof Error ? error.message : String(error) };
+  const { code, kind, message, at, hint } = error;
+  return { code, kind, message, at, hint };
+};
+
+const withoutSecrets = (event: RunEvent): RunEvent => {
+  if (event.type === 'state' && event.result.no_log === true)
+    return { ...event, result: hide(event.result) };
+  if (event.type === 'host' && event.result.states !== undefined)
+    return { ...event, result: { ...event.result, states: hideSecrets(event.result.states) } };
+  return event;
+};

@@ -1,0 +1,9 @@
+import { palette } from '../color.ts';
+import type { Format } from '../format.ts';
+import { nested } from '../nested.ts';
+import { dataByHost } from '../result.ts';
+
+/** Salt's nested outputter. */
+export const nestedFormat: Format = {
+  format: (results, { color }) => nested(dataByHost(results), { colors: palette(color) }),
+};

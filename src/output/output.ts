@@ -1,0 +1,122 @@
+import type { HostResult, RunEvent } from '../protocol/event.ts';
+import { type Format, loadFormat } from './format.ts';
+import type { Live } from './live.ts';
+import { errorText, isLogged, logLine } from './message.ts';
+import type { Output, OutputRequest } from './request.ts';
+import { harmless } from './text.ts';
+
+/** Makes the output of one run. Only what `--out` needs is loaded. */
+export const createOutput = async (request: OutputRequest): Promise<Output> =>
+  request.options.out === 'ndjson'
+    ? (await import('./format/ndjson.ts')).ndjsonOutput(request)
+    : new HostOutput(request);
+
+class HostOutput implements Output {
+  readonly #request: OutputRequest;
+  readonly #results: HostResult[] = [];
+  readonly #printed = new Set<HostResult>();
+  readonly #started = performance.now();
+  #format: Promise<Format> | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #live: Live | undefined;
+  #before: RunEvent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(request: OutputRequest) {
+    this.#request = request;
+    const { live, liveAfter = 300 } = request;
+    if (live !== undefined) this.#timer = setTimeout(() => this.#goLive(live), liveAfter);
+  }
+
+  emit = (event: RunEvent): void => {
+    if (this.#live) this.#live.emit(event);
+    else if (this.#timer !== undefined) this.#before.push(event);
+    if (event.type === 'log') this.#log(event);
+    else if (event.type === 'phase' && this.#request.timeline) this.#phase(event);
+    else if (event.type === 'host') this.#host(event.result);
+  };
+
+  pause = async (): Promise<() => void> => {
+    await this.#work;
+    return (await this.#live?.pause()) ?? (() => undefined);
+  };
+
+  finish = async (): Promise<void> => {
+    await this.#settle();
+    const left = this.#results.filter(result => !this.#printed.has(result));
+    if (left.length === 0) return;
+    if (this.#request.options.static || (await this.#formatOf(left[0])).whole === true)
+      await this.#print(left);
+    else for (const result of left) await this.#print([result]);
+  };
+
+  fail = async (error: unknown): Promise<void> => {
+    await this.finish();
+    this.#request.complain(`${errorText(error)}\n`);
+    const empty = emptyDocument[this.#request.options.out ?? ''];
+    if (this.#results.length === 0 && empty !== undefined) this.#request.write(empty);
+  };
+
+  async #settle(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#work;
+    await this.#live?.stop();
+    this.#live = undefined;
+  }
+
+  #goLive(start: () => Promise<Live>): void {
+    this.#work = this.#work.then(async () => {
+      const live = await start();
+      if (this.#timer === undefined) return;
+      this.#timer = undefined;
+      for (const event of this.#before) live.emit(event);
+      this.#before = [];
+      this.#live = live;
+    });
+  }
+
+  /** Without progress on the screen each host is written as it comes. */
+  #host(result: HostResult): void {
+    this.#results.push(result);
+    const { options, live, complain } = this.#request;
+    if (result.failure !== undefined && result.states !== undefined)
+      complain(`${harmless(result.id)}: ${harmless(result.failure.message)}\n`);
+    if (options.static || live !== undefined) return;
+    this.#work = this.#work.then(async () => {
+      if ((await this.#formatOf(result)).whole !== true) await this.#print([result]);
+    });
+  }
+
+  async #print(results: readonly HostResult[]): Promise<void> {
+    const { options, write } = this.#request;
+    const { format } = await this.#formatOf(results[0]);
+    for (const result of results) this.#printed.add(result);
+    const text = format(results, options).trimEnd();
+    if (text !== '') write(`${text}\n`);
+  }
+
+  /** The format of `--out`, or the one that this result asks for. */
+  #formatOf(result: HostResult | undefined): Promise<Format> {
+    const { out } = this.#request.options;
+    if (out === undefined) return loadFormat(outputterOf(result));
+    this.#format ??= loadFormat(out);
+    return this.#format;
+  }
+
+  #log({ level, host, message }: RunEvent & { type: 'log' }): void {
+    if (!isLogged(level, this.#request.logLevel)) return;
+    this.#request.complain(`${logLine(level, host, message)}\n`);
+  }
+
+  #phase({ host, phase, detail }: RunEvent & { type: 'phase' }): void {
+    const at = ((performance.now() - this.#started) / 1000).toFixed(3).padStart(8);
+    const more = detail === undefined ? '' : ` ${harmless(detail)}`;
+    this.#request.complain(`${at} s  ${harmless(host)}: ${phase}${more}\n`);
+  }
+}
+
+const outputterOf = (result: HostResult | undefined): string =>
+  result?.states !== undefined ? 'highstate' : (result?.outputter ?? 'nested');
+
+const emptyDocument: Readonly<Record<string, string>> = { json: '{}\n', yaml: '{}\n' };

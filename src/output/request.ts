@@ -1,0 +1,30 @@
+import type { RunEvent } from '../protocol/event.ts';
+import type { LogLevel } from '../protocol/job.ts';
+import type { Live } from './live.ts';
+import type { OutputOptions } from './options.ts';
+
+export type OutputRequest = {
+  readonly options: OutputOptions;
+  /** Takes the results: standard output or a file. */
+  readonly write: (text: string) => void;
+  /** Takes messages for the person: standard error. */
+  readonly complain: (text: string) => void;
+  readonly logLevel: LogLevel | 'quiet';
+  /** `-v`: a line for each phase of each host. */
+  readonly timeline: boolean;
+  /** Progress on a terminal; absent where there is none. */
+  readonly live?: () => Promise<Live>;
+  /** Milliseconds until progress is worth its room. */
+  readonly liveAfter?: number;
+};
+
+/** Shows a run while it happens and what came of it. */
+export type Output = {
+  readonly emit: (event: RunEvent) => void;
+  /** Takes progress off the screen until the function it gives is called. */
+  readonly pause: () => Promise<() => void>;
+  /** Writes what is still to be written. */
+  readonly finish: () => Promise<void>;
+  /** Reports that the run could not be done; standard output stays valid. */
+  readonly fail: (error: unknown) => Promise<void>;
+};

@@ -1,0 +1,50 @@
+import { setOwn } from '../data/value.ts';
+import type { HostResult } from '../protocol/event.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { isPlainDict } from '../protocol/plain.ts';
+import type { StateResult, StateResults } from '../protocol/result.ts';
+
+/** What a host gave back, as outputters show it: its data, or why there is none. */
+export const dataOf = (result: HostResult): Plain => {
+  if (result.states !== undefined) return hideSecrets(result.states) as PlainDict;
+  return result.failure === undefined ? (result.value ?? null) : result.failure.message;
+};
+
+/** Several hosts' data in one dictionary by id. */
+export const dataByHost = (results: readonly HostResult[]): PlainDict => {
+  const data: PlainDict = {};
+  for (const result of results) setOwn(data, result.id, dataOf(result));
+  return data;
+};
+
+/** A state run's results: what was asked for is a mapping of tags. */
+export const statesOf = (result: HostResult): StateResults | undefined =>
+  result.states === undefined ? undefined : hideSecrets(result.states);
+
+const hidden = 'The output of this state is hidden (no_log).';
+
+/** States with `no_log` show their outcome and nothing else, whatever the host sent. */
+export const hideSecrets = (states: StateResults): StateResults => {
+  const shown: StateResults = {};
+  for (const [tag, result] of Object.entries(states))
+    setOwn(shown, tag, isSecret(result) ? hide(result) : result);
+  return shown;
+};
+
+const isSecret = (result: StateResult): boolean => isPlainDict(result) && result.no_log === true;
+
+export const hide = (result: StateResult): StateResult => {
+  const { __id__, __sls__, __run_num__, start_time, duration, name } = result;
+  return {
+    name,
+    changes: Object.keys(result.changes).length > 0 ? { hidden: true } : {},
+    result: result.result,
+    comment: hidden,
+    __id__,
+    __sls__,
+    __run_num__,
+    start_time,
+    duration,
+    no_log: true,
+  };
+};

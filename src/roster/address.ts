@@ -1,0 +1,40 @@
+/** Ids stand in file names, targets and messages: letters, digits and `. _ - @ : +`. */
+export const isId = (id: string): boolean =>
+  id.length <= 255 && /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._@:+-]*$/u.test(id);
+
+/** A host name or address that no program can take for an option or a shell's syntax. */
+export const isAddress = (host: string): boolean =>
+  host.length <= 255 && /^[\p{L}\p{N}_:[][\p{L}\p{N}\p{M}._:%[\]-]*$/u.test(host);
+
+/** A login name that no program can take for an option or a shell's syntax. */
+export const isUser = (user: string): boolean =>
+  user.length <= 255 && /^[\p{L}\p{N}_.][\p{L}\p{N}\p{M}._@+-]*\$?$/u.test(user);
+
+export type Address = { readonly user?: string; readonly host: string; readonly port?: number };
+
+const form =
+  /^(?:ssh:\/\/)?(?:(?<user>.+)@)?(?:\[(?<v6>[^\]]+)\]|(?<host>[^:@[\]/]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.%a-z]*))(?::(?<port>\d{1,5}))?\/?$/;
+
+/**
+ * Reads `host`, `user@host`, `host:port`, `user@[v6]:port` or `ssh://…`.
+ *
+ * @returns undefined when the text is none of these or holds what ssh must not see
+ */
+export const readAddress = (text: string): Address | undefined => {
+  const groups = form.exec(text)?.groups;
+  const host = groups?.v6 ?? groups?.host;
+  if (groups === undefined || host === undefined || !isAddress(host)) return undefined;
+  const { user } = groups;
+  if (user !== undefined && !isUser(user)) return undefined;
+  const port = groups.port === undefined ? undefined : Number(groups.port);
+  if (port !== undefined && (port < 1 || port > 65535)) return undefined;
+  return {
+    host,
+    ...(user === undefined ? {} : { user }),
+    ...(port === undefined ? {} : { port }),
+  };
+};
+
+/** Whether every hop of a `ProxyJump` chain is an address. */
+export const isJumpChain = (chain: string): boolean =>
+  chain === 'none' || chain.split(',').every(hop => readAddress(hop.trim()) !== undefined);

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { describe, placeOf } from '../../data/read.ts';
+import { type Data, isDict } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { loadYaml } from '../../yaml/load.ts';
+import type { RosterRequest } from '../load.ts';
+import type { Entry, Found } from '../roster.ts';
+
+/** Salt's `flat`: a file of `id: {host, user, …}` or `id: host`, rendered when it is a template. */
+export const flat = async (
+  file: string,
+  { render }: Pick<RosterRequest, 'render'>,
+): Promise<Found> => {
+  const text = await readRoster(file);
+  return { entries: entriesOf(await parse(text, file, render), file) };
+};
+
+// What needs a renderer: a shebang, or a tag of Liquid or Jinja.
+const isTemplate = (text: string): boolean => text.startsWith('#!') || /\{[{%#]/.test(text);
+
+export const parse = (
+  text: string,
+  file: string,
+  render: RosterRequest['render'],
+): Promise<Data> | Data => (isTemplate(text) ? render(text, file) : loadYaml(text, { file }));
+
+/** Reads a roster's text. Throws `roster-missing` or `roster-unreadable`. */
+export const readRoster = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw missing
+      ? new TsaltError('roster-missing', `There is no roster ${file}.`, { cause })
+      : new TsaltError('roster-unreadable', `The roster ${file} cannot be read: ${reason}.`, {
+          cause,
+        });
+  }
+};
+
+export const entriesOf = (data: Data, file: string): Entry[] => {
+  if (data === null) return [];
+  if (!isDict(data))
+    throw new TsaltError(
+      'roster-shape',
+      `The roster must be a mapping of ids to hosts, not ${describe(data)}.`,
+      { at: { file, line: 1 } },
+    );
+  return [...data].map(([id, value]) => ({
+    id: String(id),
+    value,
+    file,
+    at: placeOf(file, data, id),
+  }));
+};

@@ -1,0 +1,91 @@
+import { statSync } from 'node:fs';
+import { nearest } from '../data/nearest.ts';
+import type { Data, Dict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { checkDefaults, checkHost } from './check.ts';
+import type { CheckedHost, Entry, Found } from './roster.ts';
+
+export type RosterRequest = {
+  /** Sources in order; an empty backend is found out by looking at the source. */
+  readonly sources: readonly { readonly backend: string; readonly source: string }[];
+  readonly defaults: Dict;
+  /** The file the defaults stand in, for messages. */
+  readonly defaultsFile: string;
+  /** Template text to data, through the render pipe. */
+  readonly render: RenderRoster;
+  /** For ids without a dot from the backend `dir`. */
+  readonly domain?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+export type RenderRoster = (text: string, file: string) => Promise<Data>;
+
+export type Roster = {
+  readonly hosts: readonly CheckedHost[];
+  /** Groups of the inventories, as `nodegroups` expressions. */
+  readonly groups: Readonly<Record<string, string>>;
+};
+
+type Backend = (source: string, request: RosterRequest) => Promise<Found>;
+
+const backends: Readonly<Record<string, () => Promise<Backend>>> = {
+  flat: async () => (await import('./backends/flat.ts')).flat,
+  dir: async () => (await import('./backends/dir.ts')).dir,
+};
+
+/**
+ * Reads all rosters and merges them by id, in order of first appearance.
+ *
+ * @throws TsaltError `roster-…` with the place
+ */
+export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
+  const defaults = { dict: request.defaults, file: request.defaultsFile };
+  checkDefaults(defaults);
+  const entries = new Map<string, Entry[]>();
+  const groups = new Map<string, Set<string>>();
+  for (const { backend, source } of request.sources) {
+    const found = await (await pick(backend, source))(source, request);
+    for (const entry of found.entries) {
+      const known = entries.get(entry.id);
+      if (known) known.push(entry);
+      else entries.set(entry.id, [entry]);
+    }
+    for (const [name, ids] of found.groups ?? [])
+      groups.set(name, new Set([...(groups.get(name) ?? []), ...ids]));
+  }
+  return {
+    hosts: [...entries.values()].map(list => checkHost(list, defaults)),
+    groups: Object.fromEntries([...groups].map(([name, ids]) => [name, `L@${[...ids].join(',')}`])),
+  };
+};
+
+const pick = async (name: string, source: string): Promise<Backend> => {
+  const backend = name === '' ? guess(source) : name;
+  const load = Object.hasOwn(backends, backend) ? backends[backend] : undefined;
+  if (load !== undefined) return load();
+  const meant = nearest(backend, Object.keys(backends));
+  throw new TsaltError('roster-backend', `There is no roster backend '${backend}'.`, {
+    hint:
+      meant === undefined
+        ? `The backends are ${Object.keys(backends).join(', ')}.`
+        : `Did you mean '${meant}'?`,
+  });
+};
+
+/** The backend of a source that is only a path. */
+const guess = (source: string): string => {
+  const stat = statSync(source, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) return 'dir';
+  if (/\.(ts|mts|js|mjs)$/.test(source)) return 'module';
+  if (/\.tfstate$/.test(source)) return 'terraform';
+  if (/\.(ini|cfg)$/.test(source)) return 'ansible';
+  return stat !== undefined && (stat.mode & 0o111) !== 0 ? 'script' : 'flat';
+};
+
+/** One host that no roster knows: `user@host:port` on the command line. */
+export const adHocHost = (
+  id: string,
+  keys: Dict,
+  { defaults, defaultsFile }: Pick<RosterRequest, 'defaults' | 'defaultsFile'>,
+): CheckedHost =>
+  checkHost([{ id, value: keys, file: defaultsFile }], { dict: defaults, file: defaultsFile });

@@ -1,0 +1,32 @@
+import type { Data, Dict } from '../data/value.ts';
+import type { Place } from '../protocol/error.ts';
+import type { Host } from '../protocol/host.ts';
+
+/** One host as a backend found it: roster keys, unchecked, and where they come from. */
+export type Entry = {
+  readonly id: string;
+  /** Roster keys; text alone is the host. */
+  readonly value: Data;
+  /** The file (or command) that it was read from; paths in it start at its folder. */
+  readonly file: string;
+  readonly at?: Place;
+};
+
+/** What one backend found. */
+export type Found = {
+  readonly entries: readonly Entry[];
+  /** Groups of ids by name: nodegroups that the inventory brings along. */
+  readonly groups?: ReadonlyMap<string, readonly string[]>;
+};
+
+/** Where a secret comes from when the roster does not hold it: read only for hosts that run. */
+export type SecretSource = { readonly node: Dict; readonly file: string; readonly at: Place };
+
+export type SecretKey = 'passwd' | 'sudo_passwd' | 'priv_passwd';
+
+export type CheckedHost = {
+  readonly host: Host;
+  /** The source that named it first. */
+  readonly file: string;
+  readonly secrets: Partial<Record<SecretKey, SecretSource>>;
+};
