@@ -41,9 +41,7 @@ export type ModuleFailure = {
 /** The registry as its maker offers it: with what only the runtime's own parts ask for. */
 export type FullRegistry = Registry & {
   /** Every module of a kind that loads (grains), and why the others do not. */
-  readonly all: (
-    kind: 'grains' | 'utils',
-  ) => Promise<{
+  readonly all: (kind: 'grains' | 'utils') => Promise<{
     readonly modules: readonly LoadedModule[];
     readonly failures: readonly ModuleFailure[];
   }>;

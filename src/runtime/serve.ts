@@ -4,6 +4,7 @@ import { TsaltError } from '../protocol/error.ts';
 import {
   type CallParams,
   type Hello,
+  type HostOpts,
   type LogLevel,
   protocolVersion,
   type RunParams,
@@ -17,9 +18,7 @@ import { openWire } from './wire.ts';
 
 export type ServeOptions = {
   readonly registry: Registry;
-  readonly collectGrains: () => Promise<PlainDict>;
-  /** Functions that live on the control node, by name. */
-  readonly controlFunctions: readonly string[];
+  readonly collectGrains: (warn: (message: string) => void) => Promise<PlainDict>;
   /** The workspace of this host: an absolute path of a folder only its user can read. */
   readonly dir: string;
   /** Bytes of the wire that the bootstrap has read already. */
@@ -44,17 +43,23 @@ export const serve = (options: ServeOptions): void => {
   crashed.catch(() => {});
   const guarded = <T>(work: Promise<T>): Promise<T> => Promise.race([work, crashed]);
 
+  const early: (() => void)[] = [];
+  let greeted = false;
+  const send = (name: string, payload: unknown): void => {
+    if (greeted) void peer.event(name, payload);
+    else early.push(() => void peer.event(name, payload));
+  };
   const log = (level: LogLevel, module: string, message: string): void =>
-    void peer.event('log', { level, module, message });
+    send('log', { level, module, message });
+  setContext(idleContext(options, log));
   const session = new Session({
     registry: options.registry,
-    collectGrains: options.collectGrains,
-    controlFunctions: new Set(options.controlFunctions),
+    collectGrains: () => options.collectGrains(message => log('warning', 'grains', message)),
     dir: options.dir,
     request: (method, params, sink) => peer.request(method, params, sink),
     emit: {
-      stateStart: payload => void peer.event('state-start', payload),
-      state: payload => void peer.event('state', payload),
+      stateStart: payload => send('state-start', payload),
+      state: payload => send('state', payload),
       log,
     },
   });
@@ -85,8 +90,12 @@ export const serve = (options: ServeOptions): void => {
     },
   });
   hello.then(
-    payload => void peer.event('hello', payload),
-    error => crash(error),
+    payload => {
+      void peer.event('hello', payload);
+      greeted = true;
+      for (const later of early.splice(0)) later();
+    },
+    error => void fail(error),
   );
 
   const { beat, stop: stopWatching } = watchHeartbeat(() => void end('link lost'));
@@ -106,6 +115,8 @@ export const serve = (options: ServeOptions): void => {
   };
   const fail = async (error: unknown): Promise<void> => {
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    for (const later of early.splice(0)) later();
+    greeted = true;
     log('critical', 'runtime', why);
     session.stop('cancelled');
     crash(
@@ -130,7 +141,6 @@ export const serve = (options: ServeOptions): void => {
   process.on('SIGHUP', () => void end('link lost'));
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => void end('cancelled'));
-  setContext(idleContext(options, log));
 
   const receive = (bytes: Uint8Array): void => {
     try {
@@ -185,7 +195,7 @@ const idleContext = (options: ServeOptions, log: ModuleContext['log']): ModuleCo
   utils: options.registry.utils,
   grains: {},
   pillar: {},
-  opts: { id: '', test: true, saltenv: 'base', cachedir: options.dir },
+  opts: { test: true, saltenv: 'base', cachedir: options.dir } as unknown as HostOpts,
   context: {},
   env: 'base',
   log,

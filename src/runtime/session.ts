@@ -31,8 +31,6 @@ import { finishedOf, startedOf } from './report.ts';
 export type SessionHost = {
   readonly registry: Registry;
   readonly collectGrains: () => Promise<PlainDict>;
-  /** Functions that live on the control node. */
-  readonly controlFunctions: ReadonlySet<string>;
   /** The workspace: lock, journal, results of a run whose link was lost. */
   readonly dir: string;
   readonly request: <T>(
@@ -54,6 +52,7 @@ export class Session {
   #stopping = false;
   #linkLost = false;
   #running = 0;
+  #names: ReadonlySet<string> | undefined;
   readonly #idle = new Set<() => void>();
 
   constructor(host: SessionHost) {
@@ -84,7 +83,7 @@ export class Session {
   call({ fun, args, kwargs, opts, pillar }: CallParams): Promise<CallResult> {
     return this.#work(async () => {
       const context = await this.#context(opts, pillar ?? {});
-      const value = await withContext(context, () => this.#execute(fun, args, kwargs, false));
+      const value = await withContext(context, () => this.#execute(fun, args, kwargs));
       const plain = toJson(value);
       const { retcode } = context.context;
       return { value: plain, retcode: retcodeFor(retcode, plain) };
@@ -118,7 +117,7 @@ export class Session {
     });
     const engineHost: EngineHost = {
       registry,
-      execute: (fun, args, kwargs) => this.#execute(fun, args as Plain[], kwargs, true),
+      execute: (fun, args, kwargs) => this.#execute(fun, args as Plain[], kwargs),
       hasFunction: fun => this.#knows(fun),
       opts: params.opts,
       grains: () => grains,
@@ -231,21 +230,15 @@ export class Session {
     return context;
   }
 
-  async #execute(
-    fun: string,
-    args: readonly Plain[],
-    kwargs: PlainDict,
-    mayAsk: boolean,
-  ): Promise<unknown> {
-    if (mayAsk && this.#host.controlFunctions.has(fun))
-      return this.#host.request('control.call', { fun, args, kwargs });
+  async #execute(fun: string, args: readonly Plain[], kwargs: PlainDict): Promise<unknown> {
     const resolved = await this.#host.registry.resolve('exec', fun);
     if (!resolved.ok) throw new TsaltError('no-function', resolved.reason, { kind: 'host' });
     return resolved.call(args, kwargs);
   }
 
   #knows(fun: string): boolean {
-    return this.#host.controlFunctions.has(fun) || this.#host.registry.names('exec').includes(fun);
+    this.#names ??= new Set(this.#host.registry.names('exec'));
+    return this.#names.has(fun);
   }
 
   async #reloadPillar(wanted: boolean): Promise<PlainDict | undefined> {
@@ -264,8 +257,11 @@ export class Session {
 }
 
 /** Grains that the roster or the configuration gives this host win over what it found out. */
-const withOwnGrains = (grains: PlainDict, { grains: own }: HostOpts): PlainDict =>
-  isPlainDict(own) ? { ...grains, ...own } : grains;
+const withOwnGrains = (grains: PlainDict, { id, grains: own }: HostOpts): PlainDict => ({
+  ...grains,
+  id,
+  ...(isPlainDict(own) ? own : {}),
+});
 
 /** Salt's rule: what the function left in `__context__`, else 1 for a dict that says it failed. */
 const retcodeFor = (left: unknown, value: Plain): number => {

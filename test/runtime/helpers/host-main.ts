@@ -11,7 +11,6 @@ const nop = ({ name }: { name?: unknown }) => ({ name, changes: {}, result: true
 
 serve({
   dir,
-  controlFunctions: ['pillar.get'],
   collectGrains: async () => ({ id: 'h', os: 'Debian', username: 'me', shell: '/bin/sh' }),
   registry: tableRegistry({
     exec: {
