@@ -19,12 +19,21 @@ export type Lab = {
 };
 
 const script = fileURLToPath(new URL('../lab/lab', import.meta.url));
-const programs = ['systemd-nspawn', 'debootstrap', 'ssh-keygen', 'ip', 'dpkg-deb', 'dpkg-scanpackages'];
+const programs = [
+  'systemd-nspawn',
+  'debootstrap',
+  'ssh-keygen',
+  'ip',
+  'dpkg-deb',
+  'dpkg-scanpackages',
+];
 
 /** Why no lab can run here; undefined when it can. Tests put it in their skip's name. */
 export const labMissing = (): string | undefined => {
   if (process.getuid?.() !== 0) return 'needs root';
-  const missing = programs.filter(name => spawnSync('/bin/sh', ['-c', `command -v ${name}`]).status !== 0);
+  const missing = programs.filter(
+    name => spawnSync('/bin/sh', ['-c', `command -v ${name}`]).status !== 0,
+  );
   return missing.length > 0 ? `needs ${missing.join(', ')}` : undefined;
 };
 
@@ -41,10 +50,16 @@ export const createLab = (number: number): Lab => {
   };
   const run = (...args: string[]): Promise<string> =>
     new Promise((resolve, reject) => {
-      execFile('bash', [script, ...args], { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-        if (error) reject(new Error(`lab ${args.join(' ')}: ${stderr || stdout || error.message}`));
-        else resolve(stdout);
-      });
+      execFile(
+        'bash',
+        [script, ...args],
+        { env, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => {
+          if (error)
+            reject(new Error(`lab ${args.join(' ')}: ${stderr || stdout || error.message}`));
+          else resolve(stdout);
+        },
+      );
     });
   return {
     dir,

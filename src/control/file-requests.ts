@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import type { FileRoots } from '../fileserver/file-roots.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { ControlMethods, FileAnswer } from '../protocol/job.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import { type Handler, WithContent } from '../protocol/peer.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+
+/** Renders a template file's text for the host: `template:` of file states. */
+export type TemplateRenderer = (
+  request: ControlMethods['file.render'],
+  text: string,
+  file: string,
+) => Promise<string>;
+
+/**
+ * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
+ * name (and what lies below a folder they name), and those of `extra_filerefs`. Anything else
+ * ends its run.
+ */
+export class FileRefs {
+  readonly #named = new Set<string>();
+  readonly #templates = new Set<string>();
+
+  /** Allows every `salt://` path in these arguments. */
+  add(value: Plain | readonly LowChunk[] | PlainDict): void {
+    if (typeof value === 'string') {
+      for (const [, path = ''] of value.matchAll(/salt:\/\/\|?([^\s'"?,]+)/g))
+        this.#named.add(clean(path));
+      if (value.startsWith('salt://'))
+        this.#named.add(clean(value.slice('salt://'.length).split('?')[0] ?? ''));
+    } else if (Array.isArray(value)) for (const item of value) this.add(item as Plain);
+    else if (typeof value === 'object' && value !== null)
+      for (const item of Object.values(value)) this.add(item as Plain);
+  }
+
+  /** Allows what these chunks name: their sources, and the texts and engines of their templates. */
+  addChunks(chunks: readonly LowChunk[]): void {
+    for (const chunk of chunks) {
+      this.add(chunk);
+      if (typeof chunk.template !== 'string') continue;
+      for (const text of contentsOf(chunk)) this.#templates.add(textKey(chunk.template, text));
+      for (const source of [chunk.source, chunk.sources, chunk.name].flat())
+        if (typeof source === 'string')
+          this.#templates.add(`${chunk.template} ${clean(bare(source))}`);
+    }
+  }
+
+  /** Allows one text to be rendered by one engine (`contents_pillar`). */
+  addText(template: string, text: string): void {
+    this.#templates.add(textKey(template, text));
+  }
+
+  /**
+   * Whether the job named this template with this engine. A text that a host made up must
+   * never be rendered: a template can read the file roots, and some engines run code. Files
+   * the host may fetch can be rendered by the engines that are sandboxed.
+   */
+  allowsTemplate({ template, source, text }: ControlMethods['file.render']): boolean {
+    if (text !== undefined) return this.#templates.has(textKey(template, text));
+    return (
+      this.#templates.has(`${template} ${clean(bare(source))}`) || sandboxed.includes(template)
+    );
+  }
+
+  allows(path: string): boolean {
+    const wanted = clean(path);
+    if (this.#named.has(wanted) || this.#named.has('')) return true;
+    for (let at = wanted.lastIndexOf('/'); at > 0; at = wanted.lastIndexOf('/', at - 1))
+      if (this.#named.has(wanted.slice(0, at))) return true;
+    return false;
+  }
+}
+
+const sandboxed = ['jinja', 'liquid'];
+
+const textKey = (template: string, text: string): string =>
+  `${template}\0${createHash('sha256').update(text.trimEnd()).digest('hex')}`;
+
+const contentsOf = ({ contents }: LowChunk): string[] =>
+  Array.isArray(contents)
+    ? [contents.map(String).join('\n')]
+    : contents === undefined || contents === null
+      ? []
+      : [String(contents)];
+
+const clean = (path: string): string =>
+  path
+    .replace(/^\|/, '')
+    .replace(/\/+/g, '/')
+    .replace(/^\/|\/$/g, '');
+
+const bare = (path: string): string => {
+  const rest = path.startsWith('salt://') ? path.slice('salt://'.length) : path;
+  return rest.split('?')[0] ?? '';
+};
+
+const envOf = (path: string, saltenv: string): string =>
+  /[?&]saltenv=([^&]+)/.exec(path)?.[1] ?? saltenv;
+
+/** Handlers of the file requests of one host. `refuse` ends the host's run. */
+export const fileHandlers = ({
+  roots,
+  refs,
+  render,
+  refuse,
+}: {
+  roots: FileRoots;
+  refs: FileRefs;
+  render: TemplateRenderer;
+  refuse: (error: TsaltError) => void;
+}): Record<string, Handler> => {
+  const allowed = (path: string): void => {
+    if (refs.allows(bare(path))) return;
+    const error = new TsaltError(
+      'file-refused',
+      `The host asked for salt://${bare(path)}, which its job does not name.`,
+      {
+        kind: 'host',
+        hint: 'If a custom module computes this path, name it in extra_filerefs in tsalt.yaml.',
+      },
+    );
+    refuse(error);
+    throw error;
+  };
+  return {
+    'file.get': async ({ path, saltenv, have }: ControlMethods['file.get']) => {
+      allowed(path);
+      const found = roots.find(path, saltenv);
+      if (!found) return { found: false } satisfies FileAnswer;
+      const sha256 = await roots.hash(path, saltenv);
+      const answer = {
+        found: true,
+        sha256,
+        size: found.size,
+        mode: found.mode,
+      } satisfies FileAnswer;
+      return have === sha256
+        ? { ...answer, same: true }
+        : new WithContent(answer, roots.stream(path, saltenv));
+    },
+    'file.list': async ({ path, saltenv }: ControlMethods['file.list']) => {
+      allowed(path);
+      const folder = clean(bare(path));
+      return roots
+        .list(envOf(path, saltenv))
+        .filter(file => folder === '' || file.startsWith(`${folder}/`))
+        .map(file => (folder === '' ? file : file.slice(folder.length + 1)));
+    },
+    'file.render': async (request: ControlMethods['file.render']) => {
+      if (!refs.allowsTemplate(request)) {
+        const error = new TsaltError(
+          'template-refused',
+          'The host asked to render a template that its job does not name.',
+          {
+            kind: 'host',
+          },
+        );
+        refuse(error);
+        throw error;
+      }
+      const text = await templateText(request, { roots, allowed, render });
+      if (text === undefined) return { found: false } satisfies FileAnswer;
+      const bytes = Buffer.from(text, 'utf8');
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const answer = { found: true, sha256, size: bytes.length } satisfies FileAnswer;
+      return request.have === sha256 ? { ...answer, same: true } : new WithContent(answer, bytes);
+    },
+  };
+};
+
+/** The rendered text of a template request; undefined when its source is not there. */
+export const templateText = async (
+  request: ControlMethods['file.render'],
+  {
+    roots,
+    allowed,
+    render,
+  }: { roots: FileRoots; allowed: (path: string) => void; render: TemplateRenderer },
+): Promise<string | undefined> => {
+  if (request.text !== undefined)
+    return render(request, request.text, String(request.chunk.name ?? 'contents'));
+  allowed(request.source);
+  const found = roots.find(request.source, request.saltenv);
+  if (!found) return undefined;
+  return render(request, roots.read(request.source, request.saltenv), found.path);
+};

@@ -1,0 +1,174 @@
+import { toPlain, toPlainDict } from '../data/value.ts';
+import { showError, TsaltError } from '../protocol/error.ts';
+import type { HostFailure, HostResult, Phase } from '../protocol/event.ts';
+import type { Host, Secret } from '../protocol/host.ts';
+import type { LogLine, StateFinished, StateStarted } from '../protocol/job.ts';
+import { type Link, openRuntime } from '../transport/bootstrap.ts';
+import { runRaw } from '../transport/raw-shell.ts';
+import type { Connection, Transport } from '../transport/transport.ts';
+import { callWrapper } from '../wrapper/define.ts';
+import { type Shared, Site } from './site.ts';
+
+export type HostRun = {
+  readonly shared: Shared;
+  readonly transport: Transport;
+  readonly host: Host;
+  /** Decides, once grains are there, whether the host is a target. */
+  readonly isTarget?: (site: Site) => Promise<boolean>;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * One host's run, stage by stage. Whatever goes wrong is part of the result: a failing host
+ * never throws. Undefined: the host turned out to be no target.
+ */
+export const runHost = async (run: HostRun): Promise<HostResult | undefined> => {
+  const { host, shared } = run;
+  const { fun } = shared.request;
+  let connection: Connection | undefined;
+  let link: Link | undefined;
+  const faults: TsaltError[] = [];
+  const site = new Site(shared, host, error => {
+    faults.push(error);
+    link?.close();
+  });
+  try {
+    phase(run, 'connect');
+    connection = await run.transport.connect(host, { signal: run.signal });
+    if (shared.request.raw !== undefined)
+      return await rawShell(run, connection, shared.request.raw);
+    link = await connect(run, connection, site);
+    site.greet(link.hello.grains, link.peer);
+    site.learn(await shared.artifact());
+    if (run.isTarget && !(await run.isTarget(site))) return undefined;
+    return await dispatch(run, site);
+  } catch (error) {
+    const cause = faults[0] ?? error;
+    return {
+      id: host.id,
+      fun,
+      retcode: retcodeOf(cause),
+      failure: failureOf(cause),
+      ...partial(site),
+    };
+  } finally {
+    link?.close();
+    connection?.close();
+    phase(run, 'done');
+  }
+};
+
+const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): void =>
+  shared.emit({
+    type: 'phase',
+    host: host.id,
+    phase: name,
+    ...(detail === undefined ? {} : { detail }),
+  });
+
+/** Starts the runtime on the host and waits for its hello. */
+const connect = async (run: HostRun, connection: Connection, site: Site): Promise<Link> => {
+  const { host, shared } = run;
+  const { options } = shared.request;
+  return openRuntime({
+    connection,
+    host,
+    artifact: await shared.artifact(),
+    handlers: site.handlers(),
+    events: {
+      'state-start': (started: StateStarted) =>
+        shared.emit({ type: 'state-start', host: host.id, ...started }),
+      state: (finished: StateFinished) => {
+        site.states[finished.tag] = finished.result;
+        shared.emit({ type: 'state', host: host.id, ...finished });
+      },
+      log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...line }),
+    },
+    onPhase: (name: Phase, detail?: string) => phase(run, name, detail),
+    signal: run.signal,
+    askSudoPassword: askSudo(run),
+    nodeSource: shared.nodeSource,
+    wipe: options.wipe || shared.request.config.ssh_wipe,
+    randomDir: options.randomThinDir,
+  });
+};
+
+/** Runs the function where it lives. */
+const dispatch = async (run: HostRun, site: Site): Promise<HostResult> => {
+  const { host, shared } = run;
+  const { fun, args, kwargs } = shared.request;
+  const wrapper = await site.wrapper(fun);
+  if (!wrapper) {
+    phase(run, 'run');
+    const plain = toPlainDict(kwargs);
+    const { value, retcode } = await site.callHost(fun, args.map(toPlain), plain);
+    return { id: host.id, fun, value, retcode, ...outputterOf(site, fun) };
+  }
+  phase(run, 'render');
+  const value = await callWrapper(fun, wrapper, site.context(), args, kwargs);
+  if (site.ran) return { id: host.id, fun, states: site.states, retcode: site.retcode };
+  return {
+    id: host.id,
+    fun,
+    value: toPlain(value),
+    retcode: site.retcode,
+    ...outputterOf(site, fun),
+  };
+};
+
+/** States that finished before the run broke: they are reported, not lost. */
+const partial = (site: Site): Pick<HostResult, 'states'> =>
+  Object.keys(site.states).length > 0 ? { states: site.states } : {};
+
+const outputterOf = (site: Site, fun: string): Pick<HostResult, 'outputter'> => {
+  const [module = '', name = ''] = fun.split('.');
+  const outputter = site
+    .context()
+    .modules.find(item => item.kind === 'exec' && (item.virtualname ?? item.file) === module)
+    ?.outputters?.[name];
+  return outputter === undefined ? {} : { outputter };
+};
+
+/** `-r`: the command goes to the host's own shell; no runtime is needed there. */
+const rawShell = async (
+  run: HostRun,
+  connection: Connection,
+  command: string,
+): Promise<HostResult> => {
+  const { host, shared, signal } = run;
+  const { stdout, stderr, retcode } = await runRaw({
+    connection,
+    host,
+    command,
+    signal,
+    askSudoPassword: askSudo(run),
+  });
+  return {
+    id: host.id,
+    fun: shared.request.fun,
+    retcode,
+    value: retcode === 0 && stderr === '' ? stdout : { retcode, stdout, stderr },
+  };
+};
+
+const askSudo =
+  ({ host, shared }: HostRun) =>
+  (): Promise<Secret> =>
+    shared.request.ask({
+      host: host.id,
+      what: 'sudo-password',
+      prompt: `[sudo] password for ${host.user}@${host.id}: `,
+    });
+
+const failureOf = (error: unknown): HostFailure => ({
+  kind: error instanceof TsaltError ? error.kind : 'internal',
+  code: error instanceof TsaltError ? error.code : 'internal',
+  message: showError(error),
+});
+
+/** Salt's codes for a host: 1 compile error, 5 pillar, 254 for what keeps us from the host. */
+const retcodeOf = (error: unknown): number => {
+  const kind = error instanceof TsaltError ? error.kind : 'internal';
+  if (kind === 'pillar') return 5;
+  return ['unreachable', 'host-key', 'auth'].includes(kind) ? 254 : 1;
+};

@@ -1,0 +1,157 @@
+import pLimit from 'p-limit';
+import { buildArtifact } from '../bundle/artifact.ts';
+import type { Request } from '../config/request.ts';
+import { FileRoots } from '../fileserver/file-roots.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { HostResult, RunEvent } from '../protocol/event.ts';
+import type { Host } from '../protocol/host.ts';
+import { nodeSource } from '../transport/node-source.ts';
+import { openTransport } from '../transport/open-transport.ts';
+import { controlFunctions } from '../wrapper/table.ts';
+import { runHost } from './host.ts';
+import type { Shared } from './site.ts';
+import { pickTargets } from './targets.ts';
+
+/**
+ * Runs a request on every host that matches: at most `maxProcs` at once, in batches when
+ * asked. Results come in the order hosts finish. Throws `TsaltError` for faults of this side
+ * only (no target, a bad target expression); a failing host is a result.
+ */
+export const run = async (
+  request: Request,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+): Promise<HostResult[]> => {
+  const { hosts, isTarget } = pickTargets(request);
+  if (hosts.length === 0) throw noTarget(request);
+  emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
+  const shared = share(request, emit);
+  const transport = openTransport(transportOptions(request, emit));
+  const results: HostResult[] = [];
+  const one = async (host: Host): Promise<void> => {
+    if (signal.aborted || (request.options.failhard && results.some(failed))) return;
+    const result = await prepareAndRun(host);
+    if (!result) return;
+    results.push(result);
+    emit({ type: 'host', result });
+  };
+  const prepareAndRun = async (host: Host): Promise<HostResult | undefined> => {
+    const timeout = request.options.timeout;
+    const limit =
+      timeout === undefined
+        ? signal
+        : AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)]);
+    const prepared = await request.prepareHost(host).catch((error: unknown) => error);
+    if (prepared instanceof Error || !isHost(prepared)) return unprepared(host, request, prepared);
+    return runHost({
+      shared,
+      transport,
+      host: prepared,
+      signal: limit,
+      ...(isTarget ? { isTarget } : {}),
+    });
+  };
+  try {
+    for (const batch of batches(hosts, request)) {
+      const limit = pLimit(Math.max(1, request.options.maxProcs));
+      await Promise.all(batch.map(host => limit(one, host)));
+      if (signal.aborted) break;
+      if (request.options.batchWait) await pause(request.options.batchWait, signal);
+    }
+  } finally {
+    transport.close();
+    emit({ type: 'end' });
+  }
+  if (results.length === 0 && isTarget && !signal.aborted) throw noTarget(request);
+  return results;
+};
+
+const share = (request: Request, emit: Shared['emit']): Shared => {
+  const { config } = request;
+  const fileRoots = new FileRoots(config.file_roots);
+  const artifact = buildArtifact({
+    fileRoots: config.file_roots,
+    cacheDir: config.cachedir,
+    controlFunctions: controlFunctions(),
+  });
+  // Awaited by every host; a failure is each host's own, so it must not count as unhandled here.
+  artifact.catch(() => undefined);
+  const log = (message: string): void =>
+    emit({ type: 'log', level: 'info', module: 'node', message });
+  return {
+    request,
+    emit,
+    fileRoots,
+    pillarRoots: new FileRoots(config.pillar_roots),
+    artifact: () => artifact,
+    nodeSource: nodeSource({ cacheDir: config.cachedir, log }),
+  };
+};
+
+const transportOptions = ({ config, options, ask }: Request, emit: Shared['emit']) => ({
+  hostKeys: options.ignoreHostKeys
+    ? ('ignore' as const)
+    : options.acceptNewHostKeys
+      ? ('accept-new' as const)
+      : ('strict' as const),
+  ...(config.known_hosts_file === undefined ? {} : { knownHostsFiles: [config.known_hosts_file] }),
+  ...(config.ssh_config_file === undefined ? {} : { sshConfig: config.ssh_config_file }),
+  ask,
+  env: process.env,
+  log: (message: string) => emit({ type: 'log', level: 'debug', module: 'transport', message }),
+});
+
+const isHost = (value: unknown): value is Host =>
+  typeof value === 'object' && value !== null && 'id' in value;
+
+const unprepared = (host: Host, request: Request, error: unknown): HostResult => ({
+  id: host.id,
+  fun: request.fun,
+  retcode: 254,
+  failure: {
+    kind: 'auth',
+    code: error instanceof TsaltError ? error.code : 'secret',
+    message: error instanceof Error ? error.message : String(error),
+  },
+});
+
+const failed = ({ retcode, failure }: HostResult): boolean =>
+  retcode !== 0 || failure !== undefined;
+
+const batches = (hosts: readonly Host[], { options: { batch } }: Request): (readonly Host[])[] => {
+  if (!batch) return [hosts];
+  const size = Math.max(
+    1,
+    'count' in batch ? batch.count : Math.ceil((hosts.length * batch.percent) / 100),
+  );
+  return Array.from({ length: Math.ceil(hosts.length / size) }, (_, index) =>
+    hosts.slice(index * size, (index + 1) * size),
+  );
+};
+
+const pause = (seconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+const noTarget = ({ target, targetType, hosts }: Request): TsaltError =>
+  new TsaltError(
+    'no-target',
+    `No host of the roster matches the ${targetType} target '${target}'.`,
+    {
+      kind: 'no-target',
+      hint:
+        hosts.length === 0
+          ? 'The roster is empty.'
+          : `The roster has: ${hosts
+              .slice(0, 8)
+              .map(({ id }) => id)
+              .join(
+                ', ',
+              )}${hosts.length > 8 ? ` and ${hosts.length - 8} more` : ''} (tsalt-ssh '*' -H lists them).`,
+    },
+  );

@@ -1,0 +1,371 @@
+import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
+import type { Request } from '../config/request.ts';
+import {
+  type Data,
+  type Dict,
+  isDict,
+  toData,
+  toDict,
+  toPlain,
+  toPlainDict,
+} from '../data/value.ts';
+import type { FileRoots } from '../fileserver/file-roots.ts';
+import type { Artifact } from '../protocol/artifact.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { RunEvent } from '../protocol/event.ts';
+import type { Host } from '../protocol/host.ts';
+import type {
+  CallParams,
+  CallResult,
+  ControlMethods,
+  HostOpts,
+  RunParams,
+  RunResult,
+} from '../protocol/job.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import type { Handler, Peer } from '../protocol/peer.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+import type { StateResults } from '../protocol/result.ts';
+import { render, renderText } from '../render/render.ts';
+import type { RenderContext } from '../render/types.ts';
+import type { NodeSource } from '../transport/node-source.ts';
+import type {
+  PillarSettings,
+  RunOutcome,
+  RunSettings,
+  WrapperContext,
+} from '../wrapper/context.ts';
+import { callWrapper } from '../wrapper/define.ts';
+import { findWrapper, isControlFunction } from '../wrapper/table.ts';
+import { extPillar } from './ext-pillar.ts';
+import { FileRefs, fileHandlers, type TemplateRenderer } from './file-requests.ts';
+import { hostOpts, templateOpts } from './host-opts.ts';
+import { NeedsHost, prefetch } from './prefetch.ts';
+import { renderSettings, slsLoader } from './sls-loader.ts';
+
+/** What all hosts of one run share. */
+export type Shared = {
+  readonly request: Request;
+  readonly artifact: () => Promise<Artifact>;
+  readonly fileRoots: FileRoots;
+  readonly pillarRoots: FileRoots;
+  readonly emit: (event: RunEvent) => void;
+  readonly nodeSource: NodeSource;
+};
+
+/**
+ * One host's run on the control side: its grains, pillar and options, what it may ask for, and
+ * what functions of the control node and templates work with. Built before the host answers;
+ * `greet` gives it the grains and the wire.
+ */
+export class Site {
+  readonly host: Host;
+  readonly opts: HostOpts;
+  readonly refs = new FileRefs();
+  readonly states: StateResults = {};
+  retcode = 0;
+  /** Set once low chunks ran: the results are states, whatever the function gave back. */
+  ran = false;
+  readonly #shared: Shared;
+  readonly #refuse: (error: TsaltError) => void;
+  #grains: Dict = new Map();
+  #peer: Peer | undefined;
+  #pillar: Promise<Dict> | undefined;
+
+  constructor(shared: Shared, host: Host, refuse: (error: TsaltError) => void) {
+    this.#shared = shared;
+    this.#refuse = refuse;
+    this.host = host;
+    const { config, options } = shared.request;
+    this.opts = hostOpts(config, host, { test: options.test || config.test });
+    this.refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
+  }
+
+  /** The host answered: its own grains, those of roster and configuration over them. */
+  greet(grains: PlainDict, peer: Peer): void {
+    this.#grains = toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
+    this.#peer = peer;
+  }
+
+  get grains(): Dict {
+    return this.#grains;
+  }
+
+  /** The requests this host may make. */
+  handlers(): Record<string, Handler> {
+    return {
+      ...fileHandlers({
+        roots: this.#shared.fileRoots,
+        refs: this.refs,
+        render: this.#template,
+        refuse: this.#refuse,
+      }),
+      'control.call': async ({ fun, args, kwargs }: ControlMethods['control.call']) => {
+        const found = isControlFunction(fun) ? findWrapper(fun) : undefined;
+        if (!found)
+          throw new TsaltError('wire-method', `'${fun}' is not available.`, { kind: 'host' });
+        const value = await callWrapper(
+          fun,
+          found,
+          this.context(),
+          args.map(toData),
+          toDict(kwargs),
+        );
+        return toPlain(value);
+      },
+    };
+  }
+
+  /** This run's pillar, compiled once. */
+  pillar = (): Promise<Dict> => {
+    const override = this.#shared.request.kwargs.get('pillar');
+    const pillarenv = this.#shared.request.kwargs.get('pillarenv');
+    this.#pillar ??= this.compilePillar({
+      ...(isDict(override) ? { override } : {}),
+      ...(typeof pillarenv === 'string' ? { pillarenv } : {}),
+    });
+    return this.#pillar;
+  };
+
+  /** Compiles the pillar; throws kind `pillar` with every error of it. */
+  compilePillar = async (settings: PillarSettings): Promise<Dict> => {
+    const { config } = this.#shared.request;
+    const { pillarRoots } = this.#shared;
+    const pillar = settings.override ?? new Map();
+    const context = (saltenv: string): RenderContext => ({
+      ...this.#renderContext(pillar, saltenv),
+      files: pillarRoots,
+    });
+    const { pillar: compiled, problems } = await compilePillar({
+      loader: slsLoader(pillarRoots, context, renderSettings(config)),
+      subject: { id: this.host.id, grains: this.#grains, pillar, nodegroups: config.nodegroups },
+      options: {
+        stateTop: config.state_top,
+        pillarenv: settings.pillarenv ?? config.pillarenv,
+        saltenv: settings.saltenv ?? config.saltenv,
+        merge: {
+          strategy: config.pillar_source_merging_strategy,
+          renderer: config.renderer,
+          mergeLists: config.pillar_merge_lists,
+        },
+        includesOverride: config.pillar_includes_override_sls,
+        safeRenderError: config.options.get('pillar_safe_render_error') !== false,
+        extFirst: config.ext_pillar_first,
+      },
+      ...(settings.override ? { override: settings.override } : {}),
+      ext: config.ext_pillar.flatMap(source =>
+        Object.keys(source).map(name => ({
+          name,
+          fetch: (below: Dict) => this.#ext([{ [name]: source[name] ?? null }], below),
+        })),
+      ),
+    });
+    if (problems.length > 0) throw pillarFailure(problems);
+    return compiled;
+  };
+
+  /** Calls an execution function on the host. */
+  callHost = async (
+    fun: string,
+    args: readonly Plain[],
+    kwargs: PlainDict,
+  ): Promise<CallResult> => {
+    this.refs.add([...args, kwargs]);
+    const params: CallParams = {
+      fun,
+      args,
+      kwargs,
+      opts: this.opts,
+      ...(await this.#pillarForModules()),
+    };
+    return this.#need().request<CallResult>('call', params);
+  };
+
+  /** Calls a function wherever it lives. */
+  call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
+    const wrapper = await this.wrapper(fun);
+    if (wrapper) return callWrapper(fun, wrapper, this.context(), args, kwargs);
+    const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs));
+    return toData(value);
+  };
+
+  /** The control node's function of this name, unless a module of the user's replaces it. */
+  wrapper = async (fun: string): Promise<ReturnType<typeof findWrapper>> => {
+    const found = findWrapper(fun);
+    if (!found) return undefined;
+    const { modules } = await this.#shared.artifact();
+    const name = fun.slice(0, fun.indexOf('.'));
+    return modules.some(
+      item => !item.builtin && item.kind === 'exec' && (item.virtualname ?? item.file) === name,
+    )
+      ? undefined
+      : found;
+  };
+
+  /** Runs low chunks on the host. */
+  run = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
+    this.ran = true;
+    this.refs.addChunks(chunks);
+    this.#pillar = Promise.resolve(settings.pillar);
+    this.#shared.emit({ type: 'plan', host: this.host.id, total: chunks.length });
+    this.#shared.emit({ type: 'phase', host: this.host.id, phase: 'run' });
+    const params: RunParams = {
+      chunks,
+      opts: {
+        ...this.opts,
+        ...toPlainDict(settings.opts ?? new Map()),
+        test: settings.test,
+        saltenv: settings.saltenv,
+      },
+      queue: settings.queue ?? false,
+      concurrent: settings.concurrent ?? false,
+      prefetch: await prefetch(chunks, this.#shared.fileRoots, this.#templateAhead),
+      ...(await this.#pillarForModules()),
+    };
+    const { retcode } = await this.#need().request<RunResult>('run', params);
+    this.retcode = retcode;
+    return { states: this.states, retcode };
+  };
+
+  /** What functions of the control node work with. */
+  context(): WrapperContext {
+    const { request, fileRoots, pillarRoots, emit } = this.#shared;
+    const { config } = request;
+    const opts = templateOpts(config, this.opts);
+    return {
+      id: this.host.id,
+      grains: this.#grains,
+      opts,
+      masterOpts: config.options,
+      config,
+      nodegroups: config.nodegroups,
+      pillar: this.pillar,
+      compilePillar: this.compilePillar,
+      extPillar: async settings => this.#ext([toPlain(settings) as PlainDict], await this.pillar()),
+      pillarFileExists: (path, saltenv) => pillarRoots.find(path, saltenv) !== undefined,
+      files: {
+        envs: () => fileRoots.envs(),
+        list: saltenv => fileRoots.list(saltenv),
+        listDirs: saltenv => fileRoots.listDirs(saltenv),
+        listStates: saltenv => fileRoots.listStates(saltenv),
+        exists: (path, saltenv, kind) =>
+          kind === 'file'
+            ? fileRoots.find(path, saltenv) !== undefined
+            : fileRoots
+                .listDirs(saltenv)
+                .includes(path.replace(/^salt:\/\//, '').replace(/\/$/, '')),
+      },
+      readFile: async (path, saltenv = 'base') =>
+        fileRoots.find(path, saltenv) ? fileRoots.read(path, saltenv) : undefined,
+      renderAny: async ({ path, text, pipe, extra }) => {
+        const source = text ?? (path === undefined ? '' : fileRoots.read(path, 'base'));
+        const context = { ...this.#renderContext(await this.pillar(), 'base'), extra };
+        return render({
+          ...renderSettings(config),
+          text: source,
+          file: path ?? 'string',
+          pipe,
+          saltenv: 'base',
+          context,
+        });
+      },
+      loader: pillar =>
+        slsLoader(
+          fileRoots,
+          saltenv => this.#renderContext(pillar, saltenv),
+          renderSettings(config),
+        ),
+      renderSls: (text, name, pillar) =>
+        render({
+          text,
+          file: name,
+          sls: name,
+          ...renderSettings(config),
+          saltenv: 'base',
+          context: this.#renderContext(pillar, 'base'),
+        }),
+      call: this.call,
+      run: this.run,
+      modules: this.#modules,
+      log: (level, module, message) =>
+        emit({ type: 'log', host: this.host.id, level, module, message }),
+      setRetcode: code => {
+        this.retcode = code;
+      },
+      test: this.opts.test,
+    };
+  }
+
+  #modules: WrapperContext['modules'] = [];
+  /** Learns the artifact's modules: for docs and argument checks. */
+  learn(artifact: Artifact): void {
+    this.#modules = artifact.modules;
+  }
+
+  #need(): Peer {
+    if (this.#peer) return this.#peer;
+    throw new TsaltError('no-session', `${this.host.id} is not connected yet.`, {
+      kind: 'internal',
+    });
+  }
+
+  #renderContext(pillar: Dict, saltenv: string): RenderContext {
+    const { config } = this.#shared.request;
+    return {
+      grains: this.#grains,
+      pillar,
+      opts: new Map([...templateOpts(config, this.opts), ['saltenv', saltenv]]),
+      files: this.#shared.fileRoots,
+      call: this.call,
+    };
+  }
+
+  #ext = async (sources: readonly PlainDict[], pillar: Dict): Promise<Dict> => {
+    const { config } = this.#shared.request;
+    const results = await extPillar(sources, {
+      id: this.host.id,
+      pillar,
+      grains: this.#grains,
+      dir: config.dir,
+      nodegroups: {},
+    });
+    return new Map(results.flatMap(({ data }) => [...data]));
+  };
+
+  #template: TemplateRenderer = (request, text, file) =>
+    this.#renderTemplate(request, text, file, this.call);
+
+  #templateAhead: TemplateRenderer = (request, text, file) =>
+    this.#renderTemplate(request, text, file, async (fun, args, kwargs) => {
+      if (await this.wrapper(fun)) return this.call(fun, args, kwargs);
+      throw new NeedsHost(fun);
+    });
+
+  async #renderTemplate(
+    request: ControlMethods['file.render'],
+    text: string,
+    file: string,
+    call: RenderContext['call'],
+  ): Promise<string> {
+    const base = this.#renderContext(await this.pillar(), request.saltenv);
+    return renderText({
+      ...renderSettings(this.#shared.request.config),
+      text,
+      file,
+      pipe: request.template,
+      saltenv: request.saltenv,
+      context: {
+        ...base,
+        call,
+        extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
+      },
+    });
+  }
+
+  async #pillarForModules(): Promise<{ pillar?: PlainDict }> {
+    const { modules } = await this.#shared.artifact();
+    return modules.some(item => item.usesPillar && !item.builtin)
+      ? { pillar: toPlainDict(await this.pillar()) }
+      : {};
+  }
+}

@@ -1,0 +1,68 @@
+import path from 'node:path';
+import type { Config } from '../config/config.ts';
+import { type Data, type Dict, isDict } from '../data/value.ts';
+import type { FileRoots } from '../fileserver/file-roots.ts';
+import type { SlsLoader } from '../protocol/sls.ts';
+import { render } from '../render/render.ts';
+import type { RenderContext } from '../render/types.ts';
+
+/** The file of an SLS name: `a/b.sls`, else `a/b/init.sls`. */
+const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {
+  const base = sls.replaceAll('.', '/');
+  return [`${base}.sls`, `${base}/init.sls`].find(candidate => roots.find(candidate, saltenv));
+};
+
+/** How a user knows a file: relative to where they stand when it is below, else absolute. */
+export const shownPath = (file: string): string => {
+  const relative = path.relative(process.cwd(), file);
+  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
+};
+
+/** SLS files of some roots, rendered for one host. */
+export const slsLoader = (
+  roots: FileRoots,
+  context: (saltenv: string) => RenderContext,
+  settings: RenderSettings,
+): SlsLoader => ({
+  envs: () => roots.envs(),
+  list: async saltenv => roots.listStates(saltenv),
+  render: async (saltenv, sls, extra) => {
+    const relative = sls === 'top' || sls.endsWith('.sls') ? sls.replace(/\.sls$/, '') : sls;
+    const found = slsFile(roots, relative, saltenv);
+    if (found === undefined) return undefined;
+    const full = roots.find(found, saltenv)?.path ?? found;
+    const base = context(saltenv);
+    const data: Data = await render({
+      ...settings,
+      text: roots.read(found, saltenv),
+      file: shownPath(full),
+      tplfile: found,
+      sls,
+      saltenv,
+      context: isDict(extra?.defaults)
+        ? { ...base, extra: mergeExtra(base.extra, extra.defaults) }
+        : base,
+    });
+    return { sls, saltenv, file: shownPath(full), data };
+  },
+});
+
+const mergeExtra = (below: Dict | undefined, above: Dict): Dict =>
+  new Map([...(below ?? []), ...above]);
+
+/** What every render of a run shares: the default pipe and which renderers are allowed. */
+export type RenderSettings = {
+  readonly pipe: string;
+  readonly whitelist?: readonly string[];
+  readonly blacklist?: readonly string[];
+};
+
+export const renderSettings = ({
+  renderer,
+  renderer_whitelist,
+  renderer_blacklist,
+}: Config): RenderSettings => ({
+  pipe: renderer,
+  ...(renderer_whitelist.length > 0 ? { whitelist: renderer_whitelist } : {}),
+  ...(renderer_blacklist.length > 0 ? { blacklist: renderer_blacklist } : {}),
+});

@@ -1,0 +1,43 @@
+import type { Request } from '../config/request.ts';
+import type { Host } from '../protocol/host.ts';
+import { matches, needs } from '../targeting/match.ts';
+import type { Site } from './site.ts';
+
+/**
+ * The hosts a target means. What can be told from ids is decided now; targets that ask for
+ * grains or pillar are decided on each host's own connection, after its hello.
+ */
+export const pickTargets = (
+  request: Request,
+): { hosts: readonly Host[]; isTarget?: (site: Site) => Promise<boolean> } => {
+  const { target, targetType, delimiter, config } = request;
+  const subject = { nodegroups: config.nodegroups };
+  const options = { delimiter };
+  const asks = needs(target, targetType, config.nodegroups);
+  if (!asks.grains && !asks.pillar)
+    return {
+      hosts: request.hosts.filter(({ id }) =>
+        matches(
+          target,
+          targetType,
+          { ...subject, id, grains: new Map(), pillar: new Map() },
+          options,
+        ),
+      ),
+    };
+  return {
+    hosts: request.hosts,
+    isTarget: async site =>
+      matches(
+        target,
+        targetType,
+        {
+          ...subject,
+          id: site.host.id,
+          grains: site.grains,
+          pillar: asks.pillar ? await site.pillar() : new Map(),
+        },
+        options,
+      ),
+  };
+};

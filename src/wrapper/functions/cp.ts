@@ -1,0 +1,36 @@
+import type { WrapperModule } from '../define.ts';
+
+const env = ['saltenv', 'base'] as const;
+const list = [env, ['prefix', '']] as const;
+const starting = (names: readonly string[], prefix: string): string[] =>
+  names.filter(name => name.startsWith(prefix)).sort();
+
+/** The parts of `cp.*` that only look at the file roots. Copying runs on the host. */
+export const cp: WrapperModule = {
+  doc: 'What is in the file roots.',
+  functions: {
+    list_master: {
+      doc: 'All files of an environment.',
+      params: list,
+      work: async ({ ctx, text }) =>
+        starting(await ctx.files.list(text('saltenv')), text('prefix')),
+    },
+    list_master_dirs: {
+      doc: 'All folders of an environment.',
+      params: list,
+      work: async ({ ctx, text }) =>
+        starting(await ctx.files.listDirs(text('saltenv')), text('prefix')),
+    },
+    list_states: {
+      doc: 'All SLS of an environment.',
+      params: [env],
+      work: async ({ ctx, text }) => [...(await ctx.files.listStates(text('saltenv')))],
+    },
+    envs: { doc: 'All environments.', params: [], work: async ({ ctx }) => [...ctx.files.envs()] },
+    get_file_str: {
+      doc: 'The text of a file in the roots; false when it is not there.',
+      params: ['path', env],
+      work: async ({ ctx, text }) => (await ctx.readFile(text('path'), text('saltenv'))) ?? false,
+    },
+  },
+};

@@ -1,0 +1,66 @@
+import type { TargetType } from '../../config/request.ts';
+import type { Data } from '../../data/value.ts';
+import { isDict } from '../../data/value.ts';
+import { matches } from '../../targeting/match.ts';
+import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';
+
+const test = async (
+  { ctx, get }: WrapperCall,
+  type: TargetType | 'pillar_exact',
+): Promise<boolean> =>
+  matches(
+    String(get('tgt') ?? ''),
+    type,
+    {
+      id: typeof get('minion_id') === 'string' ? String(get('minion_id')) : ctx.id,
+      grains: ctx.grains,
+      pillar: await ctx.pillar(),
+      nodegroups: ctx.nodegroups,
+    },
+    { delimiter: String(get('delimiter') ?? ':') },
+  );
+
+const matcher = (type: TargetType | 'pillar_exact', doc: string): WrapperFunction => ({
+  doc,
+  params: ['tgt', ['delimiter', ':'], ['minion_id', null]],
+  work: call => test(call, type),
+});
+
+/** `match.*`: does this host match? */
+export const match: WrapperModule = {
+  doc: 'Whether this host matches a target expression.',
+  functions: {
+    glob: matcher('glob', 'Matches the id by a glob.'),
+    pcre: matcher('pcre', 'Matches the id by a regular expression.'),
+    list: matcher('list', 'Whether the id is in a list.'),
+    grain: matcher('grain', 'Matches a grain by a glob: `os:Deb*`.'),
+    grain_pcre: matcher('grain_pcre', 'Matches a grain by a regular expression.'),
+    pillar: matcher('pillar', 'Matches a pillar value by a glob.'),
+    pillar_pcre: matcher('pillar_pcre', 'Matches a pillar value by a regular expression.'),
+    ipcidr: matcher('ipcidr', 'Whether the host has an address in a network.'),
+    compound: matcher('compound', 'Matches a compound expression: `G@os:Debian and web*`.'),
+    filter_by: {
+      doc: 'The entry of a dictionary whose key, a compound expression, matches this host.',
+      params: [
+        'lookup',
+        ['tgt_type', 'compound'],
+        ['minion_id', null],
+        ['merge', null],
+        ['merge_lists', false],
+        ['default', 'default'],
+      ],
+      work: async call => {
+        const lookup = call.get('lookup');
+        if (!isDict(lookup)) return null;
+        for (const [key, value] of lookup)
+          if (await test(withTarget(call, key as Data), 'compound')) return value;
+        return lookup.get(call.text('default')) ?? null;
+      },
+    },
+  },
+};
+
+const withTarget = (call: WrapperCall, target: Data): WrapperCall => ({
+  ...call,
+  get: name => (name === 'tgt' ? String(target) : call.get(name)),
+});

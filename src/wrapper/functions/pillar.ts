@@ -1,0 +1,165 @@
+import { mergeRecursive } from '../../data/merge.ts';
+import { missing, traverse } from '../../data/traverse.ts';
+import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { WrapperContext } from '../context.ts';
+import type { WrapperModule } from '../define.ts';
+import { isTrue } from '../define.ts';
+
+const delimiter = ['delimiter', ':'] as const;
+
+/** `pillar.*`: the pillar is compiled on the control node and stays there. */
+export const pillar: WrapperModule = {
+  doc: 'The pillar of a host. It is compiled on the control node; a host sees only what it asks for.',
+  functions: {
+    get: {
+      doc: "The value at a path, or the default. `salt['pillar.get']('pkg:apache', 'httpd')`",
+      params: [
+        'key',
+        ['default', ''],
+        ['merge', false],
+        ['merge_nested_lists', null],
+        delimiter,
+        ['pillarenv', null],
+        ['saltenv', null],
+      ],
+      work: async ({ ctx, get, text, flag }) => {
+        const pillarData = await pillarOf(ctx, get('pillarenv'));
+        const fallback = get('default');
+        const found = traverse(pillarData, text('key'), text('delimiter'));
+        if (!flag('merge')) {
+          if (
+            found === missing &&
+            isTrue(ctx.opts.get('pillar_raise_on_missing') ?? false) &&
+            fallback === ''
+          )
+            throw new TsaltError('pillar-missing', `Pillar key not found: ${text('key')}`, {
+              kind: 'render',
+            });
+          return found === missing ? fallback : found;
+        }
+        return merged(found === missing ? null : found, fallback, get('merge_nested_lists'));
+      },
+    },
+    items: {
+      doc: 'The whole pillar, compiled anew; `pillar` overrides values.',
+      params: [
+        ['pillar', null],
+        ['pillarenv', null],
+        ['saltenv', null],
+      ],
+      rest: true,
+      anyKeyword: true,
+      work: async ({ ctx, get }) => pillarOf(ctx, get('pillarenv'), get('pillar')),
+    },
+    item: {
+      doc: 'Some values by path: `pillar.item roles pkg:apache default=x delimiter=:`.',
+      params: [],
+      rest: true,
+      anyKeyword: true,
+      work: async ({ ctx, rest, extra }) => {
+        const all = await pillarOf(ctx, extra.get('pillarenv') ?? null);
+        const between = String(extra.get('delimiter') ?? ':');
+        return new Map(
+          rest.map(key => {
+            const found = traverse(all, String(key), between);
+            return [String(key), found === missing ? (extra.get('default') ?? '') : found];
+          }),
+        );
+      },
+    },
+    raw: {
+      doc: 'The pillar as it is held, or one top-level key of it.',
+      params: [['key', null]],
+      work: async ({ ctx, get }) => {
+        const all = await ctx.pillar();
+        const key = get('key');
+        return key === null ? all : (all.get(key as string) ?? new Map());
+      },
+    },
+    keys: {
+      doc: 'The keys of a dictionary in the pillar.',
+      params: ['key', delimiter],
+      work: async ({ ctx, text }) => {
+        const found = traverse(await ctx.pillar(), text('key'), text('delimiter'));
+        if (found === missing)
+          throw new TsaltError('pillar-missing', `Pillar key not found: ${text('key')}`, {
+            kind: 'render',
+          });
+        if (!isDict(found))
+          throw new TsaltError('pillar-type', `Pillar value in key ${text('key')} is not a dict.`, {
+            kind: 'render',
+          });
+        return [...found.keys()] as Data[];
+      },
+    },
+    ls: {
+      doc: 'The top-level keys of the pillar.',
+      params: [],
+      rest: true,
+      work: async ({ ctx }) => [...(await ctx.pillar()).keys()] as Data[],
+    },
+    obfuscate: {
+      doc: 'The pillar with every value replaced by its type: safe to show.',
+      params: [],
+      rest: true,
+      work: async ({ ctx }) => obfuscate(await ctx.pillar()),
+    },
+    ext: {
+      doc: 'The pillar that external sources give this host.',
+      params: ['external', ['pillar', null]],
+      work: async ({ ctx, get }) => ctx.extPillar(get('external')),
+    },
+    file_exists: {
+      doc: 'Whether a file is there in the pillar roots.',
+      params: ['path', ['saltenv', null]],
+      work: ({ ctx, text, get }) => ctx.pillarFileExists(text('path'), saltenvOf(get('saltenv'))),
+    },
+    filter_by: {
+      doc: 'Picks from a dictionary by a pillar value; see grains.filter_by.',
+      params: [
+        'lookup_dict',
+        ['pillar', 'id'],
+        ['merge', null],
+        ['default', 'default'],
+        ['base', null],
+      ],
+      work: async ({ ctx, get, text }) => {
+        const { filterBy } = await import('./filter-by.ts');
+        return filterBy({
+          lookup: get('lookup_dict'),
+          value: traverse(await ctx.pillar(), text('pillar'), ':'),
+          merge: get('merge'),
+          fallback: get('default'),
+          base: get('base'),
+        });
+      },
+    },
+  },
+};
+
+const saltenvOf = (value: Data): string => (typeof value === 'string' ? value : 'base');
+
+const pillarOf = (ctx: WrapperContext, pillarenv: Data, override: Data = null): Promise<Dict> =>
+  pillarenv === null && override === null
+    ? ctx.pillar()
+    : ctx.compilePillar({
+        ...(typeof pillarenv === 'string' ? { pillarenv } : {}),
+        ...(isDict(override) ? { override } : {}),
+      });
+
+const merged = (found: Data, fallback: Data, nested: Data): Data => {
+  if (isDict(fallback)) {
+    if (found === null) return fallback;
+    if (!isDict(found)) return found;
+    return mergeRecursive(fallback, found, nested === null ? false : isTrue(nested));
+  }
+  if (Array.isArray(fallback) && Array.isArray(found)) return [...fallback, ...found];
+  return found ?? fallback;
+};
+
+const obfuscate = (value: Data): Data => {
+  if (isDict(value)) return new Map([...value].map(([key, item]) => [key, obfuscate(item)]));
+  if (Array.isArray(value)) return value.map(obfuscate);
+  return `<${value === null ? 'NoneType' : typeof value === 'string' ? 'str' : typeof value === 'boolean' ? 'bool' : Number.isInteger(value) || typeof value === 'bigint' ? 'int' : 'float'}>`;
+};

@@ -1,0 +1,45 @@
+import type { ModuleMeta, Signature } from '../protocol/meta.ts';
+import { type WrapperFunction, type WrapperModule, wrapperMeta } from './define.ts';
+import { config } from './functions/config.ts';
+import { cp } from './functions/cp.ts';
+import { defaults } from './functions/defaults.ts';
+import { grains } from './functions/grains.ts';
+import { log } from './functions/log.ts';
+import { match } from './functions/match.ts';
+import { pillar } from './functions/pillar.ts';
+import { slsutil } from './functions/slsutil.ts';
+
+const modules: Readonly<Record<string, WrapperModule>> = {
+  config,
+  cp,
+  defaults,
+  grains,
+  log,
+  match,
+  pillar,
+  slsutil,
+};
+
+/** The function of the control node with this name, if there is one. */
+export const findWrapper = (name: string): WrapperFunction | undefined => {
+  const dot = name.indexOf('.');
+  const module = modules[name.slice(0, dot)];
+  const fun = name.slice(dot + 1);
+  return module && Object.hasOwn(module.functions, fun) ? module.functions[fun] : undefined;
+};
+
+/** Documentation of the functions that live on the control node. */
+export const wrapperModules = (): ModuleMeta[] =>
+  Object.entries(modules).map(([name, module]) => wrapperMeta(name, module));
+
+/** Does a host forward calls of this function? Grains are at home on the host. */
+export const isControlFunction = (name: string): boolean =>
+  !name.startsWith('grains.') && !name.startsWith('state.') && findWrapper(name) !== undefined;
+
+/** What a host forwards to control: functions that cannot run there, with their signatures. */
+export const controlFunctions = (): { name: string; signature: Signature }[] =>
+  wrapperModules().flatMap(({ file, functions }) =>
+    functions
+      .map(({ name, signature }) => ({ name: `${file}.${name}`, signature }))
+      .filter(({ name }) => isControlFunction(name)),
+  );

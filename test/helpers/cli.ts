@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
+const bin = `${packageRoot}dist/tsalt-ssh.cjs`;
+
+export type CliResult = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly json: () => never;
+};
+
+/** Runs the built command line as a user does. */
+export const tsalt = (
+  args: readonly string[],
+  { cwd, env = {}, input }: { cwd: string; env?: Record<string, string>; input?: string },
+): Promise<CliResult> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bin, ...args], { cwd, env: { ...process.env, ...env } });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.on('error', reject);
+    child.on('close', code =>
+      resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) as never }),
+    );
+    child.stdin.end(input ?? '');
+  });
