@@ -9,6 +9,7 @@ const cases = [
   'results/file_managed_source_and_diff',
   'results/file_managed_test_apply_repeat',
   'results/contents_forms',
+  'results/file_edit_states',
 ];
 
 type Golden = {

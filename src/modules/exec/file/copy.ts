@@ -1,0 +1,97 @@
+import { copyFileSync, cpSync, renameSync, rmSync } from 'node:fs';
+import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { applyPerms } from '../../lib/check-perms.ts';
+import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
+import { fileStats } from '../../lib/file-stats.ts';
+import { messageOf } from '../../lib/state-return.ts';
+
+/**
+ * Copies a file, or with `recurse` a directory; the copy has the source's owner and mode.
+ *
+ * @param src what is copied
+ * @param dst where the copy shall be
+ * @param recurse copy a directory with all it holds
+ * @param remove_existing remove what is at the target first
+ *
+ * @example tsalt-ssh '*' file.copy /etc/app /srv/app recurse=True
+ */
+export const copy = async (
+  src: string,
+  dst: string,
+  {
+    recurse = false,
+    remove_existing = false,
+  }: { recurse?: boolean; remove_existing?: boolean } = {},
+): Promise<boolean> => {
+  const from = expandUser(src);
+  const to = expandUser(dst);
+  if (!isAbs(from)) throw new SaltInvocationError('File path must be absolute.');
+  if (!exists(from)) throw new CommandExecutionError(`No such file or directory '${from}'`);
+  const folders = isDir(to) || isDir(from);
+  if (folders && !recurse)
+    throw new SaltInvocationError(
+      'Cannot copy overwriting a directory without recurse flag set to true!',
+    );
+  const { user, group, mode } = fileStats(from);
+  try {
+    if (folders && remove_existing) rmSync(to, { recursive: true, force: true });
+    if (folders) cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    else copyFileSync(from, to);
+  } catch (error) {
+    throw new CommandExecutionError(`Could not copy '${from}' to '${to}': ${messageOf(error)}`);
+  }
+  applyPerms(to, { user, group, mode, follow: true });
+  return true;
+};
+
+/**
+ * Renames a file or directory, on one file system.
+ *
+ * @param src its name
+ * @param dst its new name
+ *
+ * @example tsalt-ssh '*' file.rename /srv/a /srv/b
+ */
+export const rename = async (src: string, dst: string): Promise<boolean> => {
+  const from = expandUser(src);
+  const to = expandUser(dst);
+  if (!isAbs(from)) throw new SaltInvocationError('File path must be absolute.');
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    throw new CommandExecutionError(`Could not rename '${from}' to '${to}': ${messageOf(error)}`);
+  }
+  return true;
+};
+
+/**
+ * Moves a file or directory, also to another file system.
+ *
+ * @param src where it is
+ * @param dst where it shall be
+ * @param disallow_copy_and_unlink only rename
+ *
+ * @example tsalt-ssh '*' file.move /srv/a /mnt/b
+ */
+export const move = async (
+  src: string,
+  dst: string,
+  { disallow_copy_and_unlink = false }: { disallow_copy_and_unlink?: boolean } = {},
+): Promise<{ result: boolean; comment: string }> => {
+  const from = expandUser(src);
+  const to = expandUser(dst);
+  if (!isAbs(from)) throw new SaltInvocationError('Source path must be absolute.');
+  if (!isAbs(to)) throw new SaltInvocationError('Destination path must be absolute.');
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    const across = error instanceof Error && 'code' in error && error.code === 'EXDEV';
+    if (!across || disallow_copy_and_unlink)
+      throw new CommandExecutionError(`Unable to move '${from}' to '${to}': ${messageOf(error)}`);
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+    const { user, group, mode } = fileStats(from, false);
+    applyPerms(to, { user, group, mode });
+    rmSync(from, { recursive: true });
+  }
+  return { result: true, comment: `'${from}' moved to '${to}'` };
+};

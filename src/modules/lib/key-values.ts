@@ -1,0 +1,86 @@
+import { pyStr } from './python-text.ts';
+
+export type KeyValueOptions = {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly separator: string;
+  readonly count: number;
+  readonly append: boolean;
+  readonly prepend: boolean;
+  /** Characters that comment a line out. */
+  readonly uncomment: string | null;
+  readonly keyIgnoreCase: boolean;
+  readonly valueIgnoreCase: boolean;
+};
+
+export type KeyValueResult = {
+  readonly lines: string[];
+  readonly diff: string[];
+  readonly changes: number;
+};
+
+/** What `file.keyvalue` makes of the lines of a file, with its own kind of diff. */
+export const setKeyValues = (
+  lines: readonly string[],
+  options: KeyValueOptions,
+): KeyValueResult => {
+  const left = new Map(Object.keys(options.values).map(key => [key, options.count]));
+  const diff: string[] = [];
+  const result: string[] = [];
+  let changes = 0;
+  for (const line of lines) {
+    const edited = editLine(line, options, left);
+    if (edited !== line) {
+      changes++;
+      diff.push(`- ${line}`);
+      if (edited !== '') diff.push(`+ ${edited}`);
+    }
+    result.push(edited);
+  }
+  const missing = Object.keys(options.values).filter(key => (left.get(key) ?? 0) > 0);
+  const additions = missing.map(key => `${key}${options.separator}${pyStr(options.values[key])}\n`);
+  if (additions.length === 0 || !(options.append || options.prepend))
+    return { lines: result, diff, changes };
+  const shown = additions.map(line => `+ ${line}`);
+  const last = result.at(-1);
+  const closed = last && !last.endsWith('\n') ? result.with(-1, `${last}\n`) : result;
+  return options.append
+    ? {
+        lines: [...closed, ...additions],
+        diff: [...diff, '- <EOF>\n', ...shown, '+ <EOF>\n'],
+        changes: changes + additions.length,
+      }
+    : {
+        lines: [...additions.toReversed(), ...result],
+        diff: ['  <SOF>\n', ...shown.toReversed(), ...diff],
+        changes: changes + additions.length,
+      };
+};
+
+const editLine = (line: string, options: KeyValueOptions, left: Map<string, number>): string => {
+  const { values, separator, uncomment, keyIgnoreCase, valueIgnoreCase } = options;
+  const bare = uncomment ? stripLead(line, uncomment) : line.trimStart();
+  const wasComment = uncomment !== null && bare.length < line.length;
+  const working = wasComment ? bare : line;
+  const at = working.indexOf(separator);
+  if (at < 0) return line;
+  const fold = (text: string, ignore: boolean): string => (ignore ? text.toLowerCase() : text);
+  const lineKey = working.slice(0, at);
+  const key = Object.keys(values).find(
+    name => fold(name, keyIgnoreCase) === fold(lineKey, keyIgnoreCase),
+  );
+  if (key === undefined) return line;
+  const remaining = left.get(key) ?? 0;
+  const same =
+    fold(working.slice(at + separator.length).trim(), valueIgnoreCase) ===
+    fold(pyStr(values[key]).trim(), valueIgnoreCase);
+  if (wasComment && remaining === 0) return line;
+  if (remaining > 0) left.set(key, remaining - 1);
+  if (same && !wasComment && remaining !== 0) return line;
+  return remaining === 0 ? '' : `${lineKey}${separator}${pyStr(values[key])}\n`;
+};
+
+const stripLead = (line: string, characters: string): string => {
+  let at = 0;
+  while (at < line.length && characters.includes(line[at] ?? '')) at++;
+  return line.slice(at);
+};

@@ -1,0 +1,39 @@
+import type { StateReturn } from '../../api.ts';
+import { expandUser, exists as isThere } from '../../lib/file-paths.ts';
+import { failed, newReturn } from '../../lib/state-return.ts';
+
+/**
+ * Succeeds when the path is there. Changes nothing.
+ *
+ * @param name the path
+ *
+ * @example
+ * /etc/passwd:
+ *   file.exists: []
+ */
+export const exists = async (name: string): Promise<StateReturn> => {
+  const path = expandUser(name);
+  const ret = newReturn(path);
+  if (!path) return failed(ret, 'Must provide name to file.exists');
+  return isThere(path)
+    ? { ...ret, comment: `Path ${path} exists` }
+    : failed(ret, `Specified path ${path} does not exist`);
+};
+
+/**
+ * Succeeds when the path is not there. Changes nothing.
+ *
+ * @param name the path
+ *
+ * @example
+ * /etc/nologin:
+ *   file.missing: []
+ */
+export const missing = async (name: string): Promise<StateReturn> => {
+  const path = expandUser(name);
+  const ret = newReturn(path);
+  if (!path) return failed(ret, 'Must provide name to file.missing');
+  return isThere(path)
+    ? failed(ret, `Specified path ${path} exists`)
+    : { ...ret, comment: `Path ${path} is missing` };
+};

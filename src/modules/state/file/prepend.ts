@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
+import { addedText, missingLines } from '../../lib/added-text.ts';
+import { cannotEdit } from '../../lib/file-checks.ts';
+import { expandUser, isDir } from '../../lib/file-paths.ts';
+import { splitLines } from '../../lib/python-text.ts';
+import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { contentDiff, decode } from '../../lib/text-diff.ts';
+import { touch } from './touch.ts';
+
+type PrependOptions = {
+  text?: string | string[] | null;
+  makedirs?: boolean;
+  source?: string | null;
+  source_hash?: string | null;
+  template?: string | null;
+  sources?: string[] | null;
+  source_hashes?: string[] | null;
+  defaults?: PlainDict | null;
+  context?: PlainDict | null;
+  header?: boolean | null;
+};
+
+/**
+ * Adds text to the start of a file, unless the file has it already. A missing file is made.
+ *
+ * @param name the file
+ * @param text one text or several; each is looked for on its own
+ * @param makedirs make missing directories above
+ * @param source where the text is, instead of `text`
+ * @param source_hash hash of a source from the web
+ * @param template renderer for a source
+ * @param sources several sources
+ * @param source_hashes their hashes
+ * @param defaults variables for the template that `context` overrides
+ * @param context variables for the template
+ * @param header the text must be the first lines of the file, wherever else it stands
+ *
+ * @example
+ * /etc/motd:
+ *   file.prepend:
+ *     - text: Managed by tsalt-ssh
+ */
+export const prepend = async (
+  name: string,
+  {
+    text = null,
+    makedirs = false,
+    source = null,
+    source_hash = null,
+    template = null,
+    sources = null,
+    source_hashes = null,
+    defaults = null,
+    context = null,
+    header = null,
+  }: PrependOptions = {},
+): Promise<StateReturn> => {
+  const path = expandUser(name);
+  const ret = newReturn(path);
+  if (!path) return failed(ret, 'Must provide name to file.prepend');
+  if (makedirs && !__opts__.test && !isDir(dirname(path))) await __salt__['file.makedirs']?.(path);
+  const problem = cannotEdit(path);
+  if (problem) {
+    const touched = await touch(path, { makedirs });
+    if (__opts__.test) return touched;
+    if (cannotEdit(path)) return failed(ret, problem);
+  }
+  let chunks: string[] | { error: string };
+  try {
+    const options = {
+      text,
+      source,
+      source_hash,
+      sources,
+      source_hashes,
+      template,
+      defaults,
+      context,
+    };
+    chunks = await addedText(path, options);
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
+  if ('error' in chunks) return failed(ret, chunks.error);
+  const before = readFileSync(path);
+  const wanted = header ? chunks.flatMap(splitLines) : await missingLines(path, chunks, true);
+  const head = splitLines(decode(before)).slice(0, wanted.length);
+  const isHead = header && wanted.every((line, index) => line === head[index]);
+  if (wanted.length === 0 || isHead) return { ...ret, comment: `File ${path} is in correct state` };
+  const after = Buffer.concat([Buffer.from(wanted.map(line => `${line}\n`).join('')), before]);
+  const changes = { diff: contentDiff(before, after) };
+  if (__opts__.test)
+    return { ...ret, result: null, changes, comment: `File ${path} is set to be updated` };
+  await __salt__['file.prepend']?.(path, ...wanted);
+  return { ...ret, changes, comment: `Prepended ${wanted.length} lines` };
+};
