@@ -7,7 +7,7 @@ import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import { discoverBuiltins, discoverUser, type FoundModule } from './discover.ts';
 import { type InputStamp, noneExists, refreshInputs, sha256 } from './inputs.ts';
-import { packageRoot } from './locate.ts';
+import { bundlerStamp, packageRoot } from './locate.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
 
 export type ArtifactOptions = {
@@ -42,7 +42,7 @@ export const buildArtifact = async (options: ArtifactOptions): Promise<Artifact>
   const root = packageRoot();
   const dir = privateDir(join(privateDir(options.cacheDir), 'artifacts'));
   const found = findModules(root, options);
-  const foundKey = sha256(JSON.stringify([found, options.controlFunctions ?? []]));
+  const foundKey = sha256(JSON.stringify([bundlerStamp(), found, options.controlFunctions ?? []]));
   const { fileRoots, extraDirs, runtime } = options;
   const key = sha256(JSON.stringify([root, fileRoots, extraDirs, runtime])).slice(0, 32);
   const indexPath = join(dir, `index-${key}.json`);

@@ -12,7 +12,11 @@ export const autoStates = (modules: readonly EntryModule[]): EntryModule[] => {
   return modules
     .filter(({ described: { meta } }) => meta.kind === 'exec' && isAuto(meta))
     .filter(module => !states.has(nameOf(module)))
-    .map(module => ({ ...module, described: { ...module.described, meta: toState(module) } }));
+    .map(module => ({
+      ...module,
+      described: { ...module.described, meta: toState(module) },
+      inner: module.described.meta.functions,
+    }));
 };
 
 const nameOf = ({ described: { meta } }: EntryModule): string => meta.virtualname ?? meta.file;

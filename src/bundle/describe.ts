@@ -14,8 +14,8 @@ export type Described = {
   readonly anyName: boolean;
 };
 
-/** Exports of a module that are no functions for callers. */
-const hooks = new Set(['mod_init', 'mod_watch', 'mod_aggregate', 'mod_run_check']);
+/** Exports of a state module that the engine calls, not the user. */
+const hookNames = new Set(['mod_init', 'mod_watch', 'mod_aggregate', 'mod_run_check']);
 
 /** Reads signatures and documentation of a module. A module with a syntax error comes back `broken`. */
 export const describeModule = (sources: Sources, found: FoundModule): Described => {
@@ -62,13 +62,17 @@ const readModule = (
     {},
     ...parsed.map(source => constantOf(sources, source, '__func_alias__')),
   ) as Record<string, string>;
-  const functions = parsed.flatMap(source =>
-    exportedFunctions(sources, source).flatMap(([exportName, fun]) =>
-      exportName.startsWith('_') || hooks.has(exportName)
-        ? []
-        : [describeFunction(sources, exportName, aliasOf(aliases, exportName), fun)],
-    ),
+  const all = parsed.flatMap(source =>
+    exportedFunctions(sources, source)
+      .filter(([exportName]) => !exportName.startsWith('_'))
+      .map(([exportName, fun]) =>
+        describeFunction(sources, exportName, aliasOf(aliases, exportName), fun),
+      ),
   );
+  const isHook = ({ exportName }: FunctionMeta): boolean =>
+    base.kind === 'state' && hookNames.has(exportName);
+  const functions = all.filter(fun => !isHook(fun));
+  const hooks = all.filter(isHook);
   const doc = parsed.map(moduleDoc).find(found => found !== undefined);
   const virtualname = constant('__virtualname__');
   const contracts = constant('__contracts__');
@@ -82,6 +86,7 @@ const readModule = (
       ...(doc?.text ? { doc: doc.text } : {}),
       ...(doc && Object.keys(doc.tags).length > 0 ? { tags: doc.tags } : {}),
       functions: functions.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      ...(hooks.length > 0 ? { hooks } : {}),
       ...(Array.isArray(contracts) ? { contracts: contracts.map(String) } : {}),
       ...(outputters && typeof outputters === 'object'
         ? { outputters: outputters as Record<string, string> }

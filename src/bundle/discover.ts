@@ -8,6 +8,7 @@ export const userFolders: Readonly<Record<string, ModuleKind>> = {
   _states: 'state',
   _grains: 'grains',
   _utils: 'utils',
+  _contracts: 'contracts',
   _renderers: 'renderers',
   _pillar: 'pillar',
   _outputters: 'outputters',

@@ -1,14 +1,22 @@
 import type { ControlFunction } from '../protocol/manifest.ts';
-import type { ModuleMeta, Param, Signature } from '../protocol/meta.ts';
+import type { FunctionMeta, Param, Signature } from '../protocol/meta.ts';
 import type { Described } from './describe.ts';
 
 /** Kinds that run on the host; the others stay on the control node. */
-export const hostKinds: ReadonlySet<string> = new Set(['exec', 'state', 'grains', 'utils']);
+export const hostKinds: ReadonlySet<string> = new Set([
+  'exec',
+  'state',
+  'grains',
+  'utils',
+  'contracts',
+]);
 
 export type EntryModule = {
   readonly described: Described;
   /** Files to evaluate: several are one module. Empty for a broken one. */
   readonly files: readonly string[];
+  /** Signatures the runtime needs besides those of its public functions. */
+  readonly inner?: readonly FunctionMeta[];
 };
 
 /** The artifact's own code: a thunk for every module, its signatures as text, and the start. */
@@ -35,7 +43,7 @@ const text = (entries: readonly (readonly [string, Signature | undefined])[]): s
     ),
   );
 
-const moduleText = ({ described, files }: EntryModule): string => {
+const moduleText = ({ described, files, inner = [] }: EntryModule): string => {
   const { meta } = described;
   const virtual = [...new Set([meta.virtualname, ...described.virtual])].filter(
     name => name !== undefined,
@@ -48,7 +56,9 @@ const moduleText = ({ described, files }: EntryModule): string => {
     ...(meta.builtin ? ['builtin: true'] : []),
     `path: ${JSON.stringify(meta.builtin ? meta.path.replace(/^.*[\\/]src[\\/]modules[\\/]/, '') : meta.path)}`,
     `functions: ${JSON.stringify(meta.functions.map(({ name }) => name).join(' '))}`,
-    ...(meta.functions.length > 0 ? [`signatures: ${signaturesText(meta)}`] : []),
+    ...(meta.functions.length > 0
+      ? [`signatures: ${signaturesText([...inner, ...meta.functions, ...(meta.hooks ?? [])])}`]
+      : []),
     ...(meta.contracts ? [`contracts: ${JSON.stringify(meta.contracts)}`] : []),
     ...(meta.auto ? ['auto: true'] : []),
     ...(meta.broken === undefined
@@ -58,8 +68,8 @@ const moduleText = ({ described, files }: EntryModule): string => {
   return `{ ${fields.join(', ')} }`;
 };
 
-const signaturesText = (meta: ModuleMeta): string =>
-  text(meta.functions.map(({ exportName, signature }) => [exportName, signature] as const));
+const signaturesText = (functions: readonly FunctionMeta[]): string =>
+  text(functions.map(({ exportName, signature }) => [exportName, signature] as const));
 
 const loadText = (files: readonly string[]): string => {
   const calls = files.map(file => `require(${JSON.stringify(file)})`);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TsaltError } from '../protocol/error.ts';
@@ -32,4 +32,19 @@ const packageName = (folder: string): unknown => {
   } catch {
     return undefined;
   }
+};
+
+/**
+ * What tells one version of this bundler from another: its own files. One file when installed,
+ * the files of this room when run from sources.
+ */
+export const bundlerStamp = (from: string = import.meta.url): string => {
+  const own = fileURLToPath(from);
+  const files = own.endsWith('.ts')
+    ? readdirSync(dirname(own)).map(name => join(dirname(own), name))
+    : [own];
+  return files
+    .map(file => statSync(file))
+    .map(({ size, mtimeMs }) => `${size} ${mtimeMs}`)
+    .join(',');
 };

@@ -120,14 +120,17 @@ type Collected = {
 const collect = (into: Collected, statement: Statement): void => {
   switch (statement.type) {
     case 'ImportDeclaration':
-      return collectImport(into, statement);
+      collectImport(into, statement);
+      return;
     case 'ExportAllDeclaration':
       into.exportAll.push(statement.source.value);
       return;
     case 'ExportNamedDeclaration':
-      return collectExport(into, statement);
+      collectExport(into, statement);
+      return;
     case 'ExpressionStatement':
-      return collectCommonJs(into, statement);
+      collectCommonJs(into, statement);
+      return;
     default:
       collectDeclaration(into, statement, statement.leadingComments ?? []);
   }
@@ -222,7 +225,10 @@ const collectCommonJs = (
   };
   if (left.type !== 'MemberExpression' || left.computed) return;
   const target = left.property.type === 'Identifier' ? left.property.name : '';
-  if (isExportsObject(left.object)) return put(target, { kind: 'value', node: right, comments });
+  if (isExportsObject(left.object)) {
+    put(target, { kind: 'value', node: right, comments });
+    return;
+  }
   if (!isModuleExports(left) || right.type !== 'ObjectExpression') return;
   for (const property of right.properties) {
     const own = property.leadingComments ?? [];

@@ -34,7 +34,7 @@ export const typeText = (sources: Sources, source: Source, node: TypeNode, depth
       if ((name === 'Array' || name === 'ReadonlyArray') && argument)
         return bracket(inner(argument));
       if (name === 'Readonly' && argument) return inner(argument);
-      const found = lookUp(sources, source, name);
+      const found = ownWords.has(name) ? undefined : lookUp(sources, source, name);
       if (found?.declaration.kind === 'alias')
         return typeText(sources, found.source, found.declaration.node, depth + 1);
       return found?.declaration.kind === 'interface' ? '{}' : written;
@@ -43,6 +43,9 @@ export const typeText = (sources: Sources, source: Source, node: TypeNode, depth
       return written;
   }
 };
+
+/** Names of `tsalt-ssh/module` that say more than what they stand for. */
+const ownWords = new Set(['Plain', 'PlainDict', 'Json', 'LowChunk', 'StateReturn']);
 
 const bracket = (text: string): string => (/[|&\s]/.test(text) ? `(${text})[]` : `${text}[]`);
 

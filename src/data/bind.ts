@@ -142,7 +142,7 @@ const nearest = (signature: Signature, unknown: readonly string[]): string => {
 
 /** The name most like a mistyped one; undefined when none is close. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
-  const limit = Math.max(1, Math.floor(name.length / 3));
+  const limit = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
   let best: string | undefined;
   let least = limit + 1;
   for (const candidate of known) {

@@ -32,6 +32,8 @@ export type ModuleContext = {
   /** Shared by all calls of the run: `__context__`. */
   readonly context: { [key: string]: Any };
   readonly env: string;
+  /** What a contract tells the function it calls: see `ctx`. */
+  readonly ctx?: ContractContext;
   readonly log: (level: LogLevel, module: string, message: string) => void;
   /** The chunk whose state function runs: `__low__`. Absent outside of a state. */
   readonly low?: LowChunk;
@@ -41,6 +43,13 @@ export type ModuleContext = {
   readonly running?: StateResults;
   /** Asks the control node; see `ControlMethods`. Absent where there is none (unit tests). */
   readonly control?: ControlLink;
+};
+
+/** `ctx` of an Idem contract. */
+export type ContractContext = {
+  readonly test: boolean;
+  /** The resource as `get` found it before `update` was called. */
+  readonly before?: Any;
 };
 
 export type ControlLink = {
@@ -114,6 +123,11 @@ export const __env__: { readonly name: string; toString(): string } = {
     return getContext().env;
   },
 };
+
+/** What the contract that called this function knows: `ctx.before` in an `update` of `auto_state`. */
+export const ctx: ContractContext = view(
+  context => context.ctx ?? { test: context.opts.test === true },
+);
 
 /** A logger for one module. Lines reach the control node with host, module and level. */
 export const getLogger = (module: string): Logger => {

@@ -5,6 +5,7 @@ export type ModuleKind =
   | 'state'
   | 'grains'
   | 'utils'
+  | 'contracts'
   | 'renderers'
   | 'pillar'
   | 'outputters'
@@ -56,6 +57,8 @@ export type ModuleMeta = {
   /** `@maintainer`, `@maturity`, `@depends`, `@platform`. */
   readonly tags?: Readonly<Record<string, string>>;
   readonly functions: readonly FunctionMeta[];
+  /** `mod_init`, `mod_watch` … of a state module: known to the engine, not callable from SLS. */
+  readonly hooks?: readonly FunctionMeta[];
   /** `__contracts__`, when the module has it. */
   readonly contracts?: readonly string[];
   readonly outputters?: Readonly<Record<string, string>>;

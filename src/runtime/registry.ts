@@ -15,6 +15,7 @@ import { splitCall } from './bind.ts';
 import type { ProviderOptions, Registry, Resolved, Unavailable } from './registry-types.ts';
 import {
   type AnyFunction,
+  chain,
   type Exports,
   type FoundFunction,
   findFunction,
@@ -22,7 +23,6 @@ import {
   isPromise,
   type Loaded,
   loadModule,
-  then,
 } from './virtual.ts';
 
 type Kind = 'exec' | 'state';
@@ -134,20 +134,27 @@ class Modules implements FullRegistry {
     if (known !== undefined) return known;
     this.#loading.add(source);
     this.#asked.clear();
-    let loaded = loadModule(source, as);
+    let loaded = loadModule(source, this.#contract, as);
     if (this.#asked.size > 0) {
       // `'x.y' in __salt__` could not be answered yet: once it can, ask `__virtual__` again.
-      loaded = Promise.all([...this.#asked, loaded]).then(() => loadModule(source, as));
+      loaded = Promise.all([...this.#asked, loaded]).then(() =>
+        loadModule(source, this.#contract, as),
+      );
     }
     const settle = (value: Loaded): Loaded => {
       this.#loading.delete(source);
       this.#loaded.set(key, value);
       return value;
     };
-    const settled = then(loaded, settle);
+    const settled = chain(loaded, settle);
     this.#loaded.set(key, settled);
     return settled;
   }
+
+  #contract = (name: string): Exports | undefined => {
+    const [source] = this.#candidates('contracts', name);
+    return source?.load?.();
+  };
 
   /** The module that goes by a name, or the reason of the last candidate that does not. */
   #choose(kind: string, name: string, providers: Providers): MaybePromise<Loaded | undefined> {
@@ -168,7 +175,7 @@ class Modules implements FullRegistry {
   ): MaybePromise<Loaded | undefined> {
     const [first, ...rest] = candidates;
     if (!first) return refused;
-    return then(this.#load(first), (loaded: Loaded) => {
+    return chain(this.#load(first), (loaded: Loaded) => {
       if (loaded.ok && loaded.name === name) return loaded;
       const relevant = !loaded.ok && !(first.anyName && first.name !== name);
       return this.#firstThatGoesBy(name, rest, refused ?? (relevant ? loaded : undefined));
@@ -186,12 +193,12 @@ class Modules implements FullRegistry {
 
   #find(kind: Kind, name: string, providers: Providers): MaybePromise<Found> {
     const [module, fun] = splitName(name);
-    return then(
+    return chain(
       this.#choose(kind, module, providers),
       (chosen: Loaded | undefined): MaybePromise<Found> => {
         if (!chosen?.ok) return this.#onControl(kind, name) ?? missing(kind, name, chosen?.reason);
         const has = (other: string): boolean => this.#has('exec', other, providers);
-        return then(findFunction(chosen.exports, fun, has), (found: FoundFunction): Found => {
+        return chain(findFunction(chosen.exports, fun, has), (found: FoundFunction): Found => {
           if (!found.ok) return this.#onControl(kind, name) ?? missing(kind, name, found.reason);
           const signature = this.#signature(chosen.source, found.exportName);
           return {
@@ -294,9 +301,9 @@ class Modules implements FullRegistry {
   #utilsTable(): { readonly [name: string]: unknown } {
     const find = (name: string): MaybePromise<AnyFunction | undefined> => {
       const [module, fun] = splitName(name);
-      return then(this.#choose('utils', module, {}), (chosen: Loaded | undefined) => {
+      return chain(this.#choose('utils', module, {}), (chosen: Loaded | undefined) => {
         if (!chosen?.ok) return undefined;
-        return then(
+        return chain(
           findFunction(chosen.exports, fun, other => this.#has('exec', other, {})),
           (found: FoundFunction) => (found.ok ? found.fun : undefined),
         );
@@ -305,7 +312,7 @@ class Modules implements FullRegistry {
     const call =
       (name: string) =>
       (...args: unknown[]): unknown =>
-        then(find(name), (fun: AnyFunction | undefined) => {
+        chain(find(name), (fun: AnyFunction | undefined) => {
           if (!fun) throw new CommandExecutionError(`'${name}' is not available.`);
           return fun(...args);
         });

@@ -1,7 +1,7 @@
 import { type DependsMark, dependsKey, getContext } from '../modules/api.ts';
 import { which } from '../modules/lib/which.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
-import { applyContracts } from './contracts.ts';
+import { applyContracts, type ContractFinder } from './contracts.ts';
 
 export type Exports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
@@ -21,25 +21,29 @@ export type Loaded =
 type MaybePromise<T> = T | Promise<T>;
 
 /** Evaluates a module and asks its `__virtual__`; with `as`, it takes that name unasked. */
-export const loadModule = (source: ManifestModule, as?: string): MaybePromise<Loaded> => {
+export const loadModule = (
+  source: ManifestModule,
+  contracts: ContractFinder,
+  as?: string,
+): MaybePromise<Loaded> => {
   const failed = (reason: string): Loaded => ({ ok: false, source, reason });
   if (source.broken !== undefined || !source.load)
     return failed(source.broken ?? 'it was left out of the artifact');
   let exports: Exports;
   try {
-    exports = applyContracts(source, source.load());
+    exports = applyContracts(source, source.load(), contracts);
   } catch (error) {
     return failed(`${messageOf(error)} (${source.path})`);
   }
   const named = (verdict: unknown): MaybePromise<Loaded> => {
     const name = as ?? virtualName(source, exports, verdict);
     if (typeof name !== 'string') return failed(name.reason);
-    return then(initialise(exports), () => ({ ok: true, source, name, exports }) as Loaded);
+    return chain(initialise(exports), () => ({ ok: true, source, name, exports }) as Loaded);
   };
   const { __virtual__ } = exports;
   try {
     const verdict = as === undefined && isFunction(__virtual__) ? __virtual__() : true;
-    const loaded = then(verdict, named);
+    const loaded = chain(verdict, named);
     return isPromise(loaded)
       ? loaded.catch((error: unknown) => failed(`${messageOf(error)} (${source.path})`))
       : loaded;
@@ -85,7 +89,7 @@ export const findFunction = (
   if (exportName === undefined || !isFunction(value)) return { ok: false };
   const mark = (value as { [dependsKey]?: DependsMark })[dependsKey];
   if (!mark) return { ok: true, exportName, fun: value };
-  return then(
+  return chain(
     firstMissing(mark.dependencies, has),
     (missing: string | undefined): FoundFunction => {
       if (missing === undefined) return { ok: true, exportName, fun: value };
@@ -124,7 +128,7 @@ const firstMissing = (
 ): MaybePromise<string | undefined> => {
   const [first, ...rest] = dependencies;
   if (first === undefined) return undefined;
-  return then(
+  return chain(
     missingReason(first, has),
     (reason): MaybePromise<string | undefined> => reason ?? firstMissing(rest, has),
   );
@@ -136,7 +140,7 @@ const missingReason = (
 ): MaybePromise<string | undefined> => {
   if (typeof dependency === 'boolean') return dependency ? undefined : 'a dependency is missing';
   if (typeof dependency === 'function')
-    return then(dependency(), (answer: boolean) =>
+    return chain(dependency(), (answer: boolean) =>
       answer ? undefined : 'a dependency is missing',
     );
   if (/^\w+(\.\w+)+$/.test(dependency) && has(dependency)) return undefined;
@@ -159,7 +163,7 @@ export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
   typeof value === 'object' && value !== null && 'then' in value && isFunction(value.then);
 
 /** Goes on at once with a value and later with a promise, so that what can be sync stays so. */
-export const then = <T, R>(
+export const chain = <T, R>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> => (isPromise(value) ? value.then(next) : next(value));

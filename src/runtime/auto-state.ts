@@ -1,0 +1,171 @@
+import { getContext, withContext } from '../modules/api.ts';
+import type { Signature } from '../protocol/meta.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import type { StateReturn } from '../protocol/result.ts';
+
+type Exports = Readonly<Record<string, unknown>>;
+type Answer = { result: boolean; comment: string | string[]; ret: Plain };
+type Ask = (fun: string, args: readonly unknown[], kwargs: PlainDict) => Promise<Answer>;
+
+/**
+ * The state functions that `auto_state` makes of get, list, create, update and delete: `present`
+ * and `absent` with test mode and computed changes, `describe` for what there is
+ * (spec/idem-contracts: "Auto State").
+ * @param resource the module's name, `my_cloud.my_resource`
+ */
+export const autoState = (
+  resource: string,
+  exports: Exports,
+  signatures: Readonly<Record<string, Signature>>,
+): Exports => {
+  const ask = asker(exports, signatures);
+  return {
+    present: (name: string, kwargs: PlainDict = {}) => present(ask, name, kwargs),
+    absent: (name: string, kwargs: PlainDict = {}) => absent(ask, name, kwargs),
+    describe: () => describe(ask, resource, signatureOf(exports, signatures, 'create')),
+    ...(exports.__virtual__ === undefined ? {} : { __virtual__: exports.__virtual__ }),
+    ...(exports.__virtualname__ === undefined ? {} : { __virtualname__: exports.__virtualname__ }),
+  };
+};
+
+const exportOf = (exports: Exports, name: string): string => {
+  const aliases = isPlainDict(exports.__func_alias__) ? exports.__func_alias__ : {};
+  return Object.keys(aliases).find(key => aliases[key] === name) ?? name;
+};
+
+const signatureOf = (
+  exports: Exports,
+  signatures: Readonly<Record<string, Signature>>,
+  name: string,
+): Signature | undefined => {
+  const exportName = exportOf(exports, name);
+  return Object.hasOwn(signatures, exportName) ? signatures[exportName] : undefined;
+};
+
+/** Calls a function of the resource with those keywords that it takes. */
+const asker =
+  (exports: Exports, signatures: Readonly<Record<string, Signature>>): Ask =>
+  async (name, args, kwargs) => {
+    const fun = exports[exportOf(exports, name)] as (...args: unknown[]) => Promise<Answer>;
+    return fun(...args, known(signatureOf(exports, signatures, name), kwargs));
+  };
+
+const known = (signature: Signature | undefined, kwargs: PlainDict): PlainDict => {
+  if (!signature || signature.anyKeyword) return kwargs;
+  const names = new Set(signature.keywords?.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(kwargs).filter(([key]) => names.has(key)));
+};
+
+const present = async (ask: Ask, name: string, kwargs: PlainDict): Promise<StateReturn> => {
+  const ret: StateReturn = { name, result: true, comment: '', changes: {} };
+  const desired = given(kwargs);
+  const found = await ask('get', [name], desired);
+  if (!found.result) return { ...ret, result: false, comment: found.comment };
+  const before = snapshot(found.ret);
+  const exists = Object.keys(before).length > 0;
+  const planned = difference(pick(before, desired), desired);
+  if (exists && Object.keys(planned).length === 0)
+    return { ...ret, comment: `${name} is already in the correct state` };
+  const { opts } = getContext();
+  if (opts.test) {
+    const comment = exists ? `${name} would be updated` : `${name} would be created`;
+    return { ...ret, result: null, comment, changes: exists ? planned : { new: desired } };
+  }
+  const context = { ...getContext(), ctx: { test: false, before } };
+  const done = await withContext(context, () => ask(exists ? 'update' : 'create', [name], desired));
+  if (!done.result) return { ...ret, result: false, comment: done.comment };
+  const after = await ask('get', [name], desired);
+  const comment = isEmpty(done.comment)
+    ? `${exists ? 'Updated' : 'Created'} '${name}'`
+    : done.comment;
+  if (!after.result) return { ...ret, result: false, comment: after.comment };
+  return { ...ret, comment, changes: difference(before, isPlainDict(after.ret) ? after.ret : {}) };
+};
+
+const absent = async (ask: Ask, name: string, kwargs: PlainDict): Promise<StateReturn> => {
+  const ret: StateReturn = { name, result: true, comment: '', changes: {} };
+  const found = await ask('get', [name], kwargs);
+  if (!found.result) return { ...ret, result: false, comment: found.comment };
+  const before = snapshot(found.ret);
+  if (Object.keys(before).length === 0) return { ...ret, comment: `${name} is already absent` };
+  const { opts } = getContext();
+  if (opts.test)
+    return { ...ret, result: null, comment: `${name} would be deleted`, changes: { old: before } };
+  const context = { ...getContext(), ctx: { test: false, before } };
+  const done = await withContext(context, () => ask('delete', [name], kwargs));
+  if (!done.result) return { ...ret, result: false, comment: done.comment };
+  const after = await ask('get', [name], kwargs);
+  if (isPlainDict(after.ret) && Object.keys(after.ret).length > 0)
+    return { ...ret, result: false, comment: `${name} is still there after it was deleted` };
+  const comment = isEmpty(done.comment) ? `Deleted '${name}'` : done.comment;
+  return { ...ret, comment, changes: { old: before } };
+};
+
+/** `{ name: { 'my_cloud.my_resource.present': [{ name }, { key: value } …] } }`. */
+const describe = async (
+  ask: Ask,
+  resource: string,
+  create: Signature | undefined,
+): Promise<PlainDict> => {
+  const listed = await ask('list', [], {});
+  if (!listed.result) throw new Error(`${resource} cannot be listed: ${String(listed.comment)}`);
+  const all = isPlainDict(listed.ret) ? listed.ret : {};
+  return Object.fromEntries(
+    Object.entries(all).map(([name, value]) => {
+      const values = known(create, isPlainDict(value) ? value : {});
+      const args = Object.entries(values).filter(([key]) => key !== 'name');
+      const states = [{ name }, ...args.map(([key, item]) => ({ [key]: item }))];
+      return [name, { [`${resource}.present`]: states as Plain[] }];
+    }),
+  );
+};
+
+/** A copy: a resource may hand out the very object that its `update` changes. */
+const snapshot = (value: Plain): PlainDict => (isPlainDict(value) ? structuredClone(value) : {});
+
+/** Arguments the SLS gives, without those left at null or not given. */
+const given = (kwargs: PlainDict): PlainDict =>
+  Object.fromEntries(
+    Object.entries(kwargs).filter(([, value]) => value !== undefined && value !== null),
+  );
+
+const pick = (from: PlainDict, keys: PlainDict): PlainDict =>
+  Object.fromEntries(Object.entries(from).filter(([key]) => Object.hasOwn(keys, key)));
+
+const isEmpty = (comment: string | string[] | undefined): boolean =>
+  comment === undefined || comment.length === 0;
+
+/** What differs, dictionaries compared key by key: `{ old: …, new: … }`, empty when nothing does. */
+export const difference = (before: PlainDict, after: PlainDict): PlainDict => {
+  const [was, is] = differing(before, after);
+  return {
+    ...(Object.keys(was).length > 0 ? { old: was } : {}),
+    ...(Object.keys(is).length > 0 ? { new: is } : {}),
+  };
+};
+
+const differing = (before: PlainDict, after: PlainDict): [PlainDict, PlainDict] => {
+  const was: [string, Plain][] = [];
+  const is: [string, Plain][] = [];
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const a = Object.hasOwn(before, key) ? before[key] : undefined;
+    const b = Object.hasOwn(after, key) ? after[key] : undefined;
+    if (isSame(a, b)) continue;
+    const [x, y] = isPlainDict(a) && isPlainDict(b) ? differing(a, b) : [a, b];
+    if (x !== undefined) was.push([key, x]);
+    if (y !== undefined) is.push([key, y]);
+  }
+  return [Object.fromEntries(was), Object.fromEntries(is)];
+};
+
+const isSame = (a: Plain | undefined, b: Plain | undefined): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, at) => isSame(item, b[at]));
+  if (!isPlainDict(a) || !isPlainDict(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(key => Object.hasOwn(b, key) && isSame(a[key], b[key]))
+  );
+};

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
+import { type Files, type Opened, workshop } from '../bundle/workshop.ts';
+
+const opened = (files: Files): Promise<Opened> => workshop(files).open();
+
+/** A resource whose instances live in `__context__`. */
+const resource = `
+import { __context__, ctx } from 'tsalt-ssh/module';
+export const __contracts__ = ['auto_state', 'soft_fail'];
+export const __func_alias__ = { list_: 'list', delete_: 'delete' };
+const all = () => (__context__.all ??= {});
+const log = what => (__context__.log ??= []).push(what);
+const ok = ret => ({ result: true, comment: '', ret });
+export const get = async (name: string) => { if (name === 'bad') throw new Error('no network'); return ok(all()[name] ?? {}); };
+export const list_ = async () => ok(all());
+export const create = async (name: string, { size = 1, tags }: { size?: number; tags?: object }) => {
+  log('create'); all()[name] = { size, ...(tags ? { tags } : {}), id: 7 }; return ok(null); };
+export const update = async (name: string, { size, tags }: { size?: number; tags?: object }) => {
+  log(['update', ctx.before.size]); Object.assign(all()[name], size ? { size } : {}, tags ? { tags } : {}); return ok(null); };
+export const delete_ = async (name: string) => { log('delete'); delete all()[name]; return ok(null); };
+`;
+
+const cloud = { 'salt/_modules/my_cloud/my_resource.ts': resource };
+
+const stateCaller = ({ registry, run }: Opened, context: PlainDict, test = false) => {
+  const opts = { id: 'x', test, saltenv: 'base' };
+  return (fun: string, kwargs: PlainDict): Promise<unknown> =>
+    run({ context, opts }, async () => {
+      const found = await registry.resolve('state', `my_cloud.my_resource.${fun}`);
+      if (!found.ok) throw new Error(found.reason);
+      return found.call([], kwargs);
+    });
+};
+
+test('auto_state makes present, absent and describe of get, list, create, update and delete', async () => {
+  const host = await opened(cloud);
+  const context: { all?: Plain; log?: Plain } & PlainDict = {};
+  const state = stateCaller(host, context);
+  expect(await state('present', { name: 'a', size: 2 })).toEqual({
+    name: 'a',
+    result: true,
+    comment: "Created 'a'",
+    changes: { new: { size: 2, id: 7 } },
+  });
+  expect(await state('present', { name: 'a', size: '2' })).toEqual({
+    name: 'a',
+    result: true,
+    comment: 'a is already in the correct state',
+    changes: {},
+  });
+  expect(await state('present', { name: 'a', size: 3 })).toMatchObject({
+    result: true,
+    changes: { old: { size: 2 }, new: { size: 3 } },
+  });
+  expect(context.log).toEqual(['create', ['update', 2]]);
+  expect(await state('describe', {})).toEqual({
+    a: { 'my_cloud.my_resource.present': [{ name: 'a' }, { size: 3 }] },
+  });
+  expect(await state('absent', { name: 'a' })).toEqual({
+    name: 'a',
+    result: true,
+    comment: "Deleted 'a'",
+    changes: { old: { size: 3, id: 7 } },
+  });
+  expect(await state('absent', { name: 'a' })).toMatchObject({
+    result: true,
+    comment: 'a is already absent',
+    changes: {},
+  });
+});
+
+test('auto_state changes nothing in test mode and says what would change', async () => {
+  const host = await opened(cloud);
+  const context = { all: { b: { size: 1, tags: { x: '1', y: '2' }, id: 7 } } };
+  const before = structuredClone(context);
+  const state = stateCaller(host, context, true);
+  expect(await state('present', { name: 'a', size: 2 })).toMatchObject({
+    result: null,
+    changes: { new: { size: 2 } },
+  });
+  expect(await state('present', { name: 'b', tags: { x: '1', y: '3' } })).toMatchObject({
+    result: null,
+    changes: { old: { tags: { y: '2' } }, new: { tags: { y: '3' } } },
+  });
+  expect(await state('present', { name: 'b', size: 1 })).toMatchObject({
+    result: true,
+    changes: {},
+  });
+  expect(await state('absent', { name: 'b' })).toMatchObject({ result: null });
+  expect(context).toEqual(before);
+});
+
+test('soft_fail turns an error into a return', async () => {
+  const host = await opened({
+    ...cloud,
+    'salt/_states/soft.ts': `export const __contracts__ = ['soft_fail'];
+      export const go = (name: string) => { throw new Error('oops'); };`,
+  });
+  expect(await stateCaller(host, {})('present', { name: 'bad' })).toEqual({
+    name: 'bad',
+    result: false,
+    comment: 'Error: no network',
+    changes: {},
+  });
+  const { registry, run } = host;
+  expect(await run({}, async () => registry.salt['my_cloud.my_resource.get']?.('bad'))).toEqual({
+    result: false,
+    comment: 'Error: no network',
+    ret: null,
+  });
+  expect(await run({}, async () => registry.states['soft.go']?.('n'))).toEqual({
+    name: 'n',
+    result: false,
+    comment: 'Error: oops',
+    changes: {},
+  });
+});
+
+test('returns refuses what is not a return', async () => {
+  const { registry, run } = await opened({
+    'salt/_modules/r.ts': `export const __contracts__ = ['returns']; export const go = () => ({ result: true });`,
+    'salt/_states/r.ts': `export const __contracts__ = ['returns']; export const go = (name: string) => ({ name, result: true, changes: {} });`,
+  });
+  await expect(run({}, async () => registry.salt['r.go']?.())).rejects.toThrow(
+    "'r.go' does not hold the contract 'returns': its return must be a dictionary with result, comment, ret; it lacks comment, ret",
+  );
+  await expect(run({}, async () => registry.states['r.go']?.('n'))).rejects.toThrow(
+    'it lacks comment',
+  );
+});
+
+test('a broken contract is told at load, with all that is missing', async () => {
+  const { registry, run } = await opened({
+    'salt/_modules/half.ts': `export const __contracts__ = ['auto_state'];
+      export const get = (id: string) => ({}); export const create = (name: string) => ({});
+      export const update = (name: string) => ({});`,
+    'salt/_states/res.ts': `export const __contracts__ = ['resource']; export const present = (name: string) => ({});`,
+    'salt/_states/odd.ts': `export const __contracts__ = ['nosuch']; export const go = () => ({});`,
+  });
+  const reason = (kind: 'exec' | 'state', name: string) =>
+    run({}, async () => {
+      const found = await registry.resolve(kind, name);
+      return found.ok ? 'ok' : found.reason;
+    });
+  const half = await reason('exec', 'half.get');
+  expect(half).toMatch(/^'half\.get' is not available: it does not hold its contracts: /);
+  expect(half).toContain("contract 'auto_state' wants get(name): 'get' has no parameter 'name'");
+  expect(half).toContain("contract 'auto_state' wants a function list()");
+  expect(half).toContain("contract 'auto_state' wants a function delete(name)");
+  expect(half).not.toContain('wants a function create');
+  expect(await reason('state', 'res.present')).toMatch(
+    /wants a function absent\(name\); .*describe\(\)/,
+  );
+  expect(await reason('state', 'odd.go')).toContain("there is no contract 'nosuch'");
+});
+
+test("a user's own contract wraps calls, overrides soft_fail for its function, and only one may", async () => {
+  const { registry, run } = await opened({
+    'salt/_contracts/loud.ts': `export const sig_go = ['name'];
+      export const pre = ({ args }) => { args[0] = args[0] + '!'; };
+      export const call_go = async ({ call }) => ({ ...(await call()), comment: 'called' });
+      export const post = ({ ret }) => ({ ...ret, ret: 'post' });`,
+    'salt/_contracts/also.ts': 'export const call = ({ call }) => call();',
+    'salt/_modules/a.ts': `export const __contracts__ = ['loud', 'soft_fail'];
+      export const go = (name: string) => { if (name === 'bad!') throw new Error('hard'); return { result: true, comment: '', ret: name }; };
+      export const other = () => { throw new Error('soft'); };`,
+    'salt/_modules/b.ts': `export const __contracts__ = ['loud', 'also']; export const go = (name: string) => 1;`,
+    'salt/_modules/c.ts': `export const __contracts__ = ['loud']; export const og = (name: string) => 1;`,
+  });
+  const call = (name: string, ...args: unknown[]) =>
+    run({}, async () => registry.salt[name]?.(...args));
+  expect(await call('a.go', 'x')).toEqual({ result: true, comment: 'called', ret: 'post' });
+  await expect(call('a.go', 'bad')).rejects.toThrow('hard');
+  expect(await call('a.other')).toMatchObject({ result: false, comment: 'Error: soft' });
+  await expect(call('b.go', 'x')).rejects.toThrow("'go' has 2 call contracts; one is allowed");
+  await expect(call('c.og', 'x')).rejects.toThrow("contract 'loud' wants a function go(name)");
+});
