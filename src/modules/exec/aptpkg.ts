@@ -65,9 +65,11 @@ type Listed = { installed: PackageList; removed: PackageList; purge_desired: Pac
 
 const listed = (): Promise<Listed> => rememberPackages(readPackages);
 
+const dpkgFields = ['Status', 'Package', 'Version', 'Architecture'];
+
 const readPackages = async (): Promise<Listed> => {
   const { code, stdout, stderr } = await apt(
-    ['--showformat', '${Status} ${Package} ${Version} ${Architecture}\n', '-W'],
+    ['--showformat', `${dpkgFields.map(field => `\${${field}}`).join(' ')}\n`, '-W'],
     { program: 'dpkg-query' },
   );
   if (code !== 0 && !/no packages found/.test(stderr))

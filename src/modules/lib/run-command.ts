@@ -50,6 +50,10 @@ const killGrace = 2000;
 const drainGrace = 500;
 
 const live = new Set<ChildProcess>();
+let started = 0;
+
+/** How many commands this process has started: what was asked before one of them may not hold after it. */
+export const commandCount = (): number => started;
 
 /** Ends every command that still runs, with its process group; SIGKILL follows after a moment. */
 export const killAllChildren = async (): Promise<void> => {
@@ -224,6 +228,7 @@ const start = (
   { uid, gid }: Identity,
   { stdin, umask, background }: CommandOptions,
 ): ChildProcess => {
+  started += 1;
   const [name, ...args] = argv;
   const program = name.includes('/') ? name : (which(name) ?? name);
   const output = background ? 'ignore' : 'pipe';
