@@ -1,0 +1,163 @@
+import type { OutputOptions } from '../../src/output/options.ts';
+import type { StateResult, StateResults } from '../../src/protocol/result.ts';
+
+/** A state run of Salt 3006.9 whose output was recorded: one of each outcome. */
+const state = (
+  run: number,
+  fields: Partial<StateResult> & Pick<StateResult, 'name' | '__id__'>,
+): StateResult => ({
+  changes: {},
+  result: true,
+  comment: 'Success!',
+  __sls__: 'mix',
+  __run_num__: run,
+  start_time: '10:11:12.131415',
+  duration: 1.5,
+  ...fields,
+});
+
+export const mix: StateResults = {
+  'test_|-ok_|-ok_|-nop': state(0, { __id__: 'ok', name: 'ok' }),
+  'test_|-chg_|-chg_|-succeed_with_changes': state(1, {
+    __id__: 'chg',
+    name: 'chg',
+    changes: { testing: { old: 'Unchanged', new: 'Something pretended to change' } },
+  }),
+  'test_|-bad_|-bad_|-fail_without_changes': state(2, {
+    __id__: 'bad',
+    name: 'bad',
+    result: false,
+    comment: 'Failure!',
+  }),
+  'test_|-dep_|-dep_|-nop': state(3, {
+    __id__: 'dep',
+    name: 'dep',
+    result: false,
+    comment: 'One or more requisite failed: mix.bad',
+    duration: 2,
+  }),
+  'cmd_|-run_|-echo hi; echo err >&2_|-run': state(4, {
+    __id__: 'run',
+    name: 'echo hi; echo err >&2',
+    comment: 'Command "echo hi; echo err >&2" run',
+    changes: { pid: 4711, retcode: 0, stdout: 'hi', stderr: 'err' },
+    duration: 0.25,
+  }),
+  'file_|-f_|-/srv/mix_|-managed': state(5, {
+    __id__: 'f',
+    name: '/srv/mix',
+    comment: 'File /srv/mix updated',
+    changes: { diff: 'New file' },
+  }),
+};
+
+export const outputOptions: OutputOptions = {
+  color: false,
+  static: false,
+  state_output: 'full',
+  state_verbose: true,
+  state_tabular: false,
+  state_output_diff: false,
+  state_output_profile: true,
+  state_output_pct: false,
+  state_compress_ids: false,
+  state_output_exclude: [],
+  state_output_terse: [],
+};
+
+const timed = (lines: readonly string[], duration: string): string[] => [
+  ...lines,
+  '     Started: 10:11:12.131415',
+  `    Duration: ${duration} ms`,
+];
+
+/** `salt-ssh host state.apply mix`, times filled in. */
+export const mixFull = [
+  'host:',
+  '----------',
+  '          ID: ok',
+  '    Function: test.nop',
+  '      Result: True',
+  ...timed(['     Comment: Success!'], '1.5'),
+  '     Changes:   ',
+  '----------',
+  '          ID: chg',
+  '    Function: test.succeed_with_changes',
+  '      Result: True',
+  ...timed(['     Comment: Success!'], '1.5'),
+  '     Changes:   ',
+  '              ----------',
+  '              testing:',
+  '                  ----------',
+  '                  new:',
+  '                      Something pretended to change',
+  '                  old:',
+  '                      Unchanged',
+  '----------',
+  '          ID: bad',
+  '    Function: test.fail_without_changes',
+  '      Result: False',
+  ...timed(['     Comment: Failure!'], '1.5'),
+  '     Changes:   ',
+  '----------',
+  '          ID: dep',
+  '    Function: test.nop',
+  '      Result: False',
+  ...timed(['     Comment: One or more requisite failed: mix.bad'], '2.0'),
+  '     Changes:   ',
+  '----------',
+  '          ID: run',
+  '    Function: cmd.run',
+  '        Name: echo hi; echo err >&2',
+  '      Result: True',
+  ...timed(['     Comment: Command "echo hi; echo err >&2" run'], '0.25'),
+  '     Changes:   ',
+  '              ----------',
+  '              pid:',
+  '                  4711',
+  '              retcode:',
+  '                  0',
+  '              stderr:',
+  '                  err',
+  '              stdout:',
+  '                  hi',
+  '----------',
+  '          ID: f',
+  '    Function: file.managed',
+  '        Name: /srv/mix',
+  '      Result: True',
+  ...timed(['     Comment: File /srv/mix updated'], '1.5'),
+  '     Changes:   ',
+  '              ----------',
+  '              diff:',
+  '                  New file',
+  '',
+  'Summary for host',
+  '------------',
+  'Succeeded: 4 (changed=3)',
+  'Failed:    2',
+  '------------',
+  'Total states run:     6',
+  'Total run time:   8.250 ms',
+].join('\n');
+
+const terseTail = '- Started: 10:11:12.131415 - Duration:';
+
+/** `salt-ssh host state.apply mix --state-output=terse`, times filled in. */
+export const mixTerse = [
+  'host:',
+  `  Name: ok - Function: test.nop - Result: Clean ${terseTail} 1.5 ms`,
+  `  Name: chg - Function: test.succeed_with_changes - Result: Changed ${terseTail} 1.5 ms`,
+  `  Name: bad - Function: test.fail_without_changes - Result: Failed ${terseTail} 1.5 ms`,
+  `  Name: dep - Function: test.nop - Result: Failed ${terseTail} 2.0 ms`,
+  `  Name: echo hi; echo err >&2 - Function: cmd.run - Result: Changed ${terseTail} 0.25 ms`,
+  `  Name: /srv/mix - Function: file.managed - Result: Changed ${terseTail} 1.5 ms`,
+  '',
+  'Summary for host',
+  '------------',
+  'Succeeded: 4 (changed=3)',
+  'Failed:    2',
+  '------------',
+  'Total states run:     6',
+  'Total run time:   8.250 ms',
+].join('\n');
