@@ -1,8 +1,6 @@
 import type { Config } from '../config/config.ts';
-import type { Request } from '../config/request.ts';
 import type { Output } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { exitCode, exitCodeOf, exitCodeOfKind } from './exit-code.ts';
 import type { Given } from './parse.ts';
 
@@ -63,7 +61,8 @@ const runCall = async (given: Given, config: Config, env: Env): Promise<number> 
     });
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
-    const results = await (await loadControl())(request, output.emit, stop.signal);
+    const { run } = await import('../control/run.ts');
+    const results = await run(request, output.emit, stop.signal);
     await output.finish();
     return stop.signal.aborted ? exitCode.interrupted : exitCodeOf(results);
   } catch (error) {
@@ -71,26 +70,6 @@ const runCall = async (given: Given, config: Config, env: Env): Promise<number> 
     return stop.signal.aborted ? exitCode.interrupted : codeOf(error);
   } finally {
     release();
-  }
-};
-
-type Run = (
-  request: Request,
-  emit: (event: RunEvent) => void,
-  signal: AbortSignal,
-) => Promise<HostResult[]>;
-
-const loadControl = async (): Promise<Run> => {
-  try {
-    // biome-ignore lint/suspicious/noTsIgnore: gone as soon as control lands
-    // @ts-ignore
-    const control = await import('../control/run.ts');
-    return control.run as Run;
-  } catch (cause) {
-    throw new TsaltError('no-control', 'This build cannot run anything.', {
-      kind: 'internal',
-      cause,
-    });
   }
 };
 

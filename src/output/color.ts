@@ -28,5 +28,5 @@ const codes: Readonly<Record<ColorName, string>> = {
 
 export const palette = (color: boolean): Palette =>
   Object.fromEntries(
-    Object.entries(codes).map(([name, code]) => [name, color ? `\u001b[${code}m` : '']),
+    Object.entries(codes).map(([name, code]) => [name, color ? `\u001b[0;${code}m` : '']),
   ) as Palette;

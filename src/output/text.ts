@@ -69,10 +69,11 @@ const reprText = (text: string): string => {
   return `${quote}${body}${quote}`;
 };
 
-/** Keys in Python's order of strings: by code point. */
-export const sortedKeys = (dict: object): string[] => Object.keys(dict).sort(byCodePoint);
+/** Keys in Python's order. */
+export const sortedKeys = (dict: object): string[] => Object.keys(dict).sort(compareText);
 
-const byCodePoint = (left: string, right: string): number => {
+/** Python's order of strings: by code point. */
+export const compareText = (left: string, right: string): number => {
   if (left === right) return 0;
   const a = Array.from(left);
   const b = Array.from(right);

@@ -136,7 +136,7 @@ test('table draws lists of dictionaries', async () => {
 test('profile lists states by duration', async () => {
   const text = await show('profile', [ran]);
   expect(text.split('\n').filter(line => line.includes('cmd.run'))).toEqual([
-    '    | echo hi; echo err >&2 |          cmd.run          |     0.2500    |',
+    '    | echo hi; echo err >&2 |          cmd.run          |        0.2500 |',
   ]);
   expect(text.indexOf('0.2500')).toBeLessThan(text.indexOf('2.0000'));
 });

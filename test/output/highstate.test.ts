@@ -135,10 +135,12 @@ test('errors of a run that did not compile are listed', () => {
 
 test('colours tell the result of each state and of the host', () => {
   const text = highstate('host', mix, { ...outputOptions, color: true });
-  expect(text.startsWith('\u001b[31mhost:\u001b[0m\n\u001b[32m----------\u001b[0m\n')).toBe(true);
-  expect(text).toContain('    \u001b[36m      ID: chg\u001b[0m');
-  expect(text).toContain('    \u001b[31m      ID: bad\u001b[0m');
-  expect(text).toContain('\u001b[32mSucceeded: 4\u001b[0m (\u001b[32mchanged=3\u001b[0m)');
+  expect(text.startsWith('\u001b[0;31mhost:\u001b[0;0m\n\u001b[0;32m----------\u001b[0;0m\n')).toBe(
+    true,
+  );
+  expect(text).toContain('    \u001b[0;36m      ID: chg\u001b[0;0m');
+  expect(text).toContain('    \u001b[0;31m      ID: bad\u001b[0;0m');
+  expect(text).toContain('\u001b[0;32mSucceeded: 4\u001b[0;0m (\u001b[0;32mchanged=3\u001b[0;0m)');
 });
 
 test('states with one ID and result are one block when ids are compressed', () => {

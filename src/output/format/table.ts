@@ -4,7 +4,7 @@ import { isPlainDict } from '../../protocol/plain.ts';
 import { type Palette, palette } from '../color.ts';
 import type { Format } from '../format.ts';
 import { dataByHost, statesOf } from '../result.ts';
-import { harmless, show, sortedKeys } from '../text.ts';
+import { compareText, harmless, show, sortedKeys } from '../text.ts';
 
 const columnWidth = 50;
 
@@ -16,14 +16,21 @@ export const tableFormat: Format = {
 /** How long each state took, shortest first (spec: salt.output.profile). */
 export const profileFormat: Format = {
   format: (results, { color }) => {
-    const rows = results.flatMap(durations).sort((left, right) => left.duration - right.duration);
+    const rows = results.flatMap(durations).sort(shorterFirst);
     if (rows.length === 0) return '';
-    const cells = rows.map(({ name, fun, duration }) => [name, fun, duration.toFixed(4)]);
+    const times = rows.map(({ duration }) => duration.toFixed(4));
+    const width = Math.max('duration (ms)'.length, ...times.map(time => time.length));
+    const cells = rows.map(({ name, fun }, at) => [name, fun, (times[at] ?? '').padStart(width)]);
     return table(cells, ['name', 'mod.fun', 'duration (ms)'], 4, palette(color)).join('\n');
   },
 };
 
 type Duration = { readonly name: string; readonly fun: string; readonly duration: number };
+
+const shorterFirst = (left: Duration, right: Duration): number =>
+  left.duration - right.duration ||
+  compareText(left.name, right.name) ||
+  compareText(left.fun, right.fun);
 
 const durations = (result: HostResult): Duration[] =>
   Object.entries(statesOf(result) ?? {}).map(([tag, state]) => {
@@ -60,7 +67,7 @@ const tableOf = (list: readonly Plain[], indent: number, colors: Palette): strin
     const rows = list as readonly PlainDict[];
     const keys = [...new Set(rows.flatMap(row => sortedKeys(row)))];
     return table(
-      rows.map(row => keys.map(key => show(row[key] ?? ''))),
+      rows.map(row => keys.map(key => (Object.hasOwn(row, key) ? show(row[key]) : ''))),
       keys.map(title),
       indent + 4,
       colors,
