@@ -83,6 +83,4 @@ const jsonString = (text: string, ascii: boolean): string =>
   `"${text.replace(ascii ? /["\\\x00-\x1f\x7f-\uffff]/g : /["\\\x00-\x1f]/g, escaped)}"`;
 
 const escaped = (char: string): string =>
-  char === '\x7f'
-    ? char
-    : (short.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  short.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;

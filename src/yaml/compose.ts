@@ -1,13 +1,25 @@
-import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
+import {
+  COLLECTION_STYLE,
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  SCALAR_STYLE,
+  type ScalarEvent,
+} from 'js-yaml';
+import { yamlKind } from '../data/yaml-kind.ts';
 import type { Source } from './fault.ts';
 import { type MappingNode, type SequenceNode, tagPrefix, type YamlNode } from './node.ts';
 import { parse } from './parse.ts';
-import { resolvePlain } from './resolve.ts';
 
 /** How many nodes aliases may add to what is written; beyond it lies an alias bomb. */
 const maxAliased = 1_000_000;
 
-type Open = { readonly node: SequenceNode | MappingNode; readonly anchor?: string; key?: YamlNode };
+type Open = {
+  readonly node: SequenceNode | MappingNode;
+  readonly anchor: string | undefined;
+  readonly flow: boolean;
+  key?: YamlNode;
+};
 
 /**
  * The one document of a text as a graph of nodes; `undefined` where there is none.
@@ -77,17 +89,21 @@ export const compose = (source: Source): YamlNode | undefined => {
       continue;
     }
     const at = source.position(offset);
-    const anchor =
-      event.anchorStart < 0 ? undefined : source.text.slice(event.anchorStart, event.anchorEnd);
+    const anchor = anchorOf(source, event);
+    if (isBareKey(source.text, event, offset, stack.at(-1)))
+      throw source.fault('yaml-syntax', 'did not find expected key', at);
     const written =
       event.tagStart < 0 ? undefined : source.text.slice(event.tagStart, event.tagEnd);
     const tag = written === undefined ? undefined : fullTag(written, handles);
     if (event.type === EVENT_ID.SCALAR) {
       const value = getScalarValue(source.text, event);
+      if (/[\ud800-\udfff]/u.test(value))
+        throw source.fault('yaml-syntax', 'found invalid Unicode character escape code', at);
       const plain = event.style === SCALAR_STYLE.PLAIN;
       const node: YamlNode = {
         kind: 'scalar',
-        tag: tag ?? (plain && written === undefined ? resolvePlain(value) : `${tagPrefix}str`),
+        tag:
+          tag ?? (plain && written === undefined ? tagPrefix + yamlKind(value) : `${tagPrefix}str`),
         at,
         weight: 1,
         value,
@@ -102,7 +118,7 @@ export const compose = (source: Source): YamlNode | undefined => {
         ? { kind: 'sequence', tag: tag ?? `${tagPrefix}seq`, at, weight: 1, items: [] }
         : { kind: 'mapping', tag: tag ?? `${tagPrefix}map`, at, weight: 1, pairs: [], flat: false };
     if (anchor !== undefined) anchors.set(anchor, 'open');
-    stack.push(anchor === undefined ? { node } : { node, anchor });
+    stack.push({ node, anchor, flow: event.style === COLLECTION_STYLE.FLOW });
   }
   if (root && root.weight > maxAliased * 10) throw bomb(source, 0);
   return root;
@@ -122,6 +138,31 @@ const bomb = (source: Source, offset: number) =>
     source.position(offset),
     'Aliases of aliases grow by multiplication; write the data out or fetch it by other means.',
   );
+
+const anchorOf = (
+  source: Source,
+  { anchorStart, anchorEnd }: { readonly anchorStart: number; readonly anchorEnd: number },
+): string | undefined => {
+  if (anchorStart < 0) return undefined;
+  const name = source.text.slice(anchorStart, anchorEnd);
+  if (/^[\w-]+$/.test(name)) return name;
+  throw source.fault(
+    'yaml-syntax',
+    'did not find expected alphabetic or numeric character in an anchor',
+    source.position(anchorStart),
+  );
+};
+
+/** A `: value` in a block mapping whose key is missing: libyaml wants a `?` for that. */
+const isBareKey = (text: string, event: Event, from: number, open: Open | undefined): boolean => {
+  if (event.type !== EVENT_ID.SCALAR || event.valueStart >= 0) return false;
+  if (event.tagStart >= 0 || event.anchorStart >= 0) return false;
+  if (open?.node.kind !== 'mapping' || open.key || open.flow) return false;
+  const next = /(?:\s|#.*)*/y;
+  next.lastIndex = from;
+  const end = from + (next.exec(text)?.[0].length ?? 0);
+  return text.charAt(end) === ':';
+};
 
 const severalDocuments = (source: Source, after: number) => {
   const separator = /^---(?:\s|$)/gm;

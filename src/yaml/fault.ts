@@ -11,13 +11,17 @@ export type LoadOptions = {
 
 /** A text, and where its offsets are as lines and columns of the file. */
 export class Source {
-  readonly text: string;
+  /** What is parsed: the text as written, some lines of it indented further. */
+  text: string;
   readonly file: string;
   readonly firstLine: number;
+  readonly #written: string;
   #starts: number[] | undefined;
+  readonly #indented = new Map<number, number>();
 
   constructor(text: string, { file, firstLine }: LoadOptions) {
     this.text = text;
+    this.#written = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
   }
@@ -32,7 +36,26 @@ export class Source {
       if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
-    return { line: low + this.firstLine, column: offset - (starts[low] ?? 0) + 1 };
+    const column = offset - (starts[low] ?? 0) - (this.#indented.get(low) ?? 0) + 1;
+    return { line: low + this.firstLine, column: Math.max(1, column) };
+  }
+
+  /** Puts spaces for the tabs of an offset's line that stand before it and outside of quotes. */
+  untab(offset: number): boolean {
+    const start = this.text.lastIndexOf('\n', offset - 1) + 1;
+    const before = this.text.slice(start, offset);
+    const spaced = withoutTabs(before);
+    this.text = this.text.slice(0, start) + spaced + this.text.slice(offset);
+    return spaced !== before;
+  }
+
+  /** Indents the line of an offset; positions stay those of the text as written. */
+  indent(offset: number, spaces: number): void {
+    const line = this.position(offset).line - this.firstLine;
+    const start = this.#starts?.[line] ?? 0;
+    this.text = this.text.slice(0, start) + ' '.repeat(spaces) + this.text.slice(start);
+    this.#indented.set(line, (this.#indented.get(line) ?? 0) + spaces);
+    this.#starts = undefined;
   }
 
   fault(code: string, message: string, at: Position, hint?: string): TsaltError {
@@ -40,7 +63,7 @@ export class Source {
       kind: 'render',
       at: { file: this.file, ...at },
       hint,
-      excerpt: excerptOf(this.text, at.line, this.firstLine),
+      excerpt: excerptOf(this.#written, at.line, this.firstLine),
     });
   }
 }
@@ -49,4 +72,15 @@ const lineStarts = (text: string): number[] => {
   const starts = [0];
   for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
   return starts;
+};
+
+const withoutTabs = (line: string): string => {
+  let quote = '';
+  let result = '';
+  for (const char of line) {
+    if (quote === char) quote = '';
+    else if (quote === '' && /["']/.test(char) && /(?:^|[\s[{,:])$/.test(result)) quote = char;
+    result += char === '\t' && quote === '' ? ' ' : char;
+  }
+  return result;
 };

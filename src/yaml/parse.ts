@@ -20,12 +20,29 @@ export const parse = (source: Source): Event[] => {
       'Write it as an escape in a double-quoted string, or remove it.',
     );
   }
-  try {
-    return parseEvents(text, { maxDepth });
-  } catch (error) {
-    if (error instanceof YAMLException) throw syntaxFault(source, error);
-    throw error;
+  for (let work = text.length; ; work += source.text.length) {
+    try {
+      return parseEvents(source.text, { maxDepth });
+    } catch (error) {
+      if (!(error instanceof YAMLException)) throw error;
+      if (error.reason !== 'deficient indentation' || work > maxWork)
+        throw syntaxFault(source, error);
+      const offset = error.mark?.position ?? 0;
+      if (!source.untab(offset)) source.indent(offset, indentation(source.text) + 1);
+    }
   }
+};
+
+/**
+ * libyaml lets quoted text and brackets go on at any column, the parser here wants them
+ * indented: such lines are, one by one, within this many characters of work.
+ */
+const maxWork = 50_000_000;
+
+const indentation = (text: string): number => {
+  let longest = 0;
+  for (const [spaces] of text.matchAll(/^ +/gm)) longest = Math.max(longest, spaces.length);
+  return longest;
 };
 
 const syntaxFault = (source: Source, { reason, mark }: YAMLException): TsaltError => {

@@ -1,5 +1,3 @@
-import { tagPrefix } from './node.ts';
-
 const bool = /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/;
 const int =
   /^(?:[-+]?0b[01_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$/;
@@ -12,13 +10,11 @@ const nothing = /^(?:~|null|Null|NULL|)$/;
 const numeric = '-+0123456789.';
 
 /**
- * The tag of a plain scalar by YAML 1.1 as PyYAML reads it: `yes` is a bool, `y` is text,
- * `1e3` is text (a float needs a dot), `12:30` is base 60.
+ * What a plain scalar is by YAML 1.1 as PyYAML reads it: `yes` is a bool, `y` is text, `1e3`
+ * is text (a float needs a dot), `12:30` is an int of base 60. The names are those of the
+ * tags: `bool`, `int`, `float`, `timestamp`, `null`, `merge`, `value`, `str`.
  */
-export const resolvePlain = (text: string): string => tagPrefix + kindOf(text);
-
-/** The same without the tag's prefix: `bool`, `int`, `float`, `timestamp`, `null`, `merge`, `value` or `str`. */
-export const kindOf = (text: string): string => {
+export const yamlKind = (text: string): string => {
   const first = text.charAt(0);
   if (first !== '' && numeric.includes(first)) {
     if (int.test(text)) return 'int';
