@@ -26,6 +26,8 @@ export type CompileOptions = {
 
 export type Compiled = {
   readonly high: High;
+  /** No SLS declared anything. */
+  readonly empty: boolean;
   /** Low chunks in the order they start; empty when there are errors. */
   readonly chunks: readonly Dict[];
   readonly errors: readonly Problem[];
@@ -38,9 +40,11 @@ export type Compiled = {
 export const compile = (tree: SlsTree, options: CompileOptions = {}): Compiled => {
   const { high, problems } = gather(tree, { autoOrder: options.autoOrder ?? true });
   const collect = options.collect ?? 'run';
-  if (problems.length > 0 && collect === 'run') return { high, chunks: [], errors: problems };
+  if (problems.length > 0 && collect === 'run')
+    return { high, empty: high.size === 0, chunks: [], errors: problems };
+  const empty = high.size === 0;
   if (options.exclude) addExclude(high, options.exclude);
-  return compileHigh(high, options, problems);
+  return { ...compileHigh(high, options, problems), empty };
 };
 
 /** As `compile`, from high data on; the high data is consumed. */
@@ -50,14 +54,17 @@ export const compileHigh = (
   earlier: readonly Problem[] = [],
 ): Compiled => {
   const collect = options.collect ?? 'run';
+  const empty = high.size === 0;
   if (collect === 'run') addDefaultCalls(high);
   const errors = [...earlier, ...reconcileExtend(high), ...verifyHigh(high)];
-  if (errors.length > 0 && collect !== 'show') return { high, chunks: [], errors };
+  if (errors.length > 0 && collect !== 'show') return { high, empty, chunks: [], errors };
   errors.push(...requisiteIn(high, options.disabledRequisites));
   applyExclude(high);
-  if (errors.length > 0) return { high, chunks: [], errors };
+  if (errors.length > 0) return { high, empty, chunks: [], errors };
   const { chunks, problems } = chunksOf(high);
-  return problems.length > 0 ? { high, chunks: [], errors: problems } : { high, chunks, errors };
+  return problems.length > 0
+    ? { high, empty, chunks: [], errors: problems }
+    : { high, empty, chunks, errors };
 };
 
 /** Adds to what `exclude:` declarations said. */

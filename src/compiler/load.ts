@@ -42,17 +42,11 @@ export type Root = {
  * includes come before the next match. Collects the faults of all files.
  */
 export const loadSls = async ({ matches, loader }: LoadOptions): Promise<SlsTree> => {
-  const session: Session = {
-    loader,
-    matches,
-    seen: new Set(),
-    lists: new Map(),
-    envs: loader.envs(),
-  };
+  const session = newSession(loader, matches);
   const roots: Root[] = [];
   for (const [saltenv, names] of matches)
     for (const asked of names) {
-      if (!session.envs.includes(saltenv)) {
+      if (!isEnv(session, saltenv)) {
         const message = `No matching salt environment for environment '${saltenv}' found`;
         roots.push({ asked, saltenv, loaded: problem(message, undefined) });
       }
@@ -64,6 +58,22 @@ export const loadSls = async ({ matches, loader }: LoadOptions): Promise<SlsTree
   return roots;
 };
 
+/** A tree whose root is no file of the roots (`state.template`); what it includes is. */
+export const loadRendered = async (rendered: RenderedSls, loader: SlsLoader): Promise<SlsTree> => {
+  const { sls, saltenv } = rendered;
+  const session = newSession(loader, new Map([[saltenv, []]]));
+  const loaded = await withIncludes(session, { sls, saltenv }, rendered, []);
+  return [{ asked: sls, saltenv, loaded }];
+};
+
+const newSession = (loader: SlsLoader, matches: Matches): Session => ({
+  loader,
+  matches,
+  seen: new Set(),
+  lists: new Map(),
+  envs: loader.envs(),
+});
+
 type Session = {
   readonly loader: SlsLoader;
   readonly matches: Matches;
@@ -73,10 +83,14 @@ type Session = {
   readonly envs: readonly string[];
 };
 
+/** Roots under `__env__` serve every environment. */
+const isEnv = ({ envs }: Session, saltenv: string): boolean =>
+  envs.includes(saltenv) || envs.includes('__env__');
+
 const keyOf = (saltenv: string, sls: string): string => `${saltenv}:${sls}`;
 
 const listed = async (session: Session, saltenv: string): Promise<readonly string[]> => {
-  if (!session.envs.includes(saltenv)) return [];
+  if (!isEnv(session, saltenv)) return [];
   const known = session.lists.get(saltenv);
   if (known) return known;
   const list = await session.loader.list(saltenv);
@@ -106,6 +120,15 @@ const renderOne = async (session: Session, saltenv: string, sls: string): Promis
 
 const loadOne = async (session: Session, saltenv: string, sls: string): Promise<LoadedSls> => {
   const { rendered, problems } = await renderOne(session, saltenv, sls);
+  return withIncludes(session, { sls, saltenv }, rendered, problems);
+};
+
+const withIncludes = async (
+  session: Session,
+  { sls, saltenv }: { readonly sls: string; readonly saltenv: string },
+  rendered: RenderedSls | undefined,
+  problems: readonly Problem[],
+): Promise<LoadedSls> => {
   const base = { sls, saltenv, file: rendered?.file, problems };
   const nothing = { ...base, data: undefined, includeProblems: [], includes: [] };
   if (!rendered || isFalsy(rendered.data)) return nothing;
@@ -156,7 +179,7 @@ const resolveInclude = async (
   const where = `SLS '${from.saltenv}:${from.sls}'`;
   if (typeof written !== 'string')
     return `Badly formatted include ${pyStr(written)} found in include in ${where}`;
-  if (env !== anyEnv && !session.envs.includes(env))
+  if (env !== anyEnv && !isEnv(session, env))
     return `Nonexistent saltenv '${env}' found in include of '${written}' within ${where}`;
   const name = written.startsWith('.') ? absolute(written, from) : written;
   if (name === undefined)

@@ -80,21 +80,21 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
   return { pillar, problems };
 };
 
-/** What a run that a broken pillar stops says; `problemsOf` gives the single faults. */
-export const pillarFailure = (problems: readonly Problem[]): TsaltError => {
+/** What a run says that a broken pillar stops; `brokenPillar` gives the faults and the pillar. */
+export const pillarFailure = ({ pillar, problems }: CompiledPillar): TsaltError => {
   const places = problems.map(({ message, at }) =>
     at?.line === undefined ? message : `${message} (${at.file}:${at.line})`,
   );
   const message = ['Pillar failed to render with the following messages:', ...places].join('\n');
   const error = new TsaltError('pillar-errors', message, { kind: 'pillar' });
-  failures.set(error, problems);
+  failures.set(error, { pillar, problems });
   return error;
 };
 
-const failures = new WeakMap<TsaltError, readonly Problem[]>();
+const failures = new WeakMap<TsaltError, CompiledPillar>();
 
-/** The faults behind a `pillarFailure`; undefined for any other error. */
-export const pillarProblems = (error: unknown): readonly Problem[] | undefined =>
+/** What lies behind a `pillarFailure`; undefined for any other error. */
+export const brokenPillar = (error: unknown): CompiledPillar | undefined =>
   error instanceof TsaltError ? failures.get(error) : undefined;
 
 type Session = PillarInput & {
@@ -105,8 +105,11 @@ type Session = PillarInput & {
   readonly lists: Map<string, readonly string[]>;
 };
 
+const isEnv = ({ envs }: Session, env: string): boolean =>
+  envs.includes(env) || envs.includes('__env__');
+
 const listed = async (session: Session, env: string): Promise<readonly string[] | undefined> => {
-  if (!session.envs.includes(env)) return undefined;
+  if (!isEnv(session, env)) return undefined;
   const known = session.lists.get(env);
   if (known) return known;
   const list = await session.loader.list(env);
@@ -117,10 +120,11 @@ const listed = async (session: Session, env: string): Promise<readonly string[] 
 /** saltenv → target → items, sorted by each target's `order`. */
 type PillarTop = Map<string, Map<DataKey, Data[]>>;
 
-const topEnvs = ({ envs, options }: Session): readonly string[] => {
+const topEnvs = (session: Session): readonly string[] => {
+  const { envs, options } = session;
   const { pillarenv, saltenv, merge } = options;
-  if (pillarenv) return envs.includes(pillarenv) ? [pillarenv] : [];
-  const all = [...new Set(['base', ...envs])];
+  if (pillarenv) return isEnv(session, pillarenv) ? [pillarenv] : [];
+  const all = [...new Set(['base', ...envs])].filter(env => env !== '__env__');
   return merge.strategy === 'none' ? all.filter(env => env === (saltenv || 'base')) : all;
 };
 
@@ -322,11 +326,12 @@ const renderOrReport = async (
   { session, env, defaults }: Rendering,
   sls: string,
 ): Promise<RenderedSls | undefined> => {
-  const { loader, ignored, problems, options, envs } = session;
+  const { loader, ignored, problems, options } = session;
   try {
     const extra = defaults.size > 0 ? { defaults } : {};
-    const rendered = envs.includes(env) ? await loader.render(env, sls, extra) : undefined;
-    if (!rendered && envs.includes(env) && !ignored.get(env)?.has(sls)) {
+    const known = isEnv(session, env);
+    const rendered = known ? await loader.render(env, sls, extra) : undefined;
+    if (!rendered && known && !ignored.get(env)?.has(sls)) {
       const message = `Specified SLS '${sls}' in environment '${env}' is not available on the salt master`;
       problems.push(problem(message, undefined));
     }

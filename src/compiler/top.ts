@@ -84,7 +84,8 @@ const topPath = (stateTop: string): string =>
 const environments = (loader: SlsLoader, envOrder: readonly string[]): string[] => {
   const known = loader.envs();
   const ordered = [...new Set(envOrder)].filter(env => known.length === 0 || known.includes(env));
-  return envOrder.length > 0 ? ordered : [...new Set(['base', ...known])];
+  const all = [...new Set(['base', ...known])].filter(env => env !== '__env__');
+  return envOrder.length > 0 ? ordered : all;
 };
 
 const slsName = (path: string): string => path.replace(/\.sls$/, '').replaceAll('/', '.');

@@ -85,7 +85,11 @@ export type RunOutcome = { readonly states: StateResults; readonly retcode: numb
 
 /** What `state.*` gives back where a state run is asked for. */
 export type StateAnswer =
-  | { readonly states: StateResults }
+  | {
+      readonly states: StateResults;
+      /** Why nothing ran, where that is the user's fault: a top file that does not render. */
+      readonly problems?: readonly Problem[];
+    }
   /** Compile errors, all of them: Salt's texts, and beside them where each fault is. */
   | { readonly errors: readonly string[]; readonly problems?: readonly Problem[] };
 

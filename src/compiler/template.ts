@@ -1,0 +1,73 @@
+import type { Data, DataKey, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { pyStr } from '../targeting/python-text.ts';
+import type { High } from './high.ts';
+import { copyOf, isFalsy, placeOf, problem, setFile } from './high.ts';
+import type { Problem } from './problem.ts';
+
+/**
+ * High data of a single template that is no SLS: nothing includes it, its states belong to no
+ * SLS and have no order numbers. (salt.state.State.render_template)
+ */
+export const templateHigh = (
+  data: Data,
+  name: string,
+): { readonly high: High; readonly problems: readonly Problem[] } => {
+  if (isFalsy(data)) return { high: new Map(), problems: [] };
+  if (!isDict(data)) {
+    const message = `Template ${name} does not render to a dictionary`;
+    return { high: new Map(), problems: [problem(message, undefined)] };
+  }
+  setFile(data, name);
+  const invalid = ['include', 'exclude', 'extends'].find(key => data.has(key));
+  if (invalid) {
+    const message = `The '${invalid}' declaration found on '${name}' is invalid when rendering single templates`;
+    return { high: data, problems: [problem(message, placeOf([data], invalid))] };
+  }
+  const problems: Problem[] = [];
+  const high: High = new Map();
+  for (const [id, body] of data) high.set(id, declare(id, body, data, name, problems));
+  return { high, problems };
+};
+
+const declare = (
+  id: DataKey,
+  body: Data,
+  source: Dict,
+  name: string,
+  problems: Problem[],
+): Data => {
+  if (typeof body === 'string' && body.includes('.')) {
+    const [module, fun] = body.split('.') as [string, string];
+    return new Map([[module, [fun]]]);
+  }
+  if (!isDict(body)) {
+    const message = `ID ${pyStr(id)} in template ${name} is not a dictionary`;
+    problems.push(problem(message, placeOf([source], id)));
+    return body;
+  }
+  const copy = copyOf(body);
+  setFile(copy, name);
+  const modules = new Set<string>();
+  for (const key of [...body.keys()].map(pyStr).sort()) {
+    const args = body.get(key);
+    if (key.startsWith('_')) continue;
+    if (args === null) {
+      const message =
+        `ID '${pyStr(id)}' in template ${name} contains a short declaration (${key}) with a ` +
+        'trailing colon. When not passing any arguments to a state, the colon must be omitted.';
+      problems.push(problem(message, placeOf([source, body], key)));
+    }
+    if (!Array.isArray(args)) continue;
+    const [module = '', fun] = key.split('.');
+    if (fun !== undefined && modules.has(module)) {
+      const message = `ID '${pyStr(id)}' in template '${name}' contains multiple state declarations of the same type`;
+      problems.push(problem(message, placeOf([source, body], key)));
+      continue;
+    }
+    if (fun !== undefined) copy.delete(key);
+    copy.set(module, fun === undefined ? copyOf(args) : [...args, fun]);
+    modules.add(module);
+  }
+  return copy;
+};

@@ -1,0 +1,168 @@
+import type { Matches, SlsTree } from '../compiler/load.ts';
+import { loadSls } from '../compiler/load.ts';
+import { brokenPillar } from '../compiler/pillar.ts';
+import type { Problem } from '../compiler/problem.ts';
+import { messagesOf } from '../compiler/problem.ts';
+import type { Top, TopResult } from '../compiler/top.ts';
+import { loadTop, topMatches } from '../compiler/top.ts';
+import type { Data, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { SlsLoader } from '../protocol/sls.ts';
+import type { PillarSettings, StateAnswer, WrapperCall, WrapperContext } from './context.ts';
+
+/** Arguments by name: positional ones take the names in order, keywords win. */
+export const bindArguments = ({ args, kwargs }: WrapperCall, names: readonly string[]): Dict => {
+  if (args.length > names.length)
+    throw new TsaltError(
+      'too-many-arguments',
+      `Too many arguments: expected at most ${names.length} (${names.join(', ')}), got ${args.length}`,
+      { hint: 'Further arguments are keywords: key=value.' },
+    );
+  return new Map([...args.map((arg, at): [string, Data] => [names[at] as string, arg]), ...kwargs]);
+};
+
+export const required = (bound: Dict, name: string, fun: string): Data => {
+  const value = bound.get(name);
+  if (value === undefined || value === null)
+    throw new TsaltError('missing-argument', `${fun} needs the argument '${name}'`);
+  return value;
+};
+
+/** `a,b` and lists alike. (salt.utils.args.split_input) */
+export const splitInput = (value: Data): string[] => {
+  const parts = Array.isArray(value) ? value.map(String) : String(value).split(',');
+  return parts.map(part => part.trim()).filter(part => part !== '');
+};
+
+/** What a call runs with: its environment, pillar and test mode, and the SLS that these give. */
+export type StateView = {
+  readonly ctx: WrapperContext;
+  readonly bound: Dict;
+  /** `saltenv` of the call or the host; undefined when neither says. */
+  readonly saltenv: string | undefined;
+  readonly pillar: Dict;
+  readonly loader: SlsLoader;
+  readonly test: boolean;
+};
+
+/**
+ * Settles environment, pillar and test mode of a call.
+ *
+ * @throws TsaltError `bad-pillar-argument`, and what `ctx.pillar` throws for a broken pillar
+ *   unless the call says `force=True`.
+ */
+export const viewOf = async (ctx: WrapperContext, bound: Dict): Promise<StateView> => {
+  const pillar = await pillarOf(ctx, bound);
+  return {
+    ctx,
+    bound,
+    saltenv: text(bound.get('saltenv')) ?? text(ctx.opts.get('saltenv')),
+    pillar,
+    loader: ctx.loader(pillar),
+    test: testMode(ctx, bound),
+  };
+};
+
+const text = (value: Data | undefined): string | undefined =>
+  value === undefined || value === null || value === '' ? undefined : String(value);
+
+const pillarOf = async (ctx: WrapperContext, bound: Dict): Promise<Dict> => {
+  const override = bound.get('pillar') ?? null;
+  if (override !== null && !isDict(override))
+    throw new TsaltError(
+      'bad-pillar-argument',
+      'Pillar data must be formatted as a dictionary, unless pillar_enc is specified.',
+      { hint: "Write it as YAML: pillar='{key: value}'." },
+    );
+  const pillarenv = text(bound.get('pillarenv'));
+  const saltenv = text(bound.get('saltenv'));
+  const settings: PillarSettings = {
+    ...(override === null ? {} : { override }),
+    ...(pillarenv === undefined ? {} : { pillarenv }),
+    ...(saltenv === undefined ? {} : { saltenv }),
+  };
+  try {
+    return await (Object.keys(settings).length > 0 ? ctx.compilePillar(settings) : ctx.pillar());
+  } catch (error) {
+    const broken = brokenPillar(error);
+    if (broken && isTrue(bound.get('force'))) return broken.pillar;
+    throw error;
+  }
+};
+
+/** As Salt reads a flag from the command line: `True`, `1`, `true`; other text is false. */
+export const isTrue = (value: Data | undefined): boolean =>
+  typeof value === 'string'
+    ? value.toLowerCase() === 'true'
+    : value !== undefined && value !== null && value !== 0 && value !== false;
+
+/** `test=` in any spelling of the word decides; else the run's own mode. */
+const testMode = (ctx: WrapperContext, bound: Dict): boolean => {
+  const given = bound.get('test') ?? null;
+  if (given !== null) return isTrue(given);
+  const spelled = [...bound].find(([key]) => String(key).toLowerCase() === 'test');
+  return spelled ? isTrue(spelled[1]) || ctx.test : ctx.test;
+};
+
+/** The list of messages a broken pillar answers a state run with, as Salt words it. */
+export const pillarAnswer = (ctx: WrapperContext, error: unknown): StateAnswer => {
+  const broken = brokenPillar(error);
+  if (!broken) throw error;
+  ctx.setRetcode(5);
+  const messages = messagesOf(broken.problems);
+  return {
+    errors: ['Pillar failed to render with the following messages:', ...messages],
+    problems: broken.problems,
+  };
+};
+
+export const errorAnswer = (
+  ctx: WrapperContext,
+  problems: readonly Problem[],
+  retcode = 1,
+): StateAnswer => {
+  ctx.setRetcode(retcode);
+  return { errors: messagesOf(problems), problems };
+};
+
+/** The tree of the SLS that a call names. */
+export const loadMods = (view: StateView, mods: Data): Promise<SlsTree> =>
+  loadSls({
+    matches: new Map([[view.saltenv ?? 'base', splitInput(mods)]]),
+    loader: view.loader,
+  });
+
+export const readTop = (view: StateView, stateTop?: string): Promise<TopResult> => {
+  const { opts } = view.ctx;
+  const envOrder = opts.get('env_order');
+  return loadTop(view.loader, {
+    stateTop: stateTop ?? text(opts.get('state_top')) ?? 'top.sls',
+    saltenv: view.saltenv,
+    stateTopSaltenv: text(opts.get('state_top_saltenv')),
+    strategy: text(opts.get('top_file_merging_strategy')) ?? 'merge',
+    defaultTop: text(opts.get('default_top')) ?? 'base',
+    envOrder: Array.isArray(envOrder) ? envOrder.map(String) : [],
+  });
+};
+
+export const matchTop = (view: StateView, top: Top): Matches =>
+  topMatches(
+    top,
+    {
+      id: view.ctx.id,
+      grains: view.ctx.grains,
+      pillar: view.pillar,
+      nodegroups: view.ctx.nodegroups,
+    },
+    { saltenv: view.saltenv, envs: view.loader.envs() },
+  );
+
+/** Compiler settings of the host's opts. */
+export const compileOptions = ({ opts }: WrapperContext) => {
+  const disabled = opts.get('disabled_requisites') ?? null;
+  return {
+    autoOrder: opts.get('state_auto_order') !== false,
+    disabledRequisites: disabled === null ? [] : splitInput(disabled),
+  };
+};
