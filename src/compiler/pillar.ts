@@ -81,7 +81,10 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
 };
 
 /** What a run says that a broken pillar stops; `brokenPillar` gives the faults and the pillar. */
-export const pillarFailure = ({ pillar, problems }: CompiledPillar): TsaltError => {
+export const pillarFailure = (
+  problems: readonly Problem[],
+  pillar: Dict = new Map(),
+): TsaltError => {
   const places = problems.map(({ message, at }) =>
     at?.line === undefined ? message : `${message} (${at.file}:${at.line})`,
   );
