@@ -1,0 +1,89 @@
+/**
+ * `npm run demo`: SSH servers inside this process, each a "host" with a scratch root of its own,
+ * and the real command line with `roster.yaml` and `states/` against them, twice. Nothing
+ * outside of the scratch folder is touched; it is removed at the end.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { newKey, startEmbeddedServer } from '../test/helpers/embedded-server.ts';
+
+const packageRoot = fileURLToPath(new URL('..', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'tsalt-demo-'));
+const login = newKey();
+const names = ['web1', 'web2', 'web3'];
+
+const startHost = async (id: string) => {
+  const root = join(scratch, id);
+  mkdirSync(root, { mode: 0o700 });
+  return { id, root, server: await startEmbeddedServer({ home: root, keys: [login.public] }) };
+};
+
+const say = (text: string): void => {
+  process.stdout.write(process.stdout.isTTY ? `\n\u001b[1m${text}\u001b[0m\n` : `\n${text}\n`);
+};
+
+const run = (args: readonly string[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const env = { ...process.env, HOME: scratch, XDG_CACHE_HOME: join(scratch, 'cache') };
+    const bin = join(packageRoot, 'dist/tsalt-ssh.cjs');
+    const child = spawn(process.execPath, [bin, '-c', scratch, ...args], {
+      cwd: packageRoot,
+      env,
+      stdio: 'inherit',
+    });
+    child.on('error', reject);
+    child.on('close', code => resolve(code ?? 1));
+  });
+
+/** The demo proves what it says: no state of the last run reports a change. */
+const nothingChanged = (file: string): boolean => {
+  const results = JSON.parse(readFileSync(file, 'utf8')) as Record<
+    string,
+    Record<string, { changes: object }>
+  >;
+  const changed = Object.values(results).flatMap(states =>
+    Object.entries(states).filter(([, { changes }]) => Object.keys(changes).length > 0),
+  );
+  say(
+    changed.length === 0
+      ? `Nothing changed on ${Object.keys(results).length} hosts. The scratch folder is removed.`
+      : `Changed again: ${changed.map(([tag]) => tag).join(', ')}`,
+  );
+  return changed.length === 0 && Object.keys(results).length === hosts.length;
+};
+
+const hosts = await Promise.all(names.map(startHost));
+let code = 1;
+try {
+  const key = join(scratch, 'id_demo');
+  writeFileSync(key, login.private, { mode: 0o600 });
+  const known = hosts.map(({ server }) => `[127.0.0.1]:${server.port} ${server.hostKey}\n`);
+  writeFileSync(join(scratch, 'known_hosts'), known.join(''), { mode: 0o600 });
+  const config = {
+    roster_file: join(packageRoot, 'roster.yaml'),
+    file_roots: { base: [join(packageRoot, 'states')] },
+    pillar_roots: { base: [join(packageRoot, 'states/pillar')] },
+    known_hosts_file: join(scratch, 'known_hosts'),
+    demo: { key, hosts: hosts.map(({ id, root, server }) => ({ id, root, port: server.port })) },
+  };
+  writeFileSync(join(scratch, 'tsalt.yaml'), JSON.stringify(config), { mode: 0o600 });
+  say(`${hosts.length} SSH servers on loopback: tsalt-ssh 'web*' state.apply`);
+  code = await run(['web*', 'state.apply']);
+  if (code === 0) {
+    say(
+      "Once more, to see that nothing changes: tsalt-ssh 'web*' state.apply --state-output=terse",
+    );
+    const ledger = join(scratch, 'second.json');
+    code = await run(['web*', 'state.apply', '--state-output=terse', '--static']);
+    if (code === 0)
+      code = await run(['web*', 'state.apply', '--static', '--out=json', '--out-file', ledger]);
+    if (code === 0) code = nothingChanged(ledger) ? 0 : 1;
+  }
+} finally {
+  await Promise.all(hosts.map(({ server }) => server.close()));
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.exitCode = code;

@@ -1,0 +1,4 @@
+site:
+  name: example
+  title: Hello from tsalt-ssh
+  pages: [about, contact]
