@@ -8,6 +8,7 @@ import type { Host } from '../protocol/host.ts';
 import { nodeSource } from '../transport/node-source.ts';
 import { openTransport } from '../transport/open-transport.ts';
 import { controlFunctions } from '../wrapper/table.ts';
+import { checkCall } from './check-call.ts';
 import { runHost } from './host.ts';
 import type { Shared } from './site.ts';
 import { pickTargets } from './targets.ts';
@@ -24,8 +25,10 @@ export const run = async (
 ): Promise<HostResult[]> => {
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
-  emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   const shared = share(request, emit);
+  if (request.raw === undefined)
+    checkCall(request.fun, request.args, request.kwargs, (await shared.artifact()).modules);
+  emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   const transport = openTransport(transportOptions(request, emit));
   const results: HostResult[] = [];
   const one = async (host: Host): Promise<void> => {

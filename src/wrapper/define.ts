@@ -1,7 +1,8 @@
+import { bind } from '../data/bind.ts';
 import type { Data, Dict } from '../data/value.ts';
-import { toDict } from '../data/value.ts';
+import { setOwn, toDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { FunctionMeta, ModuleMeta, Param } from '../protocol/meta.ts';
+import type { FunctionMeta, ModuleMeta, Param, Signature } from '../protocol/meta.ts';
 import type { Plain } from '../protocol/plain.ts';
 import type { WrapperContext } from './context.ts';
 
@@ -48,38 +49,23 @@ export const bindWrapper = (
   args: readonly Data[],
   kwargs: Dict,
 ): { bound: Bound; rest: Data[]; extra: Dict } => {
-  const names = fun.params.map(paramName);
-  if (args.length > names.length && !fun.rest)
-    throw wrong(`${name} takes at most ${names.length} arguments, ${args.length} were given`);
-  const bound = new Map<string, Data>();
-  names.forEach((param, index) => {
-    const value = args[index];
-    if (value !== undefined) bound.set(param, value);
-  });
-  const extra: Dict = new Map();
-  for (const [key, value] of kwargs) {
-    const param = String(key);
-    if (param.startsWith('__pub_')) continue;
-    if (!names.includes(param)) {
-      if (!fun.anyKeyword) throw wrong(`${name} has no argument "${param}"`, names);
-      extra.set(param, value);
-    } else if (bound.has(param)) throw wrong(`${name} got the argument "${param}" twice`);
-    else bound.set(param, value);
-  }
-  for (const param of fun.params) {
-    if (bound.has(paramName(param))) continue;
-    if (typeof param === 'string') throw wrong(`${name} needs the argument "${param}"`, names);
-    bound.set(param[0], param[1]);
-  }
-  return { bound, rest: args.slice(names.length), extra };
+  const given: Record<string, unknown> = {};
+  for (const [key, value] of kwargs) setOwn(given, String(key), value);
+  const bound = bind(name, signatureOf(fun), args, given);
+  if (!bound.ok) throw new TsaltError('arguments', `${bound.message}.`);
+  const count = fun.params.length;
+  const values = new Map(
+    fun.params.map((param, at) => [
+      paramName(param),
+      (bound.values[at] as Data | undefined) ?? (typeof param === 'string' ? null : param[1]),
+    ]),
+  );
+  const names = new Set(values.keys());
+  const extra: Dict = new Map([...kwargs].filter(([key]) => !names.has(String(key))));
+  return { bound: values, rest: args.slice(count), extra };
 };
 
 const paramName = (param: WrapperParam): string => (typeof param === 'string' ? param : param[0]);
-
-const wrong = (message: string, names: readonly string[] = []): TsaltError =>
-  new TsaltError('arguments', `${message}.`, {
-    hint: names.length > 0 ? `Its arguments are: ${names.join(', ')}.` : undefined,
-  });
 
 /** Calls a function of the control node. */
 export const callWrapper = async (
@@ -119,19 +105,18 @@ export const wrapperMeta = (name: string, module: WrapperModule): ModuleMeta => 
   functions: Object.entries(module.functions).map(([fun, spec]) => functionMeta(fun, spec)),
 });
 
-const functionMeta = (
-  name: string,
-  { params, doc, rest, anyKeyword }: WrapperFunction,
-): FunctionMeta => ({
+const functionMeta = (name: string, fun: WrapperFunction): FunctionMeta => ({
   name,
   exportName: name,
   line: 0,
-  doc,
-  signature: {
-    positional: params.map(paramMeta),
-    ...(rest ? { rest: { name: 'args' } } : {}),
-    ...(anyKeyword ? { keywords: [], anyKeyword: true } : {}),
-  },
+  doc: fun.doc,
+  signature: signatureOf(fun),
+});
+
+const signatureOf = ({ params, rest, anyKeyword }: WrapperFunction): Signature => ({
+  positional: params.map(paramMeta),
+  ...(rest ? { rest: { name: 'args' } } : {}),
+  ...(anyKeyword ? { keywords: [], anyKeyword: true } : {}),
 });
 
 const paramMeta = (param: WrapperParam): Param =>

@@ -1,0 +1,69 @@
+import { bind, nearestName } from '../data/bind.ts';
+import { type Data, type Dict, setOwn, toPlain } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { ModuleMeta } from '../protocol/meta.ts';
+import { bindWrapper } from '../wrapper/define.ts';
+import { findWrapper, wrapperModules } from '../wrapper/table.ts';
+
+/**
+ * Refuses a call that cannot work, before any connection is made: a function that no module
+ * has, unknown or missing arguments. What only a host can tell (which provider stands behind
+ * `pkg`) is left to the host.
+ */
+export const checkCall = (
+  fun: string,
+  args: readonly Data[],
+  kwargs: Dict,
+  modules: readonly ModuleMeta[],
+): void => {
+  const dot = fun.lastIndexOf('.');
+  if (dot < 1) throw unknown(fun, modules);
+  const [moduleName, name] = [fun.slice(0, dot), fun.slice(dot + 1)];
+  const candidates = modules.filter(
+    module => module.kind === 'exec' && (module.virtualname ?? module.file) === moduleName,
+  );
+  const replaced = candidates.some(({ builtin }) => !builtin);
+  const wrapper = replaced ? undefined : findWrapper(fun);
+  if (wrapper) {
+    bindWrapper(fun, wrapper, args, kwargs);
+    return;
+  }
+  if (candidates.length === 0) {
+    // A module of the user's may give itself any name in `__virtual__`, which only the host runs.
+    if (
+      modules.some(
+        module =>
+          !module.builtin &&
+          module.kind === 'exec' &&
+          module.virtualname === undefined &&
+          module.functions.some(item => item.name === name),
+      )
+    )
+      return;
+    throw unknown(fun, modules);
+  }
+  const broken = candidates.find(module => module.broken !== undefined);
+  if (broken && candidates.length === 1)
+    throw new TsaltError('module-broken', `'${fun}' is not available: ${broken.broken}`);
+  const found = candidates.flatMap(module => module.functions.filter(item => item.name === name));
+  if (found.length === 0) throw unknown(fun, modules);
+  if (found.length > 1) return;
+  const given: Record<string, unknown> = {};
+  for (const [key, value] of kwargs) setOwn(given, String(key), toPlain(value));
+  const signature = found[0]?.signature;
+  const bound = signature && bind(fun, signature, args.map(toPlain), given);
+  if (bound && !bound.ok) throw new TsaltError('arguments', `${bound.message}.`);
+};
+
+const unknown = (fun: string, modules: readonly ModuleMeta[]): TsaltError => {
+  const names = [...modules.filter(({ kind }) => kind === 'exec'), ...wrapperModules()].flatMap(
+    module => module.functions.map(({ name }) => `${module.virtualname ?? module.file}.${name}`),
+  );
+  const meant = nearestName(fun, names);
+  return new TsaltError('no-function', `'${fun}' is not available.`, {
+    hint:
+      meant === undefined
+        ? "`tsalt-ssh '*' sys.list_functions` lists what there is."
+        : `Did you mean '${meant}'?`,
+  });
+};
