@@ -72,6 +72,9 @@ export class Peer {
     const answer = new Promise<T>((resolve, reject) => {
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, sink });
     });
+    // When the wire breaks, whoever holds the link reports it; an answer that nobody awaits yet
+    // must not end the whole program.
+    answer.catch(() => undefined);
     void this.#send({ t: 'req', id, method, params });
     return answer;
   }

@@ -32,6 +32,8 @@ export class Conversation {
   /** The runtime has begun: what follows its line is frames, kept until `handOver`. */
   #started = false;
   readonly #prompt: SudoPrompt;
+  /** Writers that wait until the channel takes more. */
+  readonly #blocked: (() => void)[] = [];
   #failure: unknown;
   #isOver: () => void = () => undefined;
   readonly #over = new Promise<void>(resolve => {
@@ -50,6 +52,11 @@ export class Conversation {
       line => void channel.stdin.write(line),
       () => this.#fail(wrongSudoPassword(connection.host)),
     );
+    const unblock = (): void => {
+      for (const resolve of this.#blocked.splice(0)) resolve();
+    };
+    channel.stdin.on('drain', unblock);
+    void this.#over.then(unblock);
     channel.stdout.on('data', (chunk: Buffer) => this.#output(chunk));
     channel.stderr.on('data', (chunk: Buffer) => this.#errors(chunk));
     for (const stream of [channel.stdin, channel.stdout, channel.stderr])
@@ -101,13 +108,7 @@ export class Conversation {
     if (this.#failure !== undefined || !stdin.writable) return;
     if (stdin.write(bytes)) return;
     return new Promise(resolve => {
-      const done = (): void => {
-        stdin.removeListener('drain', done);
-        resolve();
-      };
-      stdin.once('drain', done);
-      void this.channel.exited.then(done);
-      stdin.once('close', done);
+      this.#blocked.push(resolve);
     });
   }
 
@@ -141,8 +142,15 @@ export class Conversation {
     try {
       this.#receive?.(chunk);
     } catch (error) {
-      this.#fail(error);
+      this.#fail(this.#withOutput(error));
     }
+  }
+
+  /** A broken wire often comes with the reason on stderr. */
+  #withOutput(error: unknown): unknown {
+    if (!(error instanceof TsaltError) || this.stderr === '') return error;
+    const { code, message, kind, hint } = error;
+    return new TsaltError(code, message, { kind, hint, excerpt: this.stderr, cause: error });
   }
 
   #errors(chunk: Buffer): void {

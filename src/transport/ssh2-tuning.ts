@@ -96,12 +96,12 @@ export const nudge = (client: Client): boolean => {
   const { GLOBAL_REQUEST: global, CHANNEL_OPEN_CONFIRMATION: confirmed } = handlers ?? {};
   if (!protocol || !handlers || typeof global !== 'function' || typeof confirmed !== 'function')
     return false;
-  const { write } = protocol._packetRW ?? {};
-  if (typeof write?.alloc !== 'function' || typeof protocol._cipher?.encrypt !== 'function')
-    return false;
+  if (typeof protocol._packetRW?.write?.alloc !== 'function') return false;
   let open = false;
   const ignore = (): void => {
     if (open) return;
+    // Writer and cipher are others after each key exchange.
+    const { write } = protocol._packetRW;
     const at = write.allocStart;
     const packet = write.alloc(5);
     packet[at] = 2;

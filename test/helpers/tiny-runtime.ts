@@ -1,8 +1,9 @@
 // The smallest runtime that speaks the protocol: what the transport's tests push to their hosts.
 // It answers as the real one does; see src/runtime/main.ts.
-import { readSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { userInfo } from 'node:os';
+import { isatty } from 'node:tty';
 import { protocolVersion } from '../../src/protocol/job.ts';
 import { Peer, WithContent } from '../../src/protocol/peer.ts';
 
@@ -19,7 +20,7 @@ const write = (bytes: Uint8Array): undefined => {
   return undefined;
 };
 
-const stdin = new Socket({ fd: 0, readable: true, writable: false });
+const stdin = isatty(0) ? process.stdin : new Socket({ fd: 0, readable: true, writable: false });
 let frozen = false;
 const peer = new Peer({
   write,
@@ -51,7 +52,6 @@ const peer = new Peer({
     pong: () => undefined,
   },
 });
-void readSync;
 stdin.on('data', chunk => peer.receive(chunk));
 stdin.on('close', () => process.exit(0));
 void peer.event('hello', {
