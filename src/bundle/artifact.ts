@@ -6,6 +6,7 @@ import type { Artifact } from '../protocol/artifact.ts';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import { discoverBuiltins, discoverUser, type FoundModule } from './discover.ts';
+import type { Goal } from './entry.ts';
 import { type InputStamp, noneExists, refreshInputs, sha256 } from './inputs.ts';
 import { bundlerStamp, packageRoot } from './locate.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
@@ -38,13 +39,22 @@ type Index = {
  * `ModuleMeta.broken` says why.
  * @throws `TsaltError` when the cache folder is not private or tsalt-ssh itself does not bundle
  */
-export const buildArtifact = async (options: ArtifactOptions): Promise<Artifact> => {
+export const buildArtifact = (options: ArtifactOptions): Promise<Artifact> => {
   const root = packageRoot();
+  return cached(root, options, findModules(root, options), 'host');
+};
+
+/** The bundle of these modules: from the cache when nothing changed, built otherwise. */
+export const cached = async (
+  root: string,
+  options: ArtifactOptions,
+  found: readonly FoundModule[],
+  goal: Goal,
+): Promise<Artifact> => {
   const dir = privateDir(join(privateDir(options.cacheDir), 'artifacts'));
-  const found = findModules(root, options);
   const foundKey = sha256(JSON.stringify([bundlerStamp(), found, options.controlFunctions ?? []]));
   const { fileRoots, extraDirs, runtime } = options;
-  const key = sha256(JSON.stringify([root, fileRoots, extraDirs, runtime])).slice(0, 32);
+  const key = sha256(JSON.stringify([goal, root, fileRoots, extraDirs, runtime])).slice(0, 32);
   const indexPath = join(dir, `index-${key}.json`);
   const known = readIndex(indexPath);
   if (known?.found === foundKey && existsSync(join(dir, `${known.sha256}.js`))) {
@@ -54,7 +64,7 @@ export const buildArtifact = async (options: ArtifactOptions): Promise<Artifact>
     if (inputs) return fromCache(dir, known);
   }
   const { build } = await import('./build.ts');
-  const built = await build({ root, dir, found, options });
+  const built = await build({ root, dir, found, options, goal });
   const index: Index = { found: foundKey, ...built };
   await writePrivate(indexPath, JSON.stringify(index));
   return fromCache(dir, index);

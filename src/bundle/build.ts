@@ -8,7 +8,7 @@ import type { ArtifactOptions } from './artifact.ts';
 import { autoStates } from './auto-state.ts';
 import { describeModule } from './describe.ts';
 import type { FoundModule } from './discover.ts';
-import { type EntryModule, entryText, hostKinds } from './entry.ts';
+import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
 import { type InputStamp, sha256, stampInput } from './inputs.ts';
 import { writePrivate } from './private-dir.ts';
 import { createSources } from './source.ts';
@@ -19,6 +19,7 @@ type Request = {
   readonly dir: string;
   readonly found: readonly FoundModule[];
   readonly options: ArtifactOptions;
+  readonly goal: Goal;
 };
 
 type Built = {
@@ -29,7 +30,7 @@ type Built = {
 };
 
 /** Describes and bundles: the slow way, taken when something changed. */
-export const build = async ({ root, dir, found, options }: Request): Promise<Built> => {
+export const build = async ({ root, dir, found, options, goal }: Request): Promise<Built> => {
   const opened = found.map(module => openZip(module, join(dir, 'zip')));
   const sources = createSources(parse);
   const described: EntryModule[] = opened.map(module => ({
@@ -37,10 +38,12 @@ export const build = async ({ root, dir, found, options }: Request): Promise<Bui
     files: module.files,
   }));
   const all = [...described, ...autoStates(described)];
-  const forHost = all.filter(({ described: { meta } }) => hostKinds.has(meta.kind));
+  const wanted = all.filter(({ described: { meta } }) => kindsOf[goal].has(meta.kind));
   const runtime = options.runtime ?? join(root, 'src', 'runtime', 'main.ts');
-  const bundled = await bundleAll(root, forHost, modules =>
-    entryText(modules, options.controlFunctions ?? [], runtime),
+  const bundled = await bundleAll(root, wanted, modules =>
+    goal === 'host'
+      ? entryText(modules, options.controlFunctions ?? [], runtime)
+      : controlEntryText(modules),
   );
   const text = bundled.text;
   const sha = sha256(text);

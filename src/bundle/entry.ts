@@ -1,15 +1,15 @@
 import type { ControlFunction } from '../protocol/manifest.ts';
-import type { FunctionMeta, Param, Signature } from '../protocol/meta.ts';
+import type { FunctionMeta, ModuleKind, Param, Signature } from '../protocol/meta.ts';
 import type { Described } from './describe.ts';
 
-/** Kinds that run on the host; the others stay on the control node. */
-export const hostKinds: ReadonlySet<string> = new Set([
-  'exec',
-  'state',
-  'grains',
-  'utils',
-  'contracts',
-]);
+/** What a bundle is for: the hosts, or the control node itself. */
+export type Goal = 'host' | 'control';
+
+/** Kinds of modules by where they run. */
+export const kindsOf: Readonly<Record<Goal, ReadonlySet<ModuleKind>>> = {
+  host: new Set(['exec', 'state', 'grains', 'utils', 'contracts']),
+  control: new Set(['renderers', 'pillar', 'outputters', 'matchers']),
+};
 
 export type EntryModule = {
   readonly described: Described;
@@ -34,6 +34,17 @@ export const entryText = (
       : []),
   ];
   return `require(${JSON.stringify(runtime)}).start({ manifest: { ${manifest.join(', ')} } });\n`;
+};
+
+/** The bundle of the modules that run on the control node: thunks by kind and name. */
+export const controlEntryText = (modules: readonly EntryModule[]): string => {
+  const thunks = modules
+    .filter(({ described }) => described.meta.broken === undefined)
+    .map(({ described: { meta }, files }) => {
+      const key = JSON.stringify(`${meta.kind} ${meta.file}`);
+      return `${key}: () => ${loadText(files)}`;
+    });
+  return `module.exports = {\n${thunks.join(',\n')}\n};\n`;
 };
 
 const text = (entries: readonly (readonly [string, Signature | undefined])[]): string =>

@@ -101,7 +101,7 @@ const readOptions = (
       ...(member?.type ? { type: member.type } : {}),
       ...(optional || fallback ? { optional: true } : {}),
       ...readDefault(source, fallback),
-      ...docOf(docs, name),
+      ...docOf(docs, name, member?.doc),
     });
   }
   for (const [name, member] of types?.members ?? [])
@@ -137,11 +137,11 @@ const toParam = (
   name,
   type: member.type,
   ...(member.optional ? { optional: true } : {}),
-  ...(docs[name] === undefined && member.doc ? { doc: member.doc } : docOf(docs, name)),
+  ...docOf(docs, name, member.doc),
 });
 
-const docOf = (docs: Docs, name: string): { doc?: string } => {
-  const doc = Object.hasOwn(docs, name) ? docs[name] : undefined;
+const docOf = (docs: Docs, name: string, own?: string): { doc?: string } => {
+  const doc = Object.hasOwn(docs, name) ? docs[name] : own;
   return doc ? { doc } : {};
 };
 

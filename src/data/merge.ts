@@ -19,18 +19,28 @@ export const mergeRecursive = (below: Dict, above: Dict, mergeLists: boolean): D
 };
 
 /** Merges by one of Salt's strategies: smart, recurse, list, aggregate, overwrite, none. */
-export const mergeByStrategy = (below: Data, above: Data, strategy: string, mergeLists: boolean): Data => {
+export const mergeByStrategy = (
+  below: Data,
+  above: Data,
+  strategy: string,
+  mergeLists: boolean,
+): Data => {
   if (strategy === 'aggregate') return aggregate(below, above, 1);
   if (!isDict(below) || !isDict(above)) return above;
   if (strategy === 'list')
     return new Map(
-      [...below].map(([key, value]) => [key, above.has(key) ? [value, above.get(key) ?? null] : value]),
+      [...below].map(([key, value]) => [
+        key,
+        above.has(key) ? [value, above.get(key) ?? null] : value,
+      ]),
     );
-  if (strategy === 'overwrite') return mergeRecursive(new Map([...below, ...overlap(below, above)]), above, mergeLists);
+  if (strategy === 'overwrite')
+    return mergeRecursive(new Map([...below, ...overlap(below, above)]), above, mergeLists);
   return mergeRecursive(below, above, mergeLists);
 };
 
-const overlap = (below: Dict, above: Dict): Dict => new Map([...above].filter(([key]) => below.has(key)));
+const overlap = (below: Dict, above: Dict): Dict =>
+  new Map([...above].filter(([key]) => below.has(key)));
 
 const aggregate = (below: Data, above: Data, level: number): Data => {
   if (level <= 0) return above;

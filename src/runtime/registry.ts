@@ -109,6 +109,11 @@ class Modules implements FullRegistry {
     return [...new Set([...own, ...control])].sort();
   };
 
+  refresh = (): void => {
+    for (const [key, loaded] of this.#loaded)
+      if (!isPromise(loaded) && !loaded.ok) this.#loaded.delete(key);
+  };
+
   all = async (
     kind: 'grains' | 'utils',
   ): Promise<{ modules: LoadedModule[]; failures: ModuleFailure[] }> => {
@@ -228,13 +233,13 @@ class Modules implements FullRegistry {
     return Object.hasOwn(all, exportName) ? all[exportName] : undefined;
   }
 
-  #controlNames(): readonly string[] {
+  #controlNames(): ReadonlySet<string> {
     this.#control ??= new Set(this.#manifest.control.split(' ').filter(Boolean));
-    return [...this.#control];
+    return this.#control;
   }
 
   #onControl(kind: Kind, name: string): Resolved | undefined {
-    if (kind !== 'exec' || !this.#controlNames().includes(name)) return undefined;
+    if (kind !== 'exec' || !this.#controlNames().has(name)) return undefined;
     const [module, fun] = splitName(name);
     this.#controlSignatures ??= JSON.parse(this.#manifest.controlSignatures ?? '{}') as Record<
       string,

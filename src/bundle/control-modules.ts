@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { Script } from 'node:vm';
+import type { ModuleKind } from '../protocol/meta.ts';
+import { type ArtifactOptions, cached } from './artifact.ts';
+import { discoverUser } from './discover.ts';
+import { kindsOf } from './entry.ts';
+import { packageRoot } from './locate.ts';
+
+/** A module of the user's that runs on the control node: a renderer, an outputter, a matcher … */
+export type ControlModule = {
+  readonly kind: ModuleKind;
+  readonly name: string;
+  readonly path: string;
+  /** Evaluates the module when first called. Throws what the module throws. */
+  readonly load: () => Readonly<Record<string, unknown>>;
+  /** Why it cannot be used; `load` is then not to be called. */
+  readonly broken?: string;
+};
+
+/**
+ * The modules in `_renderers`, `_pillar`, `_outputters` and `_matchers` of the file roots.
+ * Without any this costs a few directory reads; else they are bundled and cached as artifacts are.
+ */
+export const loadControlModules = async (options: ArtifactOptions): Promise<ControlModule[]> => {
+  const found = discoverUser(options.fileRoots, options.extraDirs).modules.filter(({ kind }) =>
+    kindsOf.control.has(kind),
+  );
+  if (found.length === 0) return [];
+  const bundle = await cached(packageRoot(), options, found, 'control');
+  const thunks = evaluate(await readFile(bundle.path, 'latin1'), bundle.path);
+  return bundle.modules.map(({ kind, file, path, broken }) => {
+    const thunk = thunks[`${kind} ${file}`];
+    const reason = broken ?? (thunk ? undefined : 'it was left out of the bundle');
+    return {
+      kind,
+      name: file,
+      path,
+      load: () => thunk?.() ?? {},
+      ...(reason === undefined ? {} : { broken: reason }),
+    };
+  });
+};
+
+type Thunks = Readonly<Record<string, () => Readonly<Record<string, unknown>>>>;
+
+const evaluate = (text: string, filename: string): Thunks => {
+  const script = new Script(`(function (module, exports, require) {${text}\n})`, { filename });
+  const module = { exports: {} as Thunks };
+  script.runInThisContext()(module, module.exports, createRequire(filename));
+  return module.exports;
+};

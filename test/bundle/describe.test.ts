@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import type { ModuleMeta } from '../../src/protocol/meta.ts';
+import { workshop } from './workshop.ts';
+
+const describe = async (text: string, more: Record<string, string> = {}): Promise<ModuleMeta> => {
+  const shop = workshop({ 'salt/_modules/m.ts': text, ...more });
+  const found = (await shop.build()).modules.find(({ file, builtin }) => file === 'm' && !builtin);
+  if (!found) throw new Error('no such module');
+  return found;
+};
+
+const signature = async (text: string, more: Record<string, string> = {}) =>
+  (await describe(text, more)).functions[0]?.signature;
+
+test('parameters, types, defaults and docs are read from the source', async () => {
+  const meta = await describe(`
+    /**
+     * A module about things.
+     *
+     * @maintainer Ann <ann@example.org>, Bob
+     * @maturity new
+     * @depends thing-tools
+     * @platform linux
+     */
+    import { type StateReturn } from 'tsalt-ssh/module';
+
+    export const __virtualname__ = 'thing';
+    export const __outputter__ = { make: 'txt' };
+
+    /**
+     * Makes a thing.
+     *
+     * @param name what to call it
+     * @param size how large,
+     *   in metres
+     * @returns the thing
+     * @example tsalt-ssh '*' thing.make x size=2
+     */
+    export async function make(name: string, count?: number, { size = 1, mode, tags = ['a'], when = Date.now() }:
+      { size?: number; mode: string | number; tags?: string[]; when?: number }) {}
+  `);
+  expect(meta).toMatchObject({
+    virtualname: 'thing',
+    doc: 'A module about things.',
+    tags: {
+      maintainer: 'Ann <ann@example.org>, Bob',
+      maturity: 'new',
+      depends: 'thing-tools',
+      platform: 'linux',
+    },
+    outputters: { make: 'txt' },
+  });
+  expect(meta.functions).toEqual([
+    {
+      name: 'make',
+      exportName: 'make',
+      doc: 'Makes a thing.',
+      returns: 'the thing',
+      examples: ["tsalt-ssh '*' thing.make x size=2"],
+      line: 24,
+      signature: {
+        positional: [
+          { name: 'name', type: 'string', doc: 'what to call it' },
+          { name: 'count', type: 'number', optional: true },
+        ],
+        keywords: [
+          { name: 'size', type: 'number', optional: true, default: 1, doc: 'how large, in metres' },
+          { name: 'mode', type: 'string | number' },
+          { name: 'tags', type: 'string[]', optional: true, default: ['a'] },
+          { name: 'when', type: 'number', optional: true, default: { code: 'Date.now()' } },
+        ],
+      },
+    },
+  ]);
+});
+
+test('types of the same file and of imported files are followed', async () => {
+  expect(
+    await signature(
+      `import type { Base, Mode } from './types.ts';
+       interface Options extends Base { /** the group */ group?: string; mode: Mode }
+       type Extra = Options & { size: readonly number[] };
+       export const f = (name: string, { group, ...rest }: Partial<Extra>) => 1;`,
+      {
+        'salt/_modules/_types.ts': '',
+        'salt/_modules/types.ts':
+          "export interface Base { user?: string } export type Mode = 'a' | 'b' | Octal; type Octal = number;",
+      },
+    ),
+  ).toEqual({
+    positional: [{ name: 'name', type: 'string' }],
+    keywords: [
+      { name: 'group', type: 'string', optional: true, doc: 'the group' },
+      { name: 'user', type: 'string', optional: true },
+      { name: 'mode', type: "'a' | 'b' | number", optional: true },
+      { name: 'size', type: 'number[]', optional: true },
+    ],
+  });
+});
+
+test('any keyword: a rest in the options object, or an index signature', async () => {
+  expect(await signature('export const f = (name, { a, ...kwargs } = {}) => 1;')).toMatchObject({
+    keywords: [{ name: 'a', optional: true }],
+    anyKeyword: true,
+  });
+  expect(
+    await signature(
+      'export const f = (name: string, { a }: { a: number; [key: string]: unknown }) => 1;',
+    ),
+  ).toMatchObject({ anyKeyword: true });
+  expect(await signature('export const f = (kwargs) => 1;')).toEqual({
+    positional: [],
+    keywords: [],
+    anyKeyword: true,
+  });
+});
+
+test('rest parameters are kept', async () => {
+  expect(await signature('export function f(a: string, ...more: number[]) {}')).toEqual({
+    positional: [{ name: 'a', type: 'string' }],
+    rest: { name: 'more', type: 'number[]' },
+  });
+});
+
+test('functions are found behind depends(), renames, re-exports and wrappers', async () => {
+  const meta = await describe(
+    `import { depends } from 'tsalt-ssh/module';
+     export const __func_alias__ = { list_: 'list' };
+     /** Lists.
+      * @param a what */
+     export const list_ = depends('sh', async (a: string) => a);
+     const inner = (b: number) => b;
+     export { inner as outer, _hidden };
+     const _hidden = 1;
+     export { deep } from './deep.ts';
+     export * from './all.ts';
+     export const notAFunction = { a: 1 };
+     export type Ignored = string;`,
+    {
+      'salt/_modules/deep.ts': 'export function deep(c: boolean) {}',
+      'salt/_modules/all.ts': '/** From all. */ export const everything = (d = 1) => d;',
+    },
+  );
+  expect(
+    meta.functions.map(({ name, signature: { positional } }) => [name, positional[0]?.name]),
+  ).toEqual([
+    ['deep', 'c'],
+    ['everything', 'd'],
+    ['list', 'a'],
+    ['outer', 'b'],
+  ]);
+  expect(meta.functions.find(({ name }) => name === 'list')?.doc).toBe('Lists.');
+});
+
+test('a module that reads the pillar says so', async () => {
+  expect(
+    (
+      await describe(
+        `import { __pillar__ } from 'tsalt-ssh/module'; export const f = () => __pillar__.a;`,
+      )
+    ).usesPillar,
+  ).toBe(true);
+  expect((await describe('export const f = () => 1;')).usesPillar).toBeUndefined();
+});
