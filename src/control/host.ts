@@ -106,12 +106,16 @@ const dispatch = async (run: HostRun, site: Site): Promise<HostResult> => {
   }
   phase(run, 'render');
   const value = await callWrapper(fun, wrapper, site.context(), args, kwargs);
-  if (site.ran) return { id: host.id, fun, states: site.states, retcode: site.retcode };
+  const { answer, retcode } = site;
+  const problems = answer?.problems ? { problems: answer.problems } : {};
+  if (answer && 'states' in answer)
+    return { id: host.id, fun, states: answer.states, retcode, ...problems };
   return {
     id: host.id,
     fun,
     value: toPlain(value),
-    retcode: site.retcode,
+    retcode,
+    ...problems,
     ...outputterOf(site, fun),
   };
 };

@@ -33,6 +33,7 @@ import type {
   PillarSettings,
   RunOutcome,
   RunSettings,
+  StateAnswer,
   WrapperContext,
 } from '../wrapper/context.ts';
 import { callWrapper } from '../wrapper/define.ts';
@@ -64,8 +65,8 @@ export class Site {
   readonly refs = new FileRefs();
   readonly states: StateResults = {};
   retcode = 0;
-  /** Set once low chunks ran: the results are states, whatever the function gave back. */
-  ran = false;
+  /** Set by `state.*`: results by tag, or what did not compile and where. */
+  answer: StateAnswer | undefined;
   readonly #shared: Shared;
   readonly #refuse: (error: TsaltError) => void;
   #grains: Dict = new Map();
@@ -204,7 +205,6 @@ export class Site {
 
   /** Runs low chunks on the host. */
   run = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
-    this.ran = true;
     this.refs.addChunks(chunks);
     this.#pillar = Promise.resolve(settings.pillar);
     this.#shared.emit({ type: 'plan', host: this.host.id, total: chunks.length });
@@ -291,6 +291,9 @@ export class Site {
         emit({ type: 'log', host: this.host.id, level, module, message }),
       setRetcode: code => {
         this.retcode = code;
+      },
+      answer: answer => {
+        this.answer = answer;
       },
       test: this.opts.test,
     };

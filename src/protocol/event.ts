@@ -1,4 +1,4 @@
-import type { ErrorKind } from './error.ts';
+import type { ErrorKind, Place } from './error.ts';
 import type { CallResult, LogLevel, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
 import type { StateResults } from './result.ts';
@@ -11,6 +11,14 @@ export type HostFailure = {
   readonly message: string;
 };
 
+/** One fault in what the user wrote: the text that `value` holds too, and where it is. */
+export type Fault = {
+  readonly message: string;
+  readonly at?: Place | undefined;
+  readonly hint?: string | undefined;
+  readonly excerpt?: string | undefined;
+};
+
 /** What one host's run came to. A failing host is a value, never a throw. */
 export type HostResult = {
   readonly id: string;
@@ -20,6 +28,8 @@ export type HostResult = {
   /** Any other function: its return. Also the list of errors of a state run that did not compile. */
   readonly value?: Plain;
   readonly retcode: number;
+  /** The faults behind a compile error or an empty highstate, for people. */
+  readonly problems?: readonly Fault[];
   readonly failure?: HostFailure;
   /** The outputter the function asks for. */
   readonly outputter?: string;

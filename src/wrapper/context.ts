@@ -48,6 +48,8 @@ export type WrapperContext = {
   readonly log: (level: LogLevel, module: string, message: string) => void;
   /** The host's exit code for this run, Salt's `__context__['retcode']`. */
   readonly setRetcode: (code: number) => void;
+  /** Says that what the function gives back are states' results, or errors with places. */
+  readonly answer: (answer: StateAnswer) => void;
   /** True in test mode by configuration or command line; a `test=` argument of the call wins. */
   readonly test: boolean;
 };

@@ -8,6 +8,7 @@ import { log } from './functions/log.ts';
 import { match } from './functions/match.ts';
 import { pillar } from './functions/pillar.ts';
 import { slsutil } from './functions/slsutil.ts';
+import { state } from './functions/state.ts';
 
 const modules: Readonly<Record<string, WrapperModule>> = {
   config,
@@ -18,6 +19,7 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   match,
   pillar,
   slsutil,
+  state,
 };
 
 /** The function of the control node with this name, if there is one. */

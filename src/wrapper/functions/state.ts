@@ -1,0 +1,115 @@
+import type { Data } from '../../data/value.ts';
+import { toData } from '../../data/value.ts';
+import type { Plain } from '../../protocol/plain.ts';
+import type { StateAnswer, Wrapper } from '../context.ts';
+import type { WrapperFunction, WrapperModule, WrapperParam } from '../define.ts';
+import {
+  apply,
+  high,
+  highstate,
+  low,
+  single,
+  sls,
+  slsId,
+  template,
+  templateStr,
+  test,
+  top,
+} from '../state-run.ts';
+import {
+  idExists,
+  showHighstate,
+  showLowSls,
+  showLowstate,
+  showSls,
+  showStates,
+  showStateUsage,
+  showTop,
+  slsExists,
+} from '../state-show.ts';
+
+/** An argument that may be left out. */
+const optional = (name: string): WrapperParam => [name, null];
+
+/** Tells control what states came to, so that it knows results from other data. */
+const settle = (answer: Data | StateAnswer, tell: (answer: StateAnswer) => void): Data => {
+  if (typeof answer !== 'object' || answer === null) return answer;
+  if ('errors' in answer) {
+    tell(answer);
+    return [...answer.errors];
+  }
+  if ('states' in answer) {
+    tell(answer);
+    return toData(answer.states as unknown as Plain);
+  }
+  return answer;
+};
+
+const define = (doc: string, params: readonly WrapperParam[], work: Wrapper): WrapperFunction => ({
+  doc,
+  params,
+  anyKeyword: true,
+  work: async ({ ctx, get, extra }) => {
+    const kwargs = new Map(extra);
+    for (const param of params) {
+      const name = typeof param === 'string' ? param : param[0];
+      const value = get(name);
+      if (value !== null) kwargs.set(name, value);
+    }
+    return settle(await work({ args: [], kwargs, ctx }), ctx.answer);
+  },
+});
+
+const flags = [optional('test'), optional('queue')];
+const mods: WrapperParam = 'mods';
+
+/** `state.*`: compiles states here and runs them on the host. */
+export const state: WrapperModule = {
+  doc: 'Compiles states and runs them on the host.',
+  functions: {
+    apply: define(
+      'Applies the SLS named, or the highstate when none is.\nkeywords: exclude, pillar, saltenv, pillarenv, test, queue, concurrent, force, terse',
+      [optional('mods'), optional('test'), optional('exclude'), optional('queue')],
+      apply,
+    ),
+    high: define('Runs high data given as an argument.', ['data', ...flags], high),
+    highstate: define('Applies what the top file gives this host.', flags, highstate),
+    id_exists: define('Whether SLS have these IDs.', ['ids', mods, ...flags], idExists),
+    low: define('Runs one low chunk as it is.', ['data', optional('queue')], low),
+    show_highstate: define(
+      'What the top file gives this host, as high data.',
+      [optional('queue')],
+      showHighstate,
+    ),
+    show_low_sls: define('The low chunks of SLS, in order.', [mods, ...flags], showLowSls),
+    show_lowstate: define(
+      'The low chunks of the highstate, in order.',
+      [optional('queue')],
+      showLowstate,
+    ),
+    show_sls: define('The high data of SLS.', [mods, ...flags], showSls),
+    show_state_usage: define(
+      'Which SLS the top file uses and which it does not.',
+      [optional('queue')],
+      showStateUsage,
+    ),
+    show_states: define('The SLS whose states a highstate runs.', [optional('queue')], showStates),
+    show_top: define('The SLS the top file gives this host.', [optional('queue')], showTop),
+    single: define(
+      'Runs one state function; its arguments are keywords.',
+      ['fun', 'name', ...flags],
+      single,
+    ),
+    sls: define(
+      'Applies SLS.',
+      [mods, optional('test'), optional('exclude'), optional('queue')],
+      sls,
+    ),
+    sls_exists: define('Whether SLS exist and are well formed.', [mods, ...flags], slsExists),
+    sls_id: define('Applies one ID of SLS and what it requires.', ['id_', mods, ...flags], slsId),
+    template: define('Applies an SLS file by its path.', ['tem', optional('queue')], template),
+    template_str: define('Applies states given as text.', ['tem', optional('queue')], templateStr),
+    test: define('As apply, and changes nothing.', [optional('mods'), optional('exclude')], test),
+    top: define('Applies what another top file gives this host.', ['topfn', ...flags], top),
+  },
+};
