@@ -1,11 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  compareAlpine,
-  compareDebian,
-  compareRpm,
-} from '../../src/modules/lib/package-version.ts';
+import { compareAlpine, compareDebian, compareRpm } from '../../src/modules/lib/package-version.ts';
 import { fulfills } from '../../src/modules/lib/packages.ts';
 
 const hasDpkg = spawnSync('dpkg', ['--version']).status === 0;

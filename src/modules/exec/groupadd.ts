@@ -1,0 +1,131 @@
+import { CommandExecutionError } from '../api.ts';
+import { type Group, readGroups } from '../lib/accounts.ts';
+import { runCommand } from '../lib/run-command.ts';
+import { toList } from '../lib/values.ts';
+import { which } from '../lib/which.ts';
+
+export const __virtualname__ = 'group';
+
+export const __virtual__ = (): string | [false, string] =>
+  which('groupadd')
+    ? __virtualname__
+    : [false, 'groupadd is not there (on Alpine it is in the package "shadow").'];
+
+export const __func_alias__ = { delete_: 'delete' };
+
+/** What is known of a group. */
+type GroupInfo = { name: string; passwd: string; gid: number; members: string[] };
+
+const tool = async (argv: readonly [string, ...string[]]): Promise<true> => {
+  const { code, stderr } = await runCommand(argv, { plainLocale: true, cwd: '/' });
+  if (code !== 0)
+    throw new CommandExecutionError(stderr.trim() || `${argv[0]} failed with status ${code}`);
+  return true;
+};
+
+/**
+ * What is known of a group; an empty dict when there is none.
+ *
+ * @param name the group
+ * @example tsalt-ssh '*' group.info adm
+ */
+export const info = async (name: string): Promise<GroupInfo | Record<string, never>> => {
+  const group = (await readGroups()).find(one => one.name === name);
+  return group ? toInfo(group) : {};
+};
+
+/**
+ * All local groups.
+ *
+ * @example tsalt-ssh '*' group.getent
+ */
+export const getent = async (): Promise<GroupInfo[]> => (await readGroups()).map(toInfo);
+
+const toInfo = ({ name, passwd, gid, members }: Group): GroupInfo => ({
+  name,
+  passwd,
+  gid,
+  members: [...members],
+});
+
+/**
+ * Makes a group.
+ *
+ * @param name the group
+ * @param gid its number
+ * @param system true: a system group
+ * @param non_unique true: the number may be taken already
+ * @example tsalt-ssh '*' group.add deploy 3456
+ */
+export const add = async (
+  name: string,
+  {
+    gid = null,
+    system = false,
+    non_unique = false,
+  }: { gid?: number | string | null; system?: boolean; non_unique?: boolean } = {},
+): Promise<boolean> =>
+  tool([
+    'groupadd',
+    ...(gid === null || gid === '' ? [] : ['-g', String(gid)]),
+    ...(gid !== null && non_unique ? ['-o'] : []),
+    ...(system ? ['-r'] : []),
+    '--',
+    name,
+  ]);
+
+/**
+ * Removes a group.
+ *
+ * @param name the group
+ * @example tsalt-ssh '*' group.delete deploy
+ */
+export const delete_ = async (name: string): Promise<boolean> => tool(['groupdel', '--', name]);
+
+/**
+ * Changes a group's number.
+ *
+ * @param name the group
+ * @param gid its new number
+ * @param non_unique true: the number may be taken already
+ * @example tsalt-ssh '*' group.chgid deploy 4376
+ */
+export const chgid = async (
+  name: string,
+  gid: number | string,
+  { non_unique = false }: { non_unique?: boolean } = {},
+): Promise<boolean> =>
+  tool(['groupmod', '-g', String(gid), ...(non_unique ? ['-o'] : []), '--', name]);
+
+/**
+ * Puts an account into a group.
+ *
+ * @param name the group
+ * @param username the account
+ * @example tsalt-ssh '*' group.adduser deploy bar
+ */
+export const adduser = async (name: string, username: string): Promise<boolean> =>
+  tool(['gpasswd', '--add', username, name]);
+
+/**
+ * Takes an account out of a group.
+ *
+ * @param name the group
+ * @param username the account
+ * @example tsalt-ssh '*' group.deluser deploy bar
+ */
+export const deluser = async (name: string, username: string): Promise<boolean> => {
+  const group = (await readGroups()).find(one => one.name === name);
+  if (!group?.members.includes(username)) return true;
+  return tool(['gpasswd', '--delete', username, name]);
+};
+
+/**
+ * Replaces the members of a group.
+ *
+ * @param name the group
+ * @param members_list accounts, a list or a text with commas
+ * @example tsalt-ssh '*' group.members deploy 'user1,user2'
+ */
+export const members = async (name: string, members_list: string | string[]): Promise<boolean> =>
+  tool(['gpasswd', '--members', toList(members_list).join(','), name]);
