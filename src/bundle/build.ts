@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from '@babel/parser';
 import * as esbuild from 'esbuild';
 import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { ArtifactOptions } from './artifact.ts';
 import { autoStates } from './auto-state.ts';
-import { describeModule } from './describe.ts';
+import { describeAll } from './describe-all.ts';
 import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
 import { type InputStamp, sha256, stampInput } from './inputs.ts';
 import { writePrivate } from './private-dir.ts';
-import { createSources } from './source.ts';
 import { openZip } from './zip.ts';
 
 type Request = {
@@ -32,11 +30,7 @@ type Built = {
 /** Describes and bundles: the slow way, taken when something changed. */
 export const build = async ({ root, dir, found, options, goal }: Request): Promise<Built> => {
   const opened = found.map(module => openZip(module, join(dir, 'zip')));
-  const sources = createSources(parse);
-  const described: EntryModule[] = opened.map(module => ({
-    described: describeModule(sources, module),
-    files: module.files,
-  }));
+  const { described, files: read } = await describeAll(opened, join(dir, `describe-${goal}.json`));
   const all = [...described, ...autoStates(described)];
   const wanted = all.filter(({ described: { meta } }) => kindsOf[goal].has(meta.kind));
   const runtime = options.runtime ?? join(root, 'src', 'runtime', 'main.ts');
@@ -58,7 +52,7 @@ export const build = async ({ root, dir, found, options, goal }: Request): Promi
   await writePrivate(join(dir, `${sha}.js`), text);
   const files = new Set([
     ...bundled.inputs,
-    ...sources.files,
+    ...read,
     ...found.flatMap(({ zip, files: own }) => (zip === undefined ? own : [zip])),
   ]);
   return {

@@ -60,14 +60,19 @@ export type Sources = {
   /** The file that a relative import means; undefined for packages and missing files. */
   readonly resolve: (from: string, specifier: string) => string | undefined;
   readonly files: ReadonlySet<string>;
+  /** The same memory with a list of files of its own. */
+  readonly scoped: () => Sources;
 };
 
-export const createSources = (parse: typeof Parse): Sources => {
-  const known = new Map<string, Source>();
+export const createSources = (
+  parse: typeof Parse,
+  known: Map<string, Source> = new Map(),
+): Sources => {
   const files = new Set<string>();
   return {
     files,
     resolve: resolveImport,
+    scoped: () => createSources(parse, known),
     open: path => {
       files.add(path);
       const found = known.get(path) ?? readSource(parse, path);

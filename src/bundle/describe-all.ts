@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { parse } from '@babel/parser';
+import { type Described, describeModule } from './describe.ts';
+import type { FoundModule } from './discover.ts';
+import type { EntryModule } from './entry.ts';
+import { sha256 } from './inputs.ts';
+import { bundlerStamp } from './locate.ts';
+import { writePrivate } from './private-dir.ts';
+import { createSources } from './source.ts';
+
+/** A description and the hashes of the files it was read from. */
+type Remembered = {
+  readonly files: readonly (readonly [path: string, sha256: string])[];
+  readonly described: Described;
+};
+
+type Memory = { readonly bundler: string; readonly modules: Readonly<Record<string, Remembered>> };
+
+/**
+ * Describes modules; those whose files are what they were are not parsed again. `cache` is the
+ * file that remembers. Parsing is most of the cost of building an artifact.
+ */
+export const describeAll = async (
+  modules: readonly FoundModule[],
+  cache: string,
+): Promise<{ described: EntryModule[]; files: string[] }> => {
+  const memory = readMemory(cache);
+  const next: Record<string, Remembered> = {};
+  const sources = createSources(parse);
+  const hashes = new Map<string, string | undefined>();
+  let changed = false;
+  const hash = (path: string): string | undefined => {
+    if (!hashes.has(path)) hashes.set(path, hashOf(path));
+    return hashes.get(path);
+  };
+  for (const module of modules) {
+    const key = sha256(JSON.stringify(module));
+    const known = memory[key];
+    if (known?.files.every(([path, before]) => hash(path) === before)) {
+      next[key] = known;
+      continue;
+    }
+    changed = true;
+    const own = sources.scoped();
+    const described = describeModule(own, module);
+    const files = [...new Set([...module.files, ...own.files])];
+    next[key] = { described, files: files.map(path => [path, hash(path) ?? ''] as const) };
+  }
+  if (changed || Object.keys(next).length !== Object.keys(memory).length)
+    await writePrivate(cache, JSON.stringify({ bundler: bundlerStamp(), modules: next }));
+  const remembered = Object.values(next);
+  return {
+    described: remembered.map(({ described }, at) => ({
+      described,
+      files: modules[at]?.files ?? [],
+    })),
+    files: remembered.flatMap(({ files }) => files.map(([path]) => path)),
+  };
+};
+
+const readMemory = (path: string): Memory['modules'] => {
+  try {
+    const memory = JSON.parse(readFileSync(path, 'utf8')) as Memory;
+    return memory.bundler === bundlerStamp() ? memory.modules : {};
+  } catch {
+    return {};
+  }
+};
+
+const hashOf = (path: string): string | undefined => {
+  try {
+    return sha256(readFileSync(path));
+  } catch {
+    return undefined;
+  }
+};
