@@ -74,16 +74,17 @@ export const keptByRequisites = (require: unknown): string[] => {
   });
 };
 
-/** What cleaning a directory removes: all that is neither kept, nor above or below what is kept. */
+/** What cleaning a directory removes: all that is neither kept, nor above or (`wholeTrees`) below what is kept. */
 export const superfluous = (
   root: string,
   keep: readonly string[],
   excludePat: string | string[] | null | undefined,
+  wholeTrees = true,
 ): string[] => {
   const kept = new Set<string>([root]);
   for (const path of keep.map(item => resolve(item)))
     for (let at = path; !kept.has(at) && at !== dirname(at); at = dirname(at)) kept.add(at);
-  const trees = keep.filter(isDir).map(dir => `${resolve(dir)}/`);
+  const trees = (wholeTrees ? keep.filter(isDir) : []).map(dir => `${resolve(dir)}/`);
   return walk(root)
     .map(({ path }) => path)
     .filter(path => !kept.has(path) && !trees.some(tree => path.startsWith(tree)))

@@ -114,7 +114,12 @@ export const directory = async (
     return { ...ret, comment: `The directory ${path} is in the correct state` };
   if (__opts__.test) return testAnswer(ret, planned);
   if (!isDir(path)) return create(ret, path, perms.dir, makedirs);
-  return update(ret, wanted, removals, children_only);
+  return update(
+    { ...ret, changes: { ...ret.changes, ...planned } },
+    wanted,
+    removals,
+    children_only,
+  );
 };
 
 type Wanted = {
@@ -220,8 +225,7 @@ const update = async (
   if (!childrenOnly) Object.assign(changes, apply(path, perms.dir));
   for (const entry of recurse.size > 0 ? walk(path, maxDepth) : []) {
     const wanted = wantedBelow(entry, recurse, perms);
-    const changed = wanted ? apply(entry.path, wanted) : {};
-    if (Object.keys(changed).length > 0) changes[entry.path] = changed;
+    if (wanted) apply(entry.path, wanted);
   }
   for (const entry of removals.toReversed()) await __salt__['file.remove']?.(entry);
   const final: PlainDict = recurse.has('silent') ? { recursion: 'Changes silenced' } : changes;

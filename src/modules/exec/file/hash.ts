@@ -1,0 +1,75 @@
+import { __opts__, SaltInvocationError } from '../../api.ts';
+import { hashFile, hashLengths } from '../../lib/file-hash.ts';
+import { expandUser, isFile } from '../../lib/file-paths.ts';
+import { type SourceSum, sourceSum } from '../../lib/source-hash.ts';
+
+/**
+ * The hash of a file.
+ *
+ * @param path the file
+ * @param form `sha256`, `sha512`, `sha384`, `sha224`, `sha1`, `md5`
+ *
+ * @example tsalt-ssh '*' file.get_hash /etc/shadow
+ */
+export const get_hash = async (path: string, form = 'sha256'): Promise<string> =>
+  hashFile(expandUser(path), form);
+
+/**
+ * The hash of a file, or a sentence where there is none.
+ *
+ * @param path the file
+ * @param form `sha256`, `sha512`, `sha384`, `sha224`, `sha1`, `md5`
+ *
+ * @example tsalt-ssh '*' file.get_sum /etc/passwd sha512
+ */
+export const get_sum = async (path: string, form = 'sha256'): Promise<string> =>
+  isFile(expandUser(path)) ? hashFile(expandUser(path), form) : 'File not found';
+
+/**
+ * Whether a file has a hash.
+ *
+ * @param path the file
+ * @param file_hash the hash, alone or as `type=hash` or `type:hash`
+ *
+ * @example tsalt-ssh '*' file.check_hash /etc/fstab md5=8d97e0a1b1a1a4f5a9b9f6dd8e5f4c40
+ */
+export const check_hash = async (path: string, file_hash: string): Promise<boolean> => {
+  const [, type, hash] = file_hash.match(/^([^:=]+)[:=](.+)$/) ?? [];
+  const wanted = hash ?? file_hash;
+  const form = type ?? Object.keys(hashLengths).find(key => hashLengths[key] === wanted.length);
+  if (form === undefined)
+    throw new SaltInvocationError(
+      `Hash ${file_hash} (length: ${file_hash.length}) could not be matched to a supported hash type.`,
+    );
+  return hashFile(expandUser(path), form) === wanted.toLowerCase();
+};
+
+/**
+ * What a `source_hash` means for a file.
+ *
+ * @param file_name the file that is managed
+ * @param source its source
+ * @param source_hash the hash, or where a file of hashes is
+ * @param source_hash_name name to look up in a file of hashes
+ * @param saltenv saltenv of a `salt://` URL
+ *
+ * @example tsalt-ssh '*' file.get_source_sum /tmp/foo.tar.gz source_hash=https://mydomain.tld/hashes
+ */
+export const get_source_sum = async ({
+  file_name = '',
+  source = '',
+  source_hash = '',
+  source_hash_name = null,
+  saltenv = null,
+}: {
+  file_name?: string;
+  source?: string;
+  source_hash?: string;
+  source_hash_name?: string | null;
+  saltenv?: string | null;
+} = {}): Promise<SourceSum> =>
+  sourceSum(source_hash, saltenv ?? __opts__.saltenv, {
+    name: file_name,
+    source,
+    sourceHashName: source_hash_name,
+  });

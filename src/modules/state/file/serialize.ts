@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { isPlainDict } from '../../../protocol/plain.ts';
+import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
+import type { Account } from '../../lib/check-perms.ts';
+import { encodeText } from '../../lib/encode-text.ts';
+import { missingAccounts, warn } from '../../lib/file-checks.ts';
+import { normalizeMode } from '../../lib/file-mode.ts';
+import { expandUser, isFile } from '../../lib/file-paths.ts';
+import { wrongPlace } from '../../lib/managed-arguments.ts';
+import { placeFile, plannedChanges, type WantedFile } from '../../lib/managed-file.ts';
+import { serializerFor } from '../../lib/serialize-data.ts';
+import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { repackDictList } from '../../lib/values.ts';
+
+type SerializeOptions = {
+  dataset?: Plain;
+  dataset_pillar?: string | null;
+  user?: Account;
+  group?: Account;
+  mode?: string | number | null;
+  backup?: string | null;
+  makedirs?: boolean;
+  show_changes?: boolean;
+  create?: boolean;
+  merge_if_exists?: boolean;
+  encoding?: string | null;
+  encoding_errors?: string;
+  serializer?: string | null;
+  serializer_opts?: Plain;
+  deserializer_opts?: Plain;
+  formatter?: string | null;
+};
+
+/**
+ * Manages a file that holds data: as YAML, JSON, TOML, an ini file, a property list, or Python.
+ *
+ * @param name the file
+ * @param dataset the data
+ * @param dataset_pillar pillar key that holds the data
+ * @param user owner
+ * @param group group
+ * @param mode mode in octal digits
+ * @param backup `minion`: keep a copy of what is replaced
+ * @param makedirs make missing directories above
+ * @param show_changes false: the diff is not shown
+ * @param create false: do nothing where there is no such file
+ * @param merge_if_exists merge the data into what the file holds (json, yaml, configparser)
+ * @param encoding encoding of the file
+ * @param encoding_errors `strict`, `ignore` or `replace`
+ * @param serializer `yaml`, `json`, `toml`, `configparser`, `plist`, `python`
+ * @param serializer_opts for json: `indent`, `sort_keys`, `ensure_ascii`
+ * @param deserializer_opts accepted for compatibility
+ * @param formatter another word for serializer
+ *
+ * @example
+ * /etc/app.json:
+ *   file.serialize:
+ *     - dataset:
+ *         port: 80
+ *     - serializer: json
+ */
+export const serialize = async (
+  name: string,
+  {
+    dataset = null,
+    dataset_pillar = null,
+    user = null,
+    group = null,
+    mode = null,
+    backup = '',
+    makedirs = false,
+    show_changes = true,
+    create = true,
+    merge_if_exists = false,
+    encoding = null,
+    encoding_errors = 'strict',
+    serializer = null,
+    serializer_opts = null,
+    deserializer_opts = null,
+    formatter = null,
+  }: SerializeOptions = {},
+): Promise<StateReturn> => {
+  const path = expandUser(name);
+  const ret = newReturn(path);
+  if (!path) return failed(ret, 'Must provide name to file.serialize');
+  if (!create && !isFile(path))
+    return { ...ret, comment: `File ${path} is not present and is not set for creation` };
+  if (serializer && formatter)
+    return failed(ret, 'Only one of serializer and formatter are allowed');
+  if (dataset && dataset_pillar)
+    return failed(ret, "Only one of 'dataset' and 'dataset_pillar' is permitted");
+  const data = dataset_pillar
+    ? ((await __salt__['pillar.get']?.(dataset_pillar)) as Plain)
+    : dataset;
+  if (data === null || data === undefined)
+    return failed(ret, "Neither 'dataset' nor 'dataset_pillar' was defined");
+  const problem = missingAccounts(user, group) || wrongPlace(path, null, null);
+  if (problem) return failed(ret, problem);
+  const kind = String(serializer || formatter || 'yaml').toLowerCase();
+  const format = serializerFor(kind);
+  if (!format)
+    return failed(
+      ret,
+      `The ${kind} serializer could not be found. It either does not exist or its prerequisites are not installed.`,
+    );
+  if (merge_if_exists && !format.read)
+    return failed(ret, `merge_if_exists is not supported for the ${kind} serializer`);
+  if (deserializer_opts && !merge_if_exists)
+    warn(ret, "The 'deserializer_opts' option is ignored unless merge_if_exists is set to True.");
+
+  let existing: Plain | undefined;
+  try {
+    existing =
+      merge_if_exists && isFile(path) ? format.read?.(readFileSync(path, 'utf8')) : undefined;
+  } catch (error) {
+    return failed(ret, `Failed to deserialize existing data: ${messageOf(error)}`);
+  }
+  const merged = existing === undefined || existing === null ? data : merge(existing, data);
+  if (existing !== undefined && isDeepStrictEqual(existing, merged))
+    return { ...ret, comment: `The file ${path} is in the correct state` };
+  const options = { ...(encoding && { ensure_ascii: false }), ...repackDictList(serializer_opts) };
+  let text: string;
+  try {
+    text = `${format.write(merged, options)}\n`;
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
+  const file: WantedFile = {
+    name: path,
+    contents: encodeText(text, encoding ?? undefined, encoding_errors),
+    perms: { user, group, mode: normalizeMode(mode), follow: true },
+    backup,
+    makedirs,
+    showChanges: show_changes,
+  };
+  const result = __opts__.test ? await testAnswer(ret, file) : await placeFile(ret, file);
+  if (isPlainDict(existing) && isPlainDict(merged) && result.changes.diff)
+    result.changes.diff = differences(existing, merged);
+  return result;
+};
+
+const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const changes = await plannedChanges(file);
+  if (Object.keys(changes).length === 0)
+    return { ...ret, comment: `The file ${file.name} is in the correct state` };
+  if (!file.showChanges) changes.diff = '<show_changes=False>';
+  const comment = `Dataset will be serialized and stored into ${file.name}`;
+  return { ...ret, changes, result: null, comment };
+};
+
+const merge = (base: Plain, update: Plain): Plain => {
+  if (!isPlainDict(base) || !isPlainDict(update)) return update;
+  const merged: PlainDict = { ...base };
+  for (const [key, value] of Object.entries(update))
+    merged[key] = Object.hasOwn(base, key) ? merge(base[key] ?? null, value) : value;
+  return merged;
+};
+
+const differences = (before: PlainDict, after: PlainDict): PlainDict => {
+  const found: PlainDict = {};
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, now] = [before[key], after[key]];
+    if (isDeepStrictEqual(old, now)) continue;
+    found[key] =
+      isPlainDict(old) && isPlainDict(now)
+        ? differences(old, now)
+        : { old: old ?? null, new: now ?? null };
+  }
+  return found;
+};
