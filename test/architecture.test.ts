@@ -70,7 +70,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
 /** Rooms that only compute: no files, no sockets, no clock. */
 const pure = ['protocol', 'data', 'targeting', 'compiler'];
 
-const specifiers = /(?:\bfrom |\bimport |\bimport\()'([^']+)'/g;
+const specifiers = /(?:^(?:import|export|\}).*? from |^import |\bimport\()'([^']+)'/gm;
 const room = (file: string): string => file.split('/')[1] ?? '';
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,7 @@
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { RenderedSls, SlsLoader } from '../protocol/sls.ts';
+import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
 import { pyStr } from '../targeting/python-text.ts';
 import { isFalsy, placeOf, problem, setFile } from './high.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
+import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
-import type { SlsLoader } from '../protocol/sls.ts';
 import { render } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
 

@@ -1,5 +1,6 @@
 import { setOwn } from '../data/value.ts';
-import type { HostResult } from '../protocol/event.ts';
+import { showError, TsaltError } from '../protocol/error.ts';
+import type { Fault, HostResult } from '../protocol/event.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import type { StateResult, StateResults } from '../protocol/result.ts';
@@ -48,3 +49,17 @@ export const hide = (result: StateResult): StateResult => {
     no_log: true,
   };
 };
+
+/** A run that did not compile, told to a person: with places, excerpts and hints. */
+export const forPeople = (result: HostResult): HostResult => {
+  const { problems, value } = result;
+  if (problems === undefined || problems.length === 0 || !Array.isArray(value)) return result;
+  const told = new Set(problems.map(({ message }) => message));
+  return {
+    ...result,
+    value: [...value.filter(text => !told.has(String(text))), ...problems.map(explain)],
+  };
+};
+
+const explain = ({ message, at, hint, excerpt }: Fault): string =>
+  showError(new TsaltError('compile', message, { at, hint, excerpt }));

@@ -1,6 +1,6 @@
 import type { Format } from '../format.ts';
 import { highstate } from '../highstate.ts';
-import { dataOf } from '../result.ts';
+import { dataOf, forPeople } from '../result.ts';
 import { nestedFormat } from './nested.ts';
 
 /**
@@ -10,6 +10,7 @@ import { nestedFormat } from './nested.ts';
 export const highstateFormat: Format = {
   format: (results, options) =>
     results
+      .map(forPeople)
       .map(result =>
         result.states === undefined && options.out !== 'highstate'
           ? nestedFormat.format([result], options)

@@ -1,4 +1,4 @@
-import type { Data } from '../data/value.ts';
+import type { Data } from './value.ts';
 
 /** One SLS after its render pipe. Keys and nodes know their places (`data/position.ts`). */
 export type RenderedSls = {
