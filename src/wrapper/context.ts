@@ -1,11 +1,11 @@
 import type { Problem } from '../compiler/problem.ts';
 import type { Config } from '../config/config.ts';
+import type { SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { StateResults } from '../protocol/result.ts';
-import type { SlsLoader } from '../protocol/sls.ts';
 
 /** What a function of the control node works with: one host's run. Made by `control/site.ts`. */
 export type WrapperContext = {

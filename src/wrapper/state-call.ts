@@ -5,10 +5,10 @@ import type { Problem } from '../compiler/problem.ts';
 import { messagesOf } from '../compiler/problem.ts';
 import type { Top, TopResult } from '../compiler/top.ts';
 import { loadTop, topMatches } from '../compiler/top.ts';
+import type { SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { SlsLoader } from '../protocol/sls.ts';
 import type { PillarSettings, StateAnswer, WrapperCall, WrapperContext } from './context.ts';
 
 /** Arguments by name: positional ones take the names in order, keywords win. */
