@@ -59,6 +59,8 @@ export type Link = {
   readonly node: string;
   /** What the host printed beside the wire, cleaned, for diagnostics. */
   readonly diagnostics: () => string;
+  /** Resolves with the reason when the runtime is gone, whoever ended it. Never rejects. */
+  readonly ended: Promise<unknown>;
   /** Ends the runtime; open requests reject. */
   readonly close: () => void;
 };
@@ -242,14 +244,10 @@ class Run {
       hello,
       peer,
       cached: said.cached === true,
+      ended: conversation.ended,
       node: readable(String(said.node), 40),
       diagnostics: () => [conversation.noise, conversation.stderr].filter(Boolean).join('\n'),
-      close: () => {
-        peer.close(
-          new TsaltError('link-closed', `${host.id}: the link was closed.`, { kind: 'host' }),
-        );
-        conversation.close(undefined);
-      },
+      close: () => conversation.close(undefined),
     };
   }
 

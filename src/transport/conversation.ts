@@ -35,8 +35,8 @@ export class Conversation {
   /** Writers that wait until the channel takes more. */
   readonly #blocked: (() => void)[] = [];
   #failure: unknown;
-  #isOver: () => void = () => undefined;
-  readonly #over = new Promise<void>(resolve => {
+  #isOver: (reason: unknown) => void = () => undefined;
+  readonly #over = new Promise<unknown>(resolve => {
     this.#isOver = resolve;
   });
   #receive: ((chunk: Uint8Array) => void) | undefined;
@@ -116,8 +116,8 @@ export class Conversation {
     return this.#failure !== undefined;
   }
 
-  /** Resolves when the command is over, however it came. */
-  get ended(): Promise<void> {
+  /** Resolves with the reason when the command is over, however it came. */
+  get ended(): Promise<unknown> {
     return this.#over;
   }
 
@@ -207,11 +207,11 @@ export class Conversation {
 
   #fail(reason: unknown): void {
     if (this.#failure !== undefined) return;
-    this.#failure =
-      reason ?? new TsaltError('link-closed', 'The link was closed.', { kind: 'host' });
-    this.#isOver();
-    for (const { reject } of this.#waiting.splice(0)) reject(reason);
-    this.#onEnd?.(reason);
+    const cause = reason ?? linkClosed(this.#connection);
+    this.#failure = cause;
+    this.#isOver(cause);
+    for (const { reject } of this.#waiting.splice(0)) reject(cause);
+    this.#onEnd?.(cause);
     this.channel.close();
   }
 
@@ -276,3 +276,6 @@ const showExit = ({ code, signal }: Exit): string =>
     : code === null
       ? 'without a status'
       : `with status ${code}`;
+
+const linkClosed = ({ host }: Connection): TsaltError =>
+  new TsaltError('link-closed', `${host.id}: the link was closed.`, { kind: 'host' });

@@ -1,0 +1,332 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TsaltError } from '../../src/protocol/error.ts';
+import type { Host } from '../../src/protocol/host.ts';
+import { WithContent } from '../../src/protocol/peer.ts';
+import { type Link, openRuntime, type RuntimeOptions } from '../../src/transport/bootstrap.ts';
+import type { NodeSource } from '../../src/transport/node-source.ts';
+import { openTransport } from '../../src/transport/open-transport.ts';
+import { type RawResult, runRaw } from '../../src/transport/raw-shell.ts';
+import type {
+  Channel,
+  Connection,
+  Transport,
+  TransportOptions,
+} from '../../src/transport/transport.ts';
+import { tinyArtifact } from '../helpers/tiny-artifact.ts';
+
+export type ContractSubject = {
+  readonly host: Host;
+  readonly options: TransportOptions;
+  readonly nodeSource?: NodeSource;
+  readonly close: () => Promise<void> | void;
+};
+
+/**
+ * What every transport promises, run against one host. Each test leaves that host as it was: all
+ * happens in one scratch folder there.
+ */
+export const transportContract = (
+  name: string,
+  start: () => Promise<ContractSubject>,
+  { skip = false }: { skip?: boolean } = {},
+): void => {
+  describe.skipIf(skip)(name, () => {
+    let subject: ContractSubject;
+    let transport: Transport;
+    let connection: Connection;
+    let artifact: Awaited<ReturnType<typeof tinyArtifact>>;
+    let dir: string;
+
+    const shell = (command: string): Promise<RawResult> =>
+      runRaw({ connection, host: subject.host, command });
+    const open = async (
+      given: Partial<Host> = {},
+      options: Partial<RuntimeOptions> = {},
+    ): Promise<Link> => {
+      const host = { ...subject.host, thin_dir: `${dir}/ws`, ...given };
+      return await openRuntime({
+        connection,
+        host,
+        artifact,
+        handlers: {},
+        events: {},
+        ...(subject.nodeSource ? { nodeSource: subject.nodeSource } : {}),
+        ...options,
+      });
+    };
+    const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
+      const error = await work.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof TsaltError)) throw new Error(`no fault: ${error}`);
+      return error;
+    };
+
+    beforeAll(async () => {
+      subject = await start();
+      artifact = await tinyArtifact();
+      transport = openTransport(subject.options);
+      connection = await transport.connect(subject.host);
+      dir = (await shell('mktemp -d /var/tmp/tsalt-contract-XXXXXX')).stdout.trim();
+      // Where Node must be brought, that happens here, once.
+      (await open()).close();
+    }, 120_000);
+    afterAll(async () => {
+      if (dir) await shell(`rm -rf ${dir}`);
+      connection?.close();
+      transport?.close();
+      await subject?.close();
+    });
+
+    test('a command has its own stdout, stderr and exit code', async () => {
+      const { stdout, stderr, retcode } = await shell('echo out; echo err >&2; exit 7');
+      expect({ stdout, stderr, retcode }).toEqual({ stdout: 'out\n', stderr: 'err\n', retcode: 7 });
+    });
+
+    test('a raw command finds its stdin empty', async () => {
+      expect((await shell('cat; echo end')).stdout).toBe('end\n');
+    });
+
+    test('four megabytes of any bytes pass both ways unchanged', async () => {
+      const channel = await connection.exec('cat');
+      const bytes = randomBytes(4 * 1024 * 1024);
+      channel.stdin.end(bytes);
+      const hash = createHash('sha256');
+      for await (const chunk of channel.stdout) hash.update(chunk as Buffer);
+      expect(hash.digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
+      expect((await channel.exited).code).toBe(0);
+    });
+
+    test('a command that nobody reads from does not lose what it prints', async () => {
+      const channel = await connection.exec('head -c 3000000 /dev/zero; echo x >&2');
+      drain(channel);
+      await new Promise(resolve => setTimeout(resolve, 200));
+      let size = 0;
+      for await (const chunk of channel.stdout) size += (chunk as Buffer).length;
+      expect(size).toBe(3_000_000);
+    });
+
+    test('closing a channel is the end of the stdin of its command', async () => {
+      const channel = await connection.exec(`cat >/dev/null; echo gone >${dir}/closed`);
+      channel.close();
+      await expect.poll(async () => (await shell(`cat ${dir}/closed`)).stdout).toBe('gone\n');
+    });
+
+    test('several commands run at the same time', async () => {
+      const all = await Promise.all([1, 2, 3, 4].map(n => shell(`echo ${n}`)));
+      expect(all.map(({ stdout }) => stdout.trim())).toEqual(['1', '2', '3', '4']);
+    });
+
+    test('a runtime starts cold, and warm the next time', async () => {
+      const thin_dir = `${dir}/cold`;
+      const first = await open({ thin_dir, ...(await nodeThere(subject, dir, shell)) });
+      expect(first.cached).toBe(false);
+      expect(await first.peer.request('echo', { text: 'grüße \u0000 "\'' })).toEqual({
+        text: 'grüße \u0000 "\'',
+      });
+      first.close();
+      const second = await open({ thin_dir, ...(await nodeThere(subject, dir, shell)) });
+      expect(second.cached).toBe(true);
+      expect(await second.peer.request('dir', {})).toBe(thin_dir);
+      second.close();
+    });
+
+    test('a request sent early is answered', async () => {
+      let answer: Promise<unknown> = Promise.resolve();
+      const link = await open({}, { early: peer => (answer = peer.request('echo', [1, null])) });
+      expect(await answer).toEqual([1, null]);
+      link.close();
+    });
+
+    test('bytes come with answers, both ways, and memory stays small', async () => {
+      const size = 48 * 1024 * 1024;
+      async function* content(): AsyncGenerator<Uint8Array> {
+        for (let sent = 0; sent < size; sent += 1024 * 1024) yield new Uint8Array(1024 * 1024);
+      }
+      const link = await open(
+        {},
+        { handlers: { 'file.get': () => new WithContent({ found: true }, content()) } },
+      );
+      let received = 0;
+      await link.peer.request('bytes', { count: 3_000_000 }, chunk => {
+        received += chunk.length;
+      });
+      expect(received).toBe(3_000_000);
+      const before = process.memoryUsage().rss;
+      const pulled = await link.peer.request<{ size: number; rss: number }>('pull', {
+        method: 'file.get',
+        params: {},
+      });
+      expect(pulled.size).toBe(size);
+      expect(process.memoryUsage().rss - before).toBeLessThan(size);
+      link.close();
+    });
+
+    test('the runtime sees a clean environment and no secret among its arguments', async () => {
+      const link = await open();
+      const env = await link.peer.request<Record<string, unknown>>('env', {});
+      expect(env.NODE_OPTIONS).toBeUndefined();
+      expect(String(env.PATH).split(':')).toContain('/usr/sbin');
+      expect(env.argv).toEqual([expect.any(String), 'tsalt-ssh']);
+      link.close();
+    });
+
+    test('cmd_umask is the umask of the runtime', async () => {
+      const link = await open({ cmd_umask: '0027' });
+      expect((await link.peer.request<{ umask: number }>('env', {})).umask).toBe(0o027);
+      link.close();
+    });
+
+    test('workspace and files are private even under umask 000', async () => {
+      const thin_dir = `${dir}/umask`;
+      const careless: Connection = {
+        ...connection,
+        exec: (command, options) => connection.exec(`umask 000; ${command}`, options),
+      };
+      const node = await nodeThere(subject, dir, shell);
+      const link = await open({ thin_dir, ...node }, { connection: careless });
+      expect((await link.peer.request<{ umask: number }>('env', {})).umask).toBe(0);
+      link.close();
+      const files = `${thin_dir} ${thin_dir}/${artifact.sha256}.js`;
+      await expect
+        .poll(async () => (await shell(`ls ${thin_dir}/*.cache`)).retcode, { timeout: 5000 })
+        .toBe(0);
+      const { stdout } = await shell(`ls -ldn ${files} ${thin_dir}/*.cache | cut -c1-10`);
+      expect(stdout).toBe('drwx------\n-rw-------\n-rw-------\n');
+    });
+
+    test('a workspace that is a link, or that others can write, is refused', async () => {
+      await shell(
+        `mkdir -p -m 700 ${dir}/real; ln -s ${dir}/real ${dir}/link; mkdir -m 777 ${dir}/open; chmod 777 ${dir}/open`,
+      );
+      const node = await nodeThere(subject, dir, shell);
+      for (const thin_dir of [`${dir}/link`, `${dir}/open`]) {
+        const { code, kind } = await fault(open({ thin_dir, ...node }));
+        expect({ code, kind }).toEqual({ code: 'workspace-unsafe', kind: 'host' });
+      }
+    });
+
+    test('an artifact that was altered or cut on the host is not run but replaced', async () => {
+      const file = `${dir}/ws/${artifact.sha256}.js`;
+      for (const damage of [
+        `echo 'process.exit(9)' >${file}`,
+        `head -c 100 ${file} >${file}.t; mv ${file}.t ${file}; chmod 600 ${file}`,
+      ]) {
+        await shell(damage);
+        const link = await open();
+        expect(link.cached).toBe(false);
+        expect(await link.peer.request('echo', 1)).toBe(1);
+        link.close();
+      }
+    });
+
+    test('an artifact that is altered on the way is not run', async () => {
+      const { brotliCompressSync } = await import('node:zlib');
+      const evil = Buffer.from(
+        `require('fs').writeFileSync('${dir}/evil', '')`.padEnd(artifact.size),
+      );
+      const sha256 = 'a'.repeat(64);
+      const error = await fault(
+        open(
+          {},
+          {
+            artifact: {
+              sha256,
+              size: artifact.size,
+              compressed: async () => brotliCompressSync(evil),
+            },
+          },
+        ),
+      );
+      expect(error.code).toBe('artifact-hash');
+      expect((await shell(`ls ${dir}/evil`)).retcode).not.toBe(0);
+    });
+
+    test('a run in a random workspace leaves nothing behind', async () => {
+      const node = await nodeThere(subject, dir, shell);
+      const link = await open({ thin_dir: `${dir}/rand`, ...node }, { randomDir: true });
+      expect(await link.peer.request('dir', {})).toMatch(/\/rand-[0-9a-f]{16}$/);
+      link.close();
+      await expect.poll(async () => (await shell(`ls -d ${dir}/rand*`)).stdout).toBe('');
+    });
+
+    test('a runtime that ends in the middle is reported with its status', async () => {
+      const link = await open();
+      const error = await fault(link.peer.request('crash', {}));
+      expect(error.code).toBe('runtime-ended');
+      expect(error.message).toContain('status 3');
+    });
+
+    test('a runtime that no longer answers is given up', async () => {
+      const link = await open({}, { timeouts: { heartbeat: 0.1 } });
+      await link.peer.request('freeze', {});
+      const { code, kind } = (await link.ended) as TsaltError;
+      expect({ code, kind }).toEqual({ code: 'connection-lost', kind: 'unreachable' });
+    });
+
+    test.each([
+      ['a frame of 4 GB', '\xff\xff\xff\xff\x01', 'wire-frame'],
+      ['a frame of unknown type', '\x00\x00\x00\x01\x09x', 'wire-frame'],
+      ['text that is no JSON', '\x00\x00\x00\x02\x01hi', 'wire-protocol'],
+      [
+        'an answer that nobody asked for',
+        '\x00\x00\x00\x16\x01{"t":"res","id":12345}',
+        'wire-protocol',
+      ],
+      [
+        'an unknown event',
+        '\x00\x00\x00\x18\x01{"t":"evt","name":"evil"}'.replace('\x18', '\x19'),
+        'wire-protocol',
+      ],
+    ])('%s ends this host with a named cause', async (_, text, code) => {
+      const link = await open();
+      const error = await fault(link.peer.request('raw', { text }));
+      expect({ code: error.code, kind: error.kind }).toEqual({ code, kind: 'host' });
+    });
+
+    test('cancelling ends the runtime', async () => {
+      const stop = new AbortController();
+      const link = await open({}, { signal: stop.signal });
+      const { pid } = await link.peer.request<{ pid: number }>('env', {});
+      stop.abort();
+      expect(((await link.ended) as TsaltError).code).toBe('cancelled');
+      await expect.poll(async () => (await shell(`kill -0 ${pid}`)).retcode).not.toBe(0);
+    });
+
+    test('a run that takes too long is ended', async () => {
+      const link = await open({}, { timeouts: { total: 0.3 } });
+      expect(((await link.ended) as TsaltError).code).toBe('host-timeout');
+    });
+
+    test('a roster value that no shell would leave alone is refused before anything runs', async () => {
+      for (const given of [
+        { thin_dir: "/tmp/x'; touch /tmp/y; '" },
+        { set_path: '/a\n/b' },
+        { node_bin: '/a!b' },
+      ])
+        expect((await fault(open(given))).code).toBe('roster-value');
+    });
+
+    test('shell characters that can be passed on are passed on as they are', async () => {
+      const thin_dir = `${dir}/a b;$(touch ${dir}/pwned)&"c"`;
+      const link = await open({ thin_dir, ...(await nodeThere(subject, dir, shell)) });
+      expect(await link.peer.request('dir', {})).toBe(thin_dir);
+      link.close();
+      expect((await shell(`ls ${dir}/pwned`)).retcode).not.toBe(0);
+    });
+  });
+};
+
+const drain = ({ stderr }: Channel): void => {
+  stderr.resume();
+};
+
+/** Where Node was brought into the first workspace, further ones use it from there. */
+const nodeThere = async (
+  { nodeSource }: ContractSubject,
+  dir: string,
+  shell: (command: string) => Promise<RawResult>,
+): Promise<Partial<Host>> =>
+  nodeSource ? { node_bin: (await shell(`ls ${dir}/ws/node-*`)).stdout.trim() } : {};
