@@ -8,7 +8,7 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../api.ts';
-import { namesAndOptions, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { compareDebian, withoutEpoch } from '../lib/package-version.ts';
 import {
   forgetPackages,
@@ -139,41 +139,50 @@ const installedNow = async (): Promise<PackageList> => {
  * @example tsalt-ssh '*' pkg.version openssh-server
  */
 export const version = async (...names: string[]): Promise<string | { [name: string]: string }> => {
-  const { names: wanted } = namesAndOptions(names);
   const list = await installedNow();
-  const found = wanted.map(name => [name, list[normalize(name)]?.join(',') ?? ''] as const);
+  const found = names.map(name => [name, list[normalize(name)]?.join(',') ?? ''] as const);
   return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
 };
 
 /**
  * The newest version that could be installed; an empty text when it is installed already.
  *
- * @param names names of packages; options `refresh`, `fromrepo`, `show_installed` as keywords
+ * @param refresh false: without fetching the package lists first
+ * @param fromrepo the release to look in
+ * @param show_installed true: the newest version even when it is installed
+ * @param cache_valid_time seconds for which the package lists are new enough
+ * @param names names of packages
  * @example tsalt-ssh '*' pkg.latest_version nginx
  */
 export const latest_version = async (
-  ...names: unknown[]
+  {
+    refresh = true,
+    fromrepo = null,
+    show_installed = false,
+    cache_valid_time = 0,
+  }: LatestOptions,
+  ...names: string[]
 ): Promise<string | { [name: string]: string }> => {
-  const { names: wanted, options } = namesAndOptions<{
-    refresh: boolean;
-    fromrepo: string | null;
-    show_installed: boolean;
-    cache_valid_time: number;
-  }>(names);
-  if (wanted.length === 0) return '';
-  if (options.refresh !== false && !__opts__.test)
-    await refresh_db({ cache_valid_time: options.cache_valid_time ?? 0 });
-  const candidates = await candidatesOf(wanted, options.fromrepo ?? null);
+  if (names.length === 0) return '';
+  if (refresh && !__opts__.test) await refresh_db({ cache_valid_time });
+  const candidates = await candidatesOf(names, fromrepo);
   const list = await installedNow();
-  const newest = wanted.map(name => {
+  const newest = names.map(name => {
     const candidate = candidates.get(name) ?? '';
     const have = list[normalize(name)] ?? [];
     const upToDate =
-      !options.show_installed &&
+      !show_installed &&
       (candidate === '' || have.some(one => compareDebian(one, candidate) >= 0));
     return [name, have.length > 0 && upToDate ? '' : candidate] as const;
   });
   return newest.length === 1 ? (newest[0]?.[1] ?? '') : Object.fromEntries(newest);
+};
+
+type LatestOptions = {
+  refresh?: boolean;
+  fromrepo?: string | null;
+  show_installed?: boolean;
+  cache_valid_time?: number;
 };
 
 /** The other name of `pkg.latest_version`. */
@@ -675,7 +684,7 @@ export const list_upgrades = async ({
 export const upgrade_available = async (
   name: string,
   { refresh = false }: { refresh?: boolean } = {},
-): Promise<boolean> => (await latest_version(name, { refresh })) !== '';
+): Promise<boolean> => (await latest_version({ refresh }, name)) !== '';
 
 /**
  * Which of two versions is newer: -1, 0 or 1.
@@ -877,10 +886,9 @@ export const unpurge = async (...packages: string[]): Promise<PackageChanges> =>
  * @example tsalt-ssh '*' pkg.list_repo_pkgs nginx
  */
 export const list_repo_pkgs = async (...names: string[]): Promise<{ [name: string]: string[] }> => {
-  const { names: wanted } = namesAndOptions(names);
-  if (wanted.length === 0)
+  if (names.length === 0)
     throw new SaltInvocationError('pkg.list_repo_pkgs needs at least one name.');
-  return Object.fromEntries(await readVersions(wanted));
+  return Object.fromEntries(await readVersions(names));
 };
 
 /**

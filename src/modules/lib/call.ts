@@ -14,15 +14,5 @@ export const salt = (name: string): ModuleFunction => {
 /** Whether this host has an execution function of that name. */
 export const hasFunction = (name: string): boolean => name in __salt__;
 
-/** Splits the arguments of a function that takes any number of names: names, then maybe options. */
-export const namesAndOptions = <T extends object>(
-  parts: readonly unknown[],
-): { names: string[]; options: Partial<T> } => {
-  const last = parts.at(-1);
-  const hasOptions = typeof last === 'object' && last !== null && !Array.isArray(last);
-  const names = (hasOptions ? parts.slice(0, -1) : parts).flat().map(String);
-  return { names, options: hasOptions ? (last as Partial<T>) : {} };
-};
-
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
