@@ -49,7 +49,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     ],
   },
   config: { imports: ['yaml', 'data', 'protocol'] },
-  roster: { imports: ['yaml', 'data', 'protocol'] },
+  roster: { imports: ['yaml', 'data', 'protocol'], packages: ['esbuild'] },
   targeting: { imports: ['data', 'protocol'] },
   fileserver: { imports: ['protocol'] },
   render: {

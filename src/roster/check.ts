@@ -239,7 +239,7 @@ const checkAddress = (
   throw new TsaltError(
     'roster-host',
     `The host ${JSON.stringify(host)} of '${entry.id}' is neither a host name nor an address.`,
-    { at: at ?? entry.at },
+    { at: at?.line === undefined ? entry.at : at },
   );
 };
 

@@ -31,6 +31,13 @@ type Backend = (source: string, request: RosterRequest) => Promise<Found>;
 const backends: Readonly<Record<string, () => Promise<Backend>>> = {
   flat: async () => (await import('./backends/flat.ts')).flat,
   dir: async () => (await import('./backends/dir.ts')).dir,
+  ansible: async () => (await import('./backends/ansible.ts')).ansible,
+  sshconfig: async () => (await import('./backends/sshconfig.ts')).sshconfig,
+  sshknownhosts: async () => (await import('./backends/known-hosts.ts')).knownHosts,
+  terraform: async () => (await import('./backends/terraform.ts')).terraform,
+  script: async () => (await import('./backends/script.ts')).script,
+  module: async () => (await import('./backends/module.ts')).module,
+  scan: async () => (await import('./backends/scan.ts')).scan,
 };
 
 /**

@@ -1,0 +1,77 @@
+import type { Data } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { expandRange, Inventory } from './inventory.ts';
+
+/**
+ * An Ansible inventory in INI form.
+ *
+ * @throws TsaltError `roster-ini` with the line
+ */
+export const parseIni = (text: string, file: string): Inventory => {
+  const inventory = new Inventory();
+  let group = 'ungrouped';
+  let kind = 'hosts';
+  for (const [index, raw] of text.split('\n').entries()) {
+    const at = { file, line: index + 1 };
+    const line = withoutComment(raw).trim();
+    if (line === '') continue;
+    if (line.startsWith('[')) {
+      const [, name, what = 'hosts'] =
+        /^\[([^\]:]+)(?::(hosts|children|vars))?\]$/.exec(line) ?? [];
+      if (name === undefined)
+        throw new TsaltError('roster-ini', `The inventory line '${line}' is no section.`, { at });
+      group = name.trim();
+      kind = what;
+      inventory.group(group);
+    } else if (kind === 'children') {
+      inventory.group(group).children.add(line);
+      inventory.group(line);
+    } else if (kind === 'vars') {
+      const [, key = '', value = ''] = /^([^=\s]+)\s*=\s*(.*)$/.exec(line) ?? [];
+      if (key === '')
+        throw new TsaltError('roster-ini', `The inventory line '${line}' is no key=value.`, { at });
+      inventory.group(group).vars.set(key, typed(unquote(value)));
+    } else {
+      const [pattern = '', ...rest] = fields(line);
+      const vars = rest.map(field => pair(field, at));
+      for (const host of expandRange(pattern)) {
+        inventory.group(group).hosts.add(host);
+        inventory.addHost(host, vars, at);
+      }
+    }
+  }
+  return inventory;
+};
+
+/** A comment starts at the line's beginning or after a space, outside of quotes. */
+const withoutComment = (line: string): string => {
+  if (/^\s*[#;]/.test(line)) return '';
+  let quote = '';
+  for (const [at, character] of [...line].entries()) {
+    if (quote !== '') {
+      if (character === quote) quote = '';
+    } else if (character === '"' || character === "'") quote = character;
+    else if (character === '#' && /\s/.test([...line][at - 1] ?? ' '))
+      return [...line].slice(0, at).join('');
+  }
+  return line;
+};
+
+/** Fields with spaces between; quotes keep spaces in. */
+const fields = (line: string): string[] => line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+
+const pair = (field: string, at: { file: string; line: number }): readonly [string, Data] => {
+  const split = field.indexOf('=');
+  if (split < 1)
+    throw new TsaltError('roster-ini', `The inventory field '${field}' is no key=value.`, { at });
+  return [field.slice(0, split), typed(unquote(field.slice(split + 1)))];
+};
+
+const unquote = (text: string): string =>
+  text.replace(/"([^"]*)"|'([^']*)'/g, (_, double, single) => double ?? single);
+
+const typed = (text: string): Data => {
+  if (/^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (/^true$/i.test(text)) return true;
+  return /^false$/i.test(text) ? false : text;
+};

@@ -1,0 +1,72 @@
+import { connect, isIPv4 } from 'node:net';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Entry, Found } from '../roster.ts';
+
+const largest = 65_536;
+const atOnce = 128;
+const patience = 1000;
+
+/** Salt's `scan`: addresses of `10.0.0.0/24` (or `10.0.0.0/24:2222`) that answer at the SSH port. */
+export const scan = async (source: string): Promise<Found> => {
+  const { addresses, port } = parseNetwork(source);
+  const found = new Set<string>();
+  const left = [...addresses].reverse();
+  const worker = async (): Promise<void> => {
+    for (let address = left.pop(); address !== undefined; address = left.pop())
+      if (await answers(address, port)) found.add(address);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, left.length) }, worker));
+  return {
+    entries: addresses
+      .filter(address => found.has(address))
+      .map(
+        (address): Entry => ({
+          id: address,
+          value: new Map<string, string | number>([
+            ['host', address],
+            ...(port === 22 ? [] : ([['port', port]] as const)),
+          ]),
+          file: source,
+        }),
+      ),
+  };
+};
+
+/**
+ * The addresses of an IPv4 network without its own and the broadcast address.
+ *
+ * @throws TsaltError `roster-network`
+ */
+export const parseNetwork = (source: string): { addresses: string[]; port: number } => {
+  const [, address = '', bits = '32', port = '22'] =
+    /^([\d.]+)(?:\/(\d{1,2}))?(?::(\d{1,5}))?$/.exec(source.trim()) ?? [];
+  const size = 2 ** (32 - Number(bits));
+  if (!isIPv4(address) || Number(bits) > 32 || Number(port) < 1 || Number(port) > 65_535)
+    throw new TsaltError('roster-network', `'${source}' is no network like 10.0.0.0/24.`);
+  if (size > largest)
+    throw new TsaltError('roster-network', `The network ${source} has ${size} addresses.`, {
+      hint: `Scan at most ${largest} at a time (/16).`,
+    });
+  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const first = number - (number % size);
+  const edge = size > 2 ? 1 : 0;
+  return {
+    port: Number(port),
+    addresses: Array.from({ length: size - 2 * edge }, (_, at) => dotted(first + edge + at)),
+  };
+};
+
+const dotted = (number: number): string =>
+  [24, 16, 8, 0].map(shift => Math.floor(number / 2 ** shift) % 256).join('.');
+
+const answers = (host: string, port: number): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect({ host, port });
+    const end = (open: boolean): void => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.setTimeout(patience, () => end(false));
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { Dict } from '../../data/value.ts';
+import { isId } from '../address.ts';
+import type { Entry, Found } from '../roster.ts';
+import { readRoster } from './flat.ts';
+
+/** A `Host` (or `Match`) section: its patterns and what it sets, in order. */
+export type Section = {
+  readonly patterns: readonly string[];
+  readonly settings: (readonly [string, string])[];
+  readonly file: string;
+  readonly line: number;
+};
+
+/**
+ * An OpenSSH client configuration as a roster: every `Host` name without wildcards. The first
+ * value of an option counts, as in ssh_config(5); `Match` sections but `Match all` are left to
+ * ssh itself.
+ */
+export const sshconfig = async (file: string): Promise<Found> => {
+  const path = file === '' ? join(homedir(), '.ssh', 'config') : file;
+  const sections = parseSshConfig(await readRoster(path), path);
+  const entries = new Map<string, Entry>();
+  for (const section of sections)
+    for (const name of section.patterns)
+      if (!/[*?!]/.test(name) && isId(name) && !entries.has(name))
+        entries.set(name, {
+          id: name,
+          value: settingsFor(name, sections),
+          file: path,
+          at: { file: section.file, line: section.line },
+        });
+  return { entries: [...entries.values()] };
+};
+
+/** Roster keys for one name. */
+const settingsFor = (name: string, sections: readonly Section[]): Dict => {
+  const first = new Map<string, string>();
+  for (const { patterns, settings } of sections)
+    if (matchesAny(name, patterns))
+      for (const [key, value] of settings) if (!first.has(key)) first.set(key, value);
+  const host = (first.get('hostname') ?? name).replaceAll('%h', name).replaceAll('%%', '%');
+  const dict: Dict = new Map([['host', host]]);
+  const set = (key: string, option: string): void => {
+    const value = first.get(option);
+    if (value !== undefined) dict.set(key, value);
+  };
+  set('user', 'user');
+  set('port', 'port');
+  set('proxy_jump', 'proxyjump');
+  const key = first.get('identityfile');
+  if (key !== undefined && !/%[^%dhu]/.test(key)) dict.set('priv', key.replaceAll('%d', homedir()));
+  const only = first.get('identitiesonly')?.toLowerCase();
+  if (only === 'yes' || only === 'no') dict.set('identities_only', only === 'yes');
+  return dict;
+};
+
+const maxDepth = 16;
+
+/** Sections in the order they count; `Include` is followed where it stands. */
+export const parseSshConfig = (text: string, file: string, depth = 0): Section[] => {
+  const sections: Section[] = [{ patterns: ['*'], settings: [], file, line: 1 }];
+  for (const [at, line] of text.split('\n').entries()) {
+    const [, word = '', rest = ''] = /^\s*([A-Za-z]+)(?:\s*=\s*|\s+)(.*?)\s*$/.exec(line) ?? [];
+    const key = word.toLowerCase();
+    const values = words(rest);
+    const here = { file, line: at + 1 };
+    if (key === 'host') sections.push({ patterns: values, settings: [], ...here });
+    else if (key === 'match')
+      sections.push({
+        patterns: values.join(' ').toLowerCase() === 'all' ? ['*'] : [],
+        settings: [],
+        ...here,
+      });
+    else if (key === 'include' && depth < maxDepth) {
+      const outer = sections.at(-1)?.patterns ?? ['*'];
+      sections.push(...values.flatMap(path => included(path, file, depth)));
+      sections.push({ patterns: outer, settings: [], ...here });
+    } else if (key !== '' && values[0] !== undefined)
+      sections.at(-1)?.settings.push([key, values[0]]);
+  }
+  return sections;
+};
+
+const words = (text: string): string[] =>
+  [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(match => match[1] ?? match[2] ?? '');
+
+const included = (path: string, from: string, depth: number): Section[] => {
+  const full = path.startsWith('~/')
+    ? join(homedir(), path.slice(2))
+    : isAbsolute(path)
+      ? path
+      : join(dirname(from), path);
+  return expand(full).flatMap(file => {
+    try {
+      return parseSshConfig(readFileSync(file, 'utf8'), file, depth + 1);
+    } catch {
+      return [];
+    }
+  });
+};
+
+/** A path whose last part may have wildcards. */
+const expand = (path: string): string[] => {
+  if (!/[*?]/.test(basename(path))) return [path];
+  try {
+    return readdirSync(dirname(path))
+      .filter(name => !name.startsWith('.') && matchesOne(name, basename(path)))
+      .sort()
+      .map(name => join(dirname(path), name));
+  } catch {
+    return [];
+  }
+};
+
+const matchesAny = (name: string, patterns: readonly string[]): boolean => {
+  const denied = patterns.some(p => p.startsWith('!') && matchesOne(name, p.slice(1)));
+  return !denied && patterns.some(p => !p.startsWith('!') && matchesOne(name, p));
+};
+
+const matchesOne = (name: string, pattern: string): boolean => {
+  const source = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*+/g, '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 'i').test(name);
+};

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import { TsaltError } from '../protocol/error.ts';
+
+const timeLimit = 120_000;
+const sizeLimit = 64 * 1024 * 1024;
+
+export type Program = {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** The source it works for: named in messages, and its folder is the working folder. */
+  readonly source: string;
+  readonly stdin?: string;
+  /** Where the answer comes out: 1, or a descriptor of its own so that prints do not harm. */
+  readonly answer?: 1 | 3;
+};
+
+/**
+ * Runs a program that knows hosts and gives what it printed.
+ *
+ * @throws TsaltError `roster-program` with its exit code and last line of complaint
+ */
+export const runProgram = (program: Program): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { file, args, source, stdin, answer = 1 } = program;
+    const child = spawn(file, [...args], {
+      cwd: dirname(source),
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      timeout: timeLimit,
+      killSignal: 'SIGKILL',
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let complaint = '';
+    child.stdio[answer]?.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > sizeLimit) child.kill('SIGKILL');
+    });
+    if (answer === 3) child.stdout?.resume();
+    child.stderr?.on('data', (chunk: Buffer) => {
+      complaint = (complaint + chunk.toString('utf8')).slice(-2000);
+    });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(stdin ?? '');
+    child.on('error', error => reject(failure(source, error.message)));
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
+      else reject(failure(source, reasonOf(code, signal, size, complaint)));
+    });
+  });
+
+const reasonOf = (
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  size: number,
+  complaint: string,
+): string => {
+  if (size > sizeLimit) return 'it printed more than 64 MiB';
+  if (signal !== null) return `it was ended by ${signal} (it has ${timeLimit / 1000} seconds)`;
+  const lines = complaint.trim().split('\n');
+  const line = lines.find(text => /^\w*Error: /.test(text)) ?? lines.at(-1) ?? '';
+  return `it ended with exit code ${code}${line === '' ? '' : `: ${line}`}`;
+};
+
+const failure = (source: string, reason: string): TsaltError =>
+  new TsaltError('roster-program', `The roster ${source} gave no hosts: ${reason}.`);
