@@ -45,7 +45,10 @@ export const newKey = (
     ...(type === 'rsa' ? { bits: 2048 } : type === 'ecdsa' ? { bits: 256 } : {}),
     ...(passphrase ? { passphrase, cipher: 'aes256-ctr', rounds: 4 } : {}),
   };
-  const pair = ssh2.utils.generateKeyPairSync(type, options as never);
+  let pair = ssh2.utils.generateKeyPairSync(type, options as never);
+  // One in some dozens of ssh2's own keys is one that ssh2 cannot read.
+  while (ssh2.utils.parseKey(pair.private, passphrase) instanceof Error)
+    pair = ssh2.utils.generateKeyPairSync(type, options as never);
   return { private: pair.private, public: pair.public.split(' ').slice(0, 2).join(' ') };
 };
 
