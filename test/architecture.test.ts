@@ -54,7 +54,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   fileserver: { imports: ['protocol'] },
   render: {
     imports: ['yaml', 'fileserver', 'data', 'protocol'],
-    packages: ['liquidjs', 'json5', 'smol-toml', 'age-encryption'],
+    packages: ['liquidjs', 'json5', 'smol-toml', 'age-encryption', 'esbuild'],
   },
   compiler: { imports: ['targeting', 'data', 'protocol'] },
   bundle: { imports: ['protocol'], packages: ['esbuild', '@babel/parser', 'fflate'] },

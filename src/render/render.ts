@@ -1,6 +1,7 @@
 import type { Data } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { messageOf } from './fault.ts';
+import { unguard } from './guard.ts';
 import { type PipeStage, pipeOf } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
 import type { RenderRequest, Stage } from './types.ts';
@@ -48,29 +49,48 @@ const withoutMark = (request: RenderRequest): RenderRequest =>
 const run = async (request: RenderRequest, stages: readonly PipeStage[]): Promise<Data> => {
   const variables = variablesOf(request);
   let value: Data = request.text;
+  let engines = stages.filter(stage => stage.renderer.kind === 'text').length;
   for (const { name, argument, renderer } of stages) {
-    const stage: Stage = { name, argument, request, variables };
+    if (renderer.kind === 'text') engines -= 1;
+    const guarded = engines > 0;
+    const stage: Stage = { name, argument, request, variables, guarded };
     try {
       value = await renderer.render(value, stage);
+      if (typeof value === 'string' && engines === 0) value = unguard(value);
     } catch (error) {
-      throw named(error, name, stages, request);
+      throw named(error, name, stages, request, value);
     }
   }
   return value;
 };
 
-/** In a pipe of several stages the error says which one failed. */
+/**
+ * Says which stage of a pipe failed, and whose lines the error counts where they are not
+ * those of the file.
+ */
 const named = (
   error: unknown,
   name: string,
   stages: readonly PipeStage[],
   request: RenderRequest,
+  input: Data,
 ): TsaltError => {
-  if (error instanceof TsaltError) return error;
   const pipe = stages.map(stage => stage.name).join('|');
-  return new TsaltError(
-    'render-failed',
-    `The stage '${name}' of '${pipe}' failed: ${messageOf(error)}`,
-    { kind: 'render', at: { file: request.file }, cause: error },
-  );
+  if (!(error instanceof TsaltError))
+    return new TsaltError(
+      'render-failed',
+      `The stage '${name}' of '${pipe}' failed: ${messageOf(error)}`,
+      { kind: 'render', at: { file: request.file }, cause: error },
+    );
+  const { code, message, kind, at, hint, excerpt } = error;
+  if (input === request.text || excerpt === undefined || at?.file !== request.file) return error;
+  const index = stages.findIndex(stage => stage.name === name);
+  const note = `The stage '${name}' of '${pipe}' failed; its lines are those that '${stages[index - 1]?.name}' gave.`;
+  return new TsaltError(code, message, {
+    kind,
+    at,
+    excerpt,
+    cause: error,
+    hint: hint === undefined ? note : `${hint}\n${note}`,
+  });
 };

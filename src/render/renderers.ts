@@ -1,4 +1,5 @@
 import type { Data } from '../data/value.ts';
+import { shebangOf } from './pipe.ts';
 import type { Renderer, RendererTable, Stage } from './types.ts';
 
 type FromText = (text: string, stage: Stage) => Data | Promise<Data>;
@@ -9,12 +10,32 @@ const lazy = (kind: 'text' | 'data', load: () => Promise<FromText>): Renderer =>
   render: async (input, stage) => (await load())(input as string, stage),
 });
 
+const filter = (load: () => Promise<Renderer['render']>): Renderer => ({
+  kind: 'filter',
+  render: async (input, stage) => (await load())(input, stage),
+});
+
+const ts = lazy('data', async () => (await import('./ts/ts.ts')).renderTs);
+
 /** The built-in renderers. A template engine is one line here and one file. */
 const builtIn: RendererTable = new Map<string, Renderer>([
   ['liquid', lazy('text', async () => (await import('./liquid/liquid.ts')).renderLiquid)],
+  ['mako', lazy('text', async () => (await import('./mako.ts')).renderMako)],
+  ['wempy', lazy('text', async () => (await import('./wempy.ts')).renderWempy)],
   ['yaml', lazy('data', async () => (await import('./yaml.ts')).renderYaml)],
+  ['yamlex', lazy('data', async () => (await import('./yamlex.ts')).renderYamlex)],
   ['json', lazy('data', async () => (await import('./json.ts')).renderJson)],
+  ['json5', lazy('data', async () => (await import('./json5.ts')).renderJson5)],
+  ['toml', lazy('data', async () => (await import('./toml.ts')).renderToml)],
+  ['text', lazy('data', async () => withoutShebangLine)],
+  ['ts', ts],
+  ['js', ts],
+  ['gpg', filter(async () => (await import('./gpg.ts')).renderGpg)],
+  ['age', filter(async () => (await import('./age.ts')).renderAge)],
 ]);
+
+const withoutShebangLine = (text: string): Data =>
+  shebangOf(text) === undefined ? text : text.replace(/^[^\n]*\n?/, '');
 
 /** A renderer by name: the user's first, then the built-in one. */
 export const lookupIn =

@@ -39,6 +39,8 @@ export type Stage = {
   readonly name: string;
   readonly argument: string;
   readonly request: RenderRequest;
+  /** Whether a printed value must pass through `guard`: another template engine follows. */
+  readonly guarded: boolean;
   /** What templates see: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. */
   readonly variables: Dict;
 };

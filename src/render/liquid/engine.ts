@@ -1,8 +1,10 @@
 import { posix } from 'node:path';
-import { defaultOperators, Liquid, type Template } from 'liquidjs';
+import { type Context, defaultOperators, Liquid, type Template } from 'liquidjs';
 import { dumpJson } from '../../data/json-dump.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
+import { guard } from '../guard.ts';
 import { registerFilters } from './filters.ts';
+import { stageOf } from './stage.ts';
 import { registerTags } from './tags.ts';
 import { unwrap } from './wrap.ts';
 
@@ -38,7 +40,7 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
     parseLimit: 10_000_000,
     renderLimit: 600_000,
     memoryLimit: 200_000_000,
-    outputEscape: showValue,
+    outputEscape: printValue as never,
     operators: { ...defaultOperators, contains },
   });
   registerTags(liquid);
@@ -75,6 +77,12 @@ const fileSystem = (files: FileRoots, saltenv: string) => ({
   readFile: async (file: string) => files.read(file, saltenv),
   readFileSync: (file: string) => files.read(file, saltenv),
 });
+
+/** The value, guarded where another engine reads it. */
+function printValue(this: { readonly context: Context }, value: unknown): string {
+  const text = showValue(value);
+  return stageOf(this.context.globals).guarded ? guard(text) : text;
+}
 
 /** What `{{ … }}` prints: text as it is, nothing for null, dicts and lists as JSON, which YAML reads. */
 const showValue = (value: unknown): string => {

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import type { Data } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { decryptAll } from './secrets.ts';
+import type { Stage } from './types.ts';
+
+const marked = /-----BEGIN PGP MESSAGE-----[\s\S]*?-----END PGP MESSAGE-----/g;
+
+/**
+ * Decrypts every PGP message in text or data with the `gpg` of the control node; its keys
+ * are those of `gpg_keydir` (option) or of the user. A message that cannot be decrypted is
+ * an error (`gpg_decrypt_must_succeed: false` leaves it as it is).
+ */
+export const renderGpg = (data: Data, stage: Stage): Promise<Data> => {
+  const { opts } = stage.request.context;
+  const home = opts.get('gpg_keydir');
+  const known = new Map<string, Promise<string>>();
+  const decrypt = (block: string): Promise<string> => {
+    const message = block.replaceAll('\\n', '\n').replace(/^[ \t]+/gm, '');
+    const found = known.get(message) ?? run(message, typeof home === 'string' ? home : undefined);
+    known.set(message, found);
+    if (opts.get('gpg_decrypt_must_succeed') === false) return found.catch(() => block);
+    return found.catch(error => {
+      throw new TsaltError('gpg-failed', `gpg: ${(error as Error).message}`, {
+        kind: 'render',
+        at: { file: stage.request.file },
+        hint: `Keys come from ${typeof home === 'string' ? home : "the user's keyring"}; see gpg_keydir.`,
+      });
+    });
+  };
+  return decryptAll(data, marked, decrypt);
+};
+
+const run = (message: string, home: string | undefined): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const args = [
+      ...(home === undefined ? [] : ['--homedir', home]),
+      '--batch',
+      '--no-tty',
+      '--quiet',
+      '-d',
+    ];
+    const child = spawn('gpg', args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    const output: Buffer[] = [];
+    let reason = '';
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => {
+      reason += chunk.toString();
+    });
+    child.on('error', error =>
+      reject(
+        new Error(
+          (error as { code?: string }).code === 'ENOENT'
+            ? 'the program gpg is not in PATH'
+            : error.message,
+        ),
+      ),
+    );
+    child.on('close', code => {
+      const lines = reason.split('\n').filter(line => line.startsWith('gpg: '));
+      if (code === 0) resolve(Buffer.concat(output).toString('utf8'));
+      else
+        reject(
+          new Error(lines.at(-1)?.slice(5) ?? `a message could not be decrypted (exit ${code})`),
+        );
+    });
+    child.stdin.on('error', () => {});
+    child.stdin.end(message);
+  });

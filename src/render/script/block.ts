@@ -1,0 +1,43 @@
+import { syntaxFault } from './program.ts';
+
+/**
+ * A control line of Mako or Wempy as JavaScript: `if EXPR:`, `elif EXPR:`, `else:`,
+ * `for NAME in EXPR:`, `while EXPR:`, `try:`, `except:`. Names of a `for` may be several:
+ * `for key, value in pillar.items():`. `undefined` where the line is none of them.
+ */
+export const openBlock = (
+  code: string,
+  line: number,
+): { open: string; close: boolean } | undefined => {
+  const [, word = '', rest = ''] =
+    /^(if|elif|else|for|while|try|except)\b\s*(.*?)\s*:?\s*$/s.exec(code) ?? [];
+  switch (word) {
+    case 'if':
+      return { open: `if (${need(rest, code, line)}) {`, close: false };
+    case 'elif':
+      return { open: `} else if (${need(rest, code, line)}) {`, close: true };
+    case 'else':
+      return { open: '} else {', close: true };
+    case 'while':
+      return { open: `while (${need(rest, code, line)}) {`, close: false };
+    case 'try':
+      return { open: 'try {', close: false };
+    case 'except':
+      return { open: '} catch {', close: true };
+    case 'for': {
+      const [, names, list] = /^([\w\s,()]+?)\s+(?:in|of)\s+(.+)$/s.exec(rest) ?? [];
+      if (!names || !list)
+        throw syntaxFault(`'${code}' is no loop: write for NAME in EXPRESSION:`, line);
+      const list_ = names.replace(/[()\s]/g, '').split(',');
+      const target = list_.length > 1 ? `[${list_.join(', ')}]` : list_[0];
+      return { open: `for (const ${target} of $iter(await (${list}\n))) {`, close: false };
+    }
+    default:
+      return undefined;
+  }
+};
+
+const need = (expression: string, code: string, line: number): string => {
+  if (expression === '') throw syntaxFault(`'${code}' has no condition`, line);
+  return `await (${expression}\n)`;
+};

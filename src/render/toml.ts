@@ -1,0 +1,27 @@
+import { parse, TomlDate, TomlError } from 'smol-toml';
+import { type Data, Float } from '../data/value.ts';
+import { renderFault } from './fault.ts';
+import { fromJs } from './js-value.ts';
+import { withoutShebang } from './pipe.ts';
+import type { Stage } from './types.ts';
+
+/** TOML 1.0; ints stay ints, floats floats, dates become text. */
+export const renderToml = (text: string, { request }: Stage): Data => {
+  const body = withoutShebang(text);
+  try {
+    return fromJs(withTypes(parse(body, { integersAsBigInt: true })));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [message = ''] = error.message.split('\n');
+    const { line, column } = error;
+    throw renderFault('toml-syntax', message, { file: request.file, text, line, column });
+  }
+};
+
+const withTypes = (value: unknown): unknown => {
+  if (typeof value === 'number') return Number.isInteger(value) ? new Float(value) : value;
+  if (value instanceof TomlDate) return value.toISOString();
+  if (Array.isArray(value)) return value.map(withTypes);
+  if (typeof value !== 'object' || value === null) return value;
+  return new Map(Object.entries(value).map(([key, item]) => [key, withTypes(item)]));
+};

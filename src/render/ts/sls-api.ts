@@ -1,0 +1,102 @@
+/**
+ * `tsalt-ssh/sls`: what an SLS written in TypeScript imports. The values are those of the
+ * rendering in which they are used, so a module may be shared by many hosts.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+// biome-ignore lint/suspicious/noExplicitAny: what pillar and functions hold is the user's matter
+type Any = any;
+
+/** What `run` gets as its argument, and the dunder names stand for. */
+export type SlsContext = {
+  readonly salt: { readonly [fun: string]: (...args: unknown[]) => Promise<Any> };
+  readonly grains: { readonly [name: string]: Any };
+  readonly pillar: { readonly [name: string]: Any };
+  readonly opts: { readonly [name: string]: Any };
+  readonly saltenv: string;
+  readonly sls: string;
+  readonly [name: string]: Any;
+};
+
+export const slsStorage: AsyncLocalStorage<SlsContext> = new AsyncLocalStorage();
+
+const current = (): SlsContext => {
+  const context = slsStorage.getStore();
+  if (!context) throw new Error('used outside of a rendering: move it into run()');
+  return context;
+};
+
+const view = (name: string): Any =>
+  new Proxy(Object.create(null) as object, {
+    get: (_, key) => Reflect.get(current()[name] as object, key),
+    has: (_, key) => Reflect.has(current()[name] as object, key),
+    ownKeys: () => Reflect.ownKeys(current()[name] as object),
+    getOwnPropertyDescriptor: (_, key) => {
+      const found = Reflect.getOwnPropertyDescriptor(current()[name] as object, key);
+      return found && { ...found, configurable: true };
+    },
+  });
+
+/** Calls execution functions on the host: `await __salt__['cmd.run']('id')`. */
+export const __salt__: SlsContext['salt'] = view('salt');
+/** The host's grains. */
+export const __grains__: SlsContext['grains'] = view('grains');
+/** The host's pillar. */
+export const __pillar__: SlsContext['pillar'] = view('pillar');
+/** The options of the run. */
+export const __opts__: SlsContext['opts'] = view('opts');
+
+/** Arguments of a state; requisites hold references as `{ pkg: 'nginx' }` or texts. */
+export type StateArguments = { readonly [name: string]: unknown };
+/** One declared state; usable as a requisite of others. */
+export type StateReference = { readonly [module: string]: string };
+
+/** Collects states and gives them as an SLS: `const sls = builder(); … return sls.data()`. */
+export type Builder = {
+  /** `sls.state('pkg.installed', 'nginx', { version: '1.2' })` declares a state. */
+  readonly state: (fun: string, id: string, args?: StateArguments) => StateReference;
+  /** Includes other SLS. */
+  readonly include: (...names: string[]) => void;
+  /** Extends a state of an included SLS. */
+  readonly extend: (fun: string, id: string, args: StateArguments) => void;
+  /** Everything declared, as `run` returns it. Throws when an ID has the same module twice. */
+  readonly data: () => { [id: string]: unknown };
+};
+
+/** A builder for one SLS. */
+export const builder = (): Builder => {
+  const states = new Map<string, { [fun: string]: unknown }>();
+  const extended = new Map<string, { [fun: string]: unknown }>();
+  const included: string[] = [];
+
+  const declare = (into: typeof states, fun: string, id: string, args: StateArguments) => {
+    const [module = '', name = ''] = fun.split('.');
+    if (name === '') throw new TypeError(`'${fun}' is no state function: write module.function`);
+    const entry = into.get(id) ?? {};
+    if (Object.keys(entry).some(known => known.split('.')[0] === module))
+      throw new Error(`the ID '${id}' has two states of module '${module}'`);
+    entry[fun] = Object.entries(args).map(([key, value]) => ({ [key]: requisite(key, value) }));
+    into.set(id, entry);
+    return { [module]: id };
+  };
+
+  return {
+    state: (fun, id, args = {}) => declare(states, fun, id, args),
+    include: (...names) => {
+      included.push(...names);
+    },
+    extend: (fun, id, args) => {
+      declare(extended, fun, id, args);
+    },
+    data: () => ({
+      ...(included.length > 0 ? { include: included } : {}),
+      ...Object.fromEntries(states),
+      ...(extended.size > 0 ? { extend: Object.fromEntries(extended) } : {}),
+    }),
+  };
+};
+
+const requisites = /^(?:require|watch|onchanges|onfail|prereq|listen|use)(?:_in|_any|_all)?$/;
+
+const requisite = (key: string, value: unknown): unknown =>
+  requisites.test(key) && !Array.isArray(value) ? [value] : value;
