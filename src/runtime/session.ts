@@ -20,7 +20,8 @@ import type {
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import { toJson } from './engine/check-return.ts';
-import { retcodeOf, runChunks } from './engine/engine.ts';
+import { runChunks } from './engine/engine.ts';
+import { retcodeOf } from './engine/retcode.ts';
 import type { EngineHost } from './engine/run-state.ts';
 import { openJournal } from './journal.ts';
 import { keepLostRun, takeLostRun } from './lost-run.ts';
@@ -153,12 +154,12 @@ export class Session {
       runChunks(engineHost, params.chunks),
     );
     if (this.#linkLost) keepLostRun(dir, params.fun ?? 'state.apply', results, warn);
-    return this.#result(results, aborted);
+    return this.#result(params, results, aborted);
   }
 
-  #result(results: StateResults, aborted: string | undefined): RunResult {
+  #result({ chunks }: RunParams, results: StateResults, aborted: string | undefined): RunResult {
     if (aborted !== undefined) return { retcode: 1, aborted };
-    const retcode = retcodeOf(results);
+    const retcode = retcodeOf(results, chunks);
     return this.#stopping
       ? { retcode, aborted: 'The run was stopped before its last state.' }
       : { retcode };

@@ -118,9 +118,3 @@ const asLow = (tag: string): LowChunk => {
   const [state = '', id = '', name = '', fun = ''] = tag.split('_|-');
   return { state, fun, name, __id__: id, __sls__: '', __env__: '', order: 0 };
 };
-
-/** Salt's return code of a state run: 2 when a state failed or nothing ran. */
-export const retcodeOf = (results: StateResults): number => {
-  const all = Object.values(results);
-  return all.length === 0 || all.some(({ result }) => result === false) ? 2 : 0;
-};
