@@ -8,19 +8,40 @@ import { hasChanges, truthy } from './low-tools.ts';
 import { checkRequisites, findNeeded, type Required, showLost } from './requisites.ts';
 import type { Pass, RunState } from './run-state.ts';
 
-/** More rounds than this over one chunk mean that its requisites can never be met. */
-const maxRounds = 20;
-
 /**
  * Runs what a chunk requires, then the chunk. The result goes to `pass.running` (or, for a
  * rehearsal in test mode on behalf of a prereq, to `run.pre`).
  */
-export const callChunk = async (
-  run: RunState,
-  pass: Pass,
-  given: LowChunk,
-  round = 0,
-): Promise<void> => {
+export const callChunk = async (run: RunState, pass: Pass, given: LowChunk): Promise<void> => {
+  const step = `${given.__prereq__ ? 'rehearse' : 'run'} ${lowTag(given)}`;
+  if (pass.chain.has(step)) {
+    settleAs(run, pass, given, recursive(run, given));
+    return;
+  }
+  pass.chain.add(step);
+  try {
+    await callOnce(run, pass, given);
+  } finally {
+    pass.chain.delete(step);
+  }
+};
+
+/** The end of a chunk's turn, for real or in rehearsal. */
+const settleAs = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
+  if (!truthy(low.__prereq__)) {
+    report(run, pass, low, result);
+    return;
+  }
+  low.__prereq__ = false;
+  rehearsed(run, lowTag(low), result);
+};
+
+const rehearsed = (run: RunState, tag: string, result: StateResult): void => {
+  if (!run.pre.has(tag)) run.progress++;
+  run.pre.set(tag, result);
+};
+
+const callOnce = async (run: RunState, pass: Pass, given: LowChunk): Promise<void> => {
   if (run.host.stopping()) return;
   const low = await aggregate(run, pass, given);
   const tag = lowTag(low);
@@ -33,7 +54,7 @@ export const callChunk = async (
   const { status, required } = await checkRequisites(run, pass, low, !truthy(low.__prereq__));
   switch (status) {
     case 'unmet':
-      await callNeeded(run, pass, low, round);
+      await callNeeded(run, pass, low);
       break;
     case 'fail':
       refuse(run, pass, low, required);
@@ -99,18 +120,13 @@ const skip = (
   extra: PlainDict = {},
 ): void => report(run, pass, low, ownResult(run, low, { result: true, comment, ...extra }));
 
-const callNeeded = async (
-  run: RunState,
-  pass: Pass,
-  low: LowChunk,
-  round: number,
-): Promise<void> => {
+const callNeeded = async (run: RunState, pass: Pass, low: LowChunk): Promise<void> => {
+  const { progress } = run;
   const tag = lowTag(low);
-  const { chunks, lost } = findNeeded(pass, low);
+  const { chunks, lost } = findNeeded(run, pass, low);
   if (lost.length > 0) {
     const result = ownResult(run, low, { result: false, comment: showLost(lost) });
-    if (truthy(low.__prereq__)) run.pre.set(tag, result);
-    else report(run, pass, low, result);
+    settleAs(run, pass, low, result);
     return;
   }
   for (const chunk of chunks) {
@@ -135,9 +151,9 @@ const callNeeded = async (
       result.changes = { watch: 'watch' };
       result.result = null;
     }
-    run.pre.set(tag, result);
-  } else if (round + 1 >= maxRounds) report(run, pass, low, recursive(run, low));
-  else await callChunk(run, pass, low, round + 1);
+    rehearsed(run, tag, result);
+  } else if (run.progress === progress) report(run, pass, low, recursive(run, low));
+  else await callOnce(run, pass, low);
 };
 
 const recursive = (run: RunState, low: LowChunk): StateResult =>
@@ -152,22 +168,22 @@ const rehearse = async (
 ): Promise<void> => {
   if (run.pre.has(lowTag(low))) return;
   low.__prereq__ = true;
-  run.pre.set(askedBy, await callState(run, pass, low));
+  rehearsed(run, askedBy, await callState(run, pass, low));
 };
 
 const refuse = (run: RunState, pass: Pass, low: LowChunk, required: Required): void => {
   const tag = lowTag(low);
-  const rehearsed = run.pre.get(tag);
-  if (rehearsed) {
-    rehearsed.changes = {};
-    Object.assign(rehearsed, {
+  const shown = run.pre.get(tag);
+  if (shown) {
+    shown.changes = {};
+    Object.assign(shown, {
       __run_num__: run.runNumber++,
       __sls__: low.__sls__ ?? null,
       __id__: low.__id__,
       name: low.name,
-      ...(rehearsed.start_time === undefined ? stopwatch()() : {}),
+      ...(shown.start_time === undefined ? stopwatch()() : {}),
     });
-    report(run, pass, low, rehearsed);
+    report(run, pass, low, shown);
     return;
   }
   const failed = new Set<string>();
@@ -178,7 +194,7 @@ const refuse = (run: RunState, pass: Pass, low: LowChunk, required: Required): v
   }
   const comment = `One or more requisite failed: ${[...failed].sort().join(', ')}`;
   const result = ownResult(run, low, { result: false, comment });
-  run.pre.set(tag, result);
+  rehearsed(run, tag, result);
   report(run, pass, low, result);
 };
 
@@ -191,7 +207,7 @@ const execute = async (
 ): Promise<void> => {
   const tag = lowTag(low);
   if (truthy(low.__prereq__)) {
-    run.pre.set(tag, await callState(run, pass, low));
+    rehearsed(run, tag, await callState(run, pass, low));
     return;
   }
   run.host.onStart(tag, low);
@@ -243,6 +259,7 @@ const startParallel = (
   });
   const { __run_num__ } = started;
   pass.running[tag] = started;
+  run.progress++;
   const work = callAndReact({ ...run, runNumber: 0 }, pass, low, required, react).then(
     result => {
       report(run, pass, low, { ...result, __run_num__, __parallel__: true });
@@ -262,6 +279,7 @@ const report = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): 
   const tag = lowTag(low);
   const { sub_state_run: parts, ...whole } = result;
   pass.running[tag] = whole as StateResult;
+  run.progress++;
   run.host.onFinish(tag, whole as StateResult, low);
   noteChange(run, pass, tag, whole as StateResult);
   if (Array.isArray(parts)) for (const part of parts) reportPart(run, pass, low, part);

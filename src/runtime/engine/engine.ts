@@ -26,7 +26,7 @@ export const runChunks = async (
   host: EngineHost,
   chunks: readonly LowChunk[],
 ): Promise<Outcome> => {
-  const run: RunState = { host, pre: new Map(), initialized: new Set(), runNumber: 0 };
+  const run: RunState = { host, pre: new Map(), initialized: new Set(), runNumber: 0, progress: 0 };
   const results: StateResults = {};
   try {
     const enabled = takeDisabled(run, chunks, results);
@@ -48,6 +48,7 @@ const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pas
     running: {},
     processes: new Map(),
     active: new Set(),
+    chain: new Set(),
     watchers: await findWatchers(run.host.registry, chunks, index),
     failhard: false,
   };

@@ -136,7 +136,7 @@ export type Needed = {
 };
 
 /** What must run before this chunk; marks the targets of prereq for their test run. */
-export const findNeeded = (pass: Pass, low: LowChunk): Needed => {
+export const findNeeded = (run: RunState, pass: Pass, low: LowChunk): Needed => {
   const kinds = low.__prereq__ ? checkedKinds : [...checkedKinds, 'prerequired'];
   const chunks: LowChunk[] = [];
   const lost = [];
@@ -145,6 +145,7 @@ export const findNeeded = (pass: Pass, low: LowChunk): Needed => {
     for (const requisite of requisitesOf(low, kind)) {
       const found = requisite.value === null ? [] : pass.index.find(requisite);
       for (const chunk of found) {
+        if (kind === 'prereq' && run.pre.has(lowTag(chunk))) continue;
         if (kind === 'prereq') chunk.__prereq__ = true;
         else if (kind === 'prerequired' && requisite.key !== 'sls') chunk.__prerequired__ = true;
         chunks.push(chunk);

@@ -45,6 +45,8 @@ export type Pass = {
   readonly processes: Map<string, Promise<void>>;
   /** Tags of the chain of requisites being followed. */
   readonly active: Set<string>;
+  /** The steps (a chunk, for real or in rehearsal) that wait for each other right now. */
+  readonly chain: Set<string>;
   /** Who reacts to a state's changes: tags of watchers, `listen:` before those of listeners. */
   readonly watchers: ReadonlyMap<string, readonly string[]>;
   failhard: boolean;
@@ -59,4 +61,6 @@ export type RunState = {
   readonly pre: Map<string, StateResult>;
   readonly initialized: Set<string>;
   runNumber: number;
+  /** Grows with every result: a round that adds none would go on for ever. */
+  progress: number;
 };
