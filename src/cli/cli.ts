@@ -30,11 +30,9 @@ const dispatch = async (given: Given, argv: readonly string[], env: Env): Promis
     return exitCode.ok;
   }
   const { loadConfig } = await import('../config/load.ts');
-  const config = loadConfig({
-    cwd: process.cwd(),
-    env,
-    ...(typeof options.config === 'string' ? { path: options.config } : {}),
-  });
+  const { asUsage } = await import('./usage.ts');
+  const path = typeof options.config === 'string' ? { path: options.config } : {};
+  const config = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
   if (options.hosts === true) return listHosts(given, config, env);
   return runCall(given, config, env);
 };

@@ -25,11 +25,22 @@ export const openOutput = async ({
   const file = typed['out-file'];
   const options = outputOptions(given, config);
   const write =
-    typeof file === 'string' ? fileWriter(file, typed['out-file-append'] === true) : print;
+    typeof file === 'string'
+      ? fileWriter(file, typed['out-file-append'] === true, 'output')
+      : print;
   const terminal = process.stdout.isTTY === true && typeof file !== 'string';
   const progress = terminal && process.env.TERM !== 'dumb' && (options.out ?? 'nested') !== 'quiet';
+  const logFile = textOf(typed['log-file']) ?? textOf(config.options.get('log_file'));
   return createOutput({
     options,
+    ...(logFile === undefined
+      ? {}
+      : {
+          logFile: {
+            level: logLevelOf('log-file-level', textOf(typed['log-file-level'])) ?? 'warning',
+            write: fileWriter(logFile, true, 'log'),
+          },
+        }),
     write,
     complain: text => process.stderr.write(text),
     logLevel: logLevelOf('log-level', textOf(typed['log-level'])) ?? 'warning',
@@ -49,7 +60,11 @@ const print = (text: string): void => {
   process.stdout.write(text);
 };
 
-const fileWriter = (path: string, append: boolean): ((text: string) => void) => {
+const fileWriter = (
+  path: string,
+  append: boolean,
+  what: 'output' | 'log',
+): ((text: string) => void) => {
   const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
   try {
     const handle = openSync(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC), 0o600);
@@ -57,7 +72,7 @@ const fileWriter = (path: string, append: boolean): ((text: string) => void) => 
     return text => writeSync(handle, text);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TsaltError('out-file', `The output file ${path} cannot be written: ${reason}.`, {
+    throw new TsaltError('out-file', `The ${what} file ${path} cannot be written: ${reason}.`, {
       cause,
     });
   }

@@ -25,7 +25,7 @@ const parser = (argv: readonly string[]) =>
       'boolean-negation': false,
       'camel-case-expansion': false,
       'dot-notation': false,
-      'duplicate-arguments-array': false,
+      'duplicate-arguments-array': true,
       'parse-numbers': false,
       'parse-positional-numbers': false,
       'short-option-groups': true,
@@ -48,10 +48,17 @@ export const parseArguments = (argv: readonly string[]): Given => {
   const names = Object.keys(options);
   for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name);
   return {
-    options: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    options: Object.fromEntries(
+      Object.entries(given)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => [name, name === 'ssh-option' ? value : lastOf(value)]),
+    ),
     words: [...(words as unknown[]), ...(rest as unknown[])].map(String),
   };
 };
+
+/** An option that is given twice has its last value. */
+const lastOf = (value: unknown): unknown => (Array.isArray(value) ? value.at(-1) : value);
 
 const usageError = (message: string): TsaltError => {
   const choices = /Argument: (\S+), Given: "(.*?)", Choices: (.*)/s.exec(message);

@@ -14,6 +14,7 @@ import { splitArguments } from './arguments.ts';
 import type { Given } from './parse.ts';
 import { renderRoster } from './render-roster.ts';
 import { adHocTarget, resolvableTarget, targetType } from './target.ts';
+import { asUsage } from './usage.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -99,7 +100,7 @@ const callOf = ({ options, words }: Given): Call => {
 
 /** Reads the rosters that the options or the configuration name. */
 export const readRoster = ({ given, config, env }: Omit<Invocation, 'ask'>): Promise<Roster> =>
-  loadRoster(rosterRequest({ given, config, env }));
+  asUsage(() => loadRoster(rosterRequest({ given, config, env })));
 
 const rosterRequest = ({ given, config, env }: Omit<Invocation, 'ask'>): RosterRequest => {
   const domain = config.options.get('roster_domain');

@@ -6,10 +6,26 @@ import type { Output, OutputRequest } from './request.ts';
 import { harmless } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
-export const createOutput = async (request: OutputRequest): Promise<Output> =>
-  request.options.out === 'ndjson'
-    ? (await import('./format/ndjson.ts')).ndjsonOutput(request)
-    : new HostOutput(request);
+export const createOutput = async (request: OutputRequest): Promise<Output> => {
+  const output =
+    request.options.out === 'ndjson'
+      ? (await import('./format/ndjson.ts')).ndjsonOutput(request)
+      : new HostOutput(request);
+  return request.logFile === undefined ? output : withLogFile(output, request.logFile);
+};
+
+const withLogFile = (output: Output, file: NonNullable<OutputRequest['logFile']>): Output => ({
+  emit: event => {
+    if (event.type === 'log' && isLogged(event.level, file.level))
+      file.write(
+        `${new Date().toISOString()} ${logLine(event.level, event.host, event.message)}\n`,
+      );
+    output.emit(event);
+  },
+  pause: () => output.pause(),
+  finish: () => output.finish(),
+  fail: error => output.fail(error),
+});
 
 class HostOutput implements Output {
   readonly #request: OutputRequest;

@@ -10,6 +10,8 @@ export type OutputRequest = {
   /** Takes messages for the person: standard error. */
   readonly complain: (text: string) => void;
   readonly logLevel: LogLevel | 'quiet';
+  /** `--log-file`: gets log lines from its own level on. */
+  readonly logFile?: { readonly level: LogLevel | 'quiet'; readonly write: (text: string) => void };
   /** `-v`: a line for each phase of each host. */
   readonly timeline: boolean;
   /** Progress on a terminal; absent where there is none. */

@@ -1,6 +1,6 @@
 /** Ids stand in file names, targets and messages: letters, digits and `. _ - @ : +`. */
 export const isId = (id: string): boolean =>
-  id.length <= 255 && /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._@:+-]*$/u.test(id);
+  id.length <= 255 && /^[\p{L}\p{N}_:][\p{L}\p{N}\p{M}._@:+-]*$/u.test(id);
 
 /** A host name or address that no program can take for an option or a shell's syntax. */
 export const isAddress = (host: string): boolean =>

@@ -36,9 +36,14 @@ const read = async (file: string): Promise<Inventory> => {
   }
   const text = await readRoster(file);
   if (/\.json$/.test(file)) return fromData(parseJson(text, file), file);
-  if (/\.ya?ml$/.test(file) || /^(---|[\w-]+:\s*$)/m.test(text.split('\n', 5).join('\n')))
-    return fromData(loadYaml(text, { file }), file);
-  return parseIni(text, file);
+  return looksLikeYaml(text, file)
+    ? fromData(loadYaml(text, { file }), file)
+    : parseIni(text, file);
+};
+
+const looksLikeYaml = (text: string, file: string): boolean => {
+  const first = text.split('\n').find(line => /^\s*[^\s#;]/.test(line)) ?? '';
+  return !first.startsWith('[') && (/\.ya?ml$/.test(file) || /^(---|[\w-]+:\s*$)/.test(first));
 };
 
 const fromData = (data: Data, file: string): Inventory => {
