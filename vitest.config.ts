@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const alias = {
   'tsalt-ssh/module': fileURLToPath(new URL('./src/modules/api.ts', import.meta.url)),
+  'tsalt-ssh/testing': fileURLToPath(new URL('./src/modules/testing.ts', import.meta.url)),
 };
 
 export default defineConfig({

@@ -71,7 +71,7 @@ export const cached = async (
 };
 
 /** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
-export const findModules = (root: string, options: ArtifactOptions): FoundModule[] => {
+const findModules = (root: string, options: ArtifactOptions): FoundModule[] => {
   const user = discoverUser(options.fileRoots, options.extraDirs).modules;
   const taken = new Set(user.map(({ kind, name }) => `${kind} ${name}`));
   const builtins = discoverBuiltins(root).modules.filter(

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { FunctionMeta, ModuleMeta, Signature } from '../protocol/meta.ts';
 import type { FoundModule } from './discover.ts';
 import { literal, readSignature } from './signature.ts';
@@ -301,13 +300,4 @@ const returns = (node: unknown, visit: (value: Expression | null | undefined) =>
     for (const [key, child] of Object.entries(node))
       if (key !== 'loc' && typeof child === 'object' && !key.endsWith('Comments'))
         returns(child, visit);
-};
-
-/** Text of a file, or undefined when it cannot be read. */
-export const readText = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 };

@@ -3,7 +3,7 @@ import { basename, extname, join } from 'node:path';
 import type { ModuleKind } from '../protocol/meta.ts';
 
 /** Folders of a file root that hold modules, and what kind they are. */
-export const userFolders: Readonly<Record<string, ModuleKind>> = {
+const userFolders: Readonly<Record<string, ModuleKind>> = {
   _modules: 'exec',
   _states: 'state',
   _grains: 'grains',

@@ -2,18 +2,18 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import type { parse as Parse } from '@babel/parser';
 
-export type Program = ReturnType<typeof Parse>['program'];
-export type Statement = Program['body'][number];
+type Program = ReturnType<typeof Parse>['program'];
+type Statement = Program['body'][number];
 export type FunctionNode =
   | Extract<Statement, { type: 'FunctionDeclaration' }>
   | Extract<Expression, { type: 'ArrowFunctionExpression' | 'FunctionExpression' }>
   | Extract<ObjectMember, { type: 'ObjectMethod' }>;
 export type Expression = Extract<Statement, { type: 'ExpressionStatement' }>['expression'];
 export type Parameter = Extract<Statement, { type: 'FunctionDeclaration' }>['params'][number];
-export type ObjectMember = Extract<Expression, { type: 'ObjectExpression' }>['properties'][number];
+type ObjectMember = Extract<Expression, { type: 'ObjectExpression' }>['properties'][number];
 export type TypeNode = Extract<Expression, { type: 'TSAsExpression' }>['typeAnnotation'];
 export type TypeMember = Extract<TypeNode, { type: 'TSTypeLiteral' }>['members'][number];
-export type Comment = { readonly type: string; readonly value: string; readonly start?: number };
+type Comment = { readonly type: string; readonly value: string; readonly start?: number };
 
 /** A top-level name of a file: what it stands for and where its documentation hangs. */
 export type Binding =
@@ -41,9 +41,7 @@ export type Source = {
   readonly types: ReadonlyMap<string, TypeDeclaration>;
 };
 
-export type Exported =
-  | { readonly local: string }
-  | { readonly from: string; readonly name: string };
+type Exported = { readonly local: string } | { readonly from: string; readonly name: string };
 
 export type TypeDeclaration =
   | { readonly kind: 'alias'; readonly node: TypeNode }

@@ -1,7 +1,7 @@
 import type { Source, Sources, TypeDeclaration, TypeMember, TypeNode } from './source.ts';
 import { parseDocComment } from './tsdoc.ts';
 
-export type MemberType = {
+type MemberType = {
   readonly type: string;
   readonly optional: boolean;
   readonly doc?: string;

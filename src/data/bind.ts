@@ -3,7 +3,7 @@ import { checkType } from './check-type.ts';
 import { setOwn } from './value.ts';
 
 /** What does not fit, by argument. */
-export type BindProblems = {
+type BindProblems = {
   readonly missing: readonly string[];
   readonly unknown: readonly string[];
   readonly twice: readonly string[];

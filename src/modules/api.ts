@@ -21,6 +21,12 @@ export type ModuleFunction = (...args: unknown[]) => Promise<Any>;
 /** Functions by dotted name; `'pkg.install' in __salt__` tells whether one is there. */
 export type FunctionTable = { readonly [name: string]: ModuleFunction };
 
+/**
+ * `__salt__` and `__states__` as authors write with them: every function is a promise of what
+ * it gives. The values are not checked further, so that strict compilers do not ask for `?.`.
+ */
+export type CallTable = { readonly [name: string]: Any };
+
 /** What a run gives its modules. The runtime makes one; tests may make their own. */
 export type ModuleContext = {
   readonly salt: FunctionTable;
@@ -93,9 +99,9 @@ const view = <T extends object>(pick: (context: ModuleContext) => T): T =>
   });
 
 /** All execution functions: `await __salt__['cmd.run']('id', { runas: 'www' })`. */
-export const __salt__: FunctionTable = view(context => context.salt);
+export const __salt__: CallTable = view(context => context.salt);
 /** All state functions: `await __states__['file.managed']('/etc/motd', { contents: 'hi' })`. */
-export const __states__: FunctionTable = view(context => context.states);
+export const __states__: CallTable = view(context => context.states);
 /** Helpers from `_utils`, by module name: `__utils__['my_util.helper'](…)`. */
 export const __utils__: { readonly [name: string]: Any } = view(context => context.utils);
 /** The grains of this host. */

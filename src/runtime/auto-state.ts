@@ -136,7 +136,7 @@ const isEmpty = (comment: string | string[] | undefined): boolean =>
   comment === undefined || comment.length === 0;
 
 /** What differs, dictionaries compared key by key: `{ old: …, new: … }`, empty when nothing does. */
-export const difference = (before: PlainDict, after: PlainDict): PlainDict => {
+const difference = (before: PlainDict, after: PlainDict): PlainDict => {
   const [was, is] = differing(before, after);
   return {
     ...(Object.keys(was).length > 0 ? { old: was } : {}),

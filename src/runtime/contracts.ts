@@ -9,7 +9,7 @@ export type Exports = Readonly<Record<string, unknown>>;
 type AnyFunction = (...args: any[]) => unknown;
 
 /** What a contract of the user's (`_contracts/NAME.ts`) gets with every call. */
-export type ContractCall = {
+type ContractCall = {
   /** `my_cloud.my_resource` */
   readonly module: string;
   readonly fun: string;

@@ -32,7 +32,7 @@ type Found = Resolved | Unavailable;
 
 /** A grains or utils module after loading. */
 export type LoadedModule = { readonly name: string; readonly exports: Exports };
-export type ModuleFailure = {
+type ModuleFailure = {
   readonly name: string;
   readonly path: string;
   readonly reason: string;

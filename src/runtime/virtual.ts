@@ -168,5 +168,5 @@ export const chain = <T, R>(
   next: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> => (isPromise(value) ? value.then(next) : next(value));
 
-export const messageOf = (error: unknown): string =>
+const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -1,0 +1,295 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { TsaltError } from '../protocol/error.ts';
+
+/** What `tsalt-ssh module new KIND NAME` can write. */
+export const skeletonKinds = ['state', 'exec', 'grains', 'utils', 'resource', 'renderer'] as const;
+type SkeletonKind = (typeof skeletonKinds)[number];
+
+type File = { readonly path: string; readonly text: string };
+
+/**
+ * Writes a documented module and its test into a file root.
+ * @param root the file root (the first of `base`)
+ * @param testDir where tests go, relative paths in the test start there
+ * @returns the paths that were written
+ * @throws `TsaltError` when the kind or name makes no sense or a file is there already
+ */
+export const writeSkeleton = async (
+  kind: string,
+  name: string,
+  { root, testDir }: { readonly root: string; readonly testDir: string },
+): Promise<string[]> => {
+  if (!isKind(kind))
+    throw new TsaltError('skeleton-kind', `"${kind}" is no kind of module`, {
+      hint: `Kinds are: ${skeletonKinds.join(', ')}.`,
+    });
+  if (!/^[a-z]\w*(\.[a-z]\w*)*$/.test(name))
+    throw new TsaltError('skeleton-name', `"${name}" cannot be the name of a module`, {
+      hint: 'Names are small letters, digits and underscores, with dots for folders: my_cloud.disk.',
+    });
+  const files = skeleton(kind, name, root, testDir);
+  const taken = files.find(({ path }) => existsSync(path));
+  if (taken) throw new TsaltError('skeleton-exists', `${taken.path} is there already`);
+  for (const { path, text } of files) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { flag: 'wx' });
+  }
+  return files.map(({ path }) => path);
+};
+
+const isKind = (kind: string): kind is SkeletonKind =>
+  (skeletonKinds as readonly string[]).includes(kind);
+
+const folders: Readonly<Record<SkeletonKind, string>> = {
+  state: '_states',
+  exec: '_modules',
+  grains: '_grains',
+  utils: '_utils',
+  resource: '_modules',
+  renderer: '_renderers',
+};
+
+const skeleton = (kind: SkeletonKind, name: string, root: string, testDir: string): File[] => {
+  const path = join(root, folders[kind], `${name.replaceAll('.', '/')}.ts`);
+  const test = join(testDir, `${name.replaceAll('.', '_')}_${kind}.test.ts`);
+  const from = relativeImport(dirname(test), path);
+  return [
+    { path, text: sources[kind](name) },
+    { path: test, text: tests[kind](name, from) },
+  ];
+};
+
+const relativeImport = (folder: string, path: string): string => {
+  const up = folder.split('/');
+  const down = path.split('/');
+  while (up.length > 0 && up[0] === down[0]) {
+    up.shift();
+    down.shift();
+  }
+  return `${up.length === 0 ? './' : '../'.repeat(up.length)}${down.join('/')}`;
+};
+
+const sources: Readonly<Record<SkeletonKind, (name: string) => string>> = {
+  state:
+    name => `/** States of ${name}: what is to be so. The work is done by the execution module ${name}. */
+import { __opts__, __salt__, type StateReturn } from 'tsalt-ssh/module';
+
+/**
+ * Sees to it that ${name} NAME has a value.
+ *
+ * @param name which one
+ * @param value the value it is to have
+ */
+export const managed = async (
+  name: string,
+  { value = 'default' }: { value?: string } = {},
+): Promise<StateReturn> => {
+  const old: string | null = await __salt__['${name}.get'](name);
+  if (old === value)
+    return { name, changes: {}, result: true, comment: \`\${name} is in the correct state\` };
+  const changes = { [name]: { old, new: value } };
+  if (__opts__.test)
+    return { name, changes, result: null, comment: \`\${name} would be changed\` };
+  await __salt__['${name}.set'](name, value);
+  return { name, changes, result: true, comment: \`\${name} was changed\` };
+};
+`,
+  exec: name => `/**
+ * ${name}: what it does.
+ *
+ * @maintainer you
+ * @maturity new
+ * @platform all
+ */
+import { __context__ } from 'tsalt-ssh/module';
+
+export const __func_alias__ = { set_: 'set' };
+
+const values = (): Record<string, string> => (__context__['${name}'] ??= {});
+
+/**
+ * Gives the value of NAME; null when it has none.
+ *
+ * @param name which one
+ * @example tsalt-ssh '*' ${name}.get x
+ */
+export const get = async (name: string): Promise<string | null> => values()[name] ?? null;
+
+/**
+ * Gives NAME a value.
+ *
+ * @param name which one
+ * @param value the value it is to have
+ * @example tsalt-ssh '*' ${name}.set x y
+ */
+export const set_ = async (name: string, value: string): Promise<boolean> => {
+  values()[name] = value;
+  return true;
+};
+`,
+  grains: name => `/** Grains about ${name}. Every exported function gives some. */
+import { existsSync } from 'node:fs';
+
+/** The grain \`${last(name)}\`. */
+export const ${last(name)} = (): { ${last(name)}: boolean } => ({ ${last(name)}: existsSync('/etc/${last(name)}') });
+`,
+  utils: name => `/** Helpers for modules: \`__utils__['${name}.join'](…)\`. */
+
+/**
+ * Joins words by commas.
+ *
+ * @param words what to join
+ */
+export const join = (words: readonly string[]): string => words.join(', ');
+`,
+  resource:
+    name => `/** ${name} under Idem's contract \`auto_state\`: ${name}.present, .absent and .describe come of it. */
+import { __context__, type PlainDict } from 'tsalt-ssh/module';
+
+export const __contracts__ = ['auto_state'];
+export const __func_alias__ = { list_: 'list', delete_: 'delete' };
+
+const all = (): Record<string, PlainDict> => (__context__['${name}'] ??= {});
+
+const done = <T>(ret: T, comment = '') => ({ result: true, comment, ret });
+
+/**
+ * Describes one; an empty dictionary when there is none.
+ *
+ * @param name which one
+ */
+export const get = async (name: string) => done(all()[name] ?? {});
+
+/** Describes all, by name. */
+export const list_ = async () => done(all());
+
+/**
+ * Creates one that does not exist.
+ *
+ * @param name which one
+ * @param size how large
+ */
+export const create = async (name: string, { size = 1 }: { size?: number } = {}) => {
+  all()[name] = { size };
+  return done(null, \`Created '\${name}'\`);
+};
+
+/**
+ * Changes one that exists; \`ctx.before\` is what it was.
+ *
+ * @param name which one
+ * @param size how large
+ */
+export const update = async (name: string, { size }: { size?: number } = {}) => {
+  if (size !== undefined) all()[name] = { size };
+  return done(null, \`Updated '\${name}'\`);
+};
+
+/**
+ * Deletes one that exists.
+ *
+ * @param name which one
+ */
+export const delete_ = async (name: string) => {
+  delete all()[name];
+  return done(null, \`Deleted '\${name}'\`);
+};
+`,
+  renderer:
+    name => `/** The renderer ${name}: \`#!${name}\` in the first line of an SLS, or a part of a pipe. */
+
+/**
+ * Makes data of text: lines \`key = value\`.
+ *
+ * @param data what the file, or the renderer before this one, gives
+ */
+export const render = (data: unknown): Record<string, string> =>
+  Object.fromEntries(
+    String(data)
+      .split('\\n')
+      .filter(line => line.includes('='))
+      .map(line => line.split('=').map(part => part.trim())),
+  );
+`,
+};
+
+const last = (name: string): string => name.split('.').at(-1) ?? name;
+
+const head = (from: string, what: string): string => `import { expect, test } from 'vitest';
+import ${what} from '${from}';
+`;
+
+const withContext = (
+  from: string,
+  what: string,
+): string => `import { createTestContext } from 'tsalt-ssh/testing';
+${head(from, what)}`;
+
+const tests: Readonly<Record<SkeletonKind, (name: string, from: string) => string>> = {
+  state: (name, from) => `${withContext(from, '{ managed }')}
+const context = (value: string | null, test = false) => {
+  const set: unknown[][] = [];
+  const modules = {
+    '${name}': { get: () => value, set: (...args: unknown[]) => set.push(args) },
+  };
+  return { ...createTestContext({ modules, test }), set };
+};
+
+test('what is as it should be is left alone', async () => {
+  const t = context('a');
+  const ret = await t.run(() => managed('x', { value: 'a' }));
+  expect(ret).toMatchObject({ result: true, changes: {} });
+  expect(t.set).toEqual([]);
+});
+
+test('what is not is changed', async () => {
+  const t = context('a');
+  const ret = await t.run(() => managed('x', { value: 'b' }));
+  expect(ret).toMatchObject({ result: true, changes: { x: { old: 'a', new: 'b' } } });
+  expect(t.set).toEqual([['x', 'b']]);
+});
+
+test('test mode tells the change and makes none', async () => {
+  const t = context(null, true);
+  const ret = await t.run(() => managed('x', { value: 'b' }));
+  expect(ret).toMatchObject({ result: null, changes: { x: { old: null, new: 'b' } } });
+  expect(t.set).toEqual([]);
+});
+`,
+  exec: (name, from) => `${withContext(from, '{ get, set_ }')}
+test('${name}.get gives what ${name}.set was told', async () => {
+  const t = createTestContext();
+  expect(await t.run(() => get('x'))).toBeNull();
+  expect(await t.run(() => set_('x', 'y'))).toBe(true);
+  expect(await t.run(() => get('x'))).toBe('y');
+});
+`,
+  grains: (name, from) => `${head(from, `{ ${last(name)} }`)}
+test('the grain ${last(name)} is true or false', () => {
+  expect(typeof ${last(name)}().${last(name)}).toBe('boolean');
+});
+`,
+  utils: (name, from) => `${head(from, '{ join }')}
+test('${name}.join puts commas between words', () => {
+  expect(join(['a', 'b'])).toBe('a, b');
+});
+`,
+  resource: (name, from) => `${withContext(from, '{ create, delete_, get, list_, update }')}
+test('a ${name} is created, changed, listed and deleted', async () => {
+  const t = createTestContext();
+  await t.run(() => create('x', { size: 2 }));
+  expect((await t.run(() => get('x'))).ret).toEqual({ size: 2 });
+  await t.run(() => update('x', { size: 3 }));
+  expect((await t.run(() => list_())).ret).toEqual({ x: { size: 3 } });
+  await t.run(() => delete_('x'));
+  expect((await t.run(() => get('x'))).ret).toEqual({});
+});
+`,
+  renderer: (name, from) => `${head(from, '{ render }')}
+test('${name} makes data of lines', () => {
+  expect(render('a = 1\\nb = 2')).toEqual({ a: '1', b: '2' });
+});
+`,
+};
