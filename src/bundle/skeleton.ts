@@ -42,6 +42,11 @@ export const writeSkeleton = async (
 const isKind = (kind: string): kind is SkeletonKind =>
   (skeletonKinds as readonly string[]).includes(kind);
 
+const quote = (text: string): string => `'${text}'`;
+const api = quote('tsalt-ssh/module');
+const testing = quote('tsalt-ssh/testing');
+const vitest = quote('vitest');
+
 const folders: Readonly<Record<SkeletonKind, string>> = {
   state: '_states',
   exec: '_modules',
@@ -74,7 +79,7 @@ const relativeImport = (folder: string, path: string): string => {
 const sources: Readonly<Record<SkeletonKind, (name: string) => string>> = {
   state:
     name => `/** States of ${name}: what is to be so. The work is done by the execution module ${name}. */
-import { __opts__, __salt__, type StateReturn } from 'tsalt-ssh/module';
+import { __opts__, __salt__, type StateReturn } from ${api};
 
 /**
  * Sees to it that ${name} NAME has a value.
@@ -103,7 +108,7 @@ export const managed = async (
  * @maturity new
  * @platform all
  */
-import { __context__ } from 'tsalt-ssh/module';
+import { __context__ } from ${api};
 
 export const __func_alias__ = { set_: 'set' };
 
@@ -146,7 +151,7 @@ export const join = (words: readonly string[]): string => words.join(', ');
 `,
   resource:
     name => `/** ${name} under Idem's contract \`auto_state\`: ${name}.present, .absent and .describe come of it. */
-import { __context__, type PlainDict } from 'tsalt-ssh/module';
+import { __context__, type PlainDict } from ${api};
 
 export const __contracts__ = ['auto_state'];
 export const __func_alias__ = { list_: 'list', delete_: 'delete' };
@@ -217,14 +222,14 @@ export const render = (data: unknown): Record<string, string> =>
 
 const last = (name: string): string => name.split('.').at(-1) ?? name;
 
-const head = (from: string, what: string): string => `import { expect, test } from 'vitest';
-import ${what} from '${from}';
+const head = (from: string, what: string): string => `import { expect, test } from ${vitest};
+import ${what} from ${quote(from)};
 `;
 
 const withContext = (
   from: string,
   what: string,
-): string => `import { createTestContext } from 'tsalt-ssh/testing';
+): string => `import { createTestContext } from ${testing};
 ${head(from, what)}`;
 
 const tests: Readonly<Record<SkeletonKind, (name: string, from: string) => string>> = {
