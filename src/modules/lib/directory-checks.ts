@@ -62,7 +62,7 @@ export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
 /** The paths that required file states keep in a directory that is cleaned. */
 export const keptByRequisites = (require: unknown): string[] => {
   if (!Array.isArray(require)) return [];
-  const lowstate = getContext().context.__lowstate__ as PlainDict[] | undefined;
+  const { lowstate } = getContext();
   return require.flatMap(requisite => {
     const wanted: unknown = requisite?.file;
     if (typeof wanted !== 'string') return [];

@@ -1,10 +1,10 @@
 import { dumpJson } from '../../data/json-dump.ts';
 import { toData } from '../../data/value.ts';
+import { dumpYaml } from '../../data/yaml-dump.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { pyRepr, pyStr } from './python-text.ts';
 import { parseSimpleYaml } from './simple-yaml.ts';
-import { yamlText } from './yaml-text.ts';
 
 export type Serializer = {
   readonly write: (data: Plain, options: PlainDict) => string;
@@ -26,7 +26,13 @@ const serializers: Readonly<Record<string, Serializer>> = {
     read: text => JSON.parse(text) as Plain,
   },
   yaml: {
-    write: data => yamlText(data).replace(/\n$/, ''),
+    write: (data, { default_flow_style = false, indent }) =>
+      dumpYaml(toData(data), {
+        defaultFlowStyle: default_flow_style === null ? null : default_flow_style === true,
+        ...(typeof indent === 'number' && { indent }),
+      })
+        .replace(/\n$/, '')
+        .replace(/\n\.\.\.$/, ''),
     read: text => parseSimpleYaml(text),
   },
   python: { write: data => pyRepr(data) },

@@ -1,0 +1,139 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { __opts__, SaltInvocationError } from '../api.ts';
+import { writeAtomic } from '../lib/atomic-write.ts';
+import { realPath } from '../lib/file-paths.ts';
+
+type HostEntry = { aliases: string[]; comment?: string };
+
+const file = (): string =>
+  realPath(typeof __opts__['hosts.file'] === 'string' ? __opts__['hosts.file'] : '/etc/hosts');
+
+/**
+ * The hosts file as data: names, and a comment, by address.
+ *
+ * @example tsalt-ssh '*' hosts.list_hosts
+ */
+export const list_hosts = async (): Promise<Record<string, HostEntry>> => {
+  const hosts: Record<string, HostEntry> = {};
+  for (const { ip, names, comment } of entries().flatMap(line => parse(line) ?? [])) {
+    const known = hosts[ip] ?? { aliases: [] };
+    hosts[ip] = {
+      aliases: [...known.aliases, ...names],
+      ...((comment ?? known.comment) !== undefined && { comment: comment ?? known.comment ?? '' }),
+    };
+  }
+  return hosts;
+};
+
+/**
+ * The address of a name; '' when it has none.
+ *
+ * @param host the name
+ *
+ * @example tsalt-ssh '*' hosts.get_ip db1
+ */
+export const get_ip = async (host: string): Promise<string> =>
+  Object.entries(await list_hosts()).find(([, { aliases }]) => aliases.includes(host))?.[0] ?? '';
+
+/**
+ * The names of an address.
+ *
+ * @param ip the address
+ *
+ * @example tsalt-ssh '*' hosts.get_alias 10.0.0.1
+ */
+export const get_alias = async (ip: string): Promise<string[]> =>
+  (await list_hosts())[ip]?.aliases ?? [];
+
+/**
+ * Whether an address has a name.
+ *
+ * @param ip the address
+ * @param alias the name
+ *
+ * @example tsalt-ssh '*' hosts.has_pair 10.0.0.1 db1
+ */
+export const has_pair = async (ip: string, alias: string): Promise<boolean> =>
+  (await get_alias(ip)).includes(alias);
+
+/**
+ * Gives an address exactly these names; no names remove it.
+ *
+ * @param ip the address
+ * @param alias the names, with blanks
+ *
+ * @example tsalt-ssh '*' hosts.set_host 10.0.0.1 'db1 db1.example.com'
+ */
+export const set_host = async (ip: string, alias: string): Promise<boolean> => {
+  const line = `${ip}\t\t${alias.trim()}`;
+  let placed = alias.trim() === '';
+  const lines = entries().flatMap(each => {
+    const entry = parse(each);
+    if (entry?.ip !== ip) return [each];
+    if (placed) return [];
+    placed = true;
+    return [entry.comment === undefined ? line : `${line}\t\t# ${entry.comment}`];
+  });
+  save(placed ? lines : [...lines, line]);
+  return true;
+};
+
+/**
+ * Gives an address one more name.
+ *
+ * @param ip the address
+ * @param alias the name
+ *
+ * @example tsalt-ssh '*' hosts.add_host 10.0.0.1 db1
+ */
+export const add_host = async (ip: string, alias: string): Promise<boolean> => {
+  const names = await get_alias(ip);
+  if (names.includes(alias)) return true;
+  return set_host(ip, [...names, alias].join(' '));
+};
+
+/**
+ * Takes a name from an address.
+ *
+ * @param ip the address
+ * @param alias the name
+ *
+ * @example tsalt-ssh '*' hosts.rm_host 10.0.0.1 db1
+ */
+export const rm_host = async (ip: string, alias: string): Promise<boolean> => {
+  const names = await get_alias(ip);
+  if (!names.includes(alias)) return true;
+  return set_host(ip, names.filter(name => name !== alias).join(' '));
+};
+
+/**
+ * Sets the comment behind an address.
+ *
+ * @param ip the address
+ * @param comment the comment
+ *
+ * @example tsalt-ssh '*' hosts.set_comment 10.0.0.1 'the database'
+ */
+export const set_comment = async (ip: string, comment: string): Promise<boolean> => {
+  if (/[\r\n]/.test(comment)) throw new SaltInvocationError('A comment is one line');
+  const lines = entries();
+  const at = lines.findIndex(line => parse(line)?.ip === ip);
+  const entry = parse(lines[at] ?? '');
+  if (!entry) return false;
+  save(lines.with(at, `${ip}\t\t${entry.names.join(' ')}\t\t# ${comment}`));
+  return true;
+};
+
+const entries = (): string[] =>
+  existsSync(file()) ? readFileSync(file(), 'utf8').replace(/\n$/, '').split('\n') : [];
+
+const save = (lines: string[]): void =>
+  writeAtomic(file(), lines.map(line => `${line}\n`).join(''));
+
+const parse = (line: string): { ip: string; names: string[]; comment?: string } | undefined => {
+  const [data = '', ...rest] = line.split('#');
+  const [ip, ...names] = data.trim().split(/\s+/);
+  if (!ip) return undefined;
+  const comment = rest.join('#').trim();
+  return { ip, names, ...(comment !== '' && { comment }) };
+};

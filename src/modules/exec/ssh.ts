@@ -1,0 +1,160 @@
+import { __opts__, CommandExecutionError, SaltInvocationError } from '../api.ts';
+import {
+  type AuthorizedKey,
+  fingerprintOf,
+  keyFile,
+  parseKeyLine,
+  readKeyLines,
+  renderKeyLine,
+  writeKeyLines,
+} from '../lib/authorized-keys.ts';
+import { textOf } from '../lib/file-content.ts';
+import { findSource } from '../lib/file-source.ts';
+
+type KeyInfo = { enc: string; comment: string; options: string[]; fingerprint: string };
+
+const authorized = '.ssh/authorized_keys';
+
+/**
+ * The keys that may log in as a user.
+ *
+ * @param user the user
+ * @param config his file of keys
+ * @param fingerprint_hash_type `sha256` or `md5`
+ *
+ * @example tsalt-ssh '*' ssh.auth_keys root
+ */
+export const auth_keys = async (
+  user: string,
+  {
+    config = authorized,
+    fingerprint_hash_type = null,
+  }: { config?: string; fingerprint_hash_type?: string | null } = {},
+): Promise<Record<string, KeyInfo>> =>
+  Object.fromEntries(
+    keysOf(user, config).map(({ key, enc, comment, options }) => [
+      key,
+      { enc, comment, options, fingerprint: fingerprintOf(key, fingerprint_hash_type ?? 'sha256') },
+    ]),
+  );
+
+/**
+ * What setting a key would do: `add`, `update` or `exists`.
+ *
+ * @param user the user
+ * @param key the key itself
+ * @param enc its type
+ * @param comment its comment
+ * @param options its options
+ * @param config his file of keys
+ *
+ * @example tsalt-ssh '*' ssh.check_key root AAAA… ssh-ed25519 '' '[]'
+ */
+export const check_key = async (
+  user: string,
+  key: string,
+  enc: string,
+  comment: string,
+  options: string[],
+  { config = authorized }: { config?: string } = {},
+): Promise<'add' | 'update' | 'exists'> => {
+  const known = keysOf(user, config).find(each => each.key === key);
+  if (!known) return 'add';
+  return renderKeyLine(known) === renderKeyLine({ key, enc, comment, options })
+    ? 'exists'
+    : 'update';
+};
+
+/**
+ * Lets a key log in as a user. Gives `new`, `replace`, `no change` or `invalid`.
+ *
+ * @param user the user
+ * @param key the key itself
+ * @param enc its type
+ * @param comment its comment
+ * @param options its options, as in authorized_keys
+ * @param config his file of keys
+ *
+ * @example tsalt-ssh '*' ssh.set_auth_key deploy AAAA… enc=ssh-ed25519
+ */
+export const set_auth_key = async (
+  user: string,
+  key: string,
+  {
+    enc = 'ssh-rsa',
+    comment = '',
+    options = [],
+    config = authorized,
+  }: { enc?: string; comment?: string; options?: string[] | null; config?: string } = {},
+): Promise<'new' | 'replace' | 'no change' | 'invalid'> => {
+  if (key.split(/\s/).length > 1) return 'invalid';
+  const wanted: AuthorizedKey = { key, enc, comment, options: options ?? [] };
+  if (
+    !parseKeyLine(renderKeyLine({ ...wanted, options: [] })) ||
+    /[\r\n]/.test(renderKeyLine(wanted))
+  )
+    return 'invalid';
+  const path = keyFile(user, config);
+  const lines = readKeyLines(path);
+  const at = lines.findIndex(line => parseKeyLine(line)?.key === key);
+  const known = at < 0 ? undefined : parseKeyLine(lines[at] ?? '');
+  if (known && renderKeyLine(known) === renderKeyLine(wanted)) return 'no change';
+  writeKeyLines(
+    user,
+    path,
+    known ? lines.with(at, renderKeyLine(wanted)) : [...lines, renderKeyLine(wanted)],
+  );
+  return known ? 'replace' : 'new';
+};
+
+/**
+ * Takes a key away from a user.
+ *
+ * @param user the user
+ * @param key the key itself
+ * @param config his file of keys
+ *
+ * @example tsalt-ssh '*' ssh.rm_auth_key deploy AAAA…
+ */
+export const rm_auth_key = async (
+  user: string,
+  key: string,
+  { config = authorized }: { config?: string } = {},
+): Promise<string> => {
+  const path = keyFile(user, config);
+  const lines = readKeyLines(path);
+  if (lines.length === 0) return 'User authorized keys file not present';
+  const left = lines.filter(line => parseKeyLine(line)?.key !== key);
+  if (left.length === lines.length) return 'Key not present';
+  writeKeyLines(user, path, left);
+  return 'Key removed';
+};
+
+/**
+ * The keys in a file, as `ssh_auth.present` takes them.
+ *
+ * @param source `salt://`, a URL, or a path
+ * @param saltenv saltenv of a `salt://` URL
+ *
+ * @example tsalt-ssh '*' ssh.keys_from_file salt://ssh/deploy.pub
+ */
+export const keys_from_file = async (
+  source: string,
+  { saltenv = null }: { saltenv?: string | null } = {},
+): Promise<AuthorizedKey[]> => {
+  const found = await findSource(source, {
+    name: source,
+    saltenv: saltenv ?? __opts__.saltenv,
+    skip_verify: true,
+  });
+  const lines = textOf(await found.content()).split('\n');
+  const keys = lines.flatMap(line => parseKeyLine(line) ?? []);
+  if (keys.length === 0)
+    throw new CommandExecutionError(`No keys detected in ${source}. Is file properly formatted?`);
+  return keys;
+};
+
+const keysOf = (user: string, config: string): AuthorizedKey[] => {
+  if (!user) throw new SaltInvocationError('A user is needed');
+  return readKeyLines(keyFile(user, config)).flatMap(line => parseKeyLine(line) ?? []);
+};

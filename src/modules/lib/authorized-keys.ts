@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { CommandExecutionError } from '../api.ts';
+import { writeAtomic } from './atomic-write.ts';
+import { applyPerms } from './check-perms.ts';
+import { homeOf, primaryGid, uidOf } from './owner-names.ts';
+import { restoreContext } from './selinux.ts';
+
+/** A line of an authorized_keys file. */
+export type AuthorizedKey = {
+  readonly options: string[];
+  readonly enc: string;
+  readonly key: string;
+  readonly comment: string;
+};
+
+const line =
+  /^(?:(.*?)\s+)?((?:sk-)?(?:ssh-|ecdsa-)[\w@.-]+)\s+([A-Za-z0-9+/]+={0,3})(?:\s+(.*))?$/;
+
+/** What a line says; undefined when it holds no key. */
+export const parseKeyLine = (text: string): AuthorizedKey | undefined => {
+  const found = text.trim().match(line);
+  if (!found || text.trim().startsWith('#')) return undefined;
+  const [, options = '', enc = '', key = '', comment = ''] = found;
+  return { options: splitOptions(options), enc, key, comment: comment.trim() };
+};
+
+/** Commas inside quotes do not separate. */
+const splitOptions = (text: string): string[] =>
+  text.match(/(?:[^,"]|"(?:\\.|[^"\\])*")+/g)?.map(option => option.trim()) ?? [];
+
+export const renderKeyLine = ({ options, enc, key, comment }: AuthorizedKey): string =>
+  [options.join(','), enc, key, comment].filter(Boolean).join(' ');
+
+/** The file of a user's keys: `%h`, `%u` and `%%` as sshd reads them, else below the home. */
+export const keyFile = (user: string, config = '.ssh/authorized_keys'): string => {
+  const home = homeOf(user);
+  if (home === undefined || uidOf(user) === undefined)
+    throw new CommandExecutionError(`User ${user} does not exist`);
+  const path = config.replace(/%[hu%]/g, token =>
+    token === '%h' ? home : token === '%u' ? user : '%',
+  );
+  return isAbsolute(path) ? path : join(home, path);
+};
+
+/** The lines of a key file; none where it is missing. */
+export const readKeyLines = (path: string): string[] =>
+  existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((text, at, all) => text !== '' || at < all.length - 1)
+    : [];
+
+/**
+ * Writes a user's key file, with a `.ssh` directory of his own around it. A link in a directory
+ * of the user could lead anywhere, so as root it is not followed.
+ */
+export const writeKeyLines = (user: string, path: string, lines: readonly string[]): void => {
+  const dir = dirname(path);
+  const owner = { user, group: primaryGid(user) ?? null };
+  if (!existsSync(dir)) {
+    mkdirSync(dir, { mode: 0o700, recursive: true });
+    applyPerms(dir, { ...owner, mode: '0700' });
+  }
+  refuseLink(path, user);
+  const isNew = !existsSync(path);
+  const text = lines.map(each => `${each}\n`).join('');
+  const uid = uidOf(user);
+  const gid = owner.group ?? undefined;
+  writeAtomic(path, text, {
+    ...(isNew && { mode: 0o600 }),
+    ...(isNew && uid !== undefined && { uid }),
+    ...(isNew && gid !== undefined && { gid }),
+  });
+  restoreContext(path);
+};
+
+const refuseLink = (path: string, user: string): void => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink())
+    throw new CommandExecutionError(
+      `${path} of user ${user} is a symlink to ${realpathSync(path)}: keys are written only to a file`,
+    );
+};
+
+/** The fingerprint of a key, as `ssh-keygen -l` shows it: colons of hex. */
+export const fingerprintOf = (key: string, hashType = 'sha256'): string =>
+  (createHash(hashType).update(Buffer.from(key, 'base64')).digest('hex').match(/../g) ?? []).join(
+    ':',
+  );

@@ -1,0 +1,64 @@
+import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+
+/**
+ * Manages a kernel parameter: in the running kernel, and in a file for later boots.
+ *
+ * @param name the parameter, as `net.ipv4.ip_forward`
+ * @param value its value
+ * @param config the file to keep it in
+ *
+ * @example
+ * net.ipv4.ip_forward:
+ *   sysctl.present:
+ *     - value: 1
+ */
+export const present = async (
+  name: string,
+  value: string | number,
+  { config = null }: { config?: string | null } = {},
+): Promise<StateReturn> => {
+  const ret = newReturn(name);
+  const file: string = config ?? (await __salt__['sysctl.default_config']?.());
+  if (__opts__.test) return { ...ret, ...(await plan(name, value, file)) };
+  try {
+    const status = await __salt__['sysctl.persist']?.(name, value, file);
+    return status === 'Updated'
+      ? { ...ret, changes: { [name]: value }, comment: `Updated sysctl value ${name} = ${value}` }
+      : { ...ret, comment: `Sysctl value ${name} = ${value} is already set` };
+  } catch (error) {
+    return failed(ret, `Failed to set ${name} to ${value}: ${messageOf(error)}`);
+  }
+};
+
+const plan = async (
+  name: string,
+  value: string | number,
+  config: string,
+): Promise<Pick<StateReturn, 'result' | 'comment'>> => {
+  const kept: Record<string, string> =
+    (await __salt__['sysctl.show']?.({ config_file: config })) ?? {};
+  const current: string = await __salt__['sysctl.get']?.(name);
+  const words = (text: unknown): string => String(text).trim().split(/\s+/).join(' ');
+  const isKept = Object.hasOwn(kept, name);
+  const isNow = current !== '' && words(current) === words(value);
+  if (isNow && isKept && words(kept[name]) === words(value))
+    return { result: true, comment: `Sysctl value ${name} = ${value} is already set` };
+  if (isNow && !isKept)
+    return {
+      result: null,
+      comment: `Sysctl value is currently set on the running system but not in a config file. Sysctl option ${name} set to be changed to ${value} in config file.`,
+    };
+  if (current === '' && isKept)
+    return {
+      result: null,
+      comment: `Sysctl value ${name} is present in configuration file but is not present in the running config. The value ${name} is set to be changed to ${value}`,
+    };
+  return {
+    result: null,
+    comment:
+      isKept || current === ''
+        ? `Sysctl option ${name} would be changed to ${value}`
+        : `Sysctl option ${name} set to be changed to ${value}`,
+  };
+};

@@ -1,0 +1,122 @@
+import { userInfo } from 'node:os';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parseCrontab, renderCrontab } from '../../src/modules/lib/crontab.ts';
+import { makeHost, type TestHost } from './runner.ts';
+import { runThreeTimes } from './three-runs.ts';
+
+let host: TestHost;
+beforeEach(() => {
+  host = makeHost();
+});
+afterEach(() => host.remove());
+
+const key = 'AAAAC3NzaC1lZDI1NTE5AAAAIPZDGTdoJdHkPC0vAUXLZTkJPyM5aH6TBjmeEiEIU2f/';
+
+test('host.present adds a name, sets the comment and cleans others', async () => {
+  const file = host.write('hosts', '127.0.0.1\tlocalhost\n# kept\n10.0.0.9 db1 other\n');
+  const here = makeHost({ opts: { 'hosts.file': file } });
+  await runThreeTimes(
+    { ...here, root: host.root, file: host.file },
+    {
+      title: '',
+      fun: 'host.present',
+      name: 'db1',
+      args: ['10.0.0.1', { comment: 'the database', clean: true }],
+      after: {
+        hosts:
+          '127.0.0.1\tlocalhost\n# kept\n10.0.0.9\t\tother\n10.0.0.1\t\tdb1\t\t# the database\n',
+      },
+    },
+  );
+  await runThreeTimes(
+    { ...here, root: host.root, file: host.file },
+    { title: '', fun: 'host.only', name: '10.0.0.9', args: [['a', 'b']] },
+  );
+  here.remove();
+});
+
+test('ssh_auth.present adds a key once and changes its options', async () => {
+  const user = userInfo().username;
+  const one = {
+    title: '',
+    fun: 'ssh_auth.present',
+    name: `ssh-ed25519 ${key} anna@laptop`,
+    args: [user, { config: `${host.root}/keys` }],
+  };
+  const added = await host.state(one.fun, one.name, ...one.args);
+  expect(added).toMatchObject({
+    changes: { [key]: 'New' },
+    comment: `The authorized host key ${key} for user ${user} was added`,
+  });
+  expect(await host.state(one.fun, one.name, ...one.args)).toMatchObject({
+    result: true,
+    changes: {},
+  });
+  const name = `command="echo a,b",no-pty ssh-ed25519 ${key} anna@laptop`;
+  expect(await host.test(one.fun, name, ...one.args)).toMatchObject({ result: null });
+  expect(await host.state(one.fun, name, ...one.args)).toMatchObject({
+    changes: { [key]: 'Updated' },
+  });
+  expect(host.file('keys')).toBe(`${name}\n`);
+  expect(await host.state('ssh_auth.absent', name, ...one.args)).toMatchObject({
+    changes: { [key]: 'Removed' },
+  });
+  expect(host.file('keys')).toBe('');
+});
+
+test('ssh_auth refuses text that is no key', async () => {
+  const options = { config: `${host.root}/keys` };
+  expect(
+    await host.state('ssh_auth.present', 'AAAA\nssh-rsa AAAA', userInfo().username, options),
+  ).toMatchObject({
+    result: false,
+    comment: 'Invalid public ssh key, most likely has spaces or invalid syntax',
+  });
+});
+
+const crontab = `# by hand
+0 1 * * * /usr/local/own
+# Lines below here are managed by Salt, do not edit
+MAILTO=ops@example.com
+# nightly SALT_CRON_IDENTIFIER:backup
+5 2 * * * /usr/local/backup --all
+#DISABLED#*/5 * * * * /usr/local/poll
+@reboot /usr/local/up
+`;
+
+test('a crontab keeps what others wrote and comes back as it was', () => {
+  const tab = parseCrontab(crontab);
+  expect(tab.pre).toEqual(['# by hand', '0 1 * * * /usr/local/own']);
+  expect(
+    tab.crons.map(({ cmd, identifier, comment, commented }) => [
+      cmd,
+      identifier,
+      comment,
+      commented,
+    ]),
+  ).toEqual([
+    ['/usr/local/backup --all', 'backup', 'nightly', false],
+    ['/usr/local/poll', null, null, true],
+  ]);
+  expect(tab.env).toEqual([{ name: 'MAILTO', value: 'ops@example.com' }]);
+  expect(renderCrontab(tab)).toBe(crontab);
+});
+
+test('sysctl tells in test mode what a file and the kernel lack', async () => {
+  const config = host.write('sysctl.conf', 'kernel.ostype = Linux\n');
+  const same = await host.test('sysctl.present', 'kernel.ostype', 'Linux', { config });
+  expect(same).toMatchObject({
+    result: true,
+    comment: 'Sysctl value kernel.ostype = Linux is already set',
+  });
+  const empty = host.write('empty.conf', '');
+  const missing = await host.test('sysctl.present', 'kernel.ostype', 'Linux', { config: empty });
+  expect(missing.result).toBe(null);
+  await host.state('sysctl.present', 'kernel.ostype', 'Linux', { config: empty });
+  expect(host.file('empty.conf')).toContain('kernel.ostype = Linux\n');
+  const wrong = await host.state('sysctl.present', 'no.such.key', 1, { config });
+  expect(wrong).toMatchObject({
+    result: false,
+    comment: 'Failed to set no.such.key to 1: sysctl no.such.key does not exist',
+  });
+});
