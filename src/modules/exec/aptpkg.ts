@@ -155,12 +155,7 @@ export const version = async (...names: string[]): Promise<string | { [name: str
  * @example tsalt-ssh '*' pkg.latest_version nginx
  */
 export const latest_version = async (
-  {
-    refresh = true,
-    fromrepo = null,
-    show_installed = false,
-    cache_valid_time = 0,
-  }: LatestOptions,
+  { refresh = true, fromrepo = null, show_installed = false, cache_valid_time = 0 }: LatestOptions,
   ...names: string[]
 ): Promise<string | { [name: string]: string }> => {
   if (names.length === 0) return '';
@@ -171,8 +166,7 @@ export const latest_version = async (
     const candidate = candidates.get(name) ?? '';
     const have = list[normalize(name)] ?? [];
     const upToDate =
-      !show_installed &&
-      (candidate === '' || have.some(one => compareDebian(one, candidate) >= 0));
+      !show_installed && (candidate === '' || have.some(one => compareDebian(one, candidate) >= 0));
     return [name, have.length > 0 && upToDate ? '' : candidate] as const;
   });
   return newest.length === 1 ? (newest[0]?.[1] ?? '') : Object.fromEntries(newest);
