@@ -1,7 +1,7 @@
+import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
 import { pyStr } from '../targeting/python-text.ts';
 import { isFalsy, placeOf, problem, setFile } from './high.ts';
@@ -136,7 +136,7 @@ const withIncludes = async (
   if (!isDict(data)) {
     const message = `SLS ${sls} does not render to a dictionary`;
     const hint = 'An SLS is a mapping of IDs to states, or empty.';
-    return { ...nothing, problems: [problem(message, { file }, hint)] };
+    return { ...nothing, problems: [problem(message, { file }, hint), ...unusable(data, file)] };
   }
   setFile(data, file);
   const declared = data.get('include');
@@ -158,6 +158,12 @@ const withIncludes = async (
   }
   return { ...base, data, includeProblems: [], includes };
 };
+
+/** What Salt adds when it tries to merge a list or a text. */
+const unusable = (data: Data, file: string): Problem[] =>
+  Array.isArray(data) || typeof data === 'string'
+    ? [problem(`Error when rendering state with contents: ${pyStr(data)}`, { file })]
+    : [];
 
 /** An SLS that is missing is reported where it was included. */
 const withPlace = (loaded: LoadedSls, at: Problem['at']): LoadedSls =>

@@ -1,7 +1,7 @@
+import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
 import type { Subject } from '../targeting/match.ts';
 import { pyStr } from '../targeting/python-text.ts';

@@ -42,7 +42,13 @@ export type Config = {
   readonly top_file_merging_strategy: 'merge' | 'merge_all' | 'same';
   readonly default_top: string;
   readonly env_order: readonly string[];
-  readonly pillar_source_merging_strategy: 'smart' | 'aggregate' | 'overwrite' | 'recurse' | 'none';
+  readonly pillar_source_merging_strategy:
+    | 'smart'
+    | 'aggregate'
+    | 'overwrite'
+    | 'recurse'
+    | 'none'
+    | 'list';
   readonly pillar_merge_lists: boolean;
   readonly pillar_includes_override_sls: boolean;
   readonly pillar_raise_on_missing: boolean;

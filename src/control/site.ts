@@ -161,7 +161,7 @@ export class Site {
         })),
       ),
     });
-    if (problems.length > 0) throw pillarFailure(problems);
+    if (problems.length > 0) throw pillarFailure(problems, compiled);
     return compiled;
   };
 
@@ -222,7 +222,8 @@ export class Site {
       prefetch: await prefetch(chunks, this.#shared.fileRoots, this.#templateAhead),
       ...(await this.#pillarForModules()),
     };
-    const { retcode } = await this.#need().request<RunResult>('run', params);
+    const { retcode, aborted } = await this.#need().request<RunResult>('run', params);
+    if (aborted !== undefined) throw new TsaltError('run-aborted', aborted, { kind: 'host' });
     this.retcode = retcode;
     return { states: this.states, retcode };
   };

@@ -57,11 +57,17 @@ export const viewOf = async (ctx: WrapperContext, bound: Dict): Promise<StateVie
   return {
     ctx,
     bound,
-    saltenv: text(bound.get('saltenv')) ?? text(ctx.opts.get('saltenv')),
+    saltenv: text(bound.get('saltenv')) ?? configuredEnv(ctx),
     pillar,
     loader: ctx.loader(pillar),
     test: testMode(ctx, bound),
   };
+};
+
+/** The opts of a host always name an environment; only a configured one narrows the top file. */
+const configuredEnv = ({ config, opts }: WrapperContext): string | undefined => {
+  const env = text(opts.get('saltenv'));
+  return config.saltenv ?? (env === 'base' ? undefined : env);
 };
 
 const text = (value: Data | undefined): string | undefined =>
@@ -134,15 +140,14 @@ export const loadMods = (view: StateView, mods: Data): Promise<SlsTree> =>
   });
 
 export const readTop = (view: StateView, stateTop?: string): Promise<TopResult> => {
-  const { opts } = view.ctx;
-  const envOrder = opts.get('env_order');
+  const { config } = view.ctx;
   return loadTop(view.loader, {
-    stateTop: stateTop ?? text(opts.get('state_top')) ?? 'top.sls',
+    stateTop: stateTop ?? config.state_top,
     saltenv: view.saltenv,
-    stateTopSaltenv: text(opts.get('state_top_saltenv')),
-    strategy: text(opts.get('top_file_merging_strategy')) ?? 'merge',
-    defaultTop: text(opts.get('default_top')) ?? 'base',
-    envOrder: Array.isArray(envOrder) ? envOrder.map(String) : [],
+    stateTopSaltenv: config.state_top_saltenv,
+    strategy: config.top_file_merging_strategy,
+    defaultTop: config.default_top,
+    envOrder: config.env_order,
   });
 };
 
@@ -158,11 +163,11 @@ export const matchTop = (view: StateView, top: Top): Matches =>
     { saltenv: view.saltenv, envs: view.loader.envs() },
   );
 
-/** Compiler settings of the host's opts. */
-export const compileOptions = ({ opts }: WrapperContext) => {
-  const disabled = opts.get('disabled_requisites') ?? null;
+/** Compiler settings of the configuration. */
+export const compileOptions = ({ config }: WrapperContext) => {
+  const disabled = config.options.get('disabled_requisites') ?? null;
   return {
-    autoOrder: opts.get('state_auto_order') !== false,
+    autoOrder: config.state_auto_order,
     disabledRequisites: disabled === null ? [] : splitInput(disabled),
   };
 };

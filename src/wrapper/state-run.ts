@@ -1,7 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { lowChunks } from '../compiler/chunks.ts';
 import { closureOf } from '../compiler/closure.ts';
 import type { Compiled } from '../compiler/compile.ts';
 import { compile, compileHigh } from '../compiler/compile.ts';
+import { allHandled } from '../compiler/handled.ts';
 import type { Matches } from '../compiler/load.ts';
 import { loadRendered, loadSls } from '../compiler/load.ts';
 import type { Problem } from '../compiler/problem.ts';
@@ -64,7 +67,7 @@ const runCompiled = async (view: StateView, compiled: Compiled): Promise<StateAn
     return { states: {} };
   }
   const { states, retcode } = await runChunks(view, chunks);
-  ctx.setRetcode(retcode);
+  ctx.setRetcode(retcode === 2 && allHandled(chunks, states) ? 0 : retcode);
   return { states: isTrue(bound.get('terse')) ? withoutQuiet(states) : states };
 };
 
@@ -307,7 +310,7 @@ export const template: Wrapper = call => {
   const path = written.endsWith('.sls') ? written : `${written}.sls`;
   return withView(call.ctx, bound, async view => {
     const { ctx } = view;
-    const content = await ctx.readFile(path, view.saltenv);
+    const content = (await ctx.readFile(path, view.saltenv)) ?? readLocal(path);
     if (content === undefined)
       return errorAnswer(ctx, [
         { message: `Specified SLS ${path} on local filesystem cannot be found.` },
@@ -318,6 +321,10 @@ export const template: Wrapper = call => {
     return runCompiled(view, compile(tree, compileOptions(ctx)));
   });
 };
+
+/** An absolute path is a file of this machine: the command line's user may read it anyway. */
+const readLocal = (path: string): string | undefined =>
+  isAbsolute(path) && existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 
 /** `state.template_str`: states given as text. */
 export const templateStr: Wrapper = call => {

@@ -1,46 +1,50 @@
+import { brokenPillar } from '../../compiler/pillar.ts';
 import { mergeRecursive } from '../../data/merge.ts';
 import { missing, traverse } from '../../data/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
-import type { WrapperModule } from '../define.ts';
+import type { WrapperFunction, WrapperModule } from '../define.ts';
 import { isTrue } from '../define.ts';
 
 const delimiter = ['delimiter', ':'] as const;
+
+const get: WrapperFunction = {
+  doc: "The value at a path, or the default. `salt['pillar.get']('pkg:apache', 'httpd')`",
+  params: [
+    'key',
+    ['default', ''],
+    ['merge', false],
+    ['merge_nested_lists', null],
+    delimiter,
+    ['pillarenv', null],
+    ['saltenv', null],
+  ],
+  work: async ({ ctx, get, text, flag }) => {
+    const pillarData = await pillarOf(ctx, get('pillarenv'));
+    const fallback = get('default');
+    const found = traverse(pillarData, text('key'), text('delimiter'));
+    if (!flag('merge')) {
+      if (
+        found === missing &&
+        isTrue(ctx.opts.get('pillar_raise_on_missing') ?? false) &&
+        fallback === ''
+      )
+        throw new TsaltError('pillar-missing', `Pillar key not found: ${text('key')}`, {
+          kind: 'render',
+        });
+      return found === missing ? fallback : found;
+    }
+    return merged(found === missing ? null : found, fallback, get('merge_nested_lists'));
+  },
+};
 
 /** `pillar.*`: the pillar is compiled on the control node and stays there. */
 export const pillar: WrapperModule = {
   doc: 'The pillar of a host. It is compiled on the control node; a host sees only what it asks for.',
   functions: {
-    get: {
-      doc: "The value at a path, or the default. `salt['pillar.get']('pkg:apache', 'httpd')`",
-      params: [
-        'key',
-        ['default', ''],
-        ['merge', false],
-        ['merge_nested_lists', null],
-        delimiter,
-        ['pillarenv', null],
-        ['saltenv', null],
-      ],
-      work: async ({ ctx, get, text, flag }) => {
-        const pillarData = await pillarOf(ctx, get('pillarenv'));
-        const fallback = get('default');
-        const found = traverse(pillarData, text('key'), text('delimiter'));
-        if (!flag('merge')) {
-          if (
-            found === missing &&
-            isTrue(ctx.opts.get('pillar_raise_on_missing') ?? false) &&
-            fallback === ''
-          )
-            throw new TsaltError('pillar-missing', `Pillar key not found: ${text('key')}`, {
-              kind: 'render',
-            });
-          return found === missing ? fallback : found;
-        }
-        return merged(found === missing ? null : found, fallback, get('merge_nested_lists'));
-      },
-    },
+    get,
+    fetch: get,
     items: {
       doc: 'The whole pillar, compiled anew; `pillar` overrides values.',
       params: [
@@ -50,7 +54,13 @@ export const pillar: WrapperModule = {
       ],
       rest: true,
       anyKeyword: true,
-      work: async ({ ctx, get }) => pillarOf(ctx, get('pillarenv'), get('pillar')),
+      // Shown with its faults under `_errors`, as Salt does: nothing runs on what is shown.
+      work: ({ ctx, get }) =>
+        pillarOf(ctx, get('pillarenv'), get('pillar')).catch((error: unknown) => {
+          const broken = brokenPillar(error);
+          if (!broken) throw error;
+          return broken.pillar;
+        }),
     },
     item: {
       doc: 'Some values by path: `pillar.item roles pkg:apache default=x delimiter=:`.',

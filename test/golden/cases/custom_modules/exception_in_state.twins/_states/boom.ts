@@ -1,0 +1,5 @@
+import type { StateReturn } from 'tsalt-ssh/module';
+
+export const go = (name: string): StateReturn => {
+  throw new Error(`kaboom ${name}`);
+};

@@ -1,0 +1,3 @@
+export const __virtual__ = (): false => false;
+
+export const go = (name: string): { [key: string]: string } => ({ name });
