@@ -47,14 +47,10 @@ export type RunParams = {
 };
 
 /**
- * `aborted`: why the run ended before its last state. `conflict`: nothing was started, for
- * another run holds the host.
+ * `aborted`: the run was told to stop before its last state. A job that makes no sense and a
+ * host that another run holds (`run-conflict`) are errors of the request.
  */
-export type RunResult = {
-  readonly retcode: number;
-  readonly aborted?: string;
-  readonly conflict?: string;
-};
+export type RunResult = { readonly retcode: number; readonly aborted?: string };
 
 /** Event `state-start` (host to control). */
 export type StateStarted = {

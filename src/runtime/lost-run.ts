@@ -5,7 +5,10 @@ import type { StateResults } from '../protocol/result.ts';
 
 const fileName = 'lost-run.json';
 
-/** Keeps what a run came to whose control node has gone, for the next one to hear of. */
+/**
+ * Keeps what a run came to whose control node has gone, for the next one to hear of: outcomes
+ * only, since comments and changes may hold what must not lie on a disk.
+ */
 export const keepLostRun = (
   dir: string,
   fun: string,
@@ -14,11 +17,7 @@ export const keepLostRun = (
 ): void => {
   const path = join(dir, fileName);
   const draft = `${path}.${process.pid}`;
-  const states = Object.entries(results).map(([tag, { result, comment }]) => ({
-    tag,
-    result,
-    comment,
-  }));
+  const states = Object.entries(results).map(([tag, { result }]) => ({ tag, result }));
   try {
     const text = JSON.stringify({ fun, ended: new Date().toISOString(), states });
     writeFileSync(draft, text, { mode: 0o600 });

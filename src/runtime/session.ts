@@ -18,7 +18,6 @@ import type {
   StateStarted,
 } from '../protocol/job.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
-import type { StateResults } from '../protocol/result.ts';
 import { toJson } from './engine/check-return.ts';
 import { runChunks } from './engine/engine.ts';
 import { retcodeOf } from './engine/retcode.ts';
@@ -95,7 +94,7 @@ export class Session {
   run(params: RunParams): Promise<RunResult> {
     return this.#work(async () => {
       const lock = params.concurrent ? undefined : await this.#lock(params);
-      if (lock && 'pid' in lock) return { retcode: 1, conflict: showHolder(lock) };
+      if (lock && 'pid' in lock) throw conflict(lock);
       try {
         return await this.#runLocked(params);
       } finally {
@@ -154,12 +153,9 @@ export class Session {
       runChunks(engineHost, params.chunks),
     );
     if (this.#linkLost) keepLostRun(dir, params.fun ?? 'state.apply', results, warn);
-    return this.#result(params, results, aborted);
-  }
-
-  #result({ chunks }: RunParams, results: StateResults, aborted: string | undefined): RunResult {
-    if (aborted !== undefined) return { retcode: 1, aborted };
-    const retcode = retcodeOf(results, chunks);
+    if (aborted !== undefined)
+      throw new TsaltError('SaltInvocationError', aborted, { kind: 'host' });
+    const retcode = retcodeOf(results, params.chunks);
     return this.#stopping
       ? { retcode, aborted: 'The run was stopped before its last state.' }
       : { retcode };
@@ -256,6 +252,12 @@ export class Session {
     }
   }
 }
+
+const conflict = (holder: Holder): TsaltError =>
+  new TsaltError('run-conflict', `${showHolder(holder)}.`, {
+    kind: 'host',
+    hint: 'queue=True waits for it, concurrent=True runs beside it.',
+  });
 
 /** Grains that the roster or the configuration gives this host win over what it found out. */
 const withOwnGrains = (grains: PlainDict, { id, grains: own }: HostOpts): PlainDict => ({

@@ -93,6 +93,36 @@ describe('the runtime on its wire', () => {
     ]);
   });
 
+  test('arguments that no function knows end the run with a sentence about them', async () => {
+    const host = start(makeDir());
+
+    const run = host.peer.request('run', {
+      chunks: [low('test.nop', 'first'), low('test.strict', 'x', { bogus: 1, odd: 2 })],
+      opts,
+    });
+
+    await expect(run).rejects.toThrow(
+      "'bogus' and 'odd' are invalid keyword arguments for 'test.strict'",
+    );
+    expect(host.finished.map(({ result }) => result.__id__)).toEqual(['first']);
+  });
+
+  test('no_log keeps results off the wire, but not from requisites', async () => {
+    const host = start(makeDir());
+
+    await host.peer.request('run', {
+      chunks: [
+        low('test.changes', 'secret', { no_log: true }),
+        low('test.changes', 'after', { onchanges: [{ test: 'secret' }] }),
+      ],
+      opts,
+    });
+
+    expect(JSON.stringify(host.finished[0]?.result.changes)).not.toContain('did');
+    expect(host.finished[0]?.result.comment).toContain('no_log');
+    expect(host.finished[1]?.result.changes).toEqual({ did: 'after' });
+  });
+
   test('cancel ends what runs, with its children', async () => {
     const dir = makeDir();
     const host = start(dir);
@@ -153,9 +183,9 @@ describe('the lock of a host', () => {
     });
     while (first.started.length === 0) await sleep(10);
 
-    const refused = await second.peer.request<RunResult>('run', { chunks: slow, opts });
-
-    expect(refused.conflict).toContain(`"state.apply" is running as PID ${first.child.pid}`);
+    await expect(second.peer.request('run', { chunks: slow, opts })).rejects.toThrow(
+      `"state.apply" is running as PID ${first.child.pid}`,
+    );
     expect((await running).retcode).toBe(0);
   });
 

@@ -47,6 +47,7 @@ serve({
     },
     state: {
       'test.nop': { params: 'name, **', run: nop },
+      'test.strict': { params: 'name, known?', run: nop },
       'test.changes': {
         params: 'name, **',
         run: ({ name }) => ({
