@@ -12,6 +12,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'roster',
       'render',
       'fileserver',
+      'bundle',
       'output',
       'yaml',
       'data',

@@ -8,6 +8,7 @@ import type { Output } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from './parse.ts';
 import { logLevelOf } from './request.ts';
+import { userFormats } from './user-formats.ts';
 
 /**
  * The output that the options ask for.
@@ -31,8 +32,12 @@ export const openOutput = async ({
   const terminal = process.stdout.isTTY === true && typeof file !== 'string';
   const progress = terminal && process.env.TERM !== 'dumb' && (options.out ?? 'nested') !== 'quiet';
   const logFile = textOf(typed['log-file']) ?? textOf(config.options.get('log_file'));
+  const userFormat = userFormats(config);
+  if (options.out !== undefined && !outputNames.includes(options.out))
+    if ((await userFormat(options.out)) === undefined) throw noOutputter(options.out);
   return createOutput({
     options,
+    userFormat,
     ...(logFile === undefined
       ? {}
       : {
@@ -80,7 +85,7 @@ const fileWriter = (
 
 /** How results are shown: the configuration's wishes, and over them the command line's. */
 export const outputOptions = ({ options }: Given, config: Config): OutputOptions => {
-  const out = outOf(textOf(options.out) ?? textOf(config.options.get('output')));
+  const out = textOf(options.out) ?? textOf(config.options.get('output'));
   const indent = indentOf(textOf(options['out-indent']));
   const color = colorOf(options);
   return {
@@ -110,10 +115,9 @@ const colorOf = (options: Given['options']): boolean => {
   return process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '';
 };
 
-const outOf = (name: string | undefined): string | undefined => {
-  if (name === undefined || outputNames.includes(name)) return name;
+const noOutputter = (name: string): TsaltError => {
   const meant = nearest(name, outputNames);
-  throw new TsaltError('usage-out', `There is no outputter '${name}'.`, {
+  return new TsaltError('usage-out', `There is no outputter '${name}'.`, {
     hint:
       meant === undefined
         ? `The outputters are ${outputNames.join(', ')}.`

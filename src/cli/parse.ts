@@ -87,9 +87,7 @@ const unknownOption = (name: string): TsaltError => {
 export const helpText = async (columns: number): Promise<string> => {
   const exitCodes = exitCodeHelp.map(([code, words]) => `  ${String(code).padStart(3)}  ${words}`);
   const text = await parser([])
-    .usage(
-      `Usage: ${usage}\n       tsalt-ssh module new KIND NAME\n       tsalt-ssh node fetch [PLATFORM]\n       tsalt-ssh clean <target>`,
-    )
+    .usage(`Usage: ${usage}`)
     .epilogue(
       [
         'Targets are ids of the roster, with * ? [ ] as wildcards; user@host:port, @local,',

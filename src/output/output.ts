@@ -1,5 +1,5 @@
 import type { HostResult, RunEvent } from '../protocol/event.ts';
-import { type Format, loadFormat } from './format.ts';
+import { type Format, loadFormat, outputNames } from './format.ts';
 import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { Output, OutputRequest } from './request.ts';
@@ -115,9 +115,14 @@ class HostOutput implements Output {
   /** The format of `--out`, or the one that this result asks for. */
   #formatOf(result: HostResult | undefined): Promise<Format> {
     const { out } = this.#request.options;
-    if (out === undefined) return loadFormat(outputterOf(result));
-    this.#format ??= loadFormat(out);
+    if (out === undefined) return this.#load(outputterOf(result));
+    this.#format ??= this.#load(out);
     return this.#format;
+  }
+
+  async #load(name: string): Promise<Format> {
+    const own = outputNames.includes(name) ? undefined : await this.#request.userFormat?.(name);
+    return own ?? loadFormat(name);
   }
 
   #log({ level, host, message }: RunEvent & { type: 'log' }): void {
@@ -132,7 +137,11 @@ class HostOutput implements Output {
   }
 }
 
-const outputterOf = (result: HostResult | undefined): string =>
-  result?.states !== undefined ? 'highstate' : (result?.outputter ?? 'nested');
+/** What the function wishes; `txt` is a wish for text, so salt shows `test.ping` nested. */
+const outputterOf = (result: HostResult | undefined): string => {
+  if (result?.states !== undefined) return 'highstate';
+  const wish = result?.outputter ?? 'nested';
+  return wish === 'txt' && typeof result?.value !== 'string' ? 'nested' : wish;
+};
 
 const emptyDocument: Readonly<Record<string, string>> = { json: '{}\n', yaml: '{}\n' };

@@ -1,10 +1,13 @@
 import type { RunEvent } from '../protocol/event.ts';
 import type { LogLevel } from '../protocol/job.ts';
+import type { Format } from './format.ts';
 import type { Live } from './live.ts';
 import type { OutputOptions } from './options.ts';
 
 export type OutputRequest = {
   readonly options: OutputOptions;
+  /** Outputters of the user's (`_outputters`); asked for names that are not built in. */
+  readonly userFormat?: (name: string) => Promise<Format | undefined>;
   /** Takes the results: standard output or a file. */
   readonly write: (text: string) => void;
   /** Takes messages for the person: standard error. */

@@ -1,0 +1,194 @@
+import { spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-code.ts';
+import type { HostResult } from '../../src/protocol/event.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const program = join(root, 'dist', 'tsalt-ssh.cjs');
+
+/** Other tests may be using dist, so it is made anew only when it is older than the source. */
+const isFresh = (): boolean => {
+  const made = statSync(join(root, 'dist', 'main.cjs'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(path => !path.startsWith('modules') && !path.startsWith('runtime'))
+    .every(path => statSync(join(root, 'src', path)).mtimeMs < made);
+};
+
+beforeAll(() => {
+  if (isFresh()) return;
+  const built = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')]);
+  expect(built.status).toBe(0);
+}, 60_000);
+
+const project = (files: Readonly<Record<string, string>>): string => {
+  const dir = mkdtempSync(join(tmpdir(), 'tsalt-main-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), text);
+  }
+  return dir;
+};
+
+const cli = (dir: string, ...argv: string[]) => {
+  const env = { ...process.env, XDG_CACHE_HOME: join(dir, 'cache'), TSALT_CONFIG_DIR: undefined };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], {
+    cwd: dir,
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  return { status, stdout, stderr };
+};
+
+const roster = 'web1: 127.0.0.1\ndb1: {host: 10.0.0.2, passwd: hunter2}\n';
+
+test('--help tells options, exit codes and examples', () => {
+  const { status, stdout } = cli(project({}), '--help');
+  expect(status).toBe(0);
+  for (const part of ['--roster-file', '-G, --grain', '   76  a host key is', 'Examples:'])
+    expect(stdout).toContain(part);
+});
+
+test('--version and --versions-report name the version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(cli(project({}), '--version')).toEqual({
+    status: 0,
+    stdout: `tsalt-ssh ${version}\n`,
+    stderr: '',
+  });
+  expect(cli(project({}), '--versions-report').stdout).toContain(`node: ${process.versions.node}`);
+});
+
+test('-H lists the roster and shows no secret', () => {
+  const dir = project({ 'roster.yaml': roster });
+  expect(cli(dir, '-H')).toEqual({
+    status: 0,
+    stdout: `${join(dir, 'roster.yaml')}:\n    ----------\n    db1:\n        10.0.0.2\n    web1:\n        127.0.0.1\n`,
+    stderr: '',
+  });
+  expect(JSON.parse(cli(dir, '-H', '--out=json').stdout)).toEqual({
+    [join(dir, 'roster.yaml')]: { web1: '127.0.0.1', db1: '10.0.0.2' },
+  });
+});
+
+test('no host matched is an error of its own', () => {
+  const { status, stdout, stderr } = cli(project({ 'roster.yaml': roster }), 'nope', 'test.ping');
+  expect([status, stdout]).toEqual([67, '']);
+  expect(stderr).toMatch(/^tsalt-ssh: No host of the roster matches the glob target 'nope'\.\n/);
+});
+
+test('bad input is one sentence with its place, exit 64, and JSON stays JSON', () => {
+  const dir = project({ 'roster.yaml': 'web1:\n  hots: x\n' });
+  expect(cli(dir, '*', 'test.ping', '--out=json')).toEqual({
+    status: 64,
+    stdout: '{}\n',
+    stderr: `tsalt-ssh: The roster entry 'web1' has an unknown key 'hots'. (${join(dir, 'roster.yaml')}:2:3)\nDid you mean 'host'?\n`,
+  });
+  expect(cli(dir, '*', 'test.ping', '--otu=json').stderr).toBe(
+    'tsalt-ssh: There is no option --otu.\nDid you mean --out?\n',
+  );
+});
+
+test('a YAML error in the roster is a fault of usage', () => {
+  const { status, stderr } = cli(project({ 'roster.yaml': 'a: [\n' }), '*', 'test.ping');
+  expect(status).toBe(64);
+  expect(stderr).toContain('roster.yaml:');
+  expect(stderr).not.toContain('    at ');
+});
+
+test('a state run on this machine shows results and exits by them', () => {
+  const dir = project({
+    'states/good.sls': 'x: {test.nop: []}\n',
+    'states/bad.sls': 'x: {test.fail_without_changes: []}\n',
+  });
+  const good = cli(dir, '@local', 'state.apply', 'good');
+  expect(good.status).toBe(0);
+  expect(good.stdout).toContain('\nSummary for local\n------------\nSucceeded: 1\nFailed:    0\n');
+  expect(good.stdout).not.toContain('\u001b');
+  expect(cli(dir, '@local', 'state.apply', 'bad').status).toBe(20);
+  expect(cli(dir, '@local', 'state.apply', 'nosuch')).toMatchObject({
+    status: 65,
+    stdout: "local:\n    - No matching sls found for 'nosuch' in env 'base'\n",
+  });
+});
+
+test('test.ping shows True as salt-ssh does', () => {
+  expect(cli(project({}), '--local', 'test.ping')).toEqual({
+    status: 0,
+    stdout: 'local:\n    True\n',
+    stderr: '',
+  });
+});
+
+test('ndjson has a line for each event, from start to end', () => {
+  const dir = project({ 'states/good.sls': 'x: {test.nop: []}\n' });
+  const lines = cli(dir, '@local', 'state.apply', 'good', '--out=ndjson').stdout.trim().split('\n');
+  const types = lines.map(line => JSON.parse(line).type);
+  expect([types[0], types.at(-1)]).toEqual(['start', 'end']);
+  expect(types).toEqual(expect.arrayContaining(['phase', 'plan', 'state', 'host']));
+});
+
+test('--out-file writes a private file and nothing to standard output', () => {
+  const dir = project({});
+  const { stdout } = cli(dir, '--local', 'test.ping', '--out=yaml', '--out-file=out.yaml');
+  expect(stdout).toBe('');
+  expect(readFileSync(join(dir, 'out.yaml'), 'utf8')).toBe('local: true\n');
+  expect(statSync(join(dir, 'out.yaml')).mode & 0o777).toBe(0o600);
+  cli(dir, '--local', 'test.ping', '--out=yaml', '--out-file=out.yaml', '--out-file-append');
+  expect(readFileSync(join(dir, 'out.yaml'), 'utf8')).toBe('local: true\nlocal: true\n');
+});
+
+test('an outputter of the user is found in _outputters', () => {
+  const dir = project({
+    'states/_outputters/loud.ts':
+      'export const output = (data: Record<string, unknown>): string => `${Object.keys(data)} SAYS ${Object.values(data)}`;',
+  });
+  expect(cli(dir, '--local', 'test.ping', '--out=loud')).toMatchObject({
+    status: 0,
+    stdout: 'local SAYS true\n',
+  });
+  expect(cli(dir, '--local', 'test.ping', '--out=lowd').stderr).toContain(
+    "There is no outputter 'lowd'.",
+  );
+});
+
+test('a prompt without a terminal is an error at once', () => {
+  const dir = project({ 'roster.yaml': 'web1: {host: 127.0.0.1, port: 9}\n' });
+  const { status, stdout } = cli(dir, 'web1', 'test.ping', '--askpass', '--out=json');
+  expect(status).toBe(77);
+  expect(JSON.parse(stdout).web1).toMatch(
+    /^The host 'web1' needs a password, and there is no terminal to ask at\./,
+  );
+});
+
+const result = (fields: Partial<HostResult>): HostResult => ({
+  id: 'x',
+  fun: 'state.apply',
+  retcode: 0,
+  ...fields,
+});
+const failed = (kind: 'auth' | 'unreachable' | 'host-key'): HostResult =>
+  result({ retcode: 255, failure: { kind, code: kind, message: kind } });
+
+test('with several hosts the gravest exit code counts', () => {
+  expect(exitCodeOf([result({})])).toBe(0);
+  expect(exitCodeOf([result({}), result({ retcode: 2, states: {} })])).toBe(20);
+  expect(
+    exitCodeOf([result({ retcode: 1, value: ['no sls'] }), result({ retcode: 2, states: {} })]),
+  ).toBe(65);
+  expect(exitCodeOf([result({ retcode: 2, states: {} }), failed('unreachable')])).toBe(68);
+  expect(exitCodeOf([failed('unreachable'), failed('auth')])).toBe(77);
+  expect(exitCodeOf([failed('auth'), failed('host-key'), failed('unreachable')])).toBe(76);
+});
