@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { ModuleContext } from '../../src/modules/api.ts';
 import * as grains from '../../src/modules/exec/grains.ts';
-import { globPattern } from '../../src/modules/lib/glob.ts';
 import { readGrainsFile } from '../../src/modules/lib/grains-file.ts';
 import * as state from '../../src/modules/state/grains.ts';
 import { contextOf, testing, within } from './_context.ts';
@@ -111,10 +110,4 @@ test('test mode writes nothing', async () => {
   expect(results.map(one => one.result)).toEqual([null, null, null, null, null]);
   expect(() => readFileSync(file)).toThrow();
   expect(context.grains.roles).toEqual(['web']);
-});
-
-test('globs are those of a shell', () => {
-  expect(globPattern('a[!b-d]?*').test('aexyz')).toBe(true);
-  expect(globPattern('a[!b-d]?').test('acx')).toBe(false);
-  expect(globPattern('a.b+').test('axb+')).toBe(false);
 });

@@ -12,9 +12,10 @@ import {
   SaltInvocationError,
 } from '../api.ts';
 import { readAccounts } from '../lib/accounts.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { readOr } from '../lib/read-file.ts';
 import { runCommand } from '../lib/run-command.ts';
-import { pythonText, repackDictList, toList } from '../lib/values.ts';
+import { repackDictList, toList } from '../lib/values.ts';
 import { which as findCommand } from '../lib/which.ts';
 import { quoteWord, splitWords } from '../lib/words.ts';
 
@@ -388,7 +389,7 @@ const toCommand = (
   const words = inShell
     ? [program, '-c', cmd]
     : Array.isArray(cmd)
-      ? cmd.map(word => pythonText(word))
+      ? cmd.map(word => pyStr(word))
       : splitWords(String(cmd));
   const inRoot = root ? ['chroot', root, ...words] : words;
   const [first, ...rest] = inRoot;
@@ -450,7 +451,7 @@ const environment = (options: RunOptions): Record<string, string | undefined> =>
   const env: Record<string, string | undefined> = {};
   if (options.reset_system_locale !== false) for (const name of localeVariables) env[name] = 'C';
   for (const [name, value] of Object.entries(repackDictList(options.env)))
-    env[name] = value === null ? '' : pythonText(value);
+    env[name] = value === null ? '' : pyStr(value);
   if (options.prepend_path)
     env.PATH = `${options.prepend_path}:${env.PATH ?? process.env.PATH ?? ''}`;
   if (env.NOTIFY_SOCKET === undefined) env.NOTIFY_SOCKET = undefined;

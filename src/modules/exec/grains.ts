@@ -3,9 +3,9 @@ import { missing, traverse } from '../../data/traverse.ts';
 import { setOwn, toDict, toPlain } from '../../data/value.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __grains__, __opts__, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
-import { globPattern } from '../lib/glob.ts';
+import { fnmatch } from '../lib/glob-match.ts';
 import { readGrainsFile, writeGrainsFile } from '../lib/grains-file.ts';
-import { pythonRepr, pythonText } from '../lib/values.ts';
+import { pyRepr, pyStr } from '../lib/python-text.ts';
 
 /** A function that changes grains answers as a state does. */
 type Change = { comment: string; changes: PlainDict; result: boolean };
@@ -102,7 +102,7 @@ export const ls = async (): Promise<string[]> => Object.keys(all()).sort();
  * @example tsalt-ssh '*' grains.equals os Debian
  */
 export const equals = async (key: string, value: Plain): Promise<boolean> =>
-  pythonText(lookup(key) ?? null) === pythonText(value);
+  pyStr(lookup(key) ?? null) === pyStr(value);
 
 /**
  * Picks from a dict by a grain: the first key, a glob, that the grain's value matches.
@@ -124,9 +124,9 @@ export const filter_by = async (
   } = {},
 ): Promise<Plain> => {
   const value = lookup(options.grain ?? 'os_family') ?? [];
-  const values = (Array.isArray(value) ? value : [value]).map(pythonText);
+  const values = (Array.isArray(value) ? value : [value]).map(pyStr);
   const key = values
-    .flatMap(one => Object.keys(lookup_dict).find(pattern => globPattern(pattern).test(one)) ?? [])
+    .flatMap(one => Object.keys(lookup_dict).find(pattern => fnmatch(one, pattern)) ?? [])
     .at(0);
   const picked = lookup_dict[key ?? options.default ?? 'default'] ?? null;
   const below = options.base ? (lookup_dict[options.base] ?? null) : null;
@@ -198,7 +198,7 @@ export const append = async (
   const now = lookup(key, delimiter) ?? [];
   const list = Array.isArray(now) ? now : convert ? [now] : undefined;
   if (!list) return `The key ${key} is not a valid list`;
-  if (includes(list, val)) return `The val ${pythonText(val)} was already in the list ${key}`;
+  if (includes(list, val)) return `The val ${pyStr(val)} was already in the list ${key}`;
   return store(key, [...list, ...(Array.isArray(val) ? val : [val])], delimiter);
 };
 
@@ -217,13 +217,13 @@ export const remove = async (
 ): Promise<PlainDict | string> => {
   const now = lookup(key, delimiter) ?? [];
   if (!Array.isArray(now)) return `The key ${key} is not a valid list`;
-  const at = now.findIndex(one => pythonRepr(one) === pythonRepr(val));
-  if (at === -1) return `The val ${pythonText(val)} was not in the list ${key}`;
+  const at = now.findIndex(one => pyRepr(one) === pyRepr(val));
+  if (at === -1) return `The val ${pyStr(val)} was not in the list ${key}`;
   return store(key, now.toSpliced(at, 1), delimiter);
 };
 
 const includes = (list: readonly Plain[], value: Plain): boolean =>
-  list.some(one => pythonRepr(one) === pythonRepr(value));
+  list.some(one => pyRepr(one) === pyRepr(value));
 
 /** Puts a value at a path, keeping what is beside it. */
 const store = async (
@@ -265,7 +265,7 @@ export const set = async (
 ): Promise<Change> => {
   const now = lookup(key, delimiter);
   const refuse = (comment: string): Change => ({ comment, changes: {}, result: false });
-  if (now !== undefined && pythonRepr(now) === pythonRepr(val) && !(val === null && destructive))
+  if (now !== undefined && pyRepr(now) === pyRepr(val) && !(val === null && destructive))
     return { comment: 'Grain is already set', changes: {}, result: true };
   const isComplex = (value: Plain | undefined): boolean =>
     typeof value === 'object' && value !== null;
@@ -285,7 +285,7 @@ export const set = async (
     const value = lookup(above, delimiter);
     if (value !== undefined && value !== null && !isComplex(value) && value !== parts[length])
       return refuse(
-        `The key '${above}' value is '${pythonText(value)}', which is different from the provided key '${parts[length]}'. Use 'force=True' to overwrite.`,
+        `The key '${above}' value is '${pyStr(value)}', which is different from the provided key '${parts[length]}'. Use 'force=True' to overwrite.`,
       );
   }
   if (__opts__.test) return { comment: `Grain ${key} would be set`, changes: {}, result: true };

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { __grains__, CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { shaCrypt } from '../lib/sha-crypt.ts';
@@ -186,7 +187,6 @@ export const set_warndays = async (name: string, warndays: number): Promise<bool
  * @example tsalt-ssh '*' shadow.list_users
  */
 export const list_users = async (): Promise<string[]> => {
-  const { readFile } = await import('node:fs/promises');
   const text = await readFile('/etc/shadow', 'utf8');
   return text
     .split('\n')

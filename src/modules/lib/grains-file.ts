@@ -1,8 +1,8 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
 import { formatSimpleYaml, parseSimpleYaml } from './simple-yaml.ts';
+import { replaceFile } from './write-file.ts';
 
 /** Where static grains live on a host, as Salt has it. `grains_file` in the options moves it. */
 export const grainsFile = (): string => {
@@ -35,20 +35,10 @@ export const readGrainsFile = async (file = grainsFile()): Promise<PlainDict> =>
 
 /** Replaces the static grains of this host, atomically. */
 export const writeGrainsFile = async (grains: PlainDict, file = grainsFile()): Promise<void> => {
-  await mkdir(dirname(file), { recursive: true });
-  const temporary = `${file}.${process.pid}.tmp`;
   const text = Object.keys(grains).length === 0 ? '{}' : formatSimpleYaml(grains);
   try {
-    const handle = await open(temporary, 'wx', 0o640);
-    try {
-      await handle.writeFile(`${text}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
+    await replaceFile(file, `${text}\n`, 0o640);
   } catch (error) {
-    await rm(temporary, { force: true });
     throw new CommandExecutionError(
       `Unable to write to grains file ${file}: ${error instanceof Error ? error.message : error}`,
     );

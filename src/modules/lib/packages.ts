@@ -7,8 +7,9 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../api.ts';
+import { fnmatch } from './glob-match.ts';
+import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
-import { pythonText } from './values.ts';
 
 /** Installed packages: every version of each name. */
 export type PackageList = { [name: string]: string[] };
@@ -39,7 +40,7 @@ export const wantedPackages = (
 ): Wanted => {
   const wanted: Wanted = new Map();
   const add = (name: string, version: Plain): void => {
-    wanted.set(normalize(name), version === null || version === '' ? null : pythonText(version));
+    wanted.set(normalize(name), version === null || version === '' ? null : pyStr(version));
   };
   if (isPlainDict(pkgs)) for (const [name, version] of Object.entries(pkgs)) add(name, version);
   else if (Array.isArray(pkgs))
@@ -59,7 +60,7 @@ export const packageSources = (sources: Plain | undefined): Map<string, string> 
   for (const item of items) {
     if (!isPlainDict(item))
       throw new SaltInvocationError('Every entry of sources must be {name: path or URL}.');
-    for (const [name, source] of Object.entries(item)) found.set(name, pythonText(source));
+    for (const [name, source] of Object.entries(item)) found.set(name, pyStr(source));
   }
   return found;
 };
@@ -75,7 +76,7 @@ export const targetsOf = (
   if (!name) throw new SaltInvocationError('No package sources provided');
   const wanted = wantedPackages(name, normalize);
   if (version === null || version === undefined) return wanted;
-  return new Map([...wanted.keys()].map(key => [key, pythonText(version)]));
+  return new Map([...wanted.keys()].map(key => [key, pyStr(version)]));
 };
 
 /** What differs between two lists of packages. */
@@ -148,7 +149,7 @@ export const fulfills = (
     const skipEpoch = ignoreEpoch ?? (/[<>]/.test(effective) && !version.includes(':'));
     return installed.some(
       have =>
-        (effective === '==' && globMatches(version, have)) ||
+        (effective === '==' && fnmatch(have, version)) ||
         holds(effective, compare(have, version, skipEpoch)),
     );
   });
@@ -184,15 +185,6 @@ const holds = (operator: string, order: number): boolean => {
     default:
       return order < 0;
   }
-};
-
-const globMatches = (pattern: string, text: string): boolean => {
-  if (!/[*?[]/.test(pattern)) return pattern === text;
-  const source = pattern
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`).test(text);
 };
 
 /** Runs a package manager, waiting while another one holds its lock. */

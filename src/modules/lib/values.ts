@@ -1,32 +1,10 @@
 import type { Plain, PlainDict } from '../api.ts';
-
-/** A value as Python's `str()` shows it: what Salt puts into environments and messages. */
-export const pythonText = (value: unknown): string => {
-  if (value === null || value === undefined) return 'None';
-  if (value === true) return 'True';
-  if (value === false) return 'False';
-  return typeof value === 'object' ? pythonRepr(value) : String(value);
-};
-
-/** A value as Python's `repr()` shows it. */
-export const pythonRepr = (value: unknown): string => {
-  if (typeof value === 'string') {
-    const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
-    const escaped = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-    return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
-  }
-  if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`;
-  if (typeof value === 'object' && value !== null)
-    return `{${Object.entries(value)
-      .map(([key, item]) => `${pythonRepr(key)}: ${pythonRepr(item)}`)
-      .join(', ')}}`;
-  return pythonText(value);
-};
+import { pyStr } from './python-text.ts';
 
 /** A list where Salt takes a list, a comma-separated text or nothing. */
 export const toList = (value: Plain | undefined): string[] => {
   if (value === null || value === undefined || value === '') return [];
-  if (Array.isArray(value)) return value.map(item => pythonText(item));
+  if (Array.isArray(value)) return value.map(item => pyStr(item));
   return String(value)
     .split(',')
     .map(part => part.trim())

@@ -9,7 +9,7 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../api.ts';
-import { pythonText } from '../lib/values.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { splitWords } from '../lib/words.ts';
 
 type CommandArguments = {
@@ -418,15 +418,15 @@ const readStateful = (state: StateReturn): StateReturn => {
     return {
       ...state,
       result: false,
-      comment: `Failed parsing boolean value: ${pythonText(data.changed)}`,
+      comment: `Failed parsing boolean value: ${pyStr(data.changed)}`,
     };
-  if (!changed) return { ...state, changes: {}, comment: pythonText(comment) };
+  if (!changed) return { ...state, changes: {}, comment: pyStr(comment) };
   const all: PlainDict = { ...data };
   for (const [key, value] of Object.entries(outcome)) if (!(key in all)) all[key] = value;
   // Salt cuts the last line off the output, and one character of a single line.
   const shown = String(all.stdout ?? '');
   all.stdout = json ? '' : newline === -1 ? shown.slice(0, -1) : shown.slice(0, newline);
-  return { ...state, changes: all, comment: pythonText(comment) };
+  return { ...state, changes: all, comment: pyStr(comment) };
 };
 
 const parseJson = (text: string): Plain | undefined => {
@@ -448,7 +448,7 @@ const parseWords = (line: string): PlainDict | undefined => {
 };
 
 const isTrue = (value: Plain): boolean | undefined => {
-  const text = pythonText(value).toLowerCase();
+  const text = pyStr(value).toLowerCase();
   if (['true', 'yes', '1'].includes(text)) return true;
   if (['false', 'no', '0'].includes(text)) return false;
   return undefined;

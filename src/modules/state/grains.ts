@@ -1,8 +1,8 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
+import { pyRepr, pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
-import { pythonRepr, pythonText } from '../lib/values.ts';
 
 /** Stands for "no such grain", which is not the same as one that is null. */
 const absentMark = '\0absent';
@@ -13,7 +13,7 @@ const grain = async (name: string): Promise<Plain | undefined> => {
 };
 
 const same = (left: Plain | undefined, right: Plain): boolean =>
-  left !== undefined && pythonRepr(left) === pythonRepr(right);
+  left !== undefined && pyRepr(left) === pyRepr(right);
 
 const pathOf = (name: string, delimiter: string): string => name.split(delimiter).join(':');
 
@@ -63,7 +63,7 @@ export const present = async (
     { force },
   );
   return done.result && Object.keys(done.changes).length > 0
-    ? changed(path, `Set grain ${path} to ${pythonText(value)}`, done.changes)
+    ? changed(path, `Set grain ${path} to ${pyStr(value)}`, done.changes)
     : { name: path, ...done };
 };
 
@@ -84,7 +84,7 @@ export const list_present = async (
 ): Promise<StateReturn> => {
   const path = pathOf(name, delimiter);
   const now = (await grain(path)) ?? [];
-  const shown = pythonText(value);
+  const shown = pyStr(value);
   if (!Array.isArray(now) && now !== null && now !== '')
     return failed(path, `Grain ${path} is not a valid list`);
   const list = Array.isArray(now) ? now : [];
@@ -125,7 +125,7 @@ export const list_absent = async (
   const comments: string[] = [];
   const deleted: Plain[] = [];
   for (const one of Array.isArray(value) ? value : [value]) {
-    const shown = pythonText(one);
+    const shown = pyStr(one);
     if (!now.some(other => same(other, one))) {
       comments.push(`Value ${shown} is absent from grain ${path}`);
       continue;
@@ -205,7 +205,7 @@ export const append = async (
 ): Promise<StateReturn> => {
   const path = pathOf(name, delimiter);
   const now = await grain(path);
-  const shown = pythonText(value);
+  const shown = pyStr(value);
   if (now === undefined) return failed(path, `Grain ${path} does not exist`);
   if (!Array.isArray(now) && !convert) return failed(path, `Grain ${path} is not a valid list`);
   if (Array.isArray(now) && now.some(one => same(one, value)))

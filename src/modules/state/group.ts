@@ -6,8 +6,9 @@ import {
   type StateReturn,
 } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
-import { pythonText, toList } from '../lib/values.ts';
+import { toList } from '../lib/values.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('group.info') || [false, 'group.info is not available on this host.'];
@@ -143,7 +144,7 @@ const update = async (
   due: PlainDict,
   non_unique: boolean,
 ): Promise<StateReturn> => {
-  const lines = Object.entries(due).map(([key, value]) => `${key}: ${pythonText(value)}\n`);
+  const lines = Object.entries(due).map(([key, value]) => `${key}: ${pyStr(value)}\n`);
   const comment = `The following group attributes are set to be changed:\n${lines.join('')}`;
   if (__opts__.test) return would(name, comment);
   if (due.gid !== undefined) await salt('group.chgid')(name, due.gid, { non_unique });

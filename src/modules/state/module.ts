@@ -11,7 +11,7 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../api.ts';
-import { pythonText } from '../lib/values.ts';
+import { pyStr } from '../lib/python-text.ts';
 
 type Arguments = { [key: string]: Plain | undefined };
 
@@ -71,12 +71,12 @@ const runAll = async (calls: readonly string[], rest: Arguments): Promise<StateR
       const answer = await call(nameOf(key), rest[key]);
       if (succeeded(answer)) {
         successes.push(
-          `${key}: ${isPlainDict(answer) ? commentOf(answer, 'Success') : pythonText(answer)}`,
+          `${key}: ${isPlainDict(answer) ? commentOf(answer, 'Success') : pyStr(answer)}`,
         );
         ret.changes[key] = answer;
       } else if (isPlainDict(answer))
         failures.push(`'${key}' failed: ${commentOf(answer, '(error message N/A)')}`);
-      else failures.push(`'${key}': ${pythonText(answer)}`);
+      else failures.push(`'${key}': ${pyStr(answer)}`);
     } catch (error) {
       failures.push(`'${key}' failed: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -91,7 +91,7 @@ const runAll = async (calls: readonly string[], rest: Arguments): Promise<StateR
 const plural = (list: readonly unknown[]): string => (list.length > 1 ? 's' : '');
 
 const commentOf = (answer: PlainDict, otherwise: string): string =>
-  Object.hasOwn(answer, 'comment') ? pythonText(answer.comment) : otherwise;
+  Object.hasOwn(answer, 'comment') ? pyStr(answer.comment) : otherwise;
 
 const call = async (fun: string, given: Plain | undefined): Promise<Plain> => {
   const items = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];

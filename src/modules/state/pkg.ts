@@ -21,8 +21,8 @@ import {
   type Wanted,
   wantedPackages,
 } from '../lib/packages.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
-import { pythonText } from '../lib/values.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('pkg.install') || [
@@ -595,7 +595,7 @@ const desiredPackages = async ({
 }): Promise<Wanted> => {
   const raw = sources
     ? new Map([...packageSources(sources)].map(([key, value]) => [key, value as string | null]))
-    : wantedPackages(pkgs ?? [version === null ? name : { [name]: pythonText(version) }]);
+    : wantedPackages(pkgs ?? [version === null ? name : { [name]: pyStr(version) }]);
   if (raw.size === 0) throw new CommandExecutionError('no packages');
   if (!normalize || !hasFunction('pkg.normalize_name')) return raw;
   const wanted: Wanted = new Map();

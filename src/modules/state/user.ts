@@ -9,8 +9,9 @@ import {
 } from '../api.ts';
 import { readGroups } from '../lib/accounts.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { pyRepr, pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
-import { pythonRepr, pythonText, toList } from '../lib/values.ts';
+import { toList } from '../lib/values.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('user.info') || [false, 'user.info is not available on this host.'];
@@ -115,8 +116,13 @@ export const present = async (name: string, options: PresentOptions = {}): Promi
       return failed(name, `Unsupported char ',' in ${wanted[field]}`);
   const known = new Set((await readGroups()).map(group => group.name));
   const missing = (wanted.groups ?? []).filter(group => !known.has(group));
-  if (missing.length > 0)
-    return failed(name, `The following group(s) are not present: ${missing.join(',')}`);
+  if (missing.length > 0) {
+    const comment = `The following group(s) are not present: ${missing.join(',')}`;
+    // An earlier state of the run may be the one that makes them.
+    return __opts__.test
+      ? would(name, `${comment}; if created in this state run, the user would be checked`)
+      : failed(name, comment);
+  }
   const optional = toList(options.optional_groups).filter(group => known.has(group));
   try {
     const password = await hashOf(name, options);
@@ -276,7 +282,7 @@ const update = async (name: string, user: User, wanted: Wanted): Promise<StateRe
   if (refused) return failed(name, refused);
   if (__opts__.test) {
     const lines = Object.entries(due).map(
-      ([key, value]) => `${key}: ${key === 'passwd' ? redacted : pythonText(value)}\n`,
+      ([key, value]) => `${key}: ${key === 'passwd' ? redacted : pyStr(value)}\n`,
     );
     return would(name, `The following user attributes are set to be changed:\n${lines.join('')}`);
   }
@@ -286,13 +292,13 @@ const update = async (name: string, user: User, wanted: Wanted): Promise<StateRe
   const shadowAfter: PlainDict = hasFunction('shadow.info') ? await salt('shadow.info')(name) : {};
   const changes: PlainDict = {};
   for (const [key, value] of Object.entries(after))
-    if (pythonRepr(value) !== pythonRepr(user[key])) changes[key] = value;
+    if (pyRepr(value) !== pyRepr(user[key])) changes[key] = value;
   for (const [key, value] of Object.entries(shadowAfter))
     if (value !== shadow[key]) changes[key] = key === 'passwd' ? redacted : value;
   const left = await changesDue(name, after as User, wanted);
   if (Object.keys(left).length > 0) {
     const shown = 'passwd' in left ? { ...left, passwd: redacted } : left;
-    return failed(name, `These values could not be changed: ${pythonRepr(shown)}`, changes);
+    return failed(name, `These values could not be changed: ${pyRepr(shown)}`, changes);
   }
   return changed(
     name,
@@ -309,7 +315,7 @@ const refusal = (
   { allow_uid_change = false, allow_gid_change = false }: Wanted,
 ): string | undefined => {
   const reason = (what: 'uid' | 'gid'): string =>
-    `Changing ${what} (${user[what]} -> ${pythonText(due[what])}) not permitted, set allow_${what}_change to True to force this change. Note that this will not change file ownership.`;
+    `Changing ${what} (${user[what]} -> ${pyStr(due[what])}) not permitted, set allow_${what}_change to True to force this change. Note that this will not change file ownership.`;
   const errors = [
     ...(due.uid !== undefined && !allow_uid_change ? [reason('uid')] : []),
     ...(due.gid !== undefined && !allow_gid_change ? [reason('gid')] : []),

@@ -1,0 +1,274 @@
+import { readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { __grains__, CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
+import {
+  type AptPiece,
+  type AptSource,
+  formatAptLine,
+  formatStanza,
+  parseAptLine,
+  readListFile,
+  readSourcesFile,
+  sameSource,
+} from './apt-sources.ts';
+import { salt } from './call.ts';
+import { dearmor, fingerprints, isArmored } from './openpgp.ts';
+import { namesIn, readOr } from './read-file.ts';
+import { toList } from './values.ts';
+import { replaceFile } from './write-file.ts';
+
+/** A source as the pkg functions answer it. */
+export type AptRepo = {
+  file: string;
+  type: string;
+  uri: string;
+  dist: string;
+  comps: string[];
+  architectures: string[];
+  signedby: string;
+  trusted: string;
+  disabled: boolean;
+  comments: string;
+  line: string;
+};
+
+/** What is said of a source beside its line. */
+export type RepoOptions = {
+  file?: string | null;
+  comps?: Plain;
+  dist?: string | null;
+  architectures?: Plain;
+  comments?: Plain;
+  disabled?: boolean | null;
+  enabled?: boolean | null;
+  signedby?: string | null;
+  trusted?: boolean | null;
+};
+
+const defaultFile = '/etc/apt/sources.list';
+const listFolder = '/etc/apt/sources.list.d';
+
+type SourceFile = { readonly path: string; readonly pieces: AptPiece[] };
+
+const isStanzas = (path: string): boolean => path.endsWith('.sources');
+
+const readSourceFiles = (): SourceFile[] =>
+  [
+    defaultFile,
+    ...namesIn(listFolder)
+      .filter(name => /\.(?:list|sources)$/.test(name))
+      .map(name => join(listFolder, name)),
+  ].flatMap(path => {
+    const text = readOr(path);
+    return text === undefined ? [] : [readSourceFile(path, text)];
+  });
+
+const readSourceFile = (path: string, text: string): SourceFile => ({
+  path,
+  pieces: isStanzas(path) ? readSourcesFile(text) : readListFile(text),
+});
+
+const toRepo = (file: string, source: AptSource): AptRepo => ({
+  file,
+  type: source.type,
+  uri: source.uri,
+  dist: source.dist,
+  comps: [...source.comps],
+  architectures: (source.options.arch ?? '').split(',').filter(part => part !== ''),
+  signedby: source.options['signed-by'] ?? '',
+  trusted: source.options.trusted ?? '',
+  disabled: source.disabled,
+  comments: source.comment,
+  line: formatAptLine({ ...source, disabled: false, comment: '' }),
+});
+
+/** All sources of this system, in order. */
+export const listRepos = (): AptRepo[] =>
+  readSourceFiles().flatMap(({ path, pieces }) =>
+    pieces.flatMap(({ sources }) => sources.map(source => toRepo(path, source))),
+  );
+
+/** The source that a line and its options describe. */
+export const wantedSource = (repo: string, options: RepoOptions): AptSource => {
+  const line = repo.startsWith('ppa:') ? ppaLine(repo) : repo;
+  const source = parseAptLine(line);
+  const architectures = toList(options.architectures);
+  const comps = toList(options.comps);
+  const isDisabled = options.disabled ?? (options.enabled === false ? true : source.disabled);
+  return {
+    ...source,
+    dist: options.dist || source.dist,
+    comps: comps.length > 0 ? comps : source.comps,
+    disabled: isDisabled,
+    comment: options.comments ? toList(options.comments).join(' ') : source.comment,
+    options: {
+      ...source.options,
+      ...(architectures.length > 0 ? { arch: architectures.join(',') } : {}),
+      ...(options.signedby ? { 'signed-by': options.signedby } : {}),
+      ...(options.trusted === true ? { trusted: 'yes' } : {}),
+    },
+  };
+};
+
+const ppaLine = (repo: string): string => {
+  const [owner, name = 'ppa'] = repo.slice('ppa:'.length).split('/');
+  const codename: unknown = __grains__.oscodename;
+  if (!owner || typeof codename !== 'string')
+    throw new SaltInvocationError(`Cannot tell what ${repo} stands for: write ppa:OWNER/NAME.`);
+  return `deb https://ppa.launchpadcontent.net/${owner}/${name}/ubuntu ${codename} main`;
+};
+
+export const wantedRepo = (repo: string, options: RepoOptions): AptRepo =>
+  toRepo(options.file ?? defaultFile, wantedSource(repo, options));
+
+/** The source of this system that a line stands for. */
+export const findRepo = (repo: string, options: RepoOptions = {}): AptRepo | undefined => {
+  const wanted = wantedSource(repo, options);
+  for (const { path, pieces } of readSourceFiles())
+    for (const { sources } of pieces)
+      for (const source of sources) if (sameSource(source, wanted)) return toRepo(path, source);
+  return undefined;
+};
+
+/** Writes a source down: where it is already, else in `file` or sources.list. */
+export const saveRepo = async (
+  repo: string,
+  options: RepoOptions & { clean_file?: boolean },
+): Promise<void> => {
+  const wanted = wantedSource(repo, options);
+  if (options.clean_file && options.file) await replaceFile(options.file, '');
+  const files = readSourceFiles();
+  const holder = files.find(({ pieces }) =>
+    pieces.some(({ sources }) => sources.some(source => sameSource(source, wanted))),
+  );
+  const path = holder?.path ?? options.file ?? defaultFile;
+  const file = holder ?? readSourceFile(path, readOr(path) ?? '');
+  let isPlaced = false;
+  const pieces = file.pieces.flatMap((piece): string[] => {
+    if (!piece.sources.some(source => sameSource(source, wanted))) return [piece.text];
+    const others = piece.sources.filter(source => !sameSource(source, wanted));
+    const placed = isPlaced ? [] : [written(path, wanted)];
+    isPlaced = true;
+    return [...placed, ...others.map(source => written(path, source))];
+  });
+  await writeSourceFile(path, isPlaced ? pieces : [...pieces, written(path, wanted)]);
+};
+
+const written = (path: string, source: AptSource): string =>
+  isStanzas(path) ? formatStanza(source) : formatAptLine(source);
+
+const writeSourceFile = async (path: string, pieces: readonly string[]): Promise<void> => {
+  const separator = isStanzas(path) ? '\n\n' : '\n';
+  const kept = isStanzas(path)
+    ? pieces.map(piece => piece.trim()).filter(piece => piece !== '')
+    : pieces.filter(
+        (piece, at) => piece !== '' || (at > 0 && at < pieces.length - 1 && pieces[at + 1] !== ''),
+      );
+  await replaceFile(path, kept.length === 0 ? '' : `${kept.join(separator).trimEnd()}\n`);
+};
+
+/** Takes a source away; a file of sources.list.d that is empty then goes too. Answers what it did. */
+export const removeRepo = async (repo: string, options: RepoOptions = {}): Promise<string[]> => {
+  const wanted = wantedSource(repo, options);
+  const touched: string[] = [];
+  for (const { path, pieces } of readSourceFiles()) {
+    const isIn = (piece: AptPiece): boolean =>
+      piece.sources.some(source => sameSource(source, wanted));
+    if (!pieces.some(isIn)) continue;
+    touched.push(path);
+    const kept = pieces.flatMap(piece =>
+      isIn(piece)
+        ? piece.sources
+            .filter(source => !sameSource(source, wanted))
+            .map(source => written(path, source))
+        : [piece.text],
+    );
+    await writeSourceFile(path, kept);
+    const isEmpty = kept.every(text => text.trim() === '');
+    if (isEmpty && path.startsWith(`${listFolder}/`)) await rm(path, { force: true });
+  }
+  return touched;
+};
+
+export type KeyOptions = {
+  key_url?: string | null;
+  key_text?: string | null;
+  keyid?: Plain;
+  keyserver?: string | null;
+  saltenv?: string;
+};
+
+/** Whether the key that a source names is there already (it is fetched only when it is not). */
+export const hasKey = (wanted: AptRepo): boolean =>
+  wanted.signedby === '' ||
+  !wanted.signedby.startsWith('/') ||
+  (readOr(wanted.signedby)?.length ?? 0) > 0;
+
+/** Fetches a source's key and puts it where the source says, else among the trusted ones. */
+export const saveKey = async (wanted: AptRepo, options: KeyOptions): Promise<void> => {
+  const ids = toList(options.keyid);
+  const key = await fetchKey(options, ids);
+  if (!key) return;
+  const found = fingerprints(key);
+  if (found.length === 0)
+    throw new CommandExecutionError(
+      `What came from ${options.key_url ?? options.keyserver ?? 'key_text'} is no OpenPGP public key.`,
+    );
+  for (const id of ids)
+    if (!found.some(print => print.endsWith(id.replace(/^0x/i, '').toUpperCase())))
+      throw new CommandExecutionError(
+        `The key that was fetched is not ${id}: its fingerprint is ${found.join(', ')}.`,
+      );
+  const path = wanted.signedby.startsWith('/')
+    ? wanted.signedby
+    : join('/etc/apt/trusted.gpg.d', trustedName(options, found[0] ?? '', key));
+  await replaceFile(path, path.endsWith('.asc') ? key : dearmor(key));
+};
+
+const trustedName = ({ key_url }: KeyOptions, print: string, key: Uint8Array): string => {
+  const name = key_url ? basename(new URL(key_url).pathname) : print;
+  const stem =
+    name.replace(/\.(?:asc|gpg|key|pub|txt)$/, '').replace(/[^A-Za-z0-9_.-]/g, '_') || print;
+  return `${stem}.${isArmored(key) ? 'asc' : 'gpg'}`;
+};
+
+const fetchKey = async (
+  { key_url, key_text, keyserver, saltenv = 'base' }: KeyOptions,
+  ids: readonly string[],
+): Promise<Buffer | undefined> => {
+  if (key_text) return Buffer.from(key_text);
+  if (key_url) return fetchUrl(key_url, saltenv);
+  if (ids.length === 0) return undefined;
+  const host = keyserver ?? 'keyserver.ubuntu.com';
+  const base = /^https?:/.test(host)
+    ? host
+    : `https://${host.replace(/^hkps?:\/\//, '').replace(/:\d+$/, '')}`;
+  const keys: Buffer[] = [];
+  for (const id of ids)
+    keys.push(
+      await fetchUrl(
+        `${base}/pks/lookup?op=get&options=mr&search=0x${id.replace(/^0x/i, '')}`,
+        saltenv,
+      ),
+    );
+  return Buffer.concat(keys);
+};
+
+const fetchUrl = async (url: string, saltenv: string): Promise<Buffer> => {
+  if (/^https?:/.test(url)) {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(60_000) }).catch(
+      (error: unknown) => {
+        throw new CommandExecutionError(
+          `Cannot fetch ${url}: ${error instanceof Error ? error.message : error}`,
+        );
+      },
+    );
+    if (!answer.ok) throw new CommandExecutionError(`Cannot fetch ${url}: HTTP ${answer.status}`);
+    return Buffer.from(await answer.arrayBuffer());
+  }
+  if (url.startsWith('/')) return readFile(url);
+  const cached: unknown = await salt('cp.cache_file')(url, { saltenv });
+  if (typeof cached !== 'string' || cached === '')
+    throw new CommandExecutionError(`Unable to cache ${url}: file not found`);
+  return readFile(cached);
+};

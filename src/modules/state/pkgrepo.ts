@@ -1,0 +1,236 @@
+import {
+  __env__,
+  __grains__,
+  __opts__,
+  type Plain,
+  type PlainDict,
+  type StateReturn,
+} from '../api.ts';
+import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { makeRefreshDue } from '../lib/packages.ts';
+import { pyRepr, pyStr } from '../lib/python-text.ts';
+import { changed, failed, unchanged, would } from '../lib/returns.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('pkg.mod_repo') || [false, 'pkg.mod_repo is not available on this host.'];
+
+type ManagedOptions = {
+  ppa?: string | null;
+  copr?: string | null;
+  humanname?: string | null;
+  baseurl?: string | null;
+  mirrorlist?: string | null;
+  metalink?: string | null;
+  enabled?: boolean | number | null;
+  disabled?: boolean | number | null;
+  key_url?: string | null;
+  key_text?: string | null;
+  keyid?: Plain;
+  keyserver?: string | null;
+  allow_insecure_key?: boolean;
+  aptkey?: boolean;
+  file?: string | null;
+  clean_file?: boolean;
+  comps?: Plain;
+  dist?: string | null;
+  architectures?: Plain;
+  comments?: Plain;
+  signedby?: string | null;
+  refresh?: boolean;
+  refresh_db?: boolean;
+  consolidate?: boolean;
+  [other: string]: Plain | undefined;
+};
+
+/**
+ * A source of packages is there, with these properties.
+ *
+ * @param name on Debian its line as in sources.list; elsewhere its id
+ * @param humanname its name for people (yum, zypper)
+ * @param baseurl its address (yum, zypper)
+ * @param mirrorlist the address of its list of mirrors (yum)
+ * @param enabled false: it is switched off
+ * @param disabled true: it is switched off
+ * @param file the file it goes into when it is new; on Debian `.sources` for the newer form
+ * @param clean_file true: empty that file before
+ * @param comps its components (Debian)
+ * @param architectures its architectures (Debian)
+ * @param comments a comment beside it
+ * @param key_url where its key is: `https://…`, `salt://…` or a path
+ * @param key_text its key, armored
+ * @param keyid the key's id, fetched from `keyserver` and checked
+ * @param keyserver a key server
+ * @param signedby the file of its key; `signed-by` in the line does the same
+ * @param allow_insecure_key false: refuse a key that comes over plain http
+ * @param aptkey taken for Salt's sake: keys are files, apt-key is never used
+ * @param ppa a personal archive, `OWNER/NAME` (Ubuntu)
+ * @param copr a Copr project, `OWNER/NAME` (Fedora)
+ * @param refresh false: do not fetch the package lists afterwards
+ * @example
+ * deb [signed-by=/etc/apt/keyrings/docker.asc] https://download.docker.com/linux/debian bookworm stable:
+ *   pkgrepo.managed:
+ *     - file: /etc/apt/sources.list.d/docker.list
+ *     - key_url: https://download.docker.com/linux/debian/gpg
+ */
+export const managed = async (
+  name: string,
+  { ppa = null, copr = null, allow_insecure_key = true, ...rest }: ManagedOptions = {},
+): Promise<StateReturn> => {
+  const refused = refusal(rest, allow_insecure_key);
+  if (refused) return failed(name, refused);
+  const repo = ppa ? `ppa:${ppa.replace(/^ppa:/, '')}` : copr ? `copr:${copr}` : name;
+  const options = { ...rest, ...switches(name, rest) };
+  let before: PlainDict;
+  let wanted: PlainDict;
+  try {
+    before = await salt('pkg.get_repo')(repo, options);
+    wanted = isDebian() ? await salt('pkg.expand_repo_def')(repo, options) : sanitized(options);
+  } catch (error) {
+    return failed(name, `Failed to examine repo '${name}': ${messageOf(error)}`);
+  }
+  const exists = Object.keys(before).length > 0;
+  const differ = exists ? differences(before, wanted, options) : [];
+  if (exists && differ.length === 0)
+    return unchanged(name, `Package repo '${name}' already configured`);
+  if (__opts__.test)
+    return would(
+      name,
+      `Package repo '${name}' would be configured. This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories.`,
+      exists ? oldAndNew(differ, before, wanted) : { repo: name },
+    );
+  try {
+    await salt('pkg.mod_repo')(repo, { saltenv: String(__env__), ...options });
+    const after: PlainDict = await salt('pkg.get_repo')(repo, options);
+    if (rest.refresh === false || rest.refresh_db === false) makeRefreshDue();
+    return changed(
+      name,
+      `Configured package repo '${name}'`,
+      exists ? oldAndNew(differ, before, after) : { repo },
+    );
+  } catch (error) {
+    return failed(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
+  }
+};
+
+/**
+ * A source of packages is not there.
+ *
+ * @param name on Debian its line as in sources.list; elsewhere its id
+ * @param ppa a personal archive, `OWNER/NAME` (Ubuntu)
+ * @param copr a Copr project, `OWNER/NAME` (Fedora)
+ * @param refresh false: do not fetch the package lists afterwards
+ * @example
+ * deb http://deb.example.com/ old main:
+ *   pkgrepo.absent
+ */
+export const absent = async (
+  name: string,
+  { ppa = null, copr = null, ...rest }: ManagedOptions = {},
+): Promise<StateReturn> => {
+  if (rest.keyid || rest.keyid_ppa)
+    return failed(
+      name,
+      'The argument "keyid" of pkgrepo.absent is not supported: remove the key\'s file with file.absent.',
+    );
+  const repo = ppa ? `ppa:${ppa.replace(/^ppa:/, '')}` : copr ? `copr:${copr}` : name;
+  try {
+    const before: PlainDict = await salt('pkg.get_repo')(repo, rest);
+    if (Object.keys(before).length === 0) return unchanged(name, `Package repo ${name} is absent`);
+    if (__opts__.test)
+      return would(
+        name,
+        `Package repo '${name}' will be removed. This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories.`,
+      );
+    await salt('pkg.del_repo')(repo, rest);
+    const after: PlainDict = await salt('pkg.get_repo')(repo, rest);
+    return Object.keys(after).length === 0
+      ? changed(name, `Removed repo ${name}`, { repo: name })
+      : failed(name, `Failed to remove repo ${name}`);
+  } catch (error) {
+    return failed(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
+  }
+};
+
+const isDebian = (): boolean => __grains__.os_family === 'Debian';
+
+const refusal = (options: ManagedOptions, allowInsecure: boolean): string | undefined => {
+  const { key_url, key_text, keyid, keyserver, enabled, disabled } = options;
+  if (key_url && (keyid || keyserver))
+    return 'You may not use both "keyid"/"keyserver" and "key_url" argument.';
+  if (key_text && (keyid || keyserver))
+    return 'You may not use both "keyid"/"keyserver" and "key_text" argument.';
+  if (key_text && key_url) return 'You may not use both "key_url" and "key_text" argument.';
+  if ('repo' in options)
+    return "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended.";
+  if (isGiven(enabled) && isGiven(disabled)) return 'Only one of enabled/disabled is allowed';
+  if (!allowInsecure && key_url?.trim().startsWith('http:'))
+    return "Cannot have 'key_url' using http with 'allow_insecure_key' set to True";
+  return undefined;
+};
+
+const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
+
+const switches = (name: string, { enabled, disabled, humanname }: ManagedOptions): PlainDict => {
+  const isOn = isGiven(disabled) ? !isTrue(disabled) : isGiven(enabled) ? isTrue(enabled) : true;
+  if (isDebian()) return { disabled: !isOn, enabled: isOn };
+  return { enabled: isOn, name: humanname ?? name };
+};
+
+const isTrue = (value: unknown): boolean =>
+  value === true || ['1', 'true', 'yes', 'on'].includes(String(value).toLowerCase());
+
+/** Arguments that say how to do it, not how the source is to be. */
+const notProperties = [
+  'file',
+  'clean_file',
+  'refresh',
+  'refresh_db',
+  'aptkey',
+  'key_url',
+  'key_text',
+  'keyid',
+  'keyserver',
+  'humanname',
+  'disabled',
+  'consolidate',
+  'saltenv',
+  'require_in',
+];
+
+const sanitized = (options: PlainDict | ManagedOptions): PlainDict =>
+  Object.fromEntries(
+    Object.entries(options).filter(
+      (entry): entry is [string, Plain] => !notProperties.includes(entry[0]) && isGiven(entry[1]),
+    ),
+  );
+
+const differences = (
+  before: PlainDict,
+  wanted: PlainDict,
+  options: PlainDict | ManagedOptions,
+): string[] =>
+  Object.keys(wanted).filter(key => {
+    if (key === 'file' || (key === 'line' && wanted.disabled === true)) return false;
+    if (key === 'comments' && isDebian() && !options.comments) return false;
+    return !isSame(before[key], wanted[key]);
+  });
+
+const isSame = (left: Plain | undefined, right: Plain | undefined): boolean => {
+  if (Array.isArray(left) && Array.isArray(right))
+    return pyRepr(left.toSorted()) === pyRepr(right.toSorted());
+  if (typeof left === 'boolean' || typeof right === 'boolean')
+    return isTrue(left) === isTrue(right);
+  return normalLine(left) === normalLine(right);
+};
+
+/** Components in any order, a slash at the end of the address or not: the same source. */
+const normalLine = (value: Plain | undefined): string => {
+  const text = pyStr(value ?? '');
+  if (!/^deb(?:-src)? /.test(text)) return text;
+  const options = /\[[^\]]*\]/.exec(text)?.[0] ?? '';
+  const [type, uri = '', dist, ...comps] = text.replace(options, '').split(/\s+/);
+  return [type, options, uri.replace(/\/+$/, ''), dist, ...comps.sort()].join(' ');
+};
+
+const oldAndNew = (keys: readonly string[], before: PlainDict, after: PlainDict): PlainDict =>
+  Object.fromEntries(keys.map(key => [key, { new: after[key] ?? null, old: before[key] ?? null }]));
