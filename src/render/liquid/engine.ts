@@ -12,6 +12,8 @@ import { unwrap } from './wrap.ts';
 export type Engine = {
   readonly liquid: Liquid;
   readonly parse: (text: string, file: string) => Template[];
+  /** The file that a template's text was read from. */
+  readonly fileOf: (text: string) => string | undefined;
 };
 
 const engines = new WeakMap<FileRoots, Map<string, Engine>>();
@@ -26,11 +28,17 @@ export const engineFor = (files: FileRoots, saltenv: string): Engine => {
 };
 
 const makeEngine = (files: FileRoots, saltenv: string): Engine => {
+  const names = new Map<string, string>();
+  const read = (file: string): string => {
+    const text = files.read(file, saltenv);
+    names.set(text, file);
+    return text;
+  };
   const liquid = new Liquid({
     root: ['/'],
     partials: ['/'],
     layouts: ['/'],
-    fs: fileSystem(files, saltenv),
+    fs: fileSystem(files, saltenv, read),
     relativeReference: true,
     cache: 1000,
     strictVariables: true,
@@ -48,6 +56,7 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
   const parsed = new Map<string, Template[]>();
   return {
     liquid,
+    fileOf: text => names.get(text),
     parse: (text, file) => {
       const key = `${file}\0${text}`;
       const known = parsed.get(key);
@@ -63,7 +72,7 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
 const maxParsed = 2000;
 
 /** Templates by their path inside the roots, `/`-rooted while Liquid handles them. */
-const fileSystem = (files: FileRoots, saltenv: string) => ({
+const fileSystem = (files: FileRoots, saltenv: string, read: (file: string) => string) => ({
   sep: '/',
   resolve: (dir: string, file: string) => {
     const path = file.replace(/^salt:\/\//, '');
@@ -74,8 +83,8 @@ const fileSystem = (files: FileRoots, saltenv: string) => ({
   containsSync: () => true,
   exists: async (file: string) => files.find(file, saltenv) !== undefined,
   existsSync: (file: string) => files.find(file, saltenv) !== undefined,
-  readFile: async (file: string) => files.read(file, saltenv),
-  readFileSync: (file: string) => files.read(file, saltenv),
+  readFile: async (file: string) => read(file),
+  readFileSync: read,
 });
 
 /** The value, guarded where another engine reads it. */

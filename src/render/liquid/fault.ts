@@ -12,7 +12,12 @@ type Located = {
   };
 };
 
-type Page = { readonly file: string; readonly tplfile: string; readonly text: string };
+type Page = {
+  readonly file: string;
+  readonly tplfile: string;
+  readonly text: string;
+  readonly fileOf: (text: string) => string | undefined;
+};
 
 /** A Liquid error in our words: what, in which template, with the lines around. */
 export const liquidFault = (error: unknown, page: Page): TsaltError => {
@@ -25,7 +30,9 @@ export const liquidFault = (error: unknown, page: Page): TsaltError => {
   if (originalError instanceof TsaltError && originalError.excerpt !== undefined)
     return originalError;
   const [line, column] = token?.getPosition() ?? [];
-  const place = token?.file && token.file !== tplfile ? token.file : file;
+  const own = token?.input === undefined || token.input === text;
+  const written = own ? tplfile : (page.fileOf(token.input) ?? token.file ?? tplfile);
+  const place = written === tplfile ? file : written;
   const spot = { file: place, text: token?.input ?? text, line, column };
   const reason = reasonOf(located);
   const undefinedName = /^undefined variable: (.*)$/.exec(reason)?.[1];

@@ -1,5 +1,7 @@
 import type { Context, Liquid } from 'liquidjs';
-import type { Data, Dict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { callFilter } from '../filters/filter.ts';
+import { saltFilters } from '../filters/filters.ts';
 import { stageOf } from './stage.ts';
 import { unwrap, wrap } from './wrap.ts';
 
@@ -31,4 +33,16 @@ export const registerFilters = (liquid: Liquid): void => {
     const { request } = stageOf(this.context.globals);
     return wrap(await request.context.call(String(fun), args, kwargs));
   } as never);
+  for (const [name, filter] of Object.entries(saltFilters)) {
+    liquid.registerFilter(name, function (this: FilterThis, value: unknown, ...argv: unknown[]) {
+      const { args, kwargs } = split(this, argv);
+      return wrap(callFilter(name, filter, unwrap(value), args, kwargs));
+    } as never);
+  }
+  liquid.registerFilter('size', ((value: unknown) => sizeOf(unwrap(value))) as never);
+};
+
+const sizeOf = (data: Data): number => {
+  if (typeof data === 'string') return Array.from(data).length;
+  return Array.isArray(data) ? data.length : isDict(data) ? data.size : 0;
 };

@@ -9,14 +9,14 @@ export const renderLiquid = async (text: string, stage: Stage): Promise<string> 
   if (!text.includes('{{') && !text.includes('{%')) return text;
   const { request, variables } = stage;
   const tplfile = String(variables.get('tplfile') ?? request.file);
+  const { liquid, parse, fileOf } = engineFor(request.context.files, request.saltenv);
   try {
-    const { liquid, parse } = engineFor(request.context.files, request.saltenv);
     const templates = parse(text, tplfile);
     const globals = Object.create(null) as Record<string, unknown>;
     for (const [name, value] of variables) globals[String(name)] = wrap(value);
     setStage(globals, stage);
     return (await liquid.render(templates, Object.create(null), { globals })) as string;
   } catch (error) {
-    throw liquidFault(error, { file: request.file, tplfile, text });
+    throw liquidFault(error, { file: request.file, tplfile, text, fileOf });
   }
 };

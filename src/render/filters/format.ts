@@ -1,0 +1,67 @@
+import { dumpJson } from '../../data/json-dump.ts';
+import { type Data, isDict } from '../../data/value.ts';
+import { dumpYaml } from '../../data/yaml-dump.ts';
+import { loadYaml } from '../../yaml/load.ts';
+import { JsonReader } from '../json-reader.ts';
+import { type FilterTable, isTrue, textOf } from './filter.ts';
+
+/** Data written as text and read from it: `yaml`, `json`, `yaml_encode` … */
+export const formatFilters: FilterTable = {
+  yaml: {
+    params: ['flow_style'],
+    run: (value, flow = true) => formatYaml(value, flow === null ? null : isTrue(flow)),
+  },
+  json: {
+    params: ['sort_keys', 'indent'],
+    run: (value, sortKeys = true, indent) =>
+      dumpJson(value, {
+        sortKeys: isTrue(sortKeys),
+        indent: typeof indent === 'number' ? indent : undefined,
+      }),
+  },
+  tojson: {
+    params: ['indent', 'sort_keys'],
+    run: (value, indent, sortKeys = false) =>
+      dumpJson(value, {
+        ascii: true,
+        sortKeys: isTrue(sortKeys),
+        indent: typeof indent === 'number' ? indent : undefined,
+      }).replace(/[<>&']/g, char => `\\u00${char.charCodeAt(0).toString(16)}`),
+  },
+  yaml_encode: { params: [], run: value => yamlEncode(value) },
+  yaml_dquote: { params: [], run: value => yamlDoubleQuote(textOf(value)) },
+  yaml_squote: { params: [], run: value => dumpQuoted(textOf(value)) },
+  dict_to_sls_yaml_params: {
+    params: ['flow_style'],
+    run: (value, flow = false) => {
+      if (!isDict(value)) throw new TypeError('dict_to_sls_yaml_params takes a dictionary');
+      return formatYaml(
+        [...value].map(pair => new Map([pair])),
+        isTrue(flow),
+      );
+    },
+  },
+  load_yaml: { params: [], run: value => loadYaml(textOf(value), { file: 'load_yaml' }) },
+  load_json: { params: [], run: value => new JsonReader(textOf(value)).read() },
+};
+
+/** `|yaml`: Salt's dump without the line end. */
+const formatYaml = (value: Data, defaultFlowStyle: boolean | null): string =>
+  dumpYaml(value, { defaultFlowStyle }).trim();
+
+/** A double-quoted YAML scalar on one line. */
+export const yamlDoubleQuote = (text: string): string => {
+  const forced = dumpYaml(`\x07${text}`, { width: Number.MAX_SAFE_INTEGER }).trimEnd();
+  return `"${forced.slice('"\\a'.length)}`;
+};
+
+const dumpQuoted = (text: string): string =>
+  `'${text.replaceAll("'", "''").replaceAll('\n', '\n\n')}'`;
+
+/** A scalar as YAML that reads back as itself; texts are always in double quotes. */
+export const yamlEncode = (value: Data): string => {
+  if (typeof value === 'string') return yamlDoubleQuote(value);
+  if (Array.isArray(value) || isDict(value))
+    throw new TypeError('yaml_encode() only works with YAML scalar data');
+  return dumpYaml(value).trim();
+};

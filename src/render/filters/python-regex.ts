@@ -1,0 +1,44 @@
+/**
+ * A Python regular expression as JavaScript's: named groups, `\A`, `\Z`, inline flags.
+ * Matching is by code point, as in Python.
+ *
+ * @throws TypeError for a pattern that JavaScript cannot express.
+ */
+export const pythonRegex = (
+  pattern: string,
+  flags: { ignorecase?: boolean; multiline?: boolean; sticky?: boolean; global?: boolean },
+): RegExp => {
+  let letters = `${flags.ignorecase ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.sticky ? 'y' : ''}${flags.global ? 'g' : ''}`;
+  const inline = /^\(\?([aiLmsux]+)\)/.exec(pattern);
+  let source = inline ? pattern.slice(inline[0].length) : pattern;
+  for (const letter of inline?.[1] ?? '')
+    if ('ims'.includes(letter) && !letters.includes(letter)) letters += letter;
+  if (inline?.[1]?.includes('x'))
+    source = source.replace(/\\.|\s+|#.*$/gm, part => (part.startsWith('\\') ? part : ''));
+  source = source
+    .replace(/\(\?P</g, '(?<')
+    .replace(/\(\?P=(\w+)\)/g, '\\k<$1>')
+    .replace(/\\A/g, '(?<![\\s\\S])')
+    .replace(/\\Z/g, '(?![\\s\\S])');
+  try {
+    return new RegExp(source, `${letters}u`);
+  } catch {
+    try {
+      return new RegExp(source, letters);
+    } catch (error) {
+      throw new TypeError(`'${pattern}' is no regular expression: ${(error as Error).message}`);
+    }
+  }
+};
+
+/** Python's replacement text: `\1`, `\g<1>`, `\g<name>`, `\n`; `$` means nothing. */
+export const expandReplacement = (
+  template: string,
+  match: readonly (string | undefined)[],
+  groups: Readonly<Record<string, string | undefined>> | undefined,
+): string =>
+  template.replace(/\\(?:g<(\w+)>|(\d{1,2})|([nrt\\]))/g, (whole, name, digits, control) => {
+    const key: string | undefined = name ?? digits;
+    if (key !== undefined) return (/^\d+$/.test(key) ? match[Number(key)] : groups?.[key]) ?? '';
+    return { n: '\n', r: '\r', t: '\t', '\\': '\\' }[control as string] ?? whole;
+  });
