@@ -39,7 +39,8 @@ if (cachedData === undefined || script.cachedDataRejected) {
       fs.mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
       if (!privateDir()) return;
       for (const name of fs.readdirSync(cacheDir))
-        if (name.startsWith('cli-') && name !== `${key}.cache`) fs.rmSync(path.join(cacheDir, name));
+        if (name.startsWith('cli-') && name !== `${key}.cache`)
+          fs.rmSync(path.join(cacheDir, name));
       const temporary = `${cacheFile}.${process.pid}`;
       fs.writeFileSync(temporary, script.createCachedData(), { mode: 0o600 });
       fs.renameSync(temporary, cacheFile);

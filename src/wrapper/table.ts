@@ -7,8 +7,10 @@ import { grains } from './functions/grains.ts';
 import { log } from './functions/log.ts';
 import { match } from './functions/match.ts';
 import { pillar } from './functions/pillar.ts';
+import { saltutil } from './functions/saltutil.ts';
 import { slsutil } from './functions/slsutil.ts';
 import { state } from './functions/state.ts';
+import { sysModule } from './functions/sys.ts';
 
 const modules: Readonly<Record<string, WrapperModule>> = {
   config,
@@ -18,8 +20,10 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   log,
   match,
   pillar,
+  saltutil,
   slsutil,
   state,
+  sys: sysModule(() => wrapperModules()),
 };
 
 /** The function of the control node with this name, if there is one. */

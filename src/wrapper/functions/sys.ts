@@ -1,0 +1,102 @@
+import {
+  argspecs,
+  docs,
+  functionNames,
+  functionsOf,
+  moduleNames,
+  moduleText,
+} from '../../data/module-docs.ts';
+import { toData } from '../../data/value.ts';
+import type { ModuleMeta } from '../../protocol/meta.ts';
+import type { Plain } from '../../protocol/plain.ts';
+import { namesIn } from '../../render/renderers.ts';
+import type { WrapperFunction, WrapperModule } from '../define.ts';
+
+/** What the built-in renderers do, for `sys.renderer_doc`. */
+const rendererDocs: Readonly<Record<string, string>> = {
+  age: 'Opens age-encrypted values (ASCII armor) with the identities of the control node.',
+  gpg: 'Opens PGP-encrypted values (ASCII armor) with the key ring of the control node.',
+  jinja: 'Renders Jinja templates.',
+  js: 'Runs a JavaScript module; its default export is the data, or a function that gives it.',
+  json: 'Reads JSON.',
+  json5: 'Reads JSON5: JSON with comments, trailing commas and unquoted keys.',
+  liquid: 'Renders Liquid templates.',
+  mako: 'Renders Mako templates.',
+  text: 'Gives the text as it is.',
+  toml: 'Reads TOML.',
+  ts: 'Runs a TypeScript module; its default export is the data, or a function that gives it.',
+  wempy: 'Renders Wempy templates.',
+  yaml: "Reads YAML by Salt's rules.",
+  yamlex: 'Reads YAML with the tags !aggregate and !reset and ordered mappings.',
+};
+
+type Modules = () => readonly ModuleMeta[];
+
+/**
+ * `sys.*`: documentation and signatures, read from the sources. Nothing here asks a host.
+ * @param own the functions of the control node itself
+ */
+export const sysModule = (own: Modules): WrapperModule => {
+  const listing = (
+    doc: string,
+    work: (modules: readonly ModuleMeta[], wanted: string[]) => Plain,
+  ): WrapperFunction => ({
+    doc,
+    params: [],
+    rest: true,
+    work: ({ ctx, rest }) => toData(work([...ctx.modules, ...own()], rest.map(String))),
+  });
+  const spec = (kind: 'exec' | 'state', doc: string): WrapperFunction => ({
+    doc,
+    params: [['module', '']],
+    work: ({ ctx, text }) => toData(argspecs([...ctx.modules, ...own()], kind, text('module'))),
+  });
+  return {
+    doc: 'Documentation and signatures of all modules, from their sources.',
+    functions: {
+      doc: listing('Documentation of functions: all, of modules, or by glob.', (modules, wanted) =>
+        docs(modules, 'exec', wanted),
+      ),
+      state_doc: listing(
+        'Documentation of states: all, of modules, or by glob.',
+        (modules, wanted) => docs(modules, 'state', wanted),
+      ),
+      argspec: spec('exec', 'Arguments and defaults of functions.'),
+      state_argspec: spec('state', 'Arguments and defaults of states.'),
+      list_modules: listing('Names of the execution modules.', (modules, wanted) =>
+        moduleNames(modules, 'exec', wanted),
+      ),
+      list_functions: listing(
+        'Names of the functions: all, of modules, or by glob.',
+        (modules, wanted) => functionNames(modules, 'exec', wanted),
+      ),
+      list_state_modules: listing('Names of the state modules.', (modules, wanted) =>
+        moduleNames(modules, 'state', wanted),
+      ),
+      list_state_functions: listing(
+        'Names of the states: all, of modules, or by glob.',
+        (modules, wanted) => functionNames(modules, 'state', wanted),
+      ),
+      list_renderers: listing('Names of the renderers.', (modules, wanted) =>
+        rendererNames(modules).filter(name => wanted.length === 0 || wanted.includes(name)),
+      ),
+      renderer_doc: listing('Documentation of renderers.', (modules, wanted) =>
+        Object.fromEntries(
+          rendererNames(modules)
+            .filter(name => wanted.length === 0 || wanted.includes(name))
+            .map(name => [name, rendererDoc(modules, name)]),
+        ),
+      ),
+    },
+  };
+};
+
+const rendererNames = (modules: readonly ModuleMeta[]): string[] =>
+  [...new Set([...namesIn(undefined), ...moduleNames(modules, 'renderers')])].sort();
+
+const rendererDoc = (modules: readonly ModuleMeta[], name: string): string => {
+  const own = modules.find(({ kind, file }) => kind === 'renderers' && file === name);
+  const fun = own && functionsOf([own], 'renderers').get(`${name}.render`);
+  if (own) return moduleText(own) || (fun?.doc ?? '');
+  return rendererDocs[name] ?? '';
+};
