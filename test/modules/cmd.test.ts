@@ -105,7 +105,7 @@ test('test mode runs nothing', async () => {
   const result = await within(testing(context), () => state.run(`touch ${file}`));
   expect(result).toEqual({
     name: `touch ${file}`,
-    changes: {},
+    changes: { cmd: `touch ${file}` },
     result: null,
     comment: `Command "touch ${file}" would have been executed`,
   });

@@ -115,7 +115,10 @@ export const run = async (
   const refused = badEnvironment(name, env);
   if (refused) return refused;
   if (__opts__.test && !testNameOf(stateful))
-    return wouldRun(name, `Command "${line}" would have been executed`, stateful);
+    return {
+      ...wouldRun(name, `Command "${line}" would have been executed`, stateful),
+      changes: { cmd: name },
+    };
   if (cwd && !isFolder(cwd))
     return failed(name, `Desired working directory "${cwd}" is not available`);
   const options = {
