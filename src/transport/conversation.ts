@@ -66,7 +66,8 @@ export class Conversation {
 
   /** What the host printed that was not for us, for diagnostics. */
   get noise(): string {
-    return readable(this.#noise.toString('utf8'));
+    const rest = this.#started ? Buffer.alloc(0) : this.#buffer;
+    return readable(Buffer.concat([this.#noise, rest]).toString('utf8'));
   }
 
   get stderr(): string {
