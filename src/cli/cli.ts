@@ -18,7 +18,7 @@ export const main = async (argv: readonly string[], env: Env): Promise<number> =
 };
 
 const dispatch = async (given: Given, argv: readonly string[], env: Env): Promise<number> => {
-  const { options } = given;
+  const { options, words } = given;
   if (options.help === true || argv.length === 0) {
     const { helpText } = await import('./parse.ts');
     process.stdout.write(await helpText(process.stdout.columns ?? 100));
@@ -34,6 +34,11 @@ const dispatch = async (given: Given, argv: readonly string[], env: Env): Promis
   const path = typeof options.config === 'string' ? { path: options.config } : {};
   const config = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
   if (options.hosts === true) return listHosts(given, config, env);
+  if (words[0] === 'module' && words[1] === 'new') {
+    const { newModule } = await import('./new-module.ts');
+    process.stdout.write(await newModule(words.slice(2), config));
+    return exitCode.ok;
+  }
   return runCall(given, config, env);
 };
 

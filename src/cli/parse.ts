@@ -14,6 +14,13 @@ export type Given = {
 
 const usage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';
 
+const otherUsage = [
+  'module new KIND NAME   write a module of your own and its test',
+  'clean <target>         remove what runs leave on the hosts',
+]
+  .map(line => `       tsalt-ssh ${line}`)
+  .join('\n');
+
 const parser = (argv: readonly string[]) =>
   yargs([...argv])
     .scriptName('tsalt-ssh')
@@ -87,7 +94,7 @@ const unknownOption = (name: string): TsaltError => {
 export const helpText = async (columns: number): Promise<string> => {
   const exitCodes = exitCodeHelp.map(([code, words]) => `  ${String(code).padStart(3)}  ${words}`);
   const text = await parser([])
-    .usage(`Usage: ${usage}`)
+    .usage(`Usage: ${usage}\n${otherUsage}`)
     .epilogue(
       [
         'Targets are ids of the roster, with * ? [ ] as wildcards; user@host:port, @local,',

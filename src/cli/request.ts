@@ -11,6 +11,7 @@ import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
 import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';
+import { cleanCommand } from './clean.ts';
 import type { Given } from './parse.ts';
 import { renderRoster } from './render-roster.ts';
 import { adHocTarget, resolvableTarget, targetType } from './target.ts';
@@ -74,6 +75,9 @@ const callOf = ({ options, words }: Given): Call => {
     throw new TsaltError('usage-words', 'A target and a function are needed.', {
       hint: 'tsalt-ssh --help shows how to give them.',
     });
+  // A host of that name is still there as `-L clean`.
+  if (target === 'clean' && fun !== undefined && given.length === 0 && options.list !== true)
+    return { target: fun, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: cleanCommand };
   if (fun === undefined)
     throw new TsaltError(
       'usage-words',

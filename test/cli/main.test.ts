@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { cleanCommand } from '../../src/cli/clean.ts';
 import { exitCodeOf } from '../../src/cli/exit-code.ts';
 import type { HostResult } from '../../src/protocol/event.ts';
 
@@ -171,6 +174,35 @@ test('a prompt without a terminal is an error at once', () => {
   expect(JSON.parse(stdout).web1).toMatch(
     /^The host 'web1' needs a password, and there is no terminal to ask at\./,
   );
+});
+
+test('module new writes a module and its test', () => {
+  const dir = project({ 'states/top.sls': '' });
+  const { status, stdout } = cli(dir, 'module', 'new', 'exec', 'greeting');
+  expect(status).toBe(0);
+  expect(stdout).toContain('wrote states/_modules/greeting.ts\n');
+  expect(readFileSync(join(dir, 'states/_modules/greeting.ts'), 'utf8')).toContain('export const');
+  expect(cli(dir, 'module', 'new', 'exec').stderr).toMatch(
+    /^tsalt-ssh: A new module needs a kind and a name\.\n/,
+  );
+});
+
+test('clean removes the workspace of a host and nothing else', () => {
+  const dir = project({
+    'home/.cache/tsalt-ssh/node-1': '',
+    'home/.cache/other/x': '',
+    // Another user's number, so that no workspace in /tmp of the real one is touched.
+    'bin/id': '#!/bin/sh\necho tsalt-test-nobody\n',
+  });
+  chmodSync(join(dir, 'bin/id'), 0o755);
+  const { stdout } = spawnSync(cleanCommand, {
+    shell: true,
+    encoding: 'utf8',
+    env: { HOME: join(dir, 'home'), PATH: `${join(dir, 'bin')}:${process.env.PATH}` },
+  });
+  expect(stdout).toBe(`removed ${join(dir, 'home/.cache/tsalt-ssh')}\n`);
+  expect(existsSync(join(dir, 'home/.cache/tsalt-ssh'))).toBe(false);
+  expect(existsSync(join(dir, 'home/.cache/other/x'))).toBe(true);
 });
 
 const result = (fields: Partial<HostResult>): HostResult => ({

@@ -212,6 +212,12 @@ test.each([
   expect((made as Request).hosts.at(-1)).toMatchObject(host);
 });
 
+test('clean is a shell command for its target', async () => {
+  const made = await request(['clean', 'web*']);
+  expect(made).toMatchObject({ target: 'web*', raw: expect.stringContaining('rm -rf "$d"') });
+  expect(await request(['-L', 'clean', 'test.ping'])).toMatchObject({ target: 'clean' });
+});
+
 test('--local is the target @local', async () => {
   expect(await request(['--local', 'test.ping'])).toMatchObject({
     target: 'local',
