@@ -45,21 +45,22 @@ const renameMissing = (one: Problem, asked: string, saltenv: string): Problem =>
 
 type Order = { next: number; readonly auto: boolean };
 
-/** What one SLS and everything it includes add up to. */
+/** What one SLS declares, and the parts of what it includes. */
 type Part = {
-  /** Own states first, then those of the includes, SLS by SLS. */
-  readonly states: High[];
+  readonly states: High;
   readonly extend: Data[];
   exclude: Data[] | undefined;
+  readonly included: Part[];
   /** The IDs that stand in several SLS of the run, as this part has them. */
   readonly claims: Map<DataKey, Data>;
   readonly problems: Problem[];
 };
 
 const newPart = (): Part => ({
-  states: [],
+  states: new Map(),
   extend: [],
   exclude: undefined,
+  included: [],
   claims: new Map(),
   problems: [],
 });
@@ -79,7 +80,7 @@ const sharedIds = (parts: Iterable<Part>): ReadonlySet<DataKey> => {
   const seen = new Set<DataKey>();
   const shared = new Set<DataKey>();
   for (const { states } of parts)
-    for (const id of states[0]?.keys() ?? []) {
+    for (const id of states.keys()) {
       if (seen.has(id)) shared.add(id);
       seen.add(id);
     }
@@ -97,7 +98,7 @@ const flatten = (
 ): Part => {
   const enter = (loaded: LoadedSls): Frame => {
     const part = parts.get(loaded) as Part;
-    for (const [id, body] of part.states[0] ?? []) if (shared.has(id)) part.claims.set(id, body);
+    for (const [id, body] of part.states) if (shared.has(id)) part.claims.set(id, body);
     return { loaded, part, next: 0 };
   };
   const stack: Frame[] = [enter(root)];
@@ -110,7 +111,7 @@ const flatten = (
       else frame.part.problems.push(include);
       continue;
     }
-    if (order.auto && frame.part.states[0]) number(frame.part.states[0], order);
+    if (order.auto) number(frame.part.states, order);
     stack.pop();
     const parent = stack.at(-1);
     if (!parent) return frame.part;
@@ -126,16 +127,23 @@ const mergeIn = (target: Part, part: Part, problems: Problem[]): void => {
     if (first !== undefined) problems.push(conflict(id, first, body));
     target.claims.set(id, body);
   }
-  for (const states of part.states) target.states.push(states);
-  for (const extension of part.extend) target.extend.push(extension);
-  if (part.exclude) target.exclude = [...(target.exclude ?? []), ...part.exclude];
+  target.included.push(part);
 };
 
 const assemble = (whole: Part): High => {
   const high: High = new Map();
-  for (const states of whole.states) for (const [id, body] of states) high.set(id, body);
-  if (whole.extend.length > 0) high.set('__extend__', withoutDuplicates(whole.extend));
-  if (whole.exclude) high.set('__exclude__', whole.exclude);
+  const extend: Data[] = [];
+  let exclude: Data[] | undefined;
+  // Own states come first, then those of the includes in their order.
+  const open = [whole];
+  for (let part = open.pop(); part; part = open.pop()) {
+    for (const [id, body] of part.states) high.set(id, body);
+    for (const extension of part.extend) extend.push(extension);
+    if (part.exclude) exclude = [...(exclude ?? []), ...part.exclude];
+    for (const inner of part.included.toReversed()) open.push(inner);
+  }
+  if (extend.length > 0) high.set('__extend__', withoutDuplicates(extend));
+  if (exclude) high.set('__exclude__', exclude);
   return high;
 };
 
@@ -148,9 +156,8 @@ const ownPart = (loaded: LoadedSls): Part => {
   if (loaded.includeProblems.length === 0) source.delete('include');
   if (source.has('extend')) takeExtend(source, loaded, part);
   if (source.has('exclude')) takeExclude(source, loaded, part);
-  const states: High = new Map();
-  for (const [id, body] of source) states.set(id, declare(id, body, source, loaded, part.problems));
-  part.states.push(states);
+  for (const [id, body] of source)
+    part.states.set(id, declare(id, body, source, loaded, part.problems));
   return part;
 };
 

@@ -2,7 +2,7 @@ import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { fnmatchFilter } from '../targeting/glob.ts';
+import { fnmatchFilter, isGlob } from '../targeting/glob.ts';
 import { pyStr } from '../targeting/python-text.ts';
 import { isFalsy, placeOf, problem, setFile } from './high.ts';
 import type { Problem } from './problem.ts';
@@ -50,7 +50,7 @@ export const loadSls = async ({ matches, loader }: LoadOptions): Promise<SlsTree
         const message = `No matching salt environment for environment '${saltenv}' found`;
         roots.push({ asked, saltenv, loaded: problem(message, undefined) });
       }
-      const found = fnmatchFilter(await listed(session, saltenv), asked);
+      const found = await named(session, saltenv, asked);
       for (const sls of found.length > 0 ? found : [asked])
         if (!session.seen.has(keyOf(saltenv, sls)))
           roots.push({ asked, saltenv, loaded: await loadOne(session, saltenv, sls) });
@@ -79,7 +79,7 @@ type Session = {
   readonly matches: Matches;
   /** `env:sls` of everything rendered so far. */
   readonly seen: Set<string>;
-  readonly lists: Map<string, readonly string[]>;
+  readonly lists: Map<string, ReadonlySet<string>>;
   readonly envs: readonly string[];
 };
 
@@ -89,13 +89,20 @@ const isEnv = ({ envs }: Session, saltenv: string): boolean =>
 
 const keyOf = (saltenv: string, sls: string): string => `${saltenv}:${sls}`;
 
-const listed = async (session: Session, saltenv: string): Promise<readonly string[]> => {
-  if (!isEnv(session, saltenv)) return [];
+const listed = async (session: Session, saltenv: string): Promise<ReadonlySet<string>> => {
+  if (!isEnv(session, saltenv)) return new Set();
   const known = session.lists.get(saltenv);
   if (known) return known;
-  const list = await session.loader.list(saltenv);
+  const list = new Set(await session.loader.list(saltenv));
   session.lists.set(saltenv, list);
   return list;
+};
+
+/** The SLS of an environment that a name or glob means. */
+const named = async (session: Session, saltenv: string, name: string): Promise<string[]> => {
+  const list = await listed(session, saltenv);
+  if (isGlob(name)) return fnmatchFilter(list, name);
+  return list.has(name) ? [name] : [];
 };
 
 type Rendered = { readonly rendered?: RenderedSls; readonly problems: readonly Problem[] };
@@ -195,7 +202,7 @@ const resolveInclude = async (
   if (envs.length !== 1 && !envs.includes(from.saltenv))
     return unresolved(session, env, name, envs);
   const saltenv = envs.length === 1 ? (envs[0] as string) : from.saltenv;
-  const targets = fnmatchFilter(await listed(session, saltenv), name);
+  const targets = await named(session, saltenv, name);
   return { saltenv, targets: targets.length > 0 ? targets : [name] };
 };
 
@@ -216,14 +223,12 @@ const absolute = (written: string, from: Includer): string | undefined => {
 const envsWith = async (session: Session, name: string): Promise<string[]> => {
   const found: string[] = [];
   for (const env of session.matches.keys())
-    if (fnmatchFilter(await listed(session, env), name).length > 0) found.push(env);
+    if ((await named(session, env, name)).length > 0) found.push(env);
   return found;
 };
 
 const envIfKnown = async (session: Session, env: string, name: string): Promise<string[]> =>
-  session.matches.has(env) || fnmatchFilter(await listed(session, env), name).length > 0
-    ? [env]
-    : [];
+  session.matches.has(env) || (await named(session, env, name)).length > 0 ? [env] : [];
 
 const unresolved = (
   session: Session,

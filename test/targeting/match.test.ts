@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { toData, toDict } from '../../src/data/value.ts';
+import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { fnmatch } from '../../src/targeting/glob.ts';
 import { complaint, matches, needs, type Subject } from '../../src/targeting/match.ts';
 
@@ -125,7 +125,9 @@ test('says what has to be known before an expression can be decided', () => {
 
 test('explains a target that can match nothing', () => {
   expect(complaint('web*', 'glob')).toBeUndefined();
-  expect(complaint('web[1', 'pcre')).toMatch(/^Regular expression "web\[1" is not valid: .*never closed/);
+  expect(complaint('web[1', 'pcre')).toMatch(
+    /^Regular expression "web\[1" is not valid: .*never closed/,
+  );
   expect(complaint('a(b', 'pcre')).toMatch(/^Regular expression "a\(b" is not valid/);
   expect(complaint('os', 'grain')).toBe('"os" has no value to compare with: write key:value');
   expect(complaint('300.1.1.1', 'ipcidr')).toBe('"300.1.1.1" is neither an address nor a network');
