@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  createReadStream,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { CommandExecutionError } from '../api.ts';
+import { writeAll } from './atomic-write.ts';
+import { readTar } from './tar-reader.ts';
+import { withZip } from './zip-reader.ts';
+
+export type Member = { readonly path: string; readonly kind: 'file' | 'dir' | 'symlink' | 'link' };
+
+export type ArchiveFormat = 'tar' | 'zip';
+
+/** The format that a file's name tells. */
+export const guessFormat = (name: string): ArchiveFormat | undefined => {
+  const lower = name.toLowerCase().replace(/[?#].*$/, '');
+  if (/\.(zip|jar|war|whl)$/.test(lower)) return 'zip';
+  return /\.(tar|tgz|tbz2?|txz|tlz|tzst)$|\.tar\.\w+$/.test(lower) ? 'tar' : undefined;
+};
+
+type Item = Member & {
+  readonly mode: number | undefined;
+  readonly mtime?: number;
+  readonly target: string;
+  readonly body: () => AsyncIterable<Buffer>;
+};
+
+/** What an archive holds, after `strip` leading parts of each path are taken off. */
+export const listArchive = async (
+  file: string,
+  format: ArchiveFormat,
+  strip = 0,
+): Promise<Member[]> => {
+  const members: Member[] = [];
+  await eachItem(file, format, strip, async ({ path, kind }) => {
+    members.push({ path, kind });
+  });
+  return members;
+};
+
+/**
+ * Unpacks an archive below a directory. Nothing is written outside of it: absolute paths, `..`
+ * and devices are refused, and links that the archive brings are never written through.
+ */
+export const unpackArchive = async (
+  file: string,
+  format: ArchiveFormat,
+  dest: string,
+  { strip = 0, keepModes = true }: { strip?: number; keepModes?: boolean } = {},
+): Promise<string[]> => {
+  mkdirSync(dest, { recursive: true });
+  const root = realpathSync(dest);
+  const done: string[] = [];
+  await eachItem(file, format, strip, async item => {
+    await place(item, root, keepModes);
+    done.push(item.kind === 'dir' ? `${item.path}/` : item.path);
+  });
+  return done;
+};
+
+const eachItem = async (
+  file: string,
+  format: ArchiveFormat,
+  strip: number,
+  visit: (item: Item) => Promise<void>,
+): Promise<void> => {
+  const accept = async (
+    name: string,
+    kind: string,
+    item: Omit<Item, 'path' | 'kind'>,
+  ): Promise<void> => {
+    const path = safePath(name, strip);
+    if (path === undefined) return;
+    if (kind === 'other')
+      throw new CommandExecutionError(`The archive holds a device or pipe, ${name}: refused`);
+    await visit({ ...item, path, kind: kind as Member['kind'] });
+  };
+  if (format === 'zip')
+    return withZip(file, async entries => {
+      for (const { name, kind, mode, encrypted, content } of entries) {
+        if (encrypted)
+          throw new CommandExecutionError(
+            `The archive is protected by a password (${name}), which is not supported`,
+          );
+        const target = kind === 'symlink' ? content().toString('utf8') : '';
+        await accept(name, kind, {
+          mode,
+          target,
+          body: () => once(kind === 'file' ? content() : undefined),
+        });
+      }
+    });
+  for await (const { entry, body } of readTar(decompressed(file))) {
+    const target = entry.kind === 'link' ? (safePath(entry.target, strip) ?? '') : entry.target;
+    await accept(entry.name, entry.kind, { mode: entry.mode, mtime: entry.mtime, target, body });
+  }
+};
+
+async function* once(content: Buffer | undefined): AsyncGenerator<Buffer> {
+  if (content) yield content;
+}
+
+const safePath = (name: string, strip: number): string | undefined => {
+  if (name.startsWith('/') || name.split('/').includes('..') || name.includes('\0'))
+    throw new CommandExecutionError(
+      `The archive holds a path outside of its place, ${JSON.stringify(name)}: refused`,
+    );
+  const parts = normalize(name)
+    .split('/')
+    .filter(part => part !== '' && part !== '.')
+    .slice(strip);
+  return parts.length === 0 ? undefined : parts.join('/');
+};
+
+const place = async (item: Item, root: string, keepModes: boolean): Promise<void> => {
+  const path = join(root, item.path);
+  mkdirSync(dirname(path), { recursive: true });
+  const parent = realpathSync(dirname(path));
+  if (parent !== root && !parent.startsWith(root + sep))
+    throw new CommandExecutionError(
+      `The archive would write through a link, at ${item.path}: refused`,
+    );
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (item.kind === 'dir') {
+    if (there && !there.isDirectory()) rmSync(path);
+    mkdirSync(path, { recursive: true });
+    if (keepModes && item.mode !== undefined) chmodSync(path, item.mode | 0o700);
+    return;
+  }
+  if (there) rmSync(path, { recursive: true });
+  if (item.kind === 'symlink') return symlinkSync(item.target, path);
+  if (item.kind === 'link') {
+    const target = join(root, item.target);
+    const real = realpathSync(target);
+    if (!real.startsWith(root + sep) || lstatSync(target).isSymbolicLink())
+      throw new CommandExecutionError(
+        `The archive links to a file outside, at ${item.path}: refused`,
+      );
+    return linkSync(real, path);
+  }
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
+  const fd = openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+  try {
+    for await (const part of item.body()) writeAll(fd, part);
+  } finally {
+    closeSync(fd);
+  }
+  if (keepModes && item.mode !== undefined) chmodSync(path, item.mode & 0o777);
+  if (item.mtime !== undefined) utimesSync(path, item.mtime, item.mtime);
+};
+
+const magic: readonly [Buffer, string[] | 'gzip'][] = [
+  [Buffer.of(0x1f, 0x8b), 'gzip'],
+  [Buffer.from('BZh'), ['bzip2', '-dc']],
+  [Buffer.of(0xfd, 0x37, 0x7a, 0x58, 0x5a), ['xz', '-dc']],
+  [Buffer.of(0x28, 0xb5, 0x2f, 0xfd), ['zstd', '-dc']],
+  [Buffer.from('LZIP'), ['lzip', '-dc']],
+];
+
+/** A tar file's bytes, unpacked by what they begin with, not by the file's name. */
+async function* decompressed(file: string): AsyncGenerator<Uint8Array> {
+  let head: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(file, { end: 15 })) head = chunk as Buffer;
+  const how = magic.find(([start]) => head.subarray(0, start.length).equals(start))?.[1];
+  if (how === 'gzip') yield* createReadStream(file).pipe(createGunzip());
+  else if (how) yield* throughProgram(how, file);
+  else yield* createReadStream(file);
+}
+
+async function* throughProgram(
+  [program = '', ...args]: string[],
+  file: string,
+): AsyncGenerator<Uint8Array> {
+  const child = spawn(program, [...args, '--', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<string>(resolve => {
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => {
+      said += text.toString();
+    });
+    child.on('error', error =>
+      resolve(`${program} cannot be started (${error.message}); install it`),
+    );
+    child.on('close', code => resolve(code === 0 ? '' : `${program} failed: ${said.trim()}`));
+  });
+  for await (const chunk of child.stdout) yield chunk as Buffer;
+  const problem = await ended;
+  if (problem) throw new CommandExecutionError(problem);
+}

@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
+import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
+import { type Account, applyPerms, permDifferences, readPerms } from '../lib/check-perms.ts';
+import { missingAccounts } from '../lib/file-checks.ts';
+import {
+  exists,
+  expandUser,
+  isAbs,
+  isDir,
+  isFile,
+  linkExists,
+  lstatOf,
+} from '../lib/file-paths.ts';
+import { chooseSource, findSource } from '../lib/file-source.ts';
+import { redactUrl } from '../lib/source-url.ts';
+import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+
+type ExtractedOptions = {
+  source_hash?: string | null;
+  source_hash_name?: string | null;
+  source_hash_update?: boolean;
+  skip_verify?: boolean;
+  keep_source?: boolean;
+  options?: string | null;
+  force?: boolean;
+  overwrite?: boolean;
+  clean?: boolean;
+  user?: Account;
+  group?: Account;
+  if_missing?: string | null;
+  trim_output?: boolean | number;
+  extract_perms?: boolean;
+  enforce_toplevel?: boolean;
+  enforce_ownership_on?: string | null;
+  archive_format?: string | null;
+};
+
+/**
+ * Makes sure that what an archive holds is unpacked.
+ *
+ * @param name the directory to unpack in
+ * @param source the archive: `salt://`, `http(s)://`, a path; of a list the first that is there
+ * @param source_hash hash of an archive from the web
+ * @param source_hash_name name to look up in a file of hashes
+ * @param source_hash_update accepted for compatibility: what is missing is unpacked
+ * @param skip_verify take an archive from the web without a hash
+ * @param keep_source accepted for compatibility
+ * @param options `--strip-components=N`
+ * @param force replace what is there but of another kind
+ * @param overwrite unpack even when all is there
+ * @param clean remove what is of another kind first
+ * @param user owner of what is unpacked
+ * @param group group of what is unpacked
+ * @param if_missing unpack only when this path is missing
+ * @param trim_output name so many files at most in the changes
+ * @param extract_perms keep the modes
+ * @param enforce_toplevel refuse an archive that holds more than one thing at its top
+ * @param enforce_ownership_on set the owner of only this path
+ * @param archive_format `tar` or `zip`; guessed from the name when left out
+ *
+ * @example
+ * /opt:
+ *   archive.extracted:
+ *     - source: https://example.com/app-1.2.tar.gz
+ *     - source_hash: sha256=…
+ *     - user: root
+ */
+export const extracted = async (
+  name: string,
+  source: string | string[],
+  {
+    source_hash = null,
+    source_hash_name = null,
+    source_hash_update: _update = false,
+    skip_verify = false,
+    keep_source: _keep = true,
+    options = null,
+    force = false,
+    overwrite = false,
+    clean = false,
+    user = null,
+    group = null,
+    if_missing = null,
+    trim_output = false,
+    extract_perms = true,
+    enforce_toplevel = true,
+    enforce_ownership_on = null,
+    archive_format = null,
+  }: ExtractedOptions = {},
+): Promise<StateReturn> => {
+  const path = expandUser(name).replace(/(.)\/+$/, '$1');
+  const ret = newReturn(name);
+  if (!isAbs(path)) return failed(ret, `${path} is not an absolute path`);
+  if (exists(path) && !isDir(path)) return failed(ret, `${path} exists and is not a directory`);
+  if (if_missing && linkExists(if_missing)) return { ...ret, comment: `Path ${if_missing} exists` };
+  const problem = missingAccounts(user, group);
+  if (problem) return failed(ret, problem);
+  const strip = stripOf(options);
+  if (strip === undefined)
+    return failed(ret, `options "${options}" are not supported: only --strip-components=N is`);
+  const scratch = mkdtempSync(join(tmpdir(), 'tsalt-archive-'));
+  try {
+    const chosen = Array.isArray(source)
+      ? await chooseSource(source, source_hash, __env__.name)
+      : { source, source_hash };
+    const shown = redactUrl(chosen.source);
+    const format = archive_format ?? guessFormat(chosen.source);
+    if (format !== 'tar' && format !== 'zip')
+      return failed(
+        ret,
+        archive_format
+          ? `Invalid archive_format '${archive_format}'. Either set it to a supported value (tar, zip) or remove this argument and the archive format will be guessed based on file extension.`
+          : "Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, zip",
+      );
+    const file = join(scratch, `archive.${format}`);
+    const found = await findSource(chosen.source, {
+      name: path,
+      saltenv: __env__.name,
+      source_hash: chosen.source_hash,
+      source_hash_name,
+      skip_verify,
+      near: file,
+    });
+    (await found.content()).place(file, { mode: 0o600 });
+
+    const members = await listArchive(file, format, strip);
+    const top = new Set(members.map(member => member.path.split('/')[0]));
+    if (enforce_toplevel && strip === 0 && top.size !== 1)
+      return failed(
+        ret,
+        `Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. To avoid a '${format}-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to ${join(path, 'some_dir')} instead of ${path}).`,
+      );
+    const wrong = members.filter(member => isWrong(path, member)).map(member => member.path);
+    if (wrong.length > 0 && !force && !clean)
+      return failed(
+        ret,
+        `The below paths (relative to ${path}) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- ${wrong.join('\n- ')}`,
+      );
+    const missing = members.filter(member => !linkExists(join(path, member.path)));
+    const needed = overwrite || wrong.length > 0 || missing.length > 0;
+    const owned = (
+      enforce_ownership_on ? [enforce_ownership_on] : members.map(m => join(path, m.path))
+    )
+      .filter(linkExists)
+      .filter(
+        each => Object.keys(permDifferences(readPerms(each, false), { user, group })).length > 0,
+      );
+    if (!needed && owned.length === 0)
+      return { ...ret, comment: 'All files in archive are already present' };
+    if (__opts__.test)
+      return {
+        ...ret,
+        result: null,
+        changes: needed
+          ? { extracted_files: members.map(member => member.path) }
+          : { 'updated ownership': true },
+        comment: needed
+          ? `Archive ${shown} would be extracted to ${path}`
+          : 'All files in archive are already present. Ownership would be updated on one or more files/directories.',
+      };
+    if (needed) {
+      const isNew = !isDir(path);
+      for (const each of wrong) await __salt__['file.remove']?.(join(path, each));
+      if (wrong.length > 0) ret.changes.removed = wrong.map(each => join(path, each));
+      const files: string[] = await __salt__['archive.extract']?.(file, path, {
+        archive_format: format,
+        strip_components: strip,
+        extract_perms,
+      });
+      const limit = trim_output === true ? 100 : trim_output === false ? files.length : trim_output;
+      if (isNew) ret.changes.directories_created = [path];
+      ret.changes.extracted_files = files.slice(0, limit);
+      ret.comment = `${shown} extracted to ${path}`;
+      if (files.length > limit) ret.comment += `. Output was trimmed to ${limit} number of lines`;
+    } else ret.comment = 'All files in archive are already present';
+    if (user || group) setOwners(ret, path, members, { user, group }, enforce_ownership_on);
+    return ret;
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+};
+
+/** The number of `--strip-components` in tar options; undefined for any other option. */
+const stripOf = (options: string | null): number | undefined => {
+  const words = (options ?? '').trim();
+  if (words === '' || /^-?[zjJvxpf]+$/.test(words)) return 0;
+  const found = words.match(/^--strip(?:-components)?[= ](\d+)$/)?.[1];
+  return found === undefined ? undefined : Number(found);
+};
+
+const isWrong = (dir: string, { path, kind }: Member): boolean => {
+  const full = join(dir, path);
+  const there = lstatOf(full);
+  if (!there) return false;
+  if (kind === 'dir') return !isDir(full);
+  if (kind === 'symlink') return !there.isSymbolicLink();
+  return !isFile(full) || there.isSymbolicLink();
+};
+
+const setOwners = (
+  ret: StateReturn,
+  dir: string,
+  members: readonly Member[],
+  owners: { user: Account; group: Account },
+  only: string | null,
+): void => {
+  const paths = only ? [only] : members.map(({ path }) => join(dir, path));
+  for (const path of paths) {
+    if (!linkExists(path)) continue;
+    if (Object.keys(permDifferences(readPerms(path, false), owners)).length === 0) continue;
+    applyPerms(path, owners);
+    ret.changes['updated ownership'] = true;
+  }
+};

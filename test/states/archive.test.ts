@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { which } from '../../src/modules/lib/which.ts';
+import { makeHost, type TestHost } from './runner.ts';
+import { runThreeTimes } from './three-runs.ts';
+
+let host: TestHost;
+beforeEach(() => {
+  host = makeHost();
+});
+afterEach(() => host.remove());
+
+const makeTree = (): string => {
+  const tree = join(host.root, 'tree');
+  mkdirSync(join(tree, 'app/sub'), { recursive: true });
+  writeFileSync(join(tree, 'app/run'), '#!/bin/sh\n', { mode: 0o755 });
+  writeFileSync(join(tree, `app/sub/${'long'.repeat(40)}`), 'x'.repeat(2000));
+  symlinkSync('run', join(tree, 'app/link'));
+  return tree;
+};
+
+test.each([
+  ['tar.gz', 'czf', 'gzip'],
+  ['tar.xz', 'cJf', 'xz'],
+  ['tar.bz2', 'cjf', 'bzip2'],
+  ['tar', 'cf', 'tar'],
+])('a %s is unpacked once, as tar itself does it', async (extension, flags, program) => {
+  if (!which(program)) return;
+  const tree = makeTree();
+  const archive = join(host.root, `a.${extension}`);
+  execFileSync('tar', [flags, archive, '-C', tree, 'app']);
+  await runThreeTimes(host, {
+    title: '',
+    fun: 'archive.extracted',
+    name: 'ROOT/out',
+    args: [archive],
+    comment: `${archive} extracted to ROOT/out`,
+  });
+  expect(
+    execFileSync('diff', ['-r', join(tree, 'app'), join(host.root, 'out/app')]).toString(),
+  ).toBe('');
+});
+
+test.skipIf(!which('python3'))('a zip is unpacked once', async () => {
+  const archive = join(host.root, 'a.zip');
+  execFileSync('python3', [
+    '-c',
+    `import shutil;shutil.make_archive(${JSON.stringify(archive.slice(0, -4))},"zip",${JSON.stringify(makeTree())})`,
+  ]);
+  await runThreeTimes(host, {
+    title: '',
+    fun: 'archive.extracted',
+    name: 'ROOT/out',
+    args: [archive],
+  });
+  expect(readFileSync(join(host.root, 'out/app/run'), 'utf8')).toBe('#!/bin/sh\n');
+});
+
+test('strip-components takes leading folders off', async () => {
+  const archive = join(host.root, 'a.tgz');
+  execFileSync('tar', ['czf', archive, '-C', makeTree(), 'app']);
+  const options = { options: '--strip-components=1' };
+  expect(await host.state('archive.extracted', `${host.root}/out`, archive, options)).toMatchObject(
+    { result: true },
+  );
+  expect(existsSync(join(host.root, 'out/run'))).toBe(true);
+});
+
+test.each([
+  ['../evil', 'The archive holds a path outside of its place, "../evil": refused'],
+  ['/evil', 'The archive holds a path outside of its place, "/evil": refused'],
+])('a path that leads outside (%s) is refused', async (name, comment) => {
+  host.write('x', 'evil');
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cPf', archive, '--transform', `s,.*,${name},`, '-C', host.root, 'x']);
+  expect(await host.state('archive.extracted', `${host.root}/in/out`, archive)).toMatchObject({
+    result: false,
+    comment,
+  });
+  expect(existsSync(join(host.root, 'in/evil'))).toBe(false);
+});
+
+test('nothing is written through a link that the archive brings', async () => {
+  mkdirSync(join(host.root, 'victim'));
+  const first = join(host.root, 'a.tar');
+  mkdirSync(join(host.root, 't'));
+  symlinkSync(join(host.root, 'victim'), join(host.root, 't/d'));
+  execFileSync('tar', ['cf', first, '-C', join(host.root, 't'), 'd']);
+  execFileSync('rm', [join(host.root, 't/d')]);
+  host.write('t/d/evil', 'x');
+  execFileSync('tar', ['rf', first, '-C', join(host.root, 't'), 'd/evil']);
+  const result = await host.state('archive.extracted', `${host.root}/out`, first);
+  expect(result).toMatchObject({
+    result: false,
+    comment: 'The archive would write through a link, at d/evil: refused',
+  });
+  expect(existsSync(join(host.root, 'victim/evil'))).toBe(false);
+});
