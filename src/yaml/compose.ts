@@ -96,7 +96,7 @@ export const compose = (source: Source): YamlNode | undefined => {
       event.tagStart < 0 ? undefined : source.text.slice(event.tagStart, event.tagEnd);
     const tag = written === undefined ? undefined : fullTag(written, handles);
     if (event.type === EVENT_ID.SCALAR) {
-      const value = getScalarValue(source.text, event);
+      const value = scalarValue(source.text, event);
       if (/[\ud800-\udfff]/u.test(value))
         throw source.fault('yaml-syntax', 'found invalid Unicode character escape code', at);
       const plain = event.style === SCALAR_STYLE.PLAIN;
@@ -138,6 +138,16 @@ const bomb = (source: Source, offset: number) =>
     source.position(offset),
     'Aliases of aliases grow by multiplication; write the data out or fetch it by other means.',
   );
+
+/** A block scalar that ends with the text, without a line end, has none either. */
+const scalarValue = (text: string, event: ScalarEvent): string => {
+  const value = getScalarValue(text, event);
+  const block =
+    event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
+  return block && event.valueEnd === text.length && /[^\r\n]$/.test(text) && value.endsWith('\n')
+    ? value.slice(0, -1)
+    : value;
+};
 
 const anchorOf = (
   source: Source,

@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyPosition, nodePosition } from '../../src/data/position.ts';
 import { type Data, type Dict, Float } from '../../src/data/value.ts';
-import { showError } from '../../src/protocol/error.ts';
+import { showError, TsaltError } from '../../src/protocol/error.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
 const value = (text: string): Data => loadYaml(text);
@@ -163,4 +164,58 @@ test.each(['[', '{a: ', '- ', '? ', '!x [', '&a [', "{'"])(
 test('a byte order mark is no part of the text, an empty text is null', () => {
   expect(value('\ufeffa: 1')).toEqual(new Map([['a', 1]]));
   expect(value('# nothing\n')).toBe(null);
+});
+
+test.each([
+  ['a: |\n  x', 'x'],
+  ['a: |\n  x\n', 'x\n'],
+  ['a: |+\n  x', 'x'],
+  ['a: |\n  x\n  ', 'x\n'],
+  ['a: >\n  x\n  y', 'x y'],
+  ['a: "x\ny"', 'x y'],
+  ["a:\t'x'", 'x'],
+])('%j holds %j', (text, expected) => {
+  expect((value(text) as Dict).get('a')).toBe(expected);
+});
+
+test('quoted text and brackets may go on at any column, and errors keep the written place', () => {
+  expect(value('a:\n  b: [1,\n2, {c:\n3}]\n  d: \t{x: 1}\n')).toEqual(
+    new Map([
+      [
+        'a',
+        new Map<string, unknown>([
+          ['b', [1, 2, new Map([['c', 3]])]],
+          ['d', new Map([['x', 1]])],
+        ]),
+      ],
+    ]),
+  );
+  expect(failure('a:\n  b: [1,\n2, !x 3]\n')).toContain("tag '!x' (a.sls:3:4)");
+});
+
+test('any text is data or one clear error, within bounded time', () => {
+  const piece = fc.constantFrom(
+    ...'a: b\n|- |  |\n|# c|"|\'|[|]|{|}|,|&x |*x|!t |<<: |? |---\n|%|>-\n|~|0644|\t|\r\n|é|\ufeff|\\|@'.split(
+      '|',
+    ),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(piece, { maxLength: 40 }).map(parts => parts.join('')),
+        fc.string({ unit: 'binary' }),
+      ),
+      text => {
+        const start = performance.now();
+        try {
+          loadYaml(text, { file: 'a.sls' });
+        } catch (error) {
+          expect(error).toBeInstanceOf(TsaltError);
+          expect((error as TsaltError).at?.line).toBeGreaterThan(0);
+        }
+        expect(performance.now() - start).toBeLessThan(2000);
+      },
+    ),
+    { numRuns: 1500 },
+  );
 });

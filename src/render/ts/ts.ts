@@ -1,19 +1,11 @@
-import { createRequire, SourceMap } from 'node:module';
-import { dirname } from 'node:path';
-import { compileFunction } from 'node:vm';
-import type { BuildFailure, Plugin } from 'esbuild';
 import type { Data } from '../../data/value.ts';
-import { messageOf, renderFault } from '../fault.ts';
+import { renderFault } from '../fault.ts';
 import { fromJs } from '../js-value.ts';
 import { withoutShebang } from '../pipe.ts';
 import { contextOf } from '../script/context.ts';
 import type { Stage } from '../types.ts';
-import * as api from './sls-api.ts';
-
-type Loaded = { readonly exports: Record<string, unknown>; readonly map: SourceMap };
-
-const loaded = new Map<string, Promise<Loaded>>();
-const maxLoaded = 500;
+import { loadModule, thrown } from './load-module.ts';
+import { type SlsContext, slsStorage } from './sls-api.ts';
 
 /**
  * An SLS written in TypeScript or JavaScript: `export const run = …` (sync or async, gets
@@ -24,7 +16,7 @@ const maxLoaded = 500;
 export const renderTs = async (text: string, stage: Stage): Promise<Data> => {
   const { file } = stage.request;
   const body = withoutShebang(text);
-  const { exports, map } = await load(body, file);
+  const { exports, map } = await loadModule(body, file);
   const main = exports.run ?? exports.default;
   if (main === undefined)
     throw renderFault(
@@ -33,9 +25,9 @@ export const renderTs = async (text: string, stage: Stage): Promise<Data> => {
       { file, text: body, line: 1 },
       { hint: 'Write `export const run = () => ({ … })` or `export default { … }`.' },
     );
-  const context = contextOf(stage) as api.SlsContext;
+  const context = contextOf(stage) as SlsContext;
   try {
-    const value: unknown = await api.slsStorage.run(context, () =>
+    const value: unknown = await slsStorage.run(context, () =>
       typeof main === 'function' ? main(context) : main,
     );
     const data = fromJs(value);
@@ -44,98 +36,3 @@ export const renderTs = async (text: string, stage: Stage): Promise<Data> => {
     throw thrown(error, file, body, map);
   }
 };
-
-const load = (text: string, file: string): Promise<Loaded> => {
-  const key = `${file}\0${text}`;
-  const known = loaded.get(key);
-  if (known) return known;
-  if (loaded.size >= maxLoaded) loaded.clear();
-  const fresh = compile(text, file);
-  loaded.set(key, fresh);
-  fresh.catch(() => loaded.delete(key));
-  return fresh;
-};
-
-const compile = async (text: string, file: string): Promise<Loaded> => {
-  const { build } = await import('esbuild');
-  const result = await build({
-    stdin: { contents: text, sourcefile: file, resolveDir: dirname(file), loader: 'ts' },
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    sourcemap: 'external',
-    outdir: '/',
-    logLevel: 'silent',
-    plugins: [slsPlugin],
-  }).catch((error: BuildFailure) => {
-    throw notBuilt(error, file, text);
-  });
-  const output = result.outputFiles.find(({ path }) => path.endsWith('.js'))?.text ?? '';
-  const mapText = result.outputFiles.find(({ path }) => path.endsWith('.map'))?.text ?? '{}';
-  const map = new SourceMap(JSON.parse(mapText));
-  const module = { exports: {} as Record<string, unknown> };
-  try {
-    const body = compileFunction(
-      output,
-      ['module', 'exports', 'require', '__filename', '__dirname', slot],
-      {
-        filename: file,
-      },
-    );
-    body(module, module.exports, createRequire(`${dirname(file)}/`), file, dirname(file), api);
-  } catch (error) {
-    throw thrown(error, file, text, map);
-  }
-  return { exports: module.exports, map };
-};
-
-const slot = '__tsalt_sls__';
-
-const slsPlugin: Plugin = {
-  name: 'tsalt-ssh/sls',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^tsalt-ssh\/sls$/ }, () => ({ path: 'sls', namespace: 'tsalt-ssh' }));
-    onLoad({ filter: /.*/, namespace: 'tsalt-ssh' }, () => ({
-      contents: Object.keys(api)
-        .map(name => `export const ${name} = ${slot}.${name};`)
-        .join('\n'),
-    }));
-  },
-};
-
-const notBuilt = (error: BuildFailure, file: string, text: string) => {
-  const [first] = error.errors ?? [];
-  const place = first?.location;
-  const own = place && file.endsWith(place.file.replace(/^(?:\.\.\/)+/, ''));
-  return renderFault('ts-syntax', `TypeScript: ${first?.text ?? messageOf(error)}`, {
-    file: own || !place ? file : place.file,
-    text: own ? text : (place?.lineText ?? ''),
-    line: own ? place.line : place ? 1 : undefined,
-    column: place ? place.column + 1 : undefined,
-  });
-};
-
-/** What the user's code threw, at its own line; never with a stack. */
-const thrown = (error: unknown, file: string, text: string, map: SourceMap) => {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
-  const at = stack.indexOf(`${file}:`);
-  const [, line, column] = /^:(\d+):(\d+)/.exec(at < 0 ? '' : stack.slice(at + file.length)) ?? [];
-  const entry = line ? map.findEntry(Number(line) - 1, Number(column) - 1) : undefined;
-  const found = entry as { originalLine?: number; originalColumn?: number } | undefined;
-  return renderFault(
-    'ts-failed',
-    `${(error as Error)?.name ?? 'Error'}: ${messageOf(error)}`,
-    {
-      file,
-      text,
-      line: plusOne(found?.originalLine),
-      column: plusOne(found?.originalColumn),
-    },
-    { cause: error },
-  );
-};
-
-const plusOne = (count: number | undefined): number | undefined =>
-  count === undefined ? undefined : count + 1;

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { armor, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
+import { afterAll, expect, test } from 'vitest';
+import { site } from './site.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tsalt-keys-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const block = (text: string): string =>
+  text
+    .trim()
+    .split('\n')
+    .map(line => `  ${line}`)
+    .join('\n');
+
+const age = async (text: string, identity: string): Promise<string> => {
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(await identityToRecipient(identity));
+  return armor.encode(await encrypter.encrypt(text));
+};
+
+test('age decrypts marked values anywhere, in data and in text', async () => {
+  const identity = await generateIdentity();
+  const file = join(folder, 'age.key');
+  writeFileSync(file, `# mine\n${identity}\n`);
+  const secret = await age('s3cret: #1', identity);
+  const { data } = site({ opts: { age_identity_file: file } });
+  const text = `a: |\n${block(secret)}\nb:\n  - c: ${JSON.stringify(`x ${secret.trim()} y`)}\nd: 1\n`;
+  expect(await data(text, { pipe: 'yaml|age' })).toEqual({
+    a: 's3cret: #1',
+    b: [{ c: 'x s3cret: #1 y' }],
+    d: 1,
+  });
+  expect(
+    await data(`a: |\n${block(await age('plain', identity))}\n`, { pipe: 'age|yaml' }),
+  ).toEqual({ a: 'plain\n'.trim() });
+});
+
+test('age says what is missing and shows no secret', async () => {
+  const [mine, other] = [await generateIdentity(), await generateIdentity()];
+  const file = join(folder, 'other.key');
+  writeFileSync(file, other);
+  const text = `#!yaml|age\na: |\n${block(await age('s3cret', mine))}\n`;
+  const denied = await site({ opts: { age_identity_file: file } }).failure(text);
+  expect(denied).toContain('age: ');
+  expect(denied).not.toContain('s3cret');
+  expect(denied).not.toContain('AGE-SECRET-KEY');
+  expect(await site({ opts: { age_identity_file: join(folder, 'none') } }).failure(text)).toContain(
+    'the identity file cannot be read',
+  );
+});
+
+const hasGpg = (() => {
+  try {
+    execFileSync('gpg', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+test.skipIf(!hasGpg)(
+  'gpg (needs gpg) decrypts marked values with the keys of gpg_keydir',
+  async () => {
+    const home = mkdtempSync(join(folder, 'gpg-'));
+    const gpg = (args: string[], input = ''): string =>
+      execFileSync(
+        'gpg',
+        [
+          '--homedir',
+          home,
+          '--batch',
+          '--quiet',
+          '--pinentry-mode',
+          'loopback',
+          '--passphrase',
+          '',
+          ...args,
+        ],
+        { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'] },
+      );
+    gpg(['--quick-generate-key', 'test@example.com', 'default', 'default', 'never']);
+    const secret = gpg(
+      ['--armor', '--trust-model', 'always', '--encrypt', '-r', 'test@example.com'],
+      's3cret',
+    );
+    const { data, failure } = site({ opts: { gpg_keydir: home } });
+    expect(await data(`#!yaml|gpg\na: |\n${block(secret)}\nb: [1]\n`)).toEqual({
+      a: 's3cret',
+      b: [1],
+    });
+    const broken = secret.replace(/\n([A-Za-z0-9+/]{20})/, '\n$1AAAA');
+    expect(await failure(`#!yaml|gpg\na: |\n${block(broken)}\n`)).toContain('gpg: ');
+    execFileSync('gpgconf', ['--homedir', home, '--kill', 'all'], { stdio: 'ignore' });
+  },
+);
+
+test('without gpg_decrypt_must_succeed a value that cannot be decrypted stays', async () => {
+  const message = '-----BEGIN PGP MESSAGE-----\n\nxxxx\n-----END PGP MESSAGE-----';
+  const { data } = site({ opts: { gpg_keydir: folder, gpg_decrypt_must_succeed: false } });
+  expect(await data(`#!yaml|gpg\na: ${JSON.stringify(message)}\n`)).toEqual({ a: message });
+});
