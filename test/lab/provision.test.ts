@@ -9,7 +9,7 @@ type StateResult = { result: boolean | null; changes: Record<string, unknown>; c
 type Results = Record<string, Record<string, StateResult>>;
 
 const missing = labMissing();
-const lab = createLab(1);
+const lab = createLab(4);
 const hosts = ['web1', 'web2', 'db1'];
 
 /** Everything a run could change, in one comparable text: paths, modes, owners, sizes, contents' hashes, packages, units. */
