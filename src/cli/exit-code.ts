@@ -59,7 +59,7 @@ export const precedence: readonly number[] = [
 ];
 
 /** One host's part in the exit code. */
-export const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): number => {
+const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): number => {
   if (failure !== undefined) return exitCodeOfKind(failure.kind);
   if (retcode === 0) return exitCode.ok;
   // A state run that gives a list of errors did not compile.

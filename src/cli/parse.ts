@@ -1,7 +1,7 @@
 import yargs from 'yargs';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { exitCodeHelp } from './exit-code.ts';
+import { exitCodeHelp, precedence } from './exit-code.ts';
 import { type OptionName, options } from './options.ts';
 
 /** What was typed, before anything is made of it. */
@@ -100,7 +100,7 @@ export const helpText = async (columns: number): Promise<string> => {
         'Targets are ids of the roster, with * ? [ ] as wildcards; user@host:port, @local,',
         '@chroot/DIR, @docker/NAME and @podman/NAME need no roster.',
         '',
-        'Exit codes (the first in the order 130 70 76 77 68 69 64 65 67 20 where hosts differ):',
+        `Exit codes (the first in the order ${precedence.join(' ')} where hosts differ):`,
         ...exitCodes,
         '',
         'Examples:',

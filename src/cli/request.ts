@@ -254,7 +254,7 @@ const jidOf = (text: string | undefined): string => {
 };
 
 /** Salt's job id: the time to the microsecond, in digits. */
-export const newJid = (now: Date): string => {
+const newJid = (now: Date): string => {
   const micros = String(Math.floor((performance.now() * 1000) % 1000)).padStart(3, '0');
   return now.toISOString().replace(/\D/g, '') + micros;
 };

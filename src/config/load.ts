@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '../data/nearest.ts';
 import { describe, type Kind, placeOf, readKey } from '../data/read.ts';
-import { type Data, type Dict, isDict, toData, toPlain } from '../data/value.ts';
+import { type Data, type Dict, isDict, toData } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { loadYaml } from '../yaml/load.ts';
@@ -295,10 +295,4 @@ const optionsOf = (source: Source, config: object): Dict => {
     if (!options.has(key) && !secretKeys.includes(String(key)) && key !== 'roster_defaults')
       options.set(key, value);
   return options;
-};
-
-/** The value of an option as JSON data: for callers that do not work with `Dict`. */
-export const optionOf = (config: Config, key: string): Plain | undefined => {
-  const value = config.options.get(key);
-  return value === undefined ? undefined : toPlain(value);
 };
