@@ -1,5 +1,4 @@
 import { type ModuleContext, setContext } from '../modules/api.ts';
-import { killAllChildren } from '../modules/lib/run-command.ts';
 import { TsaltError } from '../protocol/error.ts';
 import {
   type CallParams,
@@ -25,8 +24,6 @@ export type ServeOptions = {
   readonly preloaded?: Uint8Array;
 };
 
-/** How long a state may go on when the control node has gone (apt must not be cut short). */
-const grace = 60_000;
 /** A control node that has pinged and then is silent for so long has gone. */
 const silence = 35_000;
 
@@ -106,7 +103,7 @@ export const serve = (options: ServeOptions): void => {
     ending = true;
     stopWatching();
     session.stop(why);
-    if (why === 'link lost') await within(session.idle(), grace);
+    if (why === 'link lost') await within(session.idle(), session.grace);
     await killAllChildren();
     await within(session.idle(), 1000);
     peer.close(new TsaltError('wire-closed', 'The control node has gone.', { kind: 'host' }));
@@ -152,6 +149,13 @@ export const serve = (options: ServeOptions): void => {
   };
   if (options.preloaded && options.preloaded.length > 0) receive(options.preloaded);
   wire.read(receive, () => void end('link lost'));
+};
+
+/** Loads what starts processes only where some run: most hosts need none of it. */
+const killAllChildren = async (): Promise<void> => {
+  if (!process.getActiveResourcesInfo().includes('ProcessWrap')) return;
+  const commands = await import('../modules/lib/run-command.ts');
+  await commands.killAllChildren();
 };
 
 const sayHello = async (session: Session): Promise<Hello> => {

@@ -45,6 +45,8 @@ export type SessionHost = {
   };
 };
 
+const packageModules: ReadonlySet<string> = new Set(['pkg', 'pip', 'npm', 'ports', 'kernelpkg']);
+
 /** One control node's work on this host: answers `call` and `run`. */
 export class Session {
   readonly #host: SessionHost;
@@ -54,6 +56,8 @@ export class Session {
   #running = 0;
   #names: ReadonlySet<string> | undefined;
   readonly #idle = new Set<() => void>();
+  /** State modules of the states that run right now, by tag. */
+  readonly #current = new Map<string, string>();
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -68,6 +72,15 @@ export class Session {
   stop(reason: 'cancelled' | 'link lost'): void {
     this.#stopping = true;
     if (reason === 'link lost') this.#linkLost = true;
+  }
+
+  /**
+   * Milliseconds that what runs may still take when the control node has gone. A package
+   * manager cut short leaves a host that needs a hand; anything else can simply be run again.
+   */
+  get grace(): number {
+    const packages = [...this.#current.values()].some(state => packageModules.has(state));
+    return packages ? 300_000 : 10_000;
   }
 
   /** Resolves when no call and no run is going on. */
@@ -137,8 +150,14 @@ export class Session {
           work,
         ),
       log: (level, message) => emit.log(level, 'state', message),
-      onStart: (tag, low) => emit.stateStart(startedOf(tag, low)),
-      onFinish: (tag, result, low) => emit.state(finishedOf(tag, result, low, params.opts)),
+      onStart: (tag, low) => {
+        this.#current.set(tag, low.state);
+        emit.stateStart(startedOf(tag, low));
+      },
+      onFinish: (tag, result, low) => {
+        this.#current.delete(tag);
+        emit.state(finishedOf(tag, result, low, params.opts));
+      },
       refresh: async what => {
         if (what === 'modules') await registry.refresh?.();
         else if (what === 'grains') {
