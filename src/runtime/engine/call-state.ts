@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
@@ -202,5 +201,5 @@ const retryState = async (
 const pause = async ({ host }: RunState, seconds: number): Promise<void> => {
   const end = performance.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0 && !host.stopping(); left = end - performance.now())
-    await sleep(Math.min(left, 500));
+    await new Promise(resolve => setTimeout(resolve, Math.min(left, 500)));
 };
