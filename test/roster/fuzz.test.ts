@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { TsaltError } from '../../src/protocol/error.ts';
+import { isAddress, isId, isUser, readAddress } from '../../src/roster/address.ts';
+import { entriesOf } from '../../src/roster/backends/flat.ts';
+import { parseIni } from '../../src/roster/backends/inventory-ini.ts';
+import { parseSshConfig } from '../../src/roster/backends/sshconfig.ts';
+import { checkHost } from '../../src/roster/check.ts';
+import { readSshOption } from '../../src/roster/ssh-options.ts';
+import { loadYaml } from '../../src/yaml/load.ts';
+
+/** `TSALT_FUZZ_RUNS=200000` looks longer. */
+const numRuns = Number(process.env.TSALT_FUZZ_RUNS ?? 2000);
+const seed = 20261121;
+
+const pieces = fc.constantFrom(
+  ...[
+    'a',
+    'host',
+    'user',
+    'port',
+    'passwd',
+    'proxy_jump',
+    'ssh_options',
+    '__proto__',
+    'constructor',
+  ],
+  ...[
+    '{',
+    '}',
+    '[',
+    ']',
+    ': ',
+    '=',
+    '\n',
+    '  ',
+    '- ',
+    '"',
+    "'",
+    '#',
+    '~',
+    '\u0000',
+    '|',
+    '*',
+    '!',
+    '&x',
+  ],
+  ...[
+    'Host ',
+    'Match ',
+    'Include ',
+    'ProxyCommand',
+    '-o',
+    '[web]',
+    '[a:children]',
+    '[1:3]',
+    '22',
+    '@',
+  ],
+);
+const hostile = fc
+  .array(fc.oneof(pieces, fc.string({ unit: 'binary', maxLength: 4 })), { maxLength: 25 })
+  .map(parts => parts.join(''));
+
+const survives = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch (error) {
+    expect(error).toBeInstanceOf(TsaltError);
+    return undefined;
+  }
+};
+
+test('any flat roster gives safe hosts or a TsaltError', () => {
+  fc.assert(
+    fc.property(hostile, text => {
+      const entries = survives(() => entriesOf(loadYaml(text, { file: '/r' }), '/r')) ?? [];
+      for (const entry of entries) {
+        const checked = survives(() => checkHost([entry], { dict: new Map(), file: '/c' }));
+        if (checked === undefined) continue;
+        const { id, host, user, transport } = checked.host;
+        expect([isId(id), isUser(user)]).toEqual([true, true]);
+        if (transport === undefined || /ssh/.test(transport)) expect(isAddress(host)).toBe(true);
+      }
+    }),
+    { numRuns, seed },
+  );
+});
+
+test('any inventory and any ssh configuration is read or refused', () => {
+  fc.assert(
+    fc.property(hostile, text => {
+      const inventory = survives(() => parseIni(text, '/inventory'));
+      for (const name of inventory?.hosts.keys() ?? []) inventory?.varsOf(name);
+      survives(() => parseSshConfig(text.replace(/include/gi, ''), '/config'));
+      expect(({} as Record<string, unknown>).hosts).toBeUndefined();
+    }),
+    { numRuns, seed },
+  );
+});
+
+test('no address or option lets a command through', () => {
+  fc.assert(
+    fc.property(hostile, text => {
+      const address = readAddress(text);
+      if (address)
+        expect(`${address.user ?? ''}${address.host}`).not.toMatch(/^-|[\s;|&`<>()'"\\]/);
+      const option = readSshOption(text);
+      if ('value' in option) expect(option.value).not.toMatch(/^-|command|[\u0000-\u001f]/i);
+    }),
+    { numRuns, seed },
+  );
+});
