@@ -12,25 +12,27 @@ import type { Problem } from './problem.ts';
  */
 export type High = Dict;
 
-const files = new WeakMap<object, string>();
-const originals = new WeakMap<object, object>();
+// On the nodes themselves: weak maps of that many entries make the garbage collector slow.
+const fileKey = Symbol('file');
+const originalKey = Symbol('original');
+type Marked = object & { [fileKey]?: string; [originalKey]?: object };
 
 /** Remembers which file a mapping was written in. */
-export const setFile = (node: object, file: string): void => {
-  files.set(node, file);
+export const setFile = (node: Marked, file: string): void => {
+  node[fileKey] = file;
 };
 
 /** A shallow copy that still knows where its original was written. */
 export const copyOf = <T extends Dict | Data[]>(node: T): T => {
-  const copy = (isDict(node) ? new Map(node) : [...(node as Data[])]) as T;
-  originals.set(copy, originals.get(node) ?? node);
-  const file = files.get(node);
-  if (file !== undefined) files.set(copy, file);
+  const copy = (isDict(node) ? new Map(node) : [...(node as Data[])]) as T & Marked;
+  const from: Marked = node;
+  copy[originalKey] = from[originalKey] ?? from;
+  if (from[fileKey] !== undefined) copy[fileKey] = from[fileKey];
   return copy;
 };
 
-const positionOf = (node: object, key: unknown): Position | undefined => {
-  const original = originals.get(node) ?? node;
+const positionOf = (node: Marked, key: unknown): Position | undefined => {
+  const original = node[originalKey] ?? node;
   return keyPosition(original, key) ?? nodePosition(original);
 };
 
@@ -39,8 +41,8 @@ const positionOf = (node: object, key: unknown): Position | undefined => {
  * the first that knows its file names it; the innermost that knows a line gives the line.
  */
 export const placeOf = (within: readonly unknown[], key?: unknown): Place | undefined => {
-  const nodes = within.filter(node => typeof node === 'object' && node !== null) as object[];
-  const file = nodes.map(node => files.get(node)).find(one => one !== undefined);
+  const nodes = within.filter(node => typeof node === 'object' && node !== null) as Marked[];
+  const file = nodes.map(node => node[fileKey]).find(one => one !== undefined);
   if (file === undefined) return undefined;
   const last = nodes.at(-1);
   const position = last && positionOf(last, key);

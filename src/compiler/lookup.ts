@@ -12,7 +12,9 @@ export type Ref = { readonly id: DataKey; readonly state: string };
  */
 export class Lookup {
   readonly #high: High;
-  #byArgument: Map<string, Map<Data, Set<DataKey>>> | undefined;
+  /** By module, made when a module is first asked about. */
+  readonly #byArgument = new Map<string, ArgumentIndex>();
+  #byState: Map<string, DataKey[]> | undefined;
   #bySls: Map<Data, DataKey[]> | undefined;
   #byName: Map<Data, Ref> | undefined;
   #places: Map<DataKey, number> | undefined;
@@ -46,12 +48,13 @@ export class Lookup {
 
   /** Tells that arguments of a state were added or replaced. */
   changed(id: DataKey, state: string): void {
-    if (this.#byArgument) indexArguments(this.#byArgument, this.#high, id, state);
+    this.#byState?.get(state)?.push(id);
+    const index = this.#byArgument.get(state);
+    if (index) indexArguments(index, this.#high, id, state);
   }
 
   #withArgument(name: DataKey, state: string): Ref[] {
-    this.#byArgument ??= indexAll(this.#high);
-    const ids = [...(this.#byArgument.get(state)?.get(name) ?? [])];
+    const ids = [...(this.#arguments(state).get(name) ?? [])];
     // The index may still hold what an extend has replaced; and Salt counts every mention.
     const found = ids.flatMap(id =>
       argumentsOf(this.#high, id, state)
@@ -59,6 +62,16 @@ export class Lookup {
         .map(() => ({ id, state })),
     );
     return found.length > 1 ? this.#inOrder(found) : found;
+  }
+
+  #arguments(state: string): ArgumentIndex {
+    const known = this.#byArgument.get(state);
+    if (known) return known;
+    this.#byState ??= indexStates(this.#high);
+    const index: ArgumentIndex = new Map();
+    for (const id of this.#byState.get(state) ?? []) indexArguments(index, this.#high, id, state);
+    this.#byArgument.set(state, index);
+    return index;
   }
 
   #inOrder(refs: Ref[]): Ref[] {
@@ -88,17 +101,10 @@ const argumentsOf = (high: High, id: DataKey, state: string): Data[] => {
   return args.flatMap(arg => (isDict(arg) && arg.size === 1 ? [[...arg.values()][0] ?? null] : []));
 };
 
-const indexArguments = (
-  index: Map<string, Map<Data, Set<DataKey>>>,
-  high: High,
-  id: DataKey,
-  state: string,
-): void => {
-  let values = index.get(state);
-  if (!values) {
-    values = new Map();
-    index.set(state, values);
-  }
+/** The IDs whose arguments have a value. */
+type ArgumentIndex = Map<Data, Set<DataKey>>;
+
+const indexArguments = (values: ArgumentIndex, high: High, id: DataKey, state: string): void => {
   for (const value of argumentsOf(high, id, state)) {
     if (value !== null && typeof value === 'object') continue;
     const ids = values.get(value);
@@ -107,10 +113,14 @@ const indexArguments = (
   }
 };
 
-const indexAll = (high: High): Map<string, Map<Data, Set<DataKey>>> => {
-  const index = new Map<string, Map<Data, Set<DataKey>>>();
+const indexStates = (high: High): Map<string, DataKey[]> => {
+  const index = new Map<string, DataKey[]>();
   for (const id of high.keys())
-    for (const state of statesOf(high, id)) indexArguments(index, high, id, state);
+    for (const state of statesOf(high, id)) {
+      const ids = index.get(state);
+      if (ids) ids.push(id);
+      else index.set(state, [id]);
+    }
   return index;
 };
 

@@ -9,9 +9,10 @@ import type { Problem } from './problem.ts';
 export const verifyHigh = (high: Data): Problem[] => {
   if (!isDict(high)) return [problem('High data is not a dictionary and is invalid', undefined)];
   const requisites: Requisites = new Map();
-  return [...high].flatMap(([id, body]) =>
-    isOwnKey(id) ? [] : verifyId(id, body, high, requisites),
-  );
+  const problems: Problem[] = [];
+  for (const [id, body] of high)
+    if (!isOwnKey(id)) problems.push(...verifyId(id, body, high, requisites));
+  return problems;
 };
 
 /** What each ID's latest requisite statement names, and in which state it stands: Salt's check for pairs. */
@@ -98,21 +99,22 @@ const verifyArgument = (one: StateToVerify, arg: Dict): Problem[] => {
   const { id, body, sls } = one;
   const key = firstKey(arg);
   const value = arg.get(key ?? null) ?? null;
-  const at = placeOf([body, arg], key);
+  if (key !== 'names' && !checkedRequisites.has(key)) return [];
+  const at = (): Problem['at'] => placeOf([body, arg], key);
   const name = pyStr(id);
   if (key === 'names' && !Array.isArray(value)) {
     const message = `The 'names' argument in state '${name}' in SLS '${sls}' needs to be formed as a list`;
-    return [problem(message, at)];
+    return [problem(message, at())];
   }
-  if (typeof key !== 'string' || !checkedRequisites.has(key)) return [];
+  if (typeof key !== 'string' || key === 'names') return [];
   if (!Array.isArray(value)) {
     const message = `The ${key} statement in state '${name}' in SLS '${sls}' needs to be formed as a list`;
-    return [problem(message, at, `Write "- ${key}:" and below it "  - module: id".`)];
+    return [problem(message, at(), `Write "- ${key}:" and below it "  - module: id".`)];
   }
   const problems = verifyRequisites(one, value, at);
   if (arg.size !== 1) {
     const message = `Multiple dictionaries defined in argument of state '${name}' in SLS '${sls}'`;
-    problems.push(problem(message, at));
+    problems.push(problem(message, at()));
   }
   return problems;
 };
@@ -120,7 +122,7 @@ const verifyArgument = (one: StateToVerify, arg: Dict): Problem[] => {
 const verifyRequisites = (
   { id, state, sls, requisites }: StateToVerify,
   list: readonly Data[],
-  at: Problem['at'],
+  at: () => Problem['at'],
 ): Problem[] => {
   const problems: Problem[] = [];
   const own = { state, named: new Map<Data, string>() };
@@ -129,25 +131,25 @@ const verifyRequisites = (
     const [key, value] = typeof item === 'string' ? ['id', item] : firstEntry(item);
     if (key === undefined) {
       const message = `Requisite declaration ${pyStr(item)} in SLS ${sls} is not formed as a single key dictionary`;
-      problems.push(problem(message, at));
+      problems.push(problem(message, at()));
       continue;
     }
     if (key.includes('.')) {
       const message =
         `Invalid requisite type '${key}' in state '${pyStr(id)}', in SLS '${sls}'. Requisite types ` +
         `must not contain dots, did you mean '${key.slice(0, key.indexOf('.'))}'?`;
-      problems.push(problem(message, at));
+      problems.push(problem(message, at()));
     }
     if (value !== null && typeof value === 'object' && (Array.isArray(value) || isDict(value))) {
       const message = `Illegal requisite "${pyRepr(value)}", please check your syntax.\n`;
-      problems.push(problem(message, at));
+      problems.push(problem(message, at()));
       continue;
     }
     own.named.set(value, key);
     const other = isKey(value) ? requisites.get(value) : undefined;
     if (other?.named.get(id) === state && other.state === key) {
       const message = `A recursive requisite was found, SLS "${sls}" ID "${pyStr(id)}" ID "${pyStr(value)}"`;
-      problems.push(problem(message, at, 'Two states cannot each wait for the other.'));
+      problems.push(problem(message, at(), 'Two states cannot each wait for the other.'));
     }
   }
   return problems;
