@@ -375,6 +375,68 @@ describe('aggregation', () => {
   });
 });
 
+describe('listen', () => {
+  const reactions = async (pending: Set<string>, chunks: Parameters<typeof runEngine>[0]) => {
+    const { results } = await runEngine(chunks, {
+      pending: {
+        has: watcher => pending.has(watcher),
+        add: watchers => {
+          for (const watcher of watchers) pending.add(watcher);
+        },
+        done: watcher => void pending.delete(watcher),
+      },
+    });
+    return Object.values(results)
+      .filter(({ comment }) => comment === 'reacted')
+      .map(({ __id__ }) => __id__);
+  };
+  const listener = low('t.ok', 'web', { listen: [{ t: 'conf' }] });
+
+  test('reacts once, after all states, even when the run failed hard', async () => {
+    const chunks = [
+      low('t.changes', 'conf'),
+      listener,
+      low('t.changes', 'more', { listen_in: [{ t: 'web' }] }),
+      low('t.fail', 'bad', { failhard: true }),
+      low('t.ok', 'never'),
+    ];
+
+    expect(await reactions(new Set(), chunks)).toEqual(['listener_web']);
+  });
+
+  test('owed by an earlier run it still happens, once', async () => {
+    const owed = new Set([`listen:${lowTag(listener)}`]);
+
+    expect(await reactions(owed, [low('t.ok', 'conf'), listener])).toEqual(['listener_web']);
+    expect(await reactions(owed, [low('t.ok', 'conf'), listener])).toEqual([]);
+  });
+
+  test('is owed from the change on, until it has happened', async () => {
+    const owed = new Set<string>();
+    await runEngine([low('t.changes', 'conf'), listener], {
+      stopAfter: 1,
+      pending: {
+        has: () => false,
+        add: watchers => {
+          for (const watcher of watchers) owed.add(watcher);
+        },
+        done: watcher => void owed.delete(watcher),
+      },
+    });
+
+    expect([...owed]).toEqual([`listen:${lowTag(listener)}`]);
+  });
+
+  test('to nothing is an error of its own', async () => {
+    const { results } = await runEngine([low('t.ok', 'x', { listen: [{ t: 'gone' }] })]);
+
+    expect(results['Listen_Error_|-listen_gone_|-listen_t_|-Listen_Error']).toMatchObject({
+      result: false,
+      comment: 'Referenced state t: gone does not exist',
+    });
+  });
+});
+
 describe('the umask of a state', () => {
   test("is the process's while it runs, never beside others, and is put back", async () => {
     const before = process.umask();
