@@ -1,14 +1,16 @@
 /** Line and column, both 1-based, in the text that was parsed. */
 export type Position = { readonly line: number; readonly column: number };
 
-const ofKeys = new WeakMap<object, Map<unknown, Position>>();
+type KeyPlaces = { readonly places: Map<unknown, Position>; shared: boolean };
+
+const ofKeys = new WeakMap<object, KeyPlaces>();
 const ofNodes = new WeakMap<object, Position>();
 
 /** Remembers where a mapping's key (or a sequence's index) stands in its source. */
 export const setKeyPosition = (node: object, key: unknown, position: Position): void => {
   const known = ofKeys.get(node);
-  if (known) known.set(key, position);
-  else ofKeys.set(node, new Map([[key, position]]));
+  if (known && !known.shared) known.places.set(key, position);
+  else ofKeys.set(node, { places: new Map(known?.places).set(key, position), shared: false });
 };
 
 export const setNodePosition = (node: object, position: Position): void => {
@@ -17,7 +19,7 @@ export const setNodePosition = (node: object, position: Position): void => {
 
 /** Where a key of a mapping or an item of a sequence was written, when the loader knows. */
 export const keyPosition = (node: object, key: unknown): Position | undefined =>
-  ofKeys.get(node)?.get(key);
+  ofKeys.get(node)?.places.get(key);
 
 export const nodePosition = (node: unknown): Position | undefined =>
   typeof node === 'object' && node !== null ? ofNodes.get(node) : undefined;
@@ -27,5 +29,7 @@ export const copyPositions = (from: object, to: object): void => {
   const node = ofNodes.get(from);
   if (node) ofNodes.set(to, node);
   const keys = ofKeys.get(from);
-  if (keys) ofKeys.set(to, new Map(keys));
+  if (!keys) return;
+  keys.shared = true;
+  ofKeys.set(to, keys);
 };

@@ -14,7 +14,7 @@ const breaks = '\n\x85\u2028\u2029';
 const whitespace = ' \t\r\n\x85\u2028\u2029';
 
 /** Characters that libyaml writes as they are; beyond U+FFFF it writes escapes. */
-export const isPrintable = (char: string): boolean => {
+const isPrintable = (char: string): boolean => {
   const code = char.codePointAt(0) ?? 0;
   return (
     code === 0x0a ||

@@ -32,7 +32,7 @@ const toRegExp = (pattern: string): RegExp => {
 };
 
 /** A shell pattern by the rules of Python's `fnmatch`: `*`, `?`, `[a-z]`, `[!a-z]`. */
-export const globToRegExp = (glob: string): RegExp => {
+const globToRegExp = (glob: string): RegExp => {
   let pattern = '';
   for (let index = 0; index < glob.length; index += 1) {
     const char = glob.charAt(index);

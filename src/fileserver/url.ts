@@ -3,7 +3,7 @@ export type SaltUrl = { readonly path: string; readonly saltenv: string | undefi
 
 const scheme = 'salt://';
 
-export const isSaltUrl = (text: string): boolean => text.startsWith(scheme);
+const isSaltUrl = (text: string): boolean => text.startsWith(scheme);
 
 /**
  * Takes `salt://path?saltenv=name` apart. A path that starts with `|` is escaped: it holds

@@ -88,23 +88,22 @@ export const compose = (source: Source): YamlNode | undefined => {
       add(found);
       continue;
     }
-    const at = source.position(offset);
     const anchor = anchorOf(source, event);
     if (isBareKey(source.text, event, offset, stack.at(-1)))
-      throw source.fault('yaml-syntax', 'did not find expected key', at);
+      throw source.fault('yaml-syntax', 'did not find expected key', offset);
     const written =
       event.tagStart < 0 ? undefined : source.text.slice(event.tagStart, event.tagEnd);
     const tag = written === undefined ? undefined : fullTag(written, handles);
     if (event.type === EVENT_ID.SCALAR) {
       const value = scalarValue(source.text, event);
       if (/[\ud800-\udfff]/u.test(value))
-        throw source.fault('yaml-syntax', 'found invalid Unicode character escape code', at);
+        throw source.fault('yaml-syntax', 'found invalid Unicode character escape code', offset);
       const plain = event.style === SCALAR_STYLE.PLAIN;
       const node: YamlNode = {
         kind: 'scalar',
         tag:
           tag ?? (plain && written === undefined ? tagPrefix + yamlKind(value) : `${tagPrefix}str`),
-        at,
+        at: offset,
         weight: 1,
         value,
         plain,
@@ -113,10 +112,26 @@ export const compose = (source: Source): YamlNode | undefined => {
       add(node);
       continue;
     }
+    const anchored = anchor !== undefined;
     const node: SequenceNode | MappingNode =
       event.type === EVENT_ID.SEQUENCE
-        ? { kind: 'sequence', tag: tag ?? `${tagPrefix}seq`, at, weight: 1, items: [] }
-        : { kind: 'mapping', tag: tag ?? `${tagPrefix}map`, at, weight: 1, pairs: [], flat: false };
+        ? {
+            kind: 'sequence',
+            tag: tag ?? `${tagPrefix}seq`,
+            at: offset,
+            weight: 1,
+            items: [],
+            anchored,
+          }
+        : {
+            kind: 'mapping',
+            tag: tag ?? `${tagPrefix}map`,
+            at: offset,
+            weight: 1,
+            pairs: [],
+            anchored,
+            flat: false,
+          };
     if (anchor !== undefined) anchors.set(anchor, 'open');
     stack.push({ node, anchor, flow: event.style === COLLECTION_STYLE.FLOW });
   }

@@ -1,5 +1,5 @@
 import { findKey } from '../data/key.ts';
-import { type Position, setKeyPosition, setNodePosition } from '../data/position.ts';
+import { setKeyPosition, setNodePosition } from '../data/position.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
@@ -24,10 +24,10 @@ export class Constructor {
 
   construct(node: YamlNode): Data {
     if (node.kind === 'scalar') return this.#scalar(node);
-    const known = this.#done.get(node);
+    const known = node.anchored ? this.#done.get(node) : undefined;
     if (known !== undefined) return known;
     const data = this.#collection(node);
-    this.#done.set(node, data);
+    if (node.anchored) this.#done.set(node, data);
     return data;
   }
 
@@ -60,14 +60,14 @@ export class Constructor {
       throw this.#fault(`expected a mapping node, but found ${node.kind}`, node.at);
     flatten(node, this.#source);
     const dict: Dict = new Map();
-    setNodePosition(dict, node.at);
+    setNodePosition(dict, this.#source.position(node.at));
     for (const [keyNode, valueNode] of node.pairs) {
       const key = this.#key(keyNode);
       const value = this.construct(valueNode);
       const twin = findKey(dict, key);
       if (twin !== undefined) throw this.#conflict(node, keyNode, key);
       dict.set(key, value);
-      setKeyPosition(dict, key, keyNode.at);
+      setKeyPosition(dict, key, this.#source.position(keyNode.at));
     }
     return dict;
   }
@@ -86,9 +86,9 @@ export class Constructor {
     if (node.kind !== 'sequence')
       throw this.#fault(`expected a sequence node, but found ${node.kind}`, node.at);
     const list = node.items.map(item => this.construct(item));
-    setNodePosition(list, node.at);
+    setNodePosition(list, this.#source.position(node.at));
     node.items.forEach((item, index) => {
-      if (item.kind === 'scalar') setKeyPosition(list, index, item.at);
+      if (item.kind === 'scalar') setKeyPosition(list, index, this.#source.position(item.at));
     });
     return list;
   }
@@ -162,16 +162,17 @@ export class Constructor {
       ([other]) =>
         other !== second && findKey(new Map([[this.#key(other), null]]), key) !== undefined,
     );
-    const line = first ? first[0].at.line : node.at.line;
+    const { line } = this.#source.position(first ? first[0].at : node.at);
+    const again = this.#source.position(second.at).line;
     return this.#source.fault(
       'yaml-duplicate-key',
-      `found conflicting ID '${showKey(key)}': it is on line ${line} and again on line ${second.at.line}`,
+      `found conflicting ID '${showKey(key)}': it is on line ${line} and again on line ${again}`,
       second.at,
       'A mapping holds each key once; rename one, or join the two.',
     );
   }
 
-  #fault(message: string, at: Position): TsaltError {
+  #fault(message: string, at: number): TsaltError {
     return this.#source.fault('yaml-data', message, at);
   }
 }

@@ -17,6 +17,7 @@ export class Source {
   readonly firstLine: number;
   readonly #written: string;
   #starts: number[] | undefined;
+  #line = 0;
   readonly #indented = new Map<number, number>();
 
   constructor(text: string, { file, firstLine }: LoadOptions) {
@@ -29,13 +30,16 @@ export class Source {
   position(offset: number): Position {
     this.#starts ??= lineStarts(this.text);
     const starts = this.#starts;
-    let low = 0;
-    let high = starts.length - 1;
+    const near = this.#line;
+    const isNear = (starts[near] ?? 0) <= offset && offset < (starts[near + 2] ?? -1);
+    let low = isNear ? near : 0;
+    let high = isNear ? near + 1 : starts.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
+    this.#line = low;
     const column = offset - (starts[low] ?? 0) - (this.#indented.get(low) ?? 0) + 1;
     return { line: low + this.firstLine, column: Math.max(1, column) };
   }
@@ -56,9 +60,11 @@ export class Source {
     this.text = this.text.slice(0, start) + ' '.repeat(spaces) + this.text.slice(start);
     this.#indented.set(line, (this.#indented.get(line) ?? 0) + spaces);
     this.#starts = undefined;
+    this.#line = 0;
   }
 
-  fault(code: string, message: string, at: Position, hint?: string): TsaltError {
+  fault(code: string, message: string, where: Position | number, hint?: string): TsaltError {
+    const at = typeof where === 'number' ? this.position(where) : where;
     return new TsaltError(code, message, {
       kind: 'render',
       at: { file: this.file, ...at },

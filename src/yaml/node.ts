@@ -1,5 +1,3 @@
-import type { Position } from '../data/position.ts';
-
 /**
  * The representation graph between events and data: tags are resolved, aliases are the very
  * node they name. Merge keys and duplicate keys are judged on it, as PyYAML does.
@@ -8,7 +6,8 @@ export type YamlNode = ScalarNode | SequenceNode | MappingNode;
 
 type Common = {
   tag: string;
-  readonly at: Position;
+  /** Offset in the source. */
+  readonly at: number;
   /** Nodes below and including this one when every alias is written out. */
   weight: number;
 };
@@ -20,13 +19,19 @@ export type ScalarNode = Common & {
   readonly plain: boolean;
 };
 
-export type SequenceNode = Common & { readonly kind: 'sequence'; readonly items: YamlNode[] };
+export type SequenceNode = Common & {
+  readonly kind: 'sequence';
+  readonly items: YamlNode[];
+  /** Has a name, so that aliases may mean it. */
+  readonly anchored: boolean;
+};
 
 export type Pair = readonly [key: YamlNode, value: YamlNode];
 
 export type MappingNode = Common & {
   readonly kind: 'mapping';
   pairs: Pair[];
+  readonly anchored: boolean;
   /** Merge keys are already written out. */
   flat: boolean;
 };

@@ -42,7 +42,7 @@ class YamlexConstructor {
       return this.#plain.construct(node.tag === '!reset' ? untagged(node) : node);
     if (node.kind === 'sequence') {
       const list = node.items.map(item => this.#construct(item));
-      setNodePosition(list, node.at);
+      setNodePosition(list, this.#source.position(node.at));
       return list;
     }
     return this.#mapping(node);
@@ -58,7 +58,7 @@ class YamlexConstructor {
   #mapping(node: MappingNode): Dict {
     flatten(node, this.#source);
     const dict: Dict = new Map();
-    setNodePosition(dict, node.at);
+    setNodePosition(dict, this.#source.position(node.at));
     for (const [keyNode, valueNode] of node.pairs) {
       const onKey = keyNode.tag === '!aggregate';
       const key = this.#plain.construct(
@@ -70,7 +70,7 @@ class YamlexConstructor {
       const known = findKey(dict, key);
       const reset = keyNode.tag === '!reset' || known === undefined;
       dict.set(known ?? key, reset ? value : this.#merge(dict.get(known) ?? null, value));
-      setKeyPosition(dict, key, keyNode.at);
+      setKeyPosition(dict, key, this.#source.position(keyNode.at));
     }
     return dict;
   }

@@ -50,7 +50,7 @@ const formatYaml = (value: Data, defaultFlowStyle: boolean | null): string =>
   dumpYaml(value, { defaultFlowStyle }).trim();
 
 /** A double-quoted YAML scalar on one line. */
-export const yamlDoubleQuote = (text: string): string => {
+const yamlDoubleQuote = (text: string): string => {
   const forced = dumpYaml(`\x07${text}`, { width: Number.MAX_SAFE_INTEGER }).trimEnd();
   return `"${forced.slice('"\\a'.length)}`;
 };
@@ -59,7 +59,7 @@ const dumpQuoted = (text: string): string =>
   `'${text.replaceAll("'", "''").replaceAll('\n', '\n\n')}'`;
 
 /** A scalar as YAML that reads back as itself; texts are always in double quotes. */
-export const yamlEncode = (value: Data): string => {
+const yamlEncode = (value: Data): string => {
   if (typeof value === 'string') return yamlDoubleQuote(value);
   if (Array.isArray(value) || isDict(value))
     throw new TypeError('yaml_encode() only works with YAML scalar data');

@@ -96,7 +96,7 @@ const toBool = (value: Data): boolean => {
 };
 
 /** A text as one word of a POSIX shell (Python's `shlex.quote`). */
-export const shellQuote = (text: string): string => {
+const shellQuote = (text: string): string => {
   if (text === '') return "''";
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 };
