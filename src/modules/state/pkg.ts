@@ -10,7 +10,7 @@ import {
   type StateReturn,
 } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
-import { compareDebian, compareRpm, withoutEpoch } from '../lib/package-version.ts';
+import { compareAlpine, compareDebian, compareRpm, withoutEpoch } from '../lib/package-version.ts';
 import {
   fulfills,
   isRefreshDue,
@@ -725,10 +725,17 @@ const verify = async (
   return salt('pkg.verify')(name, { ...rest, ...options });
 };
 
+/** How versions are ordered where it is not Debian's way. */
+const orders = new Map([
+  ['RedHat', compareRpm],
+  ['Suse', compareRpm],
+  ['Arch', compareRpm],
+  ['Alpine', compareAlpine],
+  ['MacOS', compareAlpine],
+]);
+
 const compareVersions = (left: string, right: string, ignoreEpoch: boolean): number => {
-  const compare = ['RedHat', 'Suse'].includes(String(__grains__.os_family))
-    ? compareRpm
-    : compareDebian;
+  const compare = orders.get(String(__grains__.os_family)) ?? compareDebian;
   return ignoreEpoch ? compare(withoutEpoch(left), withoutEpoch(right)) : compare(left, right);
 };
 

@@ -1,0 +1,361 @@
+import { __grains__, type Plain, type PlainDict } from '../api.ts';
+import { type IniRepo, listIniRepos, removeIniRepo, saveIniRepo } from '../lib/ini-repos.ts';
+import {
+  installedBy,
+  installWith,
+  latestWith,
+  type Manager,
+  type ManagerOptions,
+  refreshWith,
+  removeWith,
+  runManager,
+  upgradeWith,
+  versionWith,
+} from '../lib/package-manager.ts';
+import { compareRpm, withoutEpoch } from '../lib/package-version.ts';
+import { type PackageChanges, shownPackages, targetsOf } from '../lib/packages.ts';
+import { installedRpms } from '../lib/rpm.ts';
+import { which } from '../lib/which.ts';
+
+export const __virtualname__ = 'pkg';
+
+export const __virtual__ = (): string | [false, string] =>
+  __grains__.os_family === 'Suse' && which('zypper')
+    ? __virtualname__
+    : [false, 'This is no SUSE system with zypper.'];
+
+const zypper = (...args: string[]): [string, ...string[]] => [
+  'zypper',
+  '--non-interactive',
+  '--no-refresh',
+  ...args,
+];
+
+const manager: Manager = {
+  list: installedRpms,
+  compare: compareRpm,
+  word: (name, version) => (version === null ? name : `${name}=${version}`),
+  install: (action, words, options) => [
+    'zypper',
+    '--non-interactive',
+    '--no-refresh',
+    ...(options.skip_verify ? ['--no-gpg-checks'] : []),
+    'install',
+    '--auto-agree-with-licenses',
+    ...(action === 'downgrade' ? ['--oldpackage'] : []),
+    ...(action === 'reinstall' ? ['--force'] : []),
+    ...(options.no_recommends ? ['--no-recommends'] : []),
+    ...(options.fromrepo ? ['--from', options.fromrepo] : []),
+    ...(options.downloadonly ? ['--download-only'] : []),
+    '--name',
+    ...words,
+  ],
+  remove: (_, names) => zypper('remove', ...names),
+  refresh: ['zypper', '--non-interactive', 'refresh', '--force'],
+  locked: /System management is locked by the application/,
+};
+
+const upgradeCommand = [
+  'zypper',
+  '--non-interactive',
+  '--no-refresh',
+  'update',
+  '--auto-agree-with-licenses',
+] as const satisfies readonly [string, ...string[]];
+
+/**
+ * The installed packages with their versions.
+ *
+ * @param versions_as_list true: a list of versions for each
+ * @example tsalt-ssh '*' pkg.list_pkgs
+ */
+export const list_pkgs = async ({
+  versions_as_list = false,
+  removed = false,
+  purge_desired = false,
+}: {
+  versions_as_list?: boolean;
+  removed?: boolean;
+  purge_desired?: boolean;
+  [other: string]: unknown;
+} = {}): Promise<{ [name: string]: string | string[] }> =>
+  removed || purge_desired ? {} : shownPackages(await installedBy(manager), versions_as_list);
+
+/**
+ * The version of installed packages.
+ *
+ * @param names names of packages
+ * @example tsalt-ssh '*' pkg.version openssh
+ */
+export const version = async (...names: string[]): Promise<string | { [name: string]: string }> =>
+  versionWith(manager, names);
+
+/**
+ * The newest version that could be installed; an empty text when it is installed already.
+ *
+ * @param refresh false: without fetching the package lists first
+ * @param names names of packages
+ * @example tsalt-ssh '*' pkg.latest_version nginx
+ */
+export const latest_version = async (
+  { refresh = true }: { refresh?: boolean; fromrepo?: string | null },
+  ...names: string[]
+): Promise<string | { [name: string]: string }> => {
+  if (refresh) await refreshWith(manager);
+  return latestWith(manager, names, await candidates(names));
+};
+
+const candidates = async (names: readonly string[]): Promise<Map<string, string>> => {
+  const { stdout } = await runManager(zypper('info', '-t', 'package', ...names), manager.locked);
+  return _parseZypperInfo(stdout);
+};
+
+/** `Name : value` blocks of `zypper info`. */
+export const _parseZypperInfo = (text: string): Map<string, string> => {
+  const found = new Map<string, string>();
+  for (const block of text.split(/^Information for package .*$/m)) {
+    const value = (key: string): string =>
+      new RegExp(`^${key}\\s*:\\s*(\\S+)`, 'm').exec(block)?.[1] ?? '';
+    if (value('Name')) found.set(value('Name'), value('Version'));
+  }
+  return found;
+};
+
+/**
+ * Installs packages and gives what changed.
+ *
+ * @param name a package, or several with commas
+ * @param refresh true: fetch the package lists first
+ * @param pkgs names or `{name: version}`
+ * @param sources `{name: path or URL}` of package files
+ * @param version the version, with `name`
+ * @param reinstall true: install what is installed again
+ * @example tsalt-ssh '*' pkg.install nginx
+ */
+export const install = async (
+  name: string | null = null,
+  options: ManagerOptions = {},
+): Promise<PackageChanges> => installWith(manager, name, options);
+
+/**
+ * Removes packages and gives what changed.
+ *
+ * @param name a package, or several with commas
+ * @param pkgs names of packages
+ * @example tsalt-ssh '*' pkg.remove nginx
+ */
+export const remove = async (
+  name: string | null = null,
+  options: { pkgs?: Plain; [other: string]: unknown } = {},
+): Promise<PackageChanges> => removeWith(manager, 'remove', name, options.pkgs);
+
+/**
+ * Removes packages and gives what changed: rpm keeps no configuration of its own.
+ *
+ * @param name a package, or several with commas
+ * @param pkgs names of packages
+ * @example tsalt-ssh '*' pkg.purge nginx
+ */
+export const purge = async (
+  name: string | null = null,
+  options: { pkgs?: Plain; [other: string]: unknown } = {},
+): Promise<PackageChanges> => removeWith(manager, 'remove', name, options.pkgs);
+
+/**
+ * Upgrades all packages and gives what changed.
+ *
+ * @param refresh false: without fetching the package lists first
+ * @example tsalt-ssh '*' pkg.upgrade
+ */
+export const upgrade = async ({ refresh = true }: ManagerOptions = {}): Promise<PackageChanges> => {
+  if (refresh) await refreshWith(manager);
+  return upgradeWith(manager, upgradeCommand);
+};
+
+/**
+ * The packages that an upgrade would change, with their new versions.
+ *
+ * @param refresh false: without fetching the package lists first
+ * @example tsalt-ssh '*' pkg.list_upgrades
+ */
+export const list_upgrades = async ({
+  refresh = true,
+}: ManagerOptions = {}): Promise<{ [name: string]: string }> => {
+  if (refresh) await refreshWith(manager);
+  const { stdout } = await runManager(zypper('list-updates'), manager.locked);
+  return Object.fromEntries(
+    stdout.split('\n').flatMap(line => {
+      const [status, , name, , newest] = line.split('|').map(part => part.trim());
+      return status === 'v' && name && newest ? [[name, newest]] : [];
+    }),
+  );
+};
+
+/**
+ * Fetches the package lists.
+ *
+ * @example tsalt-ssh '*' pkg.refresh_db
+ */
+export const refresh_db = async (): Promise<boolean> => refreshWith(manager);
+
+/**
+ * Which of two versions is newer: -1, 0 or 1.
+ *
+ * @param pkg1 a version
+ * @param pkg2 another
+ * @param ignore_epoch true: compare without epochs
+ * @example tsalt-ssh '*' pkg.version_cmp 1.2-1 1.10-1
+ */
+export const version_cmp = async (
+  pkg1: string,
+  pkg2: string,
+  { ignore_epoch = false }: { ignore_epoch?: boolean } = {},
+): Promise<number> =>
+  Math.sign(
+    ignore_epoch ? compareRpm(withoutEpoch(pkg1), withoutEpoch(pkg2)) : compareRpm(pkg1, pkg2),
+  );
+
+const folders = ['/etc/zypp/repos.d'];
+
+/**
+ * All repositories by alias.
+ *
+ * @example tsalt-ssh '*' pkg.list_repos
+ */
+export const list_repos = async (): Promise<{ [id: string]: IniRepo }> => listIniRepos(folders);
+
+/**
+ * A repository; an empty dict when it is not there.
+ *
+ * @param repo its alias
+ * @example tsalt-ssh '*' pkg.get_repo repo-oss
+ */
+export const get_repo = async (
+  repo: string,
+  { root = '' }: RepoOptions = {},
+): Promise<IniRepo | Record<string, never>> => listIniRepos(foldersIn(root))[repo] ?? {};
+
+type RepoOptions = { root?: string; [other: string]: unknown };
+
+const foldersIn = (root: string): string[] => folders.map(folder => `${root}${folder}`);
+
+const settings = [
+  'name',
+  'baseurl',
+  'mirrorlist',
+  'enabled',
+  'autorefresh',
+  'priority',
+  'gpgcheck',
+  'repo_gpgcheck',
+  'pkg_gpgcheck',
+  'gpgkey',
+  'type',
+  'path',
+  'keeppackages',
+];
+
+/**
+ * Adds or changes a repository and gives it.
+ *
+ * @param repo its alias
+ * @param name its name for people
+ * @param baseurl its address
+ * @param enabled false: switched off
+ * @param autorefresh true: fetch its data by itself
+ * @param gpgcheck true: check signatures
+ * @param gpgkey the address of its key
+ * @param priority its priority
+ * @example tsalt-ssh '*' pkg.mod_repo tools baseurl=https://example.com/tools
+ */
+export const mod_repo = async (
+  repo: string,
+  options: PlainDict = {},
+): Promise<IniRepo | Record<string, never>> => {
+  const root = typeof options.root === 'string' ? options.root : '';
+  const given = Object.entries(options).filter(
+    ([key, value]) => settings.includes(key) && value !== null && value !== undefined,
+  );
+  await saveIniRepo(
+    foldersIn(root),
+    repo,
+    Object.fromEntries(given),
+    typeof options.file === 'string' ? options.file : null,
+  );
+  return get_repo(repo, { root });
+};
+
+/**
+ * Takes a repository away.
+ *
+ * @param repo its alias
+ * @example tsalt-ssh '*' pkg.del_repo tools
+ */
+export const del_repo = async (repo: string, { root = '' }: RepoOptions = {}): Promise<string> =>
+  removeIniRepo(foldersIn(root), repo);
+
+/**
+ * The locks of packages.
+ *
+ * @example tsalt-ssh '*' pkg.list_locks
+ */
+export const list_locks = async (): Promise<PlainDict> => {
+  const { stdout } = await runManager(zypper('locks'), manager.locked);
+  return Object.fromEntries(
+    stdout.split('\n').flatMap(line => {
+      const [number, name, type] = line.split('|').map(part => part.trim());
+      return /^\d+$/.test(number ?? '') && name ? [[name, { type: type ?? 'package' }]] : [];
+    }),
+  );
+};
+
+/**
+ * Keeps packages at their version.
+ *
+ * @param name a package
+ * @param pkgs names of packages
+ * @example tsalt-ssh '*' pkg.hold nginx
+ */
+export const hold = async (
+  name: string | null = null,
+  options: { pkgs?: Plain; [other: string]: unknown } = {},
+): Promise<PlainDict> => changeLocks(name, options.pkgs, 'addlock');
+
+/**
+ * Lets packages be upgraded again.
+ *
+ * @param name a package
+ * @param pkgs names of packages
+ * @example tsalt-ssh '*' pkg.unhold nginx
+ */
+export const unhold = async (
+  name: string | null = null,
+  options: { pkgs?: Plain; [other: string]: unknown } = {},
+): Promise<PlainDict> => changeLocks(name, options.pkgs, 'removelock');
+
+const changeLocks = async (
+  name: string | null,
+  pkgs: Plain | undefined,
+  action: 'addlock' | 'removelock',
+): Promise<PlainDict> => {
+  const locks = await list_locks();
+  const results: PlainDict = {};
+  const holding = action === 'addlock';
+  for (const one of targetsOf(name, pkgs, undefined).keys()) {
+    const isDone = one in locks === holding;
+    const { code } = isDone ? { code: 0 } : await runManager(zypper(action, one), manager.locked);
+    results[one] = {
+      name: one,
+      changes:
+        isDone || code !== 0 ? {} : { old: holding ? '' : 'hold', new: holding ? 'hold' : '' },
+      result: code === 0,
+      comment:
+        code !== 0
+          ? `Unable to ${holding ? 'add' : 'remove'} lock for the package ${one}.`
+          : `Package ${one} is ${isDone ? 'already ' : holding ? 'now ' : 'no longer '}${
+              isDone ? (holding ? 'set to be held' : 'set not to be held') : 'being held'
+            }.`,
+    };
+  }
+  return results;
+};

@@ -1,0 +1,121 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
+import { pyStr } from './python-text.ts';
+import { namesIn, readOr } from './read-file.ts';
+import { replaceFile } from './write-file.ts';
+
+/** `.repo` files as yum, dnf and zypper have them: INI sections, one repository each. */
+export type IniRepo = PlainDict & { file: string };
+
+type Section = { readonly name: string; lines: string[] };
+
+const readSections = (text: string): Section[] => {
+  const sections: Section[] = [{ name: '', lines: [] }];
+  for (const line of text.split('\n')) {
+    const head = /^\s*\[([^\]]+)\]\s*$/.exec(line);
+    if (head) sections.push({ name: head[1] ?? '', lines: [] });
+    else sections.at(-1)?.lines.push(line);
+  }
+  return sections;
+};
+
+const valuesOf = ({ lines }: Section): PlainDict => {
+  const values: PlainDict = {};
+  let last = '';
+  for (const line of lines) {
+    const match = /^([A-Za-z_][\w.-]*)\s*[=:]\s*(.*)$/.exec(line);
+    if (match) {
+      last = match[1] ?? '';
+      values[last] = (match[2] ?? '').trim();
+    } else if (/^\s+\S/.test(line) && last) values[last] = `${values[last]}\n${line.trim()}`;
+  }
+  return values;
+};
+
+const filesIn = (folders: readonly string[]): string[] =>
+  folders.flatMap(folder =>
+    namesIn(folder)
+      .filter(name => name.endsWith('.repo'))
+      .map(name => join(folder, name)),
+  );
+
+/** All repositories by id. */
+export const listIniRepos = (folders: readonly string[]): { [id: string]: IniRepo } => {
+  const repos: { [id: string]: IniRepo } = {};
+  for (const file of filesIn(folders))
+    for (const section of readSections(readOr(file) ?? ''))
+      if (section.name !== '' && section.name !== 'main')
+        repos[section.name] = { ...valuesOf(section), file };
+  return repos;
+};
+
+/** Adds or changes a repository; a value of null takes a setting away. */
+export const saveIniRepo = async (
+  folders: readonly string[],
+  id: string,
+  settings: PlainDict,
+  file: string | null,
+): Promise<void> => {
+  if (/[\]\n/]/.test(id)) throw new SaltInvocationError(`Not a repository id: ${id}`);
+  const known = listIniRepos(folders)[id];
+  if (!known && !settings.baseurl && !settings.mirrorlist && !settings.metalink)
+    throw new SaltInvocationError(
+      `The repo does not exist and needs to be created, but none of the following required settings are present: baseurl, mirrorlist, metalink`,
+    );
+  const path = known?.file ?? file ?? join(folders[0] ?? '', `${id}.repo`);
+  const sections = readSections(readOr(path) ?? '');
+  const section = sections.find(({ name }) => name === id) ?? { name: id, lines: [] };
+  if (!sections.includes(section)) sections.push(section);
+  for (const [key, value] of Object.entries(settings)) setLine(section, key, value);
+  await writeSections(path, sections);
+};
+
+const setLine = (section: Section, key: string, value: Plain): void => {
+  const at = section.lines.findIndex(line => new RegExp(`^${key}\\s*[=:]`).test(line));
+  const text = iniValue(value);
+  if (text.includes('\n') && !/^\S.*(?:\n\s+\S.*)*$/.test(text))
+    throw new SaltInvocationError(`The setting ${key} has a line that would start a new setting.`);
+  const before = section.lines.filter((line, index) => {
+    if (at === -1) return true;
+    const isContinuation =
+      index > at &&
+      /^\s+\S/.test(line) &&
+      section.lines.slice(at + 1, index).every(one => /^\s+\S/.test(one));
+    return index !== at && !isContinuation;
+  });
+  const lines = value === null ? [] : [`${key}=${text}`];
+  const end = at === -1 ? before.findLastIndex(line => line.trim() !== '') + 1 : at;
+  section.lines = before.toSpliced(end, 0, ...lines);
+};
+
+const iniValue = (value: Plain): string =>
+  value === true
+    ? '1'
+    : value === false
+      ? '0'
+      : Array.isArray(value)
+        ? value.map(pyStr).join('\n    ')
+        : pyStr(value);
+
+const writeSections = async (path: string, sections: readonly Section[]): Promise<void> => {
+  const text = sections
+    .map(({ name, lines }) => (name === '' ? lines.join('\n') : [`[${name}]`, ...lines].join('\n')))
+    .map(part => part.trim())
+    .filter(part => part !== '')
+    .join('\n\n');
+  await replaceFile(path, text === '' ? '' : `${text}\n`);
+};
+
+/** Takes a repository away; its file goes with the last one in it. */
+export const removeIniRepo = async (folders: readonly string[], id: string): Promise<string> => {
+  const known = listIniRepos(folders)[id];
+  if (!known) throw new CommandExecutionError(`Error: the ${id} repo does not exist`);
+  const kept = readSections(readOr(known.file) ?? '').filter(({ name }) => name !== id);
+  if (kept.every(({ name }) => name === '')) {
+    await rm(known.file, { force: true });
+    return `File ${known.file} containing repo ${id} has been removed`;
+  }
+  await writeSections(known.file, kept);
+  return `Repo ${id} has been removed from ${known.file}`;
+};

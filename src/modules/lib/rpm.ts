@@ -1,0 +1,40 @@
+import { __grains__, CommandExecutionError } from '../api.ts';
+import { compareRpm } from './package-version.ts';
+import type { PackageList } from './packages.ts';
+import { runCommand } from './run-command.ts';
+
+/** What rpm and repoquery are told to write for each package. */
+export const rpmFormat = ['NAME', 'EPOCH', 'VERSION', 'RELEASE', 'ARCH']
+  .map(field => `%{${field}}`)
+  .join('_|-');
+
+/** Lines of `name_|-epoch_|-version_|-release_|-arch`. */
+export const parseRpmList = (text: string, native: string): PackageList => {
+  const list: PackageList = {};
+  for (const line of text.split('\n')) {
+    const [name, epoch, version, release, arch] = line.trim().split('_|-');
+    if (!name || !version || !release || name === 'gpg-pubkey') continue;
+    const isNative = !arch || arch === 'noarch' || arch === '(none)' || arch === native;
+    const key = isNative || isCompatible(arch, native) ? name : `${name}.${arch}`;
+    const prefix = epoch && epoch !== '(none)' && epoch !== '0' ? `${epoch}:` : '';
+    const full = `${prefix}${version}-${release}`;
+    if (!list[key]?.includes(full)) list[key] = [...(list[key] ?? []), full].sort(compareRpm);
+  }
+  return list;
+};
+
+/** i386 … i686 are one architecture to a 32-bit system. */
+const isCompatible = (arch: string, native: string): boolean =>
+  /^i[3-6]86$/.test(arch) && /^i[3-6]86$/.test(native);
+
+export const nativeArch = (): string => String(__grains__.osarch ?? __grains__.cpuarch ?? '');
+
+/** The packages that rpm has installed. */
+export const installedRpms = async (): Promise<PackageList> => {
+  const { code, stdout, stderr } = await runCommand(
+    ['rpm', '-qa', '--queryformat', `${rpmFormat}\n`],
+    { plainLocale: true, cwd: '/' },
+  );
+  if (code !== 0) throw new CommandExecutionError(`rpm -qa failed: ${stderr.trim()}`);
+  return parseRpmList(stdout, nativeArch());
+};

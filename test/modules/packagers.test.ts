@@ -1,0 +1,214 @@
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PlainDict } from '../../src/modules/api.ts';
+import * as apk from '../../src/modules/exec/apkpkg.ts';
+import * as apt from '../../src/modules/exec/aptpkg.ts';
+import * as brew from '../../src/modules/exec/mac_brew_pkg.ts';
+import * as pacman from '../../src/modules/exec/pacmanpkg.ts';
+import * as yum from '../../src/modules/exec/yumpkg.ts';
+import * as zypper from '../../src/modules/exec/zypperpkg.ts';
+import { contextOf, within } from './_context.ts';
+
+/** Output in the managers' own form, played back by small programs in PATH. */
+const recorded = (name: string): string => readFileSync(`test/fixtures/packagers/${name}`, 'utf8');
+
+let folder: string;
+const path = process.env.PATH;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tsalt-packagers-'));
+  process.env.PATH = `${folder}:${path}`;
+});
+
+afterEach(() => {
+  process.env.PATH = path;
+});
+
+const program = (name: string, body: string): void => {
+  writeFileSync(join(folder, name), `#!/bin/sh\necho "${name} $*" >> ${folder}/log\n${body}\n`);
+  chmodSync(join(folder, name), 0o755);
+};
+
+const printing = (file: string): string => {
+  writeFileSync(join(folder, file), recorded(file));
+  return `cat ${join(folder, file)}`;
+};
+
+const log = (): string[] => readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+
+const on = <T>(grains: PlainDict, work: () => Promise<T>): Promise<T> =>
+  within(contextOf({}, { grains: { osarch: 'x86_64', ...grains } }), work);
+
+test('rpm packages are listed by name, other architectures apart, epochs kept', async () => {
+  program('rpm', printing('rpm-qa.txt'));
+  const list = await on({ os_family: 'RedHat' }, () => yum.list_pkgs({ versions_as_list: true }));
+  expect(list).toEqual({
+    bash: ['5.1.8-9.el9'],
+    'openssl-libs': ['1:3.0.7-27.el9'],
+    glibc: ['2.34-100.el9'],
+    'glibc.i686': ['2.34-100.el9'],
+    'kernel-core': ['5.14.0-362.8.1.el9_3', '5.14.0-427.13.1.el9_4'],
+    tzdata: ['2024a-1.el9'],
+  });
+});
+
+test('dnf installs, downgrades and reinstalls by argv', async () => {
+  program('rpm', printing('rpm-qa.txt'));
+  program('dnf', 'exit 0');
+  await on({ os_family: 'RedHat' }, () =>
+    yum.install(null, {
+      pkgs: ['nginx', { bash: '5.1.0-1.el9' }, { tzdata: '2024a-1.el9' }],
+      reinstall: true,
+      enablerepo: 'epel,crb',
+      skip_verify: true,
+    }),
+  );
+  expect(log().filter(line => line.startsWith('dnf'))).toEqual([
+    'dnf -y --enablerepo=epel --enablerepo=crb --nogpgcheck install nginx',
+    'dnf -y --enablerepo=epel --enablerepo=crb --nogpgcheck downgrade bash-5.1.0-1.el9',
+    'dnf -y --enablerepo=epel --enablerepo=crb --nogpgcheck reinstall tzdata-2024a-1.el9',
+  ]);
+});
+
+test('a failure of the manager names what it said and what changed all the same', async () => {
+  program('rpm', printing('rpm-qa.txt'));
+  program('dnf', 'echo "Error: Unable to find a match: nope" >&2; exit 1');
+  await expect(on({ os_family: 'RedHat' }, () => yum.install('nope'))).rejects.toThrow(
+    'Problem encountered installing package(s). Additional info follows:\n\nerrors:\n    - Error: Unable to find a match: nope',
+  );
+});
+
+test('yum list is read, broken lines too', () => {
+  expect(yum._parseYumList(recorded('yum-list.txt'), 'x86_64')).toEqual(
+    new Map([
+      ['nginx', ['1:1.20.1-14.el9_2.1', '1:1.20.1-16.el9_4.1']],
+      ['a-very-long-package-name-that-breaks-the-line', ['2.3-1.el9']],
+    ]),
+  );
+  expect(yum._lockedName('nginx-1:1.20.1-14.el9.*')).toBe('nginx');
+});
+
+test('groups of dnf are read', () => {
+  expect(yum._parseGroup(recorded('dnf-group-info.txt'))).toEqual({
+    mandatory: ['autoconf', 'automake'],
+    default: ['byacc'],
+    optional: ['ant'],
+    conditional: [],
+  });
+});
+
+test('a repository of yum is added, changed and taken away', async () => {
+  const basedir = join(folder, 'repos');
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'RedHat' }, work);
+  await expect(run(() => yum.mod_repo('tools', { basedir, enabled: true }))).rejects.toThrow(
+    'none of the following required settings',
+  );
+  const made = await run(() =>
+    yum.mod_repo('tools', {
+      basedir,
+      name: 'Tools',
+      baseurl: 'https://example.com/el9',
+      enabled: true,
+      gpgcheck: false,
+      refresh: true,
+    }),
+  );
+  const file = join(basedir, 'tools.repo');
+  expect(made).toEqual({
+    file,
+    name: 'Tools',
+    baseurl: 'https://example.com/el9',
+    enabled: '1',
+    gpgcheck: '0',
+  });
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\n# kept\n[other]\nname=Other\nbaseurl=x\n`);
+  await run(() => yum.mod_repo('tools', { basedir, enabled: false }));
+  expect(readFileSync(file, 'utf8')).toBe(
+    '[tools]\nname=Tools\nbaseurl=https://example.com/el9\nenabled=0\ngpgcheck=0\n\n# kept\n\n[other]\nname=Other\nbaseurl=x\n',
+  );
+  await run(() => yum.del_repo('tools', { basedir }));
+  expect(readFileSync(file, 'utf8')).toBe('[other]\nname=Other\nbaseurl=x\n');
+  await run(() => yum.del_repo('other', { basedir }));
+  expect(() => readFileSync(file)).toThrow();
+});
+
+test('apk packages and offers are read', async () => {
+  expect(apk._parseApkInfo(recorded('apk-info.txt'))).toEqual({
+    'alpine-baselayout': ['3.4.3-r2'],
+    musl: ['1.2.4_git20230717-r4'],
+    'ca-certificates-bundle': ['20240226-r0'],
+  });
+  expect(apk._parseApkPolicy(recorded('apk-policy.txt'))).toEqual(
+    new Map([['nginx', ['1.24.0-r15', '1.24.0-r16']]]),
+  );
+});
+
+test('apk installs at a version and removes only what is there', async () => {
+  program('apk', `[ "$1" = info ] && ${printing('apk-info.txt')}; exit 0`);
+  await on({ os_family: 'Alpine' }, () => apk.install('nginx', { version: '1.24.0-r15' }));
+  expect(await on({ os_family: 'Alpine' }, () => apk.remove('not-there'))).toEqual({});
+  await on({ os_family: 'Alpine' }, () => apk.purge('musl'));
+  expect(log().filter(line => !line.includes('info'))).toEqual([
+    'apk add nginx=1.24.0-r15',
+    'apk del --purge musl',
+  ]);
+});
+
+test('zypper offers and locks are read', async () => {
+  expect(zypper._parseZypperInfo(recorded('zypper-info.txt'))).toEqual(
+    new Map([['nginx', '1.21.5-150400.3.3.1']]),
+  );
+  program('zypper', printing('zypper-locks.txt'));
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'Suse' }, work);
+  expect(await run(() => zypper.list_locks())).toEqual({ nginx: { type: 'package' } });
+  expect(await run(() => zypper.hold('nginx'))).toMatchObject({
+    nginx: { changes: {}, comment: 'Package nginx is already set to be held.' },
+  });
+});
+
+test('pacman finds the newest version', async () => {
+  program(
+    'pacman',
+    `case $1 in -Q) echo "nginx 1.24.0-1";; -Si) ${printing('pacman-si.txt')};; esac`,
+  );
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'Arch' }, work);
+  expect(await run(() => pacman.latest_version({ refresh: false }, 'nginx'))).toBe('1.26.1-1');
+  expect(await run(() => pacman.version('nginx'))).toBe('1.24.0-1');
+});
+
+test('Homebrew lists formulae and casks and refuses what it cannot do', async () => {
+  program('brew', printing('brew-info.json'));
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'MacOS' }, work);
+  expect(await run(() => brew.list_pkgs())).toEqual({
+    jq: '1.7',
+    tool: '2.0',
+    'acme/tap/tool': '2.0',
+    firefox: '125.0',
+  });
+  expect(await run(() => brew.latest_version({ refresh: false }, 'jq', 'tool'))).toEqual({
+    jq: '1.7.1',
+    tool: '',
+  });
+  await expect(run(() => brew.install('jq', { version: '1.6' }))).rejects.toThrow('jq@1.6');
+});
+
+test('dpkg states are told apart', () => {
+  expect(
+    apt._parsePackages(
+      `install ok installed bash 5.2-1 amd64
+hold ok installed nginx 1.22-1 amd64
+install ok installed libc6 2.36-9 i386
+deinstall ok config-files apache2 2.4-1 amd64
+purge ok installed old 1 all
+install ok half-configured broken 1 amd64
+`,
+      'amd64',
+    ),
+  ).toEqual({
+    installed: { bash: ['5.2-1'], nginx: ['1.22-1'], 'libc6:i386': ['2.36-9'] },
+    removed: { apache2: ['2.4-1'] },
+    purge_desired: { old: ['1'] },
+  });
+});
