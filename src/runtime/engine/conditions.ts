@@ -7,7 +7,7 @@ import { fillSlots } from './slots.ts';
 import { traverse } from './traverse.ts';
 
 /** `result: true` means: the state need not run, and this is its result. */
-export type Condition = {
+type Condition = {
   readonly result: boolean;
   readonly comment: string;
   readonly skip_watch?: true;

@@ -62,7 +62,7 @@ const evaluate = async (host: EngineHost, slot: string): Promise<unknown> => {
 const pick = (answer: unknown, path: string): unknown =>
   path.startsWith('.') ? traverse(answer, path.slice(1).trim(), '.') : answer;
 
-export type ParsedCall = {
+type ParsedCall = {
   readonly fun: string;
   readonly args: readonly string[];
   readonly kwargs: PlainDict;
@@ -74,7 +74,7 @@ export type ParsedCall = {
  * Takes `module.function(arg, 'quoted, arg', key=value)` apart. All values stay text, quotes
  * are removed, spaces outside of quotes do not count, as in Salt.
  */
-export const parseCall = (text: string): ParsedCall | undefined => {
+const parseCall = (text: string): ParsedCall | undefined => {
   const open = text.indexOf('(');
   const fun = text.slice(0, open).replace(/\s/g, '');
   if (open < 0 || fun === '') return undefined;

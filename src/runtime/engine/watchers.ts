@@ -44,7 +44,7 @@ export const listenedTo = (
   return Object.entries(item).flatMap(([state, value]) => index.exact(state, value));
 };
 
-export const listenersIn = (index: ChunkIndex, low: LowChunk): readonly LowChunk[] =>
+const listenersIn = (index: ChunkIndex, low: LowChunk): readonly LowChunk[] =>
   asList(low.listen_in)
     .filter(isPlainDict)
     .flatMap(item => Object.entries(item))

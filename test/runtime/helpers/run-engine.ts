@@ -9,7 +9,7 @@ import type { EngineHost, StateView } from '../../../src/runtime/engine/run-stat
 import { type Table, tableRegistry } from './table-registry.ts';
 
 /** One call of a state function, as the function saw it. */
-export type Called = {
+type Called = {
   readonly fun: string;
   readonly name: unknown;
   readonly test: boolean;

@@ -3,7 +3,7 @@ import type { Param, Signature } from '../../../src/protocol/meta.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import type { Hook, Registry } from '../../../src/runtime/registry-types.ts';
 
-export type TableFunction = {
+type TableFunction = {
   /** `name, one, two?, **`: positional parameters, optional ones with `?`, `**` takes any keyword. */
   readonly params: string;
   readonly run: (kwargs: PlainDict) => unknown;
