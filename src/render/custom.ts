@@ -18,6 +18,16 @@ const source = /^_renderers\/([A-Za-z_]\w*)\.(?:ts|mts|js|mjs)$/;
  * A file is loaded when a pipe first runs it.
  */
 export const customRenderers = (files: FileRoots, saltenv = 'base'): RendererTable => {
+  const known = tables.get(files) ?? new Map<string, RendererTable>();
+  tables.set(files, known);
+  const table = known.get(saltenv) ?? find(files, saltenv);
+  known.set(saltenv, table);
+  return table;
+};
+
+const tables = new WeakMap<FileRoots, Map<string, RendererTable>>();
+
+const find = (files: FileRoots, saltenv: string): RendererTable => {
   const table = new Map<string, Renderer>();
   for (const path of files.list(saltenv)) {
     const name = source.exec(path)?.[1];

@@ -1,10 +1,11 @@
 import type { Data } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { customRenderers } from './custom.ts';
 import { messageOf } from './fault.ts';
 import { unguard } from './guard.ts';
 import { type PipeStage, pipeOf } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
-import type { RenderRequest, Stage } from './types.ts';
+import type { RendererTable, RenderRequest, Stage } from './types.ts';
 import { variablesOf } from './variables.ts';
 
 /**
@@ -16,7 +17,7 @@ import { variablesOf } from './variables.ts';
 export const render = async (request: RenderRequest): Promise<Data> => {
   const whole = withoutMark(request);
   if (whole.text.trim() === '') return new Map();
-  const { renderers } = whole;
+  const renderers = renderersOf(whole);
   const stages = pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), 'data');
   return run(whole, stages);
 };
@@ -29,7 +30,8 @@ export const render = async (request: RenderRequest): Promise<Data> => {
  */
 export const renderText = async (request: RenderRequest): Promise<string> => {
   const whole = { shebang: false, ...withoutMark(request) };
-  const { renderers, text, file } = whole;
+  const { text, file } = whole;
+  const renderers = renderersOf(whole);
   const stages = pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), 'text');
   const result = await run(whole, stages);
   if (typeof result !== 'string')
@@ -42,6 +44,10 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
     ? result.replaceAll('\n', '\r\n')
     : result;
 };
+
+/** The user's renderers: those of the request, else the `_renderers` of the files. */
+const renderersOf = ({ renderers, context, saltenv }: RenderRequest): RendererTable =>
+  renderers ?? customRenderers(context.files, saltenv);
 
 const withoutMark = (request: RenderRequest): RenderRequest =>
   request.text.startsWith('\ufeff') ? { ...request, text: request.text.slice(1) } : request;

@@ -26,7 +26,10 @@ export type RenderRequest = {
   /** Path inside the roots; needed where neither `sls` nor `file` tells it. */
   readonly tplfile?: string | undefined;
   readonly context: RenderContext;
-  /** Renderers of the user's (`_renderers`), by name; they win over built-in ones. */
+  /**
+   * Renderers of the user's, by name; they win over built-in ones. Default: `_renderers` of
+   * the context's files (`customRenderers`).
+   */
   readonly renderers?: RendererTable | undefined;
   readonly whitelist?: readonly string[] | undefined;
   readonly blacklist?: readonly string[] | undefined;

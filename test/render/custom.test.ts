@@ -14,7 +14,7 @@ test('a renderer of the project takes part in pipes by its file name', async () 
   });
   const renderers = customRenderers(context.files);
   expect([...renderers.keys()]).toEqual(['lines']);
-  expect(await data('#!liquid|lines -\na\n{{ grains.os }}', { renderers })).toEqual({
+  expect(await data('#!liquid|lines -\na\n{{ grains.os }}')).toEqual({
     'Debian-a': 1,
     'Debian-Debian': 1,
   });
