@@ -1,0 +1,25 @@
+/** `npm run bench [-- NAME…] [--json]`: a table per bench, or one JSON object. */
+type Result = { readonly table: string; readonly rows: readonly object[] };
+
+const benches: Readonly<Record<string, () => Promise<Result>>> = {
+  files: async () => (await import('./files.ts')).benchFiles(),
+  compile: async () => (await import('./compile.ts')).benchCompile(),
+};
+
+const args = process.argv.slice(2);
+const names = args.filter(arg => !arg.startsWith('-'));
+const unknown = names.filter(name => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  console.error(
+    `There is no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`,
+  );
+  process.exit(64);
+}
+const json: Record<string, readonly object[]> = {};
+for (const name of names.length > 0 ? names : Object.keys(benches)) {
+  const result = await benches[name]?.();
+  if (!result) continue;
+  json[name] = result.rows;
+  if (!args.includes('--json')) console.log(`\n${name}\n${result.table}`);
+}
+if (args.includes('--json')) console.log(JSON.stringify(json, null, 2));
