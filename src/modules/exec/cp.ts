@@ -1,0 +1,274 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { __opts__, getContext } from '../api.ts';
+import { cacheDir } from '../lib/cache-dir.ts';
+import { controlFile, controlList } from '../lib/control-files.ts';
+import { type Content, textOf } from '../lib/file-content.ts';
+import { hashFile } from '../lib/file-hash.ts';
+import { modeBits } from '../lib/file-mode.ts';
+import { expandUser, isDir, isFile } from '../lib/file-paths.ts';
+import { findSource, SourceError } from '../lib/file-source.ts';
+import { makeDirs } from '../lib/make-dirs.ts';
+import { parseSource } from '../lib/source-url.ts';
+import { decode } from '../lib/text-diff.ts';
+
+type EnvOptions = { saltenv?: string | null };
+
+const envOf = (saltenv: string | null | undefined): string => saltenv ?? __opts__.saltenv;
+
+/**
+ * Copies a file of the file server to this host. Gives its path, or '' when there is none.
+ *
+ * @param path `salt://…`
+ * @param dest the file to write, or a directory
+ * @param saltenv its saltenv
+ * @param makedirs make missing directories above
+ * @param template render it
+ *
+ * @example tsalt-ssh '*' cp.get_file salt://vimrc /etc/vimrc
+ */
+export const get_file = async (
+  path: string,
+  dest: string,
+  {
+    saltenv = null,
+    makedirs = false,
+    template = null,
+  }: EnvOptions & { makedirs?: boolean; template?: string | null } = {},
+): Promise<string> => {
+  try {
+    return await get_url(path, dest, { saltenv, makedirs, template });
+  } catch (error) {
+    if (error instanceof SourceError && error.message.includes('not found in saltenv')) return '';
+    throw error;
+  }
+};
+
+/**
+ * Copies a file from anywhere to this host. Gives its path, or its text when `dest` is left out.
+ *
+ * @param path `salt://`, `http(s)://`, `file://` or a path
+ * @param dest the file to write, or a directory
+ * @param saltenv saltenv of a `salt://` URL
+ * @param makedirs make missing directories above
+ * @param source_hash hash it must have
+ * @param template render it
+ *
+ * @example tsalt-ssh '*' cp.get_url https://example.com/index.html /tmp/index.html
+ */
+export const get_url = async (
+  path: string,
+  dest: string | null = '',
+  {
+    saltenv = null,
+    makedirs = false,
+    source_hash = null,
+    template = null,
+  }: EnvOptions & {
+    makedirs?: boolean;
+    source_hash?: string | null;
+    template?: string | null;
+  } = {},
+): Promise<string> => {
+  const place = placeFor(path, dest ?? '', envOf(saltenv));
+  const options = { source_hash, template, skip_verify: !source_hash, saltenv: envOf(saltenv) };
+  if (dest === null) return textOf(await contentFrom(path, { ...options, name: path }));
+  if (makedirs || dest === '') makeDirs(dirname(place));
+  const content = await contentFrom(path, { ...options, name: place, near: place });
+  content.place(place, {});
+  return place;
+};
+
+/**
+ * The text of a file of the file server; false when there is none.
+ *
+ * @param path `salt://…`
+ * @param saltenv its saltenv
+ *
+ * @example tsalt-ssh '*' cp.get_file_str salt://my/file
+ */
+export const get_file_str = async (
+  path: string,
+  { saltenv = null }: EnvOptions = {},
+): Promise<string | false> => {
+  const url = parseSource(path);
+  if (url.scheme !== 'salt') return isFile(url.path) ? decode(readFileSync(url.path)) : false;
+  const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv));
+  return file ? textOf(await file.content()) : false;
+};
+
+/**
+ * Copies a folder of the file server to this host. Gives the files.
+ *
+ * @param path `salt://…`
+ * @param dest the directory to put the folder in
+ * @param saltenv its saltenv
+ *
+ * @example tsalt-ssh '*' cp.get_dir salt://path/to/dir /minion/dest
+ */
+export const get_dir = async (
+  path: string,
+  dest: string,
+  { saltenv = null }: EnvOptions = {},
+): Promise<string[]> => {
+  const url = parseSource(path.replace(/\/+$/, ''));
+  const files = await controlList(url.path, url.saltenv ?? envOf(saltenv));
+  const done: string[] = [];
+  for (const file of files) {
+    const place = join(expandUser(dest), basename(url.path), file);
+    done.push(
+      await get_file(`salt://${url.path}/${file}`, place, {
+        saltenv: url.saltenv ?? saltenv,
+        makedirs: true,
+      }),
+    );
+  }
+  return done;
+};
+
+/**
+ * Keeps a copy of a file on this host. Gives its path, or false when there is none.
+ *
+ * @param path `salt://`, `http(s)://` or a path
+ * @param saltenv saltenv of a `salt://` URL
+ * @param source_hash hash it must have
+ *
+ * @example tsalt-ssh '*' cp.cache_file salt://path/to/file
+ */
+export const cache_file = async (
+  path: string,
+  saltenv: string | null = null,
+  { source_hash = null }: { source_hash?: string | null } = {},
+): Promise<string | false> => {
+  const url = parseSource(path);
+  if (url.scheme === 'file') return isFile(url.path) ? url.path : false;
+  const place = cachePath(path, envOf(saltenv));
+  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+  if (url.scheme === 'salt') {
+    const have = isFile(place) ? hashFile(place) : undefined;
+    const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { have, near: place });
+    if (!file) return false;
+    if (file.sha256 !== have) (await file.content()).place(place, { mode: 0o600 });
+    return place;
+  }
+  const options = { source_hash, skip_verify: !source_hash, saltenv: envOf(saltenv) };
+  (await contentFrom(path, { ...options, name: place, near: place })).place(place, { mode: 0o600 });
+  return place;
+};
+
+/**
+ * Where the copy of a file is that this host keeps; '' when it keeps none.
+ *
+ * @param path `salt://`, `http(s)://`
+ * @param saltenv saltenv of a `salt://` URL
+ *
+ * @example tsalt-ssh '*' cp.is_cached salt://path/to/file
+ */
+export const is_cached = async (path: string, saltenv: string | null = null): Promise<string> => {
+  const place = cachePath(path, envOf(saltenv));
+  return isFile(place) ? place : '';
+};
+
+/**
+ * The hash of a file of the file server, or of this host; empty when there is none.
+ *
+ * @param path `salt://…` or a path
+ * @param saltenv its saltenv
+ *
+ * @example tsalt-ssh '*' cp.hash_file salt://path/to/file
+ */
+export const hash_file = async (
+  path: string,
+  saltenv: string | null = null,
+): Promise<{ hsum: string; hash_type: string } | Record<string, never>> => {
+  const url = parseSource(path);
+  if (url.scheme === 'file')
+    return isFile(url.path) ? { hsum: hashFile(url.path), hash_type: 'sha256' } : {};
+  const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv));
+  return file ? { hsum: file.sha256, hash_type: 'sha256' } : {};
+};
+
+/**
+ * The mode of a file of the file server, as octal digits; null when it is not known.
+ *
+ * @param path `salt://…`
+ * @param saltenv its saltenv
+ *
+ * @example tsalt-ssh '*' cp.stat_file salt://path/to/file
+ */
+export const stat_file = async (
+  path: string,
+  { saltenv = null }: EnvOptions = {},
+): Promise<string | null> => {
+  const url = parseSource(path);
+  const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv));
+  return file?.mode === undefined
+    ? null
+    : (modeBits(file.mode.toString(8)) ?? 0).toString(8).padStart(4, '0');
+};
+
+/**
+ * The files of the file server, below a folder when one is given.
+ *
+ * @param saltenv the saltenv
+ * @param prefix the folder
+ *
+ * @example tsalt-ssh '*' cp.list_master
+ */
+export const list_master = async (
+  saltenv: string | null = null,
+  prefix = '',
+): Promise<string[]> => {
+  const folder = prefix.replace(/\/+$/, '');
+  const files = await controlList(folder, envOf(saltenv));
+  return folder === '' ? files : files.map(file => `${folder}/${file}`);
+};
+
+/**
+ * The folders of the file server.
+ *
+ * @param saltenv the saltenv
+ * @param prefix only below this folder
+ *
+ * @example tsalt-ssh '*' cp.list_master_dirs
+ */
+export const list_master_dirs = async (
+  saltenv: string | null = null,
+  prefix = '',
+): Promise<string[]> => onControl('cp.list_master_dirs', envOf(saltenv), prefix);
+
+/**
+ * The SLS names of the file server.
+ *
+ * @param saltenv the saltenv
+ *
+ * @example tsalt-ssh '*' cp.list_states
+ */
+export const list_states = async (saltenv: string | null = null): Promise<string[]> =>
+  onControl('cp.list_states', envOf(saltenv));
+
+const onControl = async (fun: string, ...args: string[]): Promise<string[]> =>
+  (await getContext().control?.request<string[]>('control.call', { fun, args, kwargs: {} })) ?? [];
+
+const contentFrom = async (
+  path: string,
+  options: Parameters<typeof findSource>[1],
+): Promise<Content> => (await findSource(path, options)).content();
+
+const placeFor = (path: string, dest: string, saltenv: string): string => {
+  if (dest === '') return cachePath(path, saltenv);
+  const full = expandUser(dest);
+  return full.endsWith('/') || isDir(full) ? join(full, basename(parseSource(path).path)) : full;
+};
+
+const cachePath = (path: string, saltenv: string): string => {
+  const url = parseSource(path);
+  if (url.scheme === 'salt') return cacheDir('files', url.saltenv ?? saltenv, url.path);
+  const { host, pathname, search } = new URL(path, 'file:///');
+  return cacheDir(
+    'extrn_files',
+    saltenv,
+    host || 'local',
+    `.${pathname}${search.replaceAll('/', '_')}`,
+  );
+};

@@ -1,0 +1,99 @@
+import { SaltInvocationError } from '../api.ts';
+
+type Values = Record<string, string | number | boolean | null>;
+
+/**
+ * Sets variables of this run's environment: for commands that it starts later.
+ *
+ * @param environ the variables with their values; false unsets or empties one
+ * @param false_unsets false as a value unsets the variable
+ * @param clear_all also clear all other variables
+ * @param _update_minion accepted for compatibility
+ * @param permanent not supported here
+ *
+ * @example tsalt-ssh '*' environ.setenv '{"foo": "bar"}'
+ */
+export const setenv = async (
+  environ: Values,
+  false_unsets = false,
+  clear_all = false,
+  _update_minion = false,
+  permanent = false,
+): Promise<Record<string, string | null>> => {
+  if (permanent) throw new SaltInvocationError('permanent is only for Windows');
+  const done: Record<string, string | null> = {};
+  const others = clear_all
+    ? Object.keys(process.env).filter(key => !Object.hasOwn(environ, key))
+    : [];
+  for (const key of others) done[key] = await setval(key, false, false_unsets);
+  for (const [key, value] of Object.entries(environ))
+    done[key] = await setval(key, value === false ? false : String(value ?? ''), false_unsets);
+  return done;
+};
+
+/**
+ * Sets one variable of this run's environment.
+ *
+ * @param key the variable
+ * @param val its value; false unsets or empties it
+ * @param false_unsets false unsets the variable
+ *
+ * @example tsalt-ssh '*' environ.setval foo bar
+ */
+export const setval = async (
+  key: string,
+  val: string | boolean,
+  false_unsets = false,
+): Promise<string | null> => {
+  if (val === false && false_unsets) {
+    delete process.env[key];
+    return null;
+  }
+  const value = val === false ? '' : String(val);
+  process.env[key] = value;
+  return value;
+};
+
+/**
+ * The value of a variable; `default` where it is not set.
+ *
+ * @param key the variable
+ * @param fallback what to give where it is not set
+ *
+ * @example tsalt-ssh '*' environ.get PATH
+ */
+export const get = async (key: string, fallback = ''): Promise<string> =>
+  process.env[key] ?? fallback;
+
+/**
+ * Whether a variable is set, or has a value.
+ *
+ * @param key the variable
+ * @param value the value
+ *
+ * @example tsalt-ssh '*' environ.has_value PATH
+ */
+export const has_value = async (key: string, value: string | null = null): Promise<boolean> =>
+  value === null ? process.env[key] !== undefined : process.env[key] === value;
+
+/**
+ * Variables with their values; '' for those that are not set.
+ *
+ * @param keys the variables
+ * @param fallback what to give where one is not set
+ *
+ * @example tsalt-ssh '*' environ.item '[PATH, HOME]'
+ */
+export const item = async (
+  keys: string | string[],
+  fallback = '',
+): Promise<Record<string, string>> =>
+  Object.fromEntries([keys].flat().map(key => [key, process.env[key] ?? fallback]));
+
+/**
+ * All variables with their values.
+ *
+ * @example tsalt-ssh '*' environ.items
+ */
+export const items = async (): Promise<Record<string, string>> =>
+  Object.fromEntries(Object.entries(process.env).map(([key, value]) => [key, value ?? '']));

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeHost, type TestHost } from './runner.ts';
+import { runThreeTimes, type StateCase } from './three-runs.ts';
+
+let host: TestHost;
+beforeEach(() => {
+  host = makeHost();
+});
+afterEach(() => host.remove());
+
+const cases: StateCase[] = [
+  {
+    title: 'ini.options_present changes values and keeps comments',
+    fun: 'ini.options_present',
+    before: { f: '; head\ntop=1\n[main]\n# port\nport = 80\n\n[other]\nx = 1\n' },
+    name: 'ROOT/f',
+    args: [{ sections: { top: 2, main: { port: 81, host: 'a' }, fresh: { y: true } } }],
+    changes: {
+      top: { before: '1', after: '2' },
+      main: { port: { before: '80', after: '81' }, host: { before: null, after: 'a' } },
+      fresh: { y: { before: null, after: 'True' } },
+    },
+    after: {
+      f: '; head\ntop = 2\n[main]\n# port\nport = 81\nhost = a\n\n[other]\nx = 1\n[fresh]\ny = True\n',
+    },
+  },
+  {
+    title: 'ini.options_present with strict removes other options',
+    fun: 'ini.options_present',
+    before: { f: '[main]\na = 1\nb = 2\n' },
+    name: 'ROOT/f',
+    args: [{ sections: { main: { a: 1 } }, strict: true }],
+    changes: { main: { b: { before: '2', after: null } } },
+    after: { f: '[main]\na = 1\n' },
+  },
+  {
+    title: 'ini.options_absent removes options',
+    fun: 'ini.options_absent',
+    before: { f: 'top=1\n[main]\na = 1\nb = 2\n' },
+    name: 'ROOT/f',
+    args: [{ sections: { main: ['a'], top: null } }],
+    after: { f: '[main]\nb = 2\n' },
+  },
+  {
+    title: 'ini.sections_present adds a section',
+    fun: 'ini.sections_present',
+    before: { f: '[a]\n' },
+    name: 'ROOT/f',
+    args: [{ sections: ['a', 'b'] }],
+    after: { f: '[a]\n[b]\n' },
+  },
+  {
+    title: 'ini.sections_absent removes a section',
+    fun: 'ini.sections_absent',
+    before: { f: '[a]\nx=1\n[b]\n' },
+    name: 'ROOT/f',
+    args: [{ sections: ['a'] }],
+    changes: { a: { x: '1' } },
+    after: { f: '[b]\n' },
+  },
+  {
+    title: 'file.cached keeps a copy',
+    fun: 'file.cached',
+    control: { 'pkg/a.bin': 'data' },
+    name: 'salt://pkg/a.bin',
+  },
+  {
+    title: 'environ.setenv sets a variable for later commands',
+    fun: 'environ.setenv',
+    name: 'TSALT_TEST_VARIABLE',
+    args: ['one'],
+    changes: { TSALT_TEST_VARIABLE: 'one' },
+  },
+];
+
+test.each(cases)('$title', async one => {
+  delete process.env.TSALT_TEST_VARIABLE;
+  await runThreeTimes(host, one);
+});
+
+test('cp.get_file writes a file of the control node, and says nothing is there by an empty text', async () => {
+  host.control.set('d/a', 'x').set('d/e/b', 'y');
+  expect(
+    await host.call('cp.get_file', 'salt://d/a', `${host.root}/new/a`, { makedirs: true }),
+  ).toBe(`${host.root}/new/a`);
+  expect(await host.call('cp.get_file', 'salt://none', `${host.root}/b`)).toBe('');
+  await host.call('cp.get_dir', 'salt://d', host.root);
+  expect(host.file('d/e/b')).toBe('y');
+});
+
+test('hashutil and random agree with known values', async () => {
+  expect(await host.call('hashutil.digest', 'abc', 'md5')).toBe('900150983cd24fb0d6963f7d28e17f72');
+  expect(await host.call('hashutil.base64_b64encode', 'get salted')).toBe('Z2V0IHNhbHRlZA==');
+  expect(
+    await host.call(
+      'hashutil.hmac_signature',
+      'get salted',
+      'shared secret',
+      'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ=',
+    ),
+  ).toBe(true);
+  expect(await host.call('random.get_str', 12, { chars: 'ab' })).toMatch(/^[ab]{12}$/);
+  expect(await host.call('random.seed', 60)).toBe(await host.call('random.seed', 60));
+});
+
+test('disk.usage knows the root file system', async () => {
+  const usage = (await host.call('disk.usage')) as Record<string, { capacity: string }>;
+  expect(usage['/']?.capacity).toMatch(/^\d+%$/);
+});
