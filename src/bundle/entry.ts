@@ -68,7 +68,9 @@ const moduleText = ({ described, files, inner = [] }: EntryModule): string => {
     `path: ${JSON.stringify(meta.builtin ? meta.path.replace(/^.*[\\/]src[\\/]modules[\\/]/, '') : meta.path)}`,
     `functions: ${JSON.stringify(meta.functions.map(({ name }) => name).join(' '))}`,
     ...(meta.functions.length > 0
-      ? [`signatures: ${signaturesText([...inner, ...meta.functions, ...(meta.hooks ?? [])])}`]
+      ? [
+          `signatures: () => ${signaturesText([...inner, ...meta.functions, ...(meta.hooks ?? [])])}`,
+        ]
       : []),
     ...(meta.contracts ? [`contracts: ${JSON.stringify(meta.contracts)}`] : []),
     ...(meta.auto ? ['auto: true'] : []),

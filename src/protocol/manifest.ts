@@ -1,8 +1,8 @@
 import type { ModuleKind, Signature } from './meta.ts';
 
 /**
- * One module inside the artifact. The texts (`functions`, `signatures`) are read when somebody
- * asks for them, so that a module nobody uses costs nothing at start.
+ * One module inside the artifact. What is long stands in functions, which V8 compiles when they
+ * are called, so that a module nobody uses costs nothing at start.
  */
 export type ManifestModule = {
   readonly kind: ModuleKind;
@@ -19,8 +19,8 @@ export type ManifestModule = {
   readonly load?: () => Readonly<Record<string, unknown>>;
   /** Public function names, separated by spaces. */
   readonly functions: string;
-  /** JSON of `Record<export name, Signature>`. */
-  readonly signatures?: string;
+  /** Gives the JSON of `Record<export name, Signature>`. */
+  readonly signatures?: () => string;
   readonly contracts?: readonly string[];
   /** Why it was left out. */
   readonly broken?: string;

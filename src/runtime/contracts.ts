@@ -47,7 +47,7 @@ export const applyContracts = (
   const names = contractNames(exports);
   if (names === undefined) return exports;
   const contracts = names.map(name => ({ name, exports: find(name) }));
-  const signatures = JSON.parse(source.signatures ?? '{}') as Record<string, Signature>;
+  const signatures = JSON.parse(source.signatures?.() ?? '{}') as Record<string, Signature>;
   const functions = publicFunctions(exports);
   const violations = contracts.flatMap(contract => [
     ...(contract.exports === undefined && !Object.hasOwn(wanted, contract.name)

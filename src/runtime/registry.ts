@@ -227,7 +227,7 @@ class Modules implements FullRegistry {
   #signature(source: ManifestModule, exportName: string): Signature | undefined {
     let all = this.#signatures.get(source);
     if (!all) {
-      all = JSON.parse(source.signatures ?? '{}') as Record<string, Signature>;
+      all = JSON.parse(source.signatures?.() ?? '{}') as Record<string, Signature>;
       this.#signatures.set(source, all);
     }
     return Object.hasOwn(all, exportName) ? all[exportName] : undefined;
