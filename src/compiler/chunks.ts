@@ -36,10 +36,7 @@ const addChunks = (
   state: DataKey,
   args: readonly Data[],
 ): Problem[] => {
-  const chunk: Dict = new Map<DataKey, Data>([
-    ['state', state],
-    ['name', id],
-  ]);
+  const chunk: Dict = new Map<DataKey, Data>().set('state', state).set('name', id);
   for (const key of ['__sls__', '__env__']) {
     const value = body.get(key);
     if (value !== undefined) chunk.set(key, value);
@@ -122,13 +119,15 @@ const inOrder = (chunks: Dict[]): Dict[] => {
     const value = isInt(order) ? (orderNumber(order) as number) : 0;
     if (value > cap - 1 && value > 0) cap = value + 100;
   }
-  const keyed = chunks.map(chunk => ({
-    chunk,
-    order: settleOrder(chunk, cap),
-    key: tieKey(chunk),
-  }));
-  keyed.sort((a, b) => a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return keyed.map(({ chunk }) => chunk);
+  let before = Number.NEGATIVE_INFINITY;
+  let sorted = true;
+  for (const chunk of chunks) {
+    const order = settleOrder(chunk, cap);
+    if (order <= before) sorted = false;
+    before = order;
+  }
+  const orderOf = (chunk: Dict): number => orderNumber(chunk.get('order')) ?? 0;
+  return sorted ? chunks : chunks.sort((a, b) => orderOf(a) - orderOf(b) || compareTies(a, b));
 };
 
 const settleOrder = (chunk: Dict, cap: number): number => {
@@ -142,6 +141,11 @@ const settleOrder = (chunk: Dict, cap: number): number => {
   if (order < 0) order = cap + 1_000_000 + order;
   if (order !== written) chunk.set('order', written instanceof Float ? new Float(order) : order);
   return order;
+};
+
+const compareTies = (a: Dict, b: Dict): number => {
+  const [first, second] = [tieKey(a), tieKey(b)];
+  return first < second ? -1 : first > second ? 1 : 0;
 };
 
 const tieKey = (chunk: Dict): string =>

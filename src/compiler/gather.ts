@@ -3,7 +3,7 @@ import { isDict } from '../data/value.ts';
 import { pyStr } from '../targeting/python-text.ts';
 import { canonical } from './canonical.ts';
 import type { High } from './high.ts';
-import { copyOf, firstKey, placeOf, problem, setFile } from './high.ts';
+import { copyOf, emptyCopyOf, firstKey, placeOf, problem, setFile } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';
 import type { Problem } from './problem.ts';
 
@@ -231,12 +231,7 @@ const declare = (
   const { sls, saltenv } = loaded;
   if (typeof body === 'string' && body.includes('.')) {
     const [module, fun] = body.split('.') as [string, string];
-    const short: Dict = new Map<DataKey, Data>([
-      ['__sls__', sls],
-      ['__env__', saltenv],
-      [module, [fun]],
-    ]);
-    return short;
+    return new Map<DataKey, Data>().set('__sls__', sls).set('__env__', saltenv).set(module, [fun]);
   }
   if (!isDict(body)) {
     const message = `ID ${pyStr(id)} in SLS ${sls} is not a dictionary`;
@@ -244,19 +239,27 @@ const declare = (
     problems.push(problem(message, placeOf([source], id), hint));
     return body;
   }
-  const copy = copyOf(body);
+  const copy = emptyCopyOf(body);
   setFile(copy, loaded.file ?? sls);
-  const modules = new Set<string>();
+  const dotted: [string, Data[]][] = [];
   for (const [key, args] of body) {
-    if (!isPlainKey(key) || !Array.isArray(args)) continue;
-    const module = key.includes('.') ? (key.split('.')[0] as string) : key;
-    if (key.includes('.') && modules.has(module)) {
+    if (!isPlainKey(key) || !Array.isArray(args)) copy.set(key, args);
+    else if (key.includes('.')) dotted.push([key, args]);
+    else copy.set(key, copyOf(args));
+  }
+  // In order of definition; modules written without a function count from the start.
+  for (const [key, args] of dotted) {
+    const at = key.indexOf('.');
+    const module = key.slice(0, at);
+    if (copy.has(module)) {
       const message = `ID '${pyStr(id)}' in SLS '${sls}' contains multiple state declarations of the same type`;
       problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
+      copy.set(key, copyOf(args));
       continue;
     }
-    splitFunction(copy, key, args);
-    modules.add(module);
+    const list = copyOf(args);
+    list.push(key.slice(at + 1).split('.', 1)[0] as string);
+    copy.set(module, list);
   }
   addOrigin(copy, loaded);
   return copy;
@@ -269,7 +272,7 @@ const number = (high: High, order: Order): void => {
     for (const [key, args] of body) {
       if (typeof key !== 'string' || key.startsWith('_') || !Array.isArray(args)) continue;
       if (args.some(arg => isDict(arg) && firstKey(arg) === 'order')) continue;
-      args.push(new Map([['order', order.next]]));
+      args.push(new Map<DataKey, Data>().set('order', order.next));
       order.next += 1;
     }
   }

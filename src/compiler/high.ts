@@ -31,6 +31,14 @@ export const copyOf = <T extends Dict | Data[]>(node: T): T => {
   return copy;
 };
 
+/** A mapping without entries that knows where its original was written. */
+export const emptyCopyOf = (node: Dict): Dict => {
+  const copy: Dict & Marked = new Map();
+  const from: Dict & Marked = node;
+  copy[originalKey] = from[originalKey] ?? from;
+  return copy;
+};
+
 const positionOf = (node: Marked, key: unknown): Position | undefined => {
   const original = node[originalKey] ?? node;
   return keyPosition(original, key) ?? nodePosition(original);

@@ -48,7 +48,7 @@ export class Lookup {
 
   /** Tells that arguments of a state were added or replaced. */
   changed(id: DataKey, state: string): void {
-    this.#byState?.get(state)?.push(id);
+    if (this.#byState) addTo(this.#byState, state, id);
     const index = this.#byArgument.get(state);
     if (index) indexArguments(index, this.#high, id, state);
   }
@@ -113,14 +113,15 @@ const indexArguments = (values: ArgumentIndex, high: High, id: DataKey, state: s
   }
 };
 
+const addTo = <K>(index: Map<K, DataKey[]>, key: K, id: DataKey): void => {
+  const ids = index.get(key);
+  if (ids) ids.push(id);
+  else index.set(key, [id]);
+};
+
 const indexStates = (high: High): Map<string, DataKey[]> => {
   const index = new Map<string, DataKey[]>();
-  for (const id of high.keys())
-    for (const state of statesOf(high, id)) {
-      const ids = index.get(state);
-      if (ids) ids.push(id);
-      else index.set(state, [id]);
-    }
+  for (const id of high.keys()) for (const state of statesOf(high, id)) addTo(index, state, id);
   return index;
 };
 
@@ -128,10 +129,7 @@ const indexSls = (high: High): Map<Data, DataKey[]> => {
   const index = new Map<Data, DataKey[]>();
   for (const [id, body] of high) {
     if (isOwnKey(id) || !isDict(body)) continue;
-    const sls = slsOf(body);
-    const ids = index.get(sls);
-    if (ids) ids.push(id);
-    else index.set(sls, [id]);
+    addTo(index, slsOf(body), id);
   }
   return index;
 };

@@ -16,7 +16,19 @@ export const verifyHigh = (high: Data): Problem[] => {
 };
 
 /** What each ID's latest requisite statement names, and in which state it stands: Salt's check for pairs. */
-type Requisites = Map<DataKey, { readonly state: string; readonly named: Map<Data, string> }>;
+type Requisites = Map<DataKey, Statement>;
+type Statement = { readonly state: string; readonly named: Named };
+/** What a statement names: mostly one thing, then no map is needed. */
+type Named = { value: Data; key: string; readonly more: Map<Data, string> | undefined };
+
+const nameAdded = (named: Named, value: Data, key: string): void => {
+  named.value = value;
+  named.key = key;
+  named.more?.set(value, key);
+};
+
+const isNamed = (named: Named, value: Data, key: string): boolean =>
+  named.more ? named.more.get(value) === key : named.value === value && named.key === key;
 
 const verifyId = (id: DataKey, body: Data, high: High, requisites: Requisites): Problem[] => {
   const problems: Problem[] = [];
@@ -125,7 +137,8 @@ const verifyRequisites = (
   at: () => Problem['at'],
 ): Problem[] => {
   const problems: Problem[] = [];
-  const own = { state, named: new Map<Data, string>() };
+  const more = list.length > 1 ? new Map<Data, string>() : undefined;
+  const own: Statement = { state, named: { value: null, key: '', more } };
   requisites.set(id, own);
   for (const item of list) {
     const [key, value] = typeof item === 'string' ? ['id', item] : firstEntry(item);
@@ -145,9 +158,9 @@ const verifyRequisites = (
       problems.push(problem(message, at()));
       continue;
     }
-    own.named.set(value, key);
+    nameAdded(own.named, value, key);
     const other = isKey(value) ? requisites.get(value) : undefined;
-    if (other?.named.get(id) === state && other.state === key) {
+    if (other && isNamed(other.named, id, state) && other.state === key) {
       const message = `A recursive requisite was found, SLS "${sls}" ID "${pyStr(id)}" ID "${pyStr(value)}"`;
       problems.push(problem(message, at(), 'Two states cannot each wait for the other.'));
     }

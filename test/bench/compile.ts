@@ -95,17 +95,20 @@ const makeSls = (file: number, count: number): PlainDict => {
       [`daemon-${file - 1}`]: { 'service.running': [{ watch: [{ file: `file-${file}-1` }] }] },
     };
   }
-  for (let at = 1; at < count; at += 1)
+  for (let at = 1; at < count; at += 1) {
+    // Counted over all files, so that small and large trees hold the same mix.
+    const nth = file * count + at;
     sls[`file-${file}-${at}`] = {
       'file.managed': [
         { name: `/etc/app-${file}/conf-${at}` },
         { source: `salt://app/conf-${at}` },
         { mode: '0644' },
         ...(at > 1 ? [{ require: [{ file: `file-${file}-${at - 1}` }] }] : []),
-        ...(at % 3 === 0 ? [{ watch_in: [{ service }] }] : []),
-        ...(at % 7 === 0 ? [{ use: [{ file: `file-${file}-1` }] }] : []),
-        ...(at % 11 === 0 ? [{ require_in: [service] }] : []),
+        ...(nth % 3 === 0 ? [{ watch_in: [{ service }] }] : []),
+        ...(at > 1 && nth % 7 === 0 ? [{ use: [{ file: `file-${file}-1` }] }] : []),
+        ...(nth % 11 === 0 ? [{ require_in: [service] }] : []),
       ],
     };
+  }
   return sls;
 };
