@@ -21,7 +21,11 @@ export type RenderedFile = {
 
 export type RenderRequest = ControlMethods['file.render'];
 
-export const fileKey = (path: string, saltenv: string): string => `${saltenv}|${path}`;
+/** The key of a file: `salt://a?saltenv=dev` and `a` in saltenv dev are the same. */
+export const fileKey = (path: string, saltenv: string): string => {
+  const [bare = '', query] = path.replace(/^salt:\/\/\|?/, '').split('?saltenv=');
+  return `${query || saltenv}|${bare}`;
+};
 
 /** The key of a template's result: the request as JSON with sorted keys, without `have`. */
 export const prefetchKey = (request: RenderRequest): string => {

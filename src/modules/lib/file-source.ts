@@ -88,7 +88,7 @@ const saltSource = async (source: string, options: SourceOptions): Promise<Found
   if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
   return {
     sum: { hash_type: 'sha256', hsum: file.sha256 },
-    mode: file.mode === undefined ? undefined : modeText(file.mode),
+    mode: modeOf(file),
     content: file.content,
   };
 };
@@ -107,11 +107,26 @@ const templateSource = async (
   );
   const file = await controlTemplate(request, { have: options.dest?.sha256(), near: options.near });
   if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
+  const known = mode ?? modeOf(file) ?? (await modeOfSource(source, options));
   return {
     sum: { hash_type: 'sha256', hsum: file.sha256 },
-    mode: mode ?? (file.mode === undefined ? undefined : modeText(file.mode)),
+    mode: known,
     content: file.content,
   };
+};
+
+const modeOf = ({ mode }: { mode?: number | undefined }): string | undefined =>
+  mode === undefined ? undefined : modeText(mode);
+
+/** A template that was rendered ahead of time comes without its mode; `mode: keep` needs it. */
+const modeOfSource = async (
+  source: string,
+  { mode, saltenv }: SourceOptions,
+): Promise<string | undefined> => {
+  const url = parseSource(source);
+  if (mode !== 'keep' || url.scheme !== 'salt') return undefined;
+  const file = await controlFile(url.path, url.saltenv ?? saltenv);
+  return file && modeOf(file);
 };
 
 const localSource = async (
