@@ -123,6 +123,50 @@ describe('the runtime on its wire', () => {
     expect(host.finished[1]?.result.changes).toEqual({ did: 'after' });
   });
 
+  test('reload_grains and reload_pillar reach the states after', async () => {
+    const asked: string[] = [];
+    const host = start(makeDir(), {
+      'control.call': ({ fun }: { fun: string }) => {
+        asked.push(fun);
+        return fun === 'pillar.items' ? { k: 'new' } : true;
+      },
+    });
+
+    await host.peer.request('run', {
+      chunks: [
+        low('test.knows', 'before', { reload_grains: true, reload_pillar: true }),
+        low('test.knows', 'after'),
+      ],
+      opts,
+      pillar: { k: 'old' },
+    });
+
+    expect(host.finished.map(({ result }) => result.comment)).toEqual([
+      'grains 1, pillar old',
+      'grains 2, pillar new',
+    ]);
+    expect(asked).toEqual(['saltutil.refresh_pillar', 'pillar.items']);
+  });
+
+  test('fire_event names the event that goes with the result', async () => {
+    const host = start(makeDir());
+
+    await host.peer.request('run', {
+      chunks: [
+        low('test.nop', 'x', { fire_event: true }),
+        low('test.nop', 'y', { fire_event: 'my/tag' }),
+        low('test.nop', 'z'),
+      ],
+      opts,
+    });
+
+    expect(host.finished.map(({ event }) => event)).toEqual([
+      'salt/state_result/h/x',
+      'salt/state_result/h/my/tag',
+      undefined,
+    ]);
+  });
+
   test('cancel ends what runs, with its children', async () => {
     const dir = makeDir();
     const host = start(dir);

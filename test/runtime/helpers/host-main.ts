@@ -1,17 +1,31 @@
 /** A host program as the artifact is one, with a few functions of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { __context__, __grains__, __low__, __opts__ } from '../../../src/modules/api.ts';
+import {
+  __context__,
+  __grains__,
+  __low__,
+  __opts__,
+  __pillar__,
+} from '../../../src/modules/api.ts';
 import { runCommand } from '../../../src/modules/lib/run-command.ts';
 import { serve } from '../../../src/runtime/serve.ts';
 import { tableRegistry } from './table-registry.ts';
 
 const [, , dir = ''] = process.argv;
 
+let gathered = 0;
+
 const nop = ({ name }: { name?: unknown }) => ({ name, changes: {}, result: true, comment: '' });
 
 serve({
   dir,
-  collectGrains: async () => ({ id: 'h', os: 'Debian', username: 'me', shell: '/bin/sh' }),
+  collectGrains: async () => ({
+    id: 'h',
+    os: 'Debian',
+    username: 'me',
+    shell: '/bin/sh',
+    gathered: ++gathered,
+  }),
   registry: tableRegistry({
     exec: {
       'test.echo': { params: 'text', run: ({ text }) => text },
@@ -47,6 +61,15 @@ serve({
     },
     state: {
       'test.nop': { params: 'name, **', run: nop },
+      'test.knows': {
+        params: 'name, **',
+        run: ({ name }) => ({
+          name,
+          changes: {},
+          result: true,
+          comment: `grains ${__grains__.gathered}, pillar ${__pillar__.k}`,
+        }),
+      },
       'test.strict': { params: 'name, known?', run: nop },
       'test.changes': {
         params: 'name, **',
