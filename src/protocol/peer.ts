@@ -44,6 +44,8 @@ type Message =
 type WireError = { code: string; message: string; kind?: string; hint?: string };
 
 const chunkSize = 128 * 1024;
+/** No honest peer has more requests open: each holds memory here until it is answered. */
+const mostOpenRequests = 1024;
 
 /**
  * One end of the framed two-way wire: numbered requests, answers with optional byte content,
@@ -55,6 +57,7 @@ export class Peer {
   readonly #decoder = new FrameDecoder();
   readonly #pending = new Map<number, Pending>();
   #next = 1;
+  #answering = 0;
   #closed: unknown;
 
   constructor(options: PeerOptions) {
@@ -110,6 +113,7 @@ export class Peer {
   #message(message: Message): void {
     switch (message.t) {
       case 'req':
+        if (this.#answering >= mostOpenRequests) throw broken('too many requests at once');
         void this.#answer(message.id, message.method, message.params);
         return;
       case 'res':
@@ -162,6 +166,7 @@ export class Peer {
   }
 
   async #answer(id: number, method: string, params: unknown): Promise<void> {
+    this.#answering += 1;
     try {
       const handler = own(this.#options.handlers, method);
       if (!handler)
@@ -177,6 +182,8 @@ export class Peer {
       await this.#stream(id, value.content);
     } catch (error) {
       await this.#send({ t: 'res', id, error: toWire(error) });
+    } finally {
+      this.#answering -= 1;
     }
   }
 
@@ -217,7 +224,11 @@ const parse = (payload: Uint8Array): Message => {
   return message as Message;
 };
 
-const show = (value: unknown): string => String(value).slice(0, 60);
+/** Never by `String()`: an object of the other side may have a `toString` that is no function. */
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+
+const show = (value: unknown): string => text(value).slice(0, 60);
 
 const broken = (what: string): TsaltError =>
   new TsaltError('wire-protocol', `The other side broke the protocol: it sent ${what}.`, {
@@ -234,4 +245,7 @@ const toWire = (error: unknown): WireError => {
 };
 
 const fromWire = ({ code, message, hint }: WireError): TsaltError =>
-  new TsaltError(String(code), String(message), { kind: 'host', hint });
+  new TsaltError(text(code), text(message), {
+    kind: 'host',
+    hint: hint === undefined ? undefined : text(hint),
+  });
