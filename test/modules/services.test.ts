@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import * as launchctl from '../../src/modules/exec/launchctl_service.ts';
+import * as openrc from '../../src/modules/exec/openrc_service.ts';
+import * as systemd from '../../src/modules/exec/systemd_service.ts';
+import { hasProcess, listProcesses } from '../../src/modules/lib/processes.ts';
+import * as state from '../../src/modules/state/service.ts';
+import { contextOf, testing, within } from './_context.ts';
+
+let folder: string;
+const path = process.env.PATH;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tsalt-services-'));
+  process.env.PATH = `${folder}:${path}`;
+});
+
+afterEach(() => {
+  process.env.PATH = path;
+});
+
+const program = (name: string, body: string): void => {
+  writeFileSync(join(folder, name), `#!/bin/sh\necho "${name} $*" >> ${folder}/log\n${body}\n`);
+  chmodSync(join(folder, name), 0o755);
+};
+
+const log = (): string[] => readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+
+/** A systemctl that keeps one unit's state in files, as much as the provider asks of it. */
+const fakeSystemd = (): void =>
+  program(
+    'systemctl',
+    `cd ${folder}
+case "$1" in
+show) [ -f known ] && echo LoadState=loaded || echo LoadState=not-found
+  [ -f up ] && echo ActiveState=active || echo ActiveState=inactive
+  [ -f boot ] && echo UnitFileState=enabled || echo UnitFileState=disabled
+  echo NeedDaemonReload=no;;
+start) touch up;; stop) rm -f up;; enable) touch boot;; disable) rm -f boot;;
+esac`,
+  );
+
+const context = () =>
+  contextOf({ service: { ...systemd, reload: systemd.reload_ } }, { grains: { init: 'systemd' } });
+
+test('a service is started and enabled once', async () => {
+  fakeSystemd();
+  writeFileSync(join(folder, 'known'), '');
+  const run = context();
+  // The run's own service.offline looks for /run/systemd; this one is online.
+  const online = { ...run, salt: { ...run.salt, 'service.offline': async () => false } };
+  expect(await within(online, () => state.running('web', { enable: true }))).toEqual({
+    name: 'web',
+    changes: { web: true },
+    result: true,
+    comment: 'Service web has been enabled, and is running',
+  });
+  const before = log().length;
+  expect(await within(online, () => state.running('web', { enable: true }))).toEqual({
+    name: 'web',
+    changes: {},
+    result: true,
+    comment: 'The service web is already running',
+  });
+  expect(log().length - before).toBeLessThanOrEqual(1);
+  expect(await within(testing(online), () => state.dead('web'))).toMatchObject({
+    result: null,
+    comment: 'Service web is set to be killed',
+  });
+  expect(
+    await within(online, () => state.mod_watch('web', { sfun: 'running', reload: true })),
+  ).toEqual({
+    name: 'web',
+    changes: { web: true },
+    result: true,
+    comment: 'Service reloaded',
+  });
+  expect(log().at(-1)).toBe('systemctl reload -- web.service');
+  expect(await within(online, () => state.dead('web', { enable: false }))).toMatchObject({
+    changes: { web: true },
+    comment: 'Service web has been disabled, and is dead',
+  });
+});
+
+test('a service that is not there is an error, or a guess in test mode', async () => {
+  fakeSystemd();
+  const run = context();
+  const online = { ...run, salt: { ...run.salt, 'service.offline': async () => false } };
+  expect(await within(online, () => state.running('nope'))).toMatchObject({
+    result: false,
+    comment: 'The named service nope is not available',
+  });
+  expect(await within(online, () => state.dead('nope'))).toMatchObject({ result: true });
+  expect(await within(testing(online), () => state.running('nope'))).toMatchObject({
+    result: null,
+    comment: 'Service nope not present; if created in this state run, it would have been started',
+  });
+  expect(await within(online, () => state.running('web', { enabled: true }))).toMatchObject({
+    result: false,
+    comment:
+      'Service web uses non-existent option "enabled".  Perhaps "enable" option was intended?',
+  });
+});
+
+test('OpenRC says why a service does not start', async () => {
+  program('rc-service', 'echo " * rc-service: service x does not exist" >&2; exit 1');
+  await expect(within(context(), () => openrc.start('x'))).rejects.toThrow('does not exist');
+  expect(log()).toEqual(['rc-service x start']);
+});
+
+test('services that launchd has switched off are read in both forms', () => {
+  expect(
+    launchctl._parseDisabled(
+      'disabled services = {\n\t"com.a.b" => disabled\n\t"com.c.d" => enabled\n\t"com.e" => true\n}',
+    ),
+  ).toEqual(['com.a.b', 'com.e']);
+});
+
+test('processes are found by their command line, this one never', async () => {
+  const child = spawn('sleep', ['31.4159']);
+  try {
+    await new Promise(resolve => child.once('spawn', resolve));
+    expect(await hasProcess('sleep 31.4159')).toBe(true);
+    expect(await hasProcess('sleep 27.1828')).toBe(false);
+    const me = (await listProcesses()).find(one => one.pid === process.pid);
+    expect(me?.uid).toBe(process.getuid?.());
+  } finally {
+    child.kill();
+  }
+});
