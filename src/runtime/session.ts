@@ -261,7 +261,7 @@ export class Session {
     const ask = (fun: string): Promise<unknown> =>
       this.#host.request('control.call', { fun, args: [], kwargs: {} });
     try {
-      await ask('saltutil.refresh_pillar');
+      if (this.#knows('saltutil.refresh_pillar')) await ask('saltutil.refresh_pillar');
       const pillar = wanted ? await ask('pillar.items') : undefined;
       return isPlainDict(pillar) ? pillar : undefined;
     } catch (error) {

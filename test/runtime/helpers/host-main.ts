@@ -28,6 +28,7 @@ serve({
   }),
   registry: tableRegistry({
     exec: {
+      'saltutil.refresh_pillar': { params: '', run: () => true },
       'test.echo': { params: 'text', run: ({ text }) => text },
       'test.noise': {
         params: '',
