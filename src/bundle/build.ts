@@ -11,6 +11,7 @@ import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
 import { type InputStamp, sha256, stampInput } from './inputs.ts';
 import { writePrivate } from './private-dir.ts';
+import { pruneArtifacts } from './prune.ts';
 import { openZip } from './zip.ts';
 
 type Request = {
@@ -51,6 +52,7 @@ export const build = async ({ root, dir, found, options, goal }: Request): Promi
   });
   await writePrivate(join(dir, `${sha}.meta.json`), JSON.stringify(metas));
   await writePrivate(join(dir, `${sha}.js`), text);
+  await pruneArtifacts(dir, sha);
   const files = new Set([
     ...bundled.inputs,
     ...read,

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { workshop } from './workshop.ts';
@@ -93,4 +94,38 @@ test('a module that cannot be parsed or bundled is left out with its place, the 
   const artifact = await build();
   const broken = artifact.modules.filter(module => module.broken).map(module => module.file);
   expect(broken.sort()).toEqual(['needs', 'snake', 'typo']);
+});
+
+test('an artifact nobody made anew for a month goes when another is built, together with its parts', async () => {
+  const { build, write } = workshop({ 'salt/_modules/greet.ts': greet });
+  const old = await build();
+  await old.compressed();
+  const folder = dirname(old.path);
+  const partsOf = (sha: string) => readdirSync(folder).filter(name => name.startsWith(sha));
+  expect(partsOf(old.sha256).length).toBe(3);
+  write({ 'salt/_modules/greet.ts': greet.replace(' on ', ' at ') });
+  const second = await build();
+  expect(partsOf(old.sha256).length).toBe(3);
+  const longAgo = new Date(Date.now() - 40 * 24 * 3600 * 1000);
+  for (const name of partsOf(old.sha256)) utimesSync(join(folder, name), longAgo, longAgo);
+  write({ 'salt/_modules/greet.ts': greet.replace(' on ', ' in ') });
+  await build();
+  expect(partsOf(old.sha256)).toEqual([]);
+  expect(partsOf(second.sha256).length).toBe(2);
+});
+
+test('a package that appears heals the module that lacked it', async () => {
+  const { build, write } = workshop({
+    'salt/_modules/needs.ts': "import { a } from 'late';\nexport const x = () => a;",
+  });
+  const reason = async () => (await build()).modules.find(({ file }) => file === 'needs')?.broken;
+  expect(await reason()).toMatch(/late/);
+  write({ 'salt/node_modules/late/index.js': 'exports.a = 1;' });
+  expect(await reason()).toBeUndefined();
+});
+
+test('a cache folder that others may write is refused', async () => {
+  const { build, dir } = workshop({ 'cache/artifacts/x': '' });
+  chmodSync(join(dir, 'cache'), 0o777);
+  await expect(build()).rejects.toThrow(/is not a private folder of yours/);
 });
