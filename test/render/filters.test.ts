@@ -51,3 +51,11 @@ test.each([
   });
   expect(await text(`{{ ${expression} }}`)).toBe(expected);
 });
+
+test('a regular expression that would run for ever is stopped', async () => {
+  const { failure } = site();
+  const text = `{{ "${'a'.repeat(40)}b" | regex_search: "(a+)+$" }}`;
+  const start = performance.now();
+  expect(await failure(text)).toContain('takes too long on this text');
+  expect(performance.now() - start).toBeLessThan(10_000);
+});

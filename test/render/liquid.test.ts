@@ -188,3 +188,27 @@ test('the variables of the SLS are there under Salt names', async () => {
     tpldot: '',
   });
 });
+
+test('templates that include each other without end are an error', async () => {
+  const { failure } = site({
+    files: {
+      'a.liquid': "{% include 'b.liquid' %}",
+      'b.liquid': "{% render 'a.liquid' %}",
+      'l.liquid': "{% layout 'l.liquid' %}",
+    },
+  });
+  for (const text of ["{% include 'a.liquid' %}", "{% layout 'l.liquid' %}"])
+    expect(await failure(text)).toContain('templates include each other more than 50 levels deep');
+});
+
+test('a template that grows without end is an error', async () => {
+  const { failure } = site();
+  expect(await failure('{% for i in (1..1000000000) %}x{% endfor %}')).toContain(
+    'memory alloc limit exceeded',
+  );
+  expect(
+    await failure(
+      '{% assign s = "aaaaaaaaaa" %}{% for i in (1..40) %}{% assign s = s | append: s %}{% endfor %}',
+    ),
+  ).toContain('memory alloc limit exceeded');
+});

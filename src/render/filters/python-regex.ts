@@ -1,3 +1,5 @@
+import { createContext, Script } from 'node:vm';
+
 /**
  * A Python regular expression as JavaScript's: named groups, `\A`, `\Z`, inline flags.
  * Matching is by code point, as in Python.
@@ -42,3 +44,24 @@ export const expandReplacement = (
     if (key !== undefined) return (/^\d+$/.test(key) ? match[Number(key)] : groups?.[key]) ?? '';
     return { n: '\n', r: '\r', t: '\t', '\\': '\\' }[control as string] ?? whole;
   });
+
+const find = new Script('Array.from(text.matchAll(regex))');
+const timeout = 2000;
+
+/**
+ * All matches of a global or sticky expression. Where repeated groups may make the engine try
+ * without end, it is stopped after two seconds.
+ *
+ * @throws TypeError when it was stopped.
+ */
+export const allMatches = (regex: RegExp, text: string): RegExpMatchArray[] => {
+  if (!/\)[*+{?]/.test(regex.source)) return [...text.matchAll(regex)];
+  try {
+    return find.runInContext(createContext({ regex, text }), { timeout }) as RegExpMatchArray[];
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    throw new TypeError(
+      `'${regex.source}' takes too long on this text: its repetitions are ambiguous`,
+    );
+  }
+};

@@ -1,6 +1,6 @@
 import { type Data, Float } from '../../data/value.ts';
 import { type FilterTable, isTrue, textOf } from './filter.ts';
-import { expandReplacement, pythonRegex } from './python-regex.ts';
+import { allMatches, expandReplacement, pythonRegex } from './python-regex.ts';
 
 const regexParams = ['rgx', 'ignorecase', 'multiline'];
 
@@ -36,11 +36,14 @@ export const textFilters: FilterTable = {
     params: ['rgx', 'val', 'ignorecase', 'multiline'],
     run: (value, rgx, val, ignorecase, multiline) => {
       const flags = { ignorecase: isTrue(ignorecase), multiline: isTrue(multiline), global: true };
-      return textOf(value).replace(pythonRegex(textOf(rgx), flags), (...parts: unknown[]) => {
-        const last = parts.at(-1);
-        const named = typeof last === 'object' ? (last as Record<string, string>) : undefined;
-        return expandReplacement(textOf(val), parts as string[], named);
-      });
+      const text = textOf(value);
+      let result = '';
+      let at = 0;
+      for (const match of allMatches(pythonRegex(textOf(rgx), flags), text)) {
+        result += text.slice(at, match.index) + expandReplacement(textOf(val), match, match.groups);
+        at = (match.index ?? 0) + match[0].length;
+      }
+      return result + text.slice(at);
     },
   },
   contains_whitespace: { params: [], run: value => /\s/.test(textOf(value)) },
@@ -108,8 +111,13 @@ const groups = (
   multiline: Data | undefined,
   sticky: boolean,
 ): Data => {
-  const flags = { ignorecase: isTrue(ignorecase), multiline: isTrue(multiline), sticky };
-  const found = pythonRegex(textOf(rgx), flags).exec(textOf(value));
+  const flags = {
+    ignorecase: isTrue(ignorecase),
+    multiline: isTrue(multiline),
+    sticky,
+    global: true,
+  };
+  const [found] = allMatches(pythonRegex(textOf(rgx), flags), textOf(value));
   return found ? found.slice(1).map(group => group ?? null) : null;
 };
 

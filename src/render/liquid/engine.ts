@@ -4,6 +4,7 @@ import { dumpJson } from '../../data/json-dump.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { guard } from '../guard.ts';
 import { registerFilters } from './filters.ts';
+import { limitNesting } from './nesting.ts';
 import { stageOf } from './stage.ts';
 import { registerTags } from './tags.ts';
 import { unwrap } from './wrap.ts';
@@ -52,6 +53,7 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
     operators: { ...defaultOperators, contains },
   });
   registerTags(liquid);
+  limitNesting(liquid);
   registerFilters(liquid);
   const parsed = new Map<string, Template[]>();
   return {
