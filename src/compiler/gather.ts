@@ -3,7 +3,7 @@ import { isDict } from '../data/value.ts';
 import { pyStr } from '../targeting/python-text.ts';
 import { canonical } from './canonical.ts';
 import type { High } from './high.ts';
-import { copyOf, emptyCopyOf, firstKey, placeOf, problem, setFile } from './high.ts';
+import { copyOf, emptyCopyOf, firstKey, grownBy, placeOf, problem, setFile } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';
 import type { Problem } from './problem.ts';
 
@@ -257,9 +257,7 @@ const declare = (
       copy.set(key, copyOf(args));
       continue;
     }
-    const list = copyOf(args);
-    list.push(key.slice(at + 1).split('.', 1)[0] as string);
-    copy.set(module, list);
+    copy.set(module, grownBy(args, key.slice(at + 1).split('.', 1)[0] as string));
   }
   addOrigin(copy, loaded);
   return copy;
@@ -267,12 +265,14 @@ const declare = (
 
 /** Gives every state without `order` the next number. */
 const number = (high: High, order: Order): void => {
+  // `concat` makes lists of just the size: `push` would reserve room for a dozen more.
   for (const body of high.values()) {
     if (!isDict(body)) continue;
     for (const [key, args] of body) {
       if (typeof key !== 'string' || key.startsWith('_') || !Array.isArray(args)) continue;
       if (args.some(arg => isDict(arg) && firstKey(arg) === 'order')) continue;
-      args.push(new Map<DataKey, Data>().set('order', order.next));
+      const numbered = new Map<DataKey, Data>().set('order', order.next);
+      body.set(key, grownBy(args, numbered));
       order.next += 1;
     }
   }

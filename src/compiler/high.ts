@@ -39,6 +39,14 @@ export const emptyCopyOf = (node: Dict): Dict => {
   return copy;
 };
 
+/** The list with one more item, as a copy that knows where its original was written. */
+export const grownBy = (list: Data[], item: Data): Data[] => {
+  const grown: Data[] & Marked = list.concat([item]);
+  const from: Data[] & Marked = list;
+  grown[originalKey] = from[originalKey] ?? from;
+  return grown;
+};
+
 const positionOf = (node: Marked, key: unknown): Position | undefined => {
   const original = node[originalKey] ?? node;
   return keyPosition(original, key) ?? nodePosition(original);
