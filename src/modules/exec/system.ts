@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { __opts__, CommandExecutionError, SaltInvocationError } from '../api.ts';
+import { readOr } from '../lib/read-file.ts';
+import { runCommand } from '../lib/run-command.ts';
+
+/** Runs `shutdown` in a minute at the earliest: the answer of this call gets home before. */
+const shutdownIn = async (
+  flag: string,
+  at_time: number | string | null,
+  message: string | null,
+): Promise<string> => {
+  if (__opts__.test) return `The system would be told: shutdown ${flag}`;
+  const when = at_time === null ? '+1' : typeof at_time === 'number' ? `+${at_time}` : at_time;
+  if (!/^(?:now|\+\d+|\d{1,2}:\d{2})$/.test(when))
+    throw new SaltInvocationError(`Not a time for shutdown: ${when}. Write minutes, HH:MM or now.`);
+  const { code, stdout, stderr } = await runCommand(
+    ['shutdown', flag, when, ...(message ? [message] : [])],
+    { plainLocale: true, cwd: '/' },
+  );
+  if (code !== 0) throw new CommandExecutionError(stderr.trim() || 'shutdown failed');
+  return (stdout.trim() || stderr.trim()).split('\n')[0] ?? '';
+};
+
+/**
+ * Restarts this machine.
+ *
+ * @param at_time minutes from now, HH:MM or `now`; a minute by default
+ * @param message a message for those who are logged in
+ * @example tsalt-ssh 'web1' system.reboot
+ */
+export const reboot = async (
+  at_time: number | string | null = null,
+  { message = null }: { message?: string | null } = {},
+): Promise<string> => shutdownIn('-r', at_time, message);
+
+/**
+ * Switches this machine off.
+ *
+ * @param at_time minutes from now, HH:MM or `now`; a minute by default
+ * @param message a message for those who are logged in
+ * @example tsalt-ssh 'web1' system.poweroff
+ */
+export const poweroff = async (
+  at_time: number | string | null = null,
+  { message = null }: { message?: string | null } = {},
+): Promise<string> => shutdownIn('-P', at_time, message);
+
+/**
+ * Stops this machine.
+ *
+ * @param at_time minutes from now, HH:MM or `now`; a minute by default
+ * @param message a message for those who are logged in
+ * @example tsalt-ssh 'web1' system.halt
+ */
+export const halt = async (
+  at_time: number | string | null = null,
+  { message = null }: { message?: string | null } = {},
+): Promise<string> => shutdownIn('-H', at_time, message);
+
+/** Salt's other name of `system.poweroff`. */
+export const shutdown = poweroff;
+
+/**
+ * Takes back a restart or power-off that has not begun.
+ *
+ * @example tsalt-ssh 'web1' system.cancel
+ */
+export const cancel = async (): Promise<boolean> =>
+  (await runCommand(['shutdown', '-c'], { plainLocale: true, cwd: '/' })).code === 0;
+
+/**
+ * The name for people (`hostnamectl --pretty`).
+ *
+ * @example tsalt-ssh '*' system.get_computer_name
+ */
+export const get_computer_name = async (): Promise<string> =>
+  /^PRETTY_HOSTNAME="?([^"\n]*)/m.exec(readOr('/etc/machine-info') ?? '')?.[1] ??
+  (readOr('/proc/sys/kernel/hostname') ?? '').trim();
+
+/**
+ * The date and time of this machine.
+ *
+ * @example tsalt-ssh '*' system.get_system_date_time
+ */
+export const get_system_date_time = async (): Promise<string> => {
+  const { stdout } = await runCommand(['date', '+%Y-%m-%d %H:%M:%S'], { plainLocale: true });
+  return stdout.trim();
+};
+
+/**
+ * Whether a restart is due: a kernel or library was replaced.
+ *
+ * @example tsalt-ssh '*' system.get_reboot_required_witnessed
+ */
+export const get_reboot_required_witnessed = async (): Promise<boolean> =>
+  existsSync('/run/reboot-required') || existsSync('/var/run/reboot-required');
