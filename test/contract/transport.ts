@@ -158,7 +158,7 @@ export const transportContract = (
       });
       expect(received).toBe(3_000_000);
       const before = process.memoryUsage().rss;
-      const pulled = await link.peer.request<{ size: number; rss: number }>('pull', {
+      const pulled = await link.peer.request<{ size: number }>('pull', {
         method: 'file.get',
         params: {},
       });

@@ -35,7 +35,7 @@ const peer = new Peer({
       const value = await peer.request(method, params, chunk => {
         size += chunk.length;
       });
-      return { value, size, rss: process.memoryUsage().rss };
+      return { value, size };
     },
     raw: ({ text }: { text: string }) => {
       write(Buffer.from(text, 'latin1'));

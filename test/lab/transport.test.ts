@@ -59,6 +59,18 @@ transportContract(
   skip,
 );
 
+// The same machine once more, without its sshd: its tree on this machine.
+transportContract(
+  `chroot into a Debian tree${reason}`,
+  async () => ({
+    host: hostOf({ transport: 'chroot', host: `${lab.dir}/run/fault1/root` }),
+    options: options(),
+    nodeSource: source,
+    close: () => undefined,
+  }),
+  skip,
+);
+
 const connections: Connection[] = [];
 const open = async (
   given: Partial<Host> = {},

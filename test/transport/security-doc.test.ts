@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const promises = readFileSync('docs/security.md', 'utf8')
+  .split('\n')
+  .filter(line => line.startsWith('- ') && line.includes('`test/'));
+
+test('each promise names its test', () => {
+  expect(promises.length).toBeGreaterThan(30);
+});
+
+test.each(promises)('%s', line => {
+  const [, file = '', title = ''] = /`(test\/[^`]+)` "([^"]+)"$/.exec(line) ?? [];
+  expect(title).not.toBe('');
+  const source = readFileSync(file, 'utf8');
+  expect(source.includes(title), `${file} has no test "${title}"`).toBe(true);
+});
