@@ -38,6 +38,7 @@ import type {
 } from '../wrapper/context.ts';
 import { callWrapper } from '../wrapper/define.ts';
 import { findWrapper, isControlFunction } from '../wrapper/table.ts';
+import { checkChunks } from './check-chunks.ts';
 import { extPillar } from './ext-pillar.ts';
 import { FileRefs, fileHandlers, type TemplateRenderer } from './file-requests.ts';
 import { hostOpts, templateOpts } from './host-opts.ts';
@@ -205,6 +206,7 @@ export class Site {
 
   /** Runs low chunks on the host. */
   run = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
+    checkChunks(chunks, this.#modules);
     this.refs.addChunks(chunks);
     this.#pillar = Promise.resolve(settings.pillar);
     this.#shared.emit({ type: 'plan', host: this.host.id, total: chunks.length });

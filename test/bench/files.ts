@@ -63,7 +63,7 @@ export const benchFiles = async (runs = 11): Promise<{ table: string; rows: read
   mkdirSync(home);
   const sshd = await startSshd({
     dir: join(dir, 'sshd'),
-    config: [`SetEnv HOME=${home} BASH_ENV=`, 'PermitUserEnvironment no'],
+    config: [`SetEnv HOME=${home} BASH_ENV=`, 'LogLevel VERBOSE'],
   });
   try {
     return await measure({ dir, home, sshd, runs });

@@ -10,11 +10,10 @@ import { nestedFormat } from './nested.ts';
 export const highstateFormat: Format = {
   format: (results, options) =>
     results
-      .map(forPeople)
       .map(result =>
         result.states === undefined && options.out !== 'highstate'
           ? nestedFormat.format([result], options)
-          : highstate(result.id, dataOf(result), options),
+          : highstate(result.id, dataOf(forPeople(result)), options),
       )
       .join('\n'),
 };

@@ -1,9 +1,10 @@
 import { palette } from '../color.ts';
 import type { Format } from '../format.ts';
 import { nested } from '../nested.ts';
-import { dataByHost } from '../result.ts';
+import { dataByHost, forPeople } from '../result.ts';
 
 /** Salt's nested outputter. */
 export const nestedFormat: Format = {
-  format: (results, { color }) => nested(dataByHost(results), { colors: palette(color) }),
+  format: (results, { color }) =>
+    nested(dataByHost(results.map(forPeople)), { colors: palette(color) }),
 };

@@ -1,13 +1,8 @@
 import type { LowChunk } from '../../protocol/low.ts';
 import { lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
-import {
-  asList,
-  requisiteInKeywords,
-  requisiteKeywords,
-  requisitesOf,
-  truthy,
-} from './low-tools.ts';
+import { requisiteInKeywords, requisiteKeywords } from '../../protocol/state-keywords.ts';
+import { asList, requisitesOf, truthy } from './low-tools.ts';
 import type { Pass, RunState } from './run-state.ts';
 
 const kinds = [...requisiteKeywords, ...requisiteInKeywords];

@@ -2,8 +2,8 @@ import { setOwn } from '../../data/value.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Param, Signature } from '../../protocol/meta.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
+import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { RunAborted } from './abort.ts';
-import { internalKeywords } from './low-tools.ts';
 
 /** The parameters a caller must give, in the order of the source. */
 export const requiredParameters = ({ positional, keywords = [] }: Signature): readonly string[] =>

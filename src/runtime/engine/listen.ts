@@ -1,7 +1,8 @@
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
-import { asList, hasChanges, requisiteKeywords } from './low-tools.ts';
+import { requisiteKeywords } from '../../protocol/state-keywords.ts';
+import { asList, hasChanges } from './low-tools.ts';
 import type { Pass } from './run-state.ts';
 import { listenedTo, listenTag } from './watchers.ts';
 

@@ -1,0 +1,49 @@
+import { nearestName } from '../data/bind.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
+import { internalKeywords } from '../protocol/state-keywords.ts';
+
+/**
+ * Refuses chunks whose arguments their functions do not have, all of them at once and before
+ * anything runs: Salt notices only when it reaches the state, and loses what ran before.
+ * Functions that no module, or several, offer are left to the host.
+ */
+export const checkChunks = (chunks: readonly LowChunk[], modules: readonly ModuleMeta[]): void => {
+  const functions = new Map<string, FunctionMeta | undefined>();
+  for (const { kind, virtualname, file, functions: list } of modules) {
+    if (kind !== 'state') continue;
+    for (const item of list) {
+      const name = `${virtualname ?? file}.${item.name}`;
+      functions.set(name, functions.has(name) ? undefined : item);
+    }
+  }
+  const faults = chunks.flatMap(chunk =>
+    faultOf(chunk, functions.get(`${chunk.state}.${chunk.fun}`)),
+  );
+  if (faults.length > 0)
+    throw new TsaltError('state-arguments', faults.join('\n'), { kind: 'render' });
+};
+
+const faultOf = (chunk: LowChunk, fun: FunctionMeta | undefined): string[] => {
+  if (!fun || fun.signature.anyKeyword) return [];
+  const known = [...fun.signature.positional, ...(fun.signature.keywords ?? [])].map(
+    ({ name }) => name,
+  );
+  const unknown = Object.keys(chunk).filter(
+    key => !internalKeywords.has(key) && !known.includes(key),
+  );
+  if (unknown.length === 0) return [];
+  const meant = unknown.flatMap(name => nearestName(name, known) ?? []);
+  const hint = meant.length > 0 ? ` (did you mean ${quoted([...new Set(meant)])}?)` : '';
+  const [verb, plural] = unknown.length > 1 ? ['are', 's'] : ['is an', ''];
+  return [
+    `${quoted(unknown)} ${verb} invalid keyword argument${plural} for '${chunk.state}.${chunk.fun}'${hint}, in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`,
+  ];
+};
+
+const quoted = (names: readonly string[]): string => {
+  const all = names.map(name => `'${name}'`);
+  const last = all.pop() ?? '';
+  return all.length > 0 ? `${all.join(', ')} and ${last}` : last;
+};
