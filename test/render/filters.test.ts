@@ -43,6 +43,10 @@ test.each([
   ["'::1' | is_ipv4", 'false'],
   ["'::1' | ipwrap", '[::1]'],
   ["'192.168.0.0/24' | network_size", '256'],
+  ["pillar.d | set_dict_key_value: 'a:c:d', 7", '{"a": {"b": [5, 6], "c": {"d": 7}}}'],
+  ["pillar.d | append_dict_key_value: 'a:b', 7", '{"a": {"b": [5, 6, 7]}}'],
+  ["pillar.d | extend_dict_key_value: 'a:b', pillar.m", '{"a": {"b": [5, 6, 3, 4]}}'],
+  ["pillar.d | update_dict_key_value: 'a', pillar.d", '{"a": {"b": [5, 6], "a": {"b": [5, 6]}}}'],
   ["'a: [1]' | load_yaml", '{"a": [1]}'],
   ["'a\nb' | indent: 2", 'a\n  b'],
 ])('{{ %s }} is %j', async (expression, expected) => {

@@ -1,3 +1,4 @@
+import { dictFilters } from './dict.ts';
 import type { FilterTable } from './filter.ts';
 import { formatFilters } from './format.ts';
 import { hashFilters } from './hash.ts';
@@ -9,5 +10,6 @@ export const saltFilters: FilterTable = {
   ...formatFilters,
   ...textFilters,
   ...listFilters,
+  ...dictFilters,
   ...hashFilters,
 };
