@@ -1,5 +1,5 @@
 import type { ErrorKind, Place } from './error.ts';
-import type { CallResult, LogLevel, StateFinished, StateStarted } from './job.ts';
+import type { LogLevel, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
 import type { StateResults } from './result.ts';
 
@@ -66,5 +66,3 @@ export type Phase =
   | 'render'
   | 'run'
   | 'done';
-
-export type { CallResult };

@@ -1,6 +1,6 @@
 import { bind } from '../data/bind.ts';
 import type { Data, Dict } from '../data/value.ts';
-import { setOwn, toDict } from '../data/value.ts';
+import { setOwn } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { FunctionMeta, ModuleMeta, Param, Signature } from '../protocol/meta.ts';
 import type { Plain } from '../protocol/plain.ts';
@@ -130,6 +130,3 @@ const plainDefault = (value: Data): Plain =>
       ? String(value)
       : value
     : null;
-
-/** Shorthand for a dictionary written in code. */
-export const dict = (entries: Record<string, Plain>): Dict => toDict(entries);

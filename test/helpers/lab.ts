@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -76,6 +76,3 @@ export const createLab = (number: number): Lab => {
     knownHosts: `${dir}/known_hosts`,
   };
 };
-
-/** The lab's public host keys, for tests that write a known_hosts file of their own. */
-export const knownHostLines = (lab: Lab): string => readFileSync(lab.knownHosts, 'utf8');

@@ -4,7 +4,12 @@ import { expect, test } from 'vitest';
 import * as network from '../../src/modules/exec/network.ts';
 import * as ps from '../../src/modules/exec/ps.ts';
 import * as status from '../../src/modules/exec/status.ts';
-import { formatAddress, inNetwork, networkOf, parseAddress } from '../../src/modules/lib/ip-address.ts';
+import {
+  formatAddress,
+  inNetwork,
+  networkOf,
+  parseAddress,
+} from '../../src/modules/lib/ip-address.ts';
 import { contextOf, within } from './_context.ts';
 
 const run = <T>(work: () => Promise<T>): Promise<T> => within(contextOf({}), work);
@@ -42,8 +47,12 @@ test('a network is known by address and netmask', async () => {
   expect(await run(() => network.calc_net('172.17.0.5', '255.255.255.240'))).toBe('172.17.0.0/28');
   expect(await run(() => network.calc_net('172.17.0.5/16'))).toBe('172.17.0.0/16');
   expect(await run(() => network.ip_in_subnet('172.17.0.4', '172.16.0.0/12'))).toBe(true);
-  await expect(run(() => network.calc_net('172.17.0.5', '255.0.255.0'))).rejects.toThrow('Not a netmask');
-  expect(await run(() => network.ip_addrs({ cidr: '127.0.0.0/8', include_loopback: true }))).toContain('127.0.0.1');
+  await expect(run(() => network.calc_net('172.17.0.5', '255.0.255.0'))).rejects.toThrow(
+    'Not a netmask',
+  );
+  expect(
+    await run(() => network.ip_addrs({ cidr: '127.0.0.0/8', include_loopback: true })),
+  ).toContain('127.0.0.1');
 });
 
 test('a name that is no host name is refused before anything is touched', async () => {

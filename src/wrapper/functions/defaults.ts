@@ -1,16 +1,10 @@
+import { cloneData } from '../../data/clone.ts';
 import { mergeRecursive } from '../../data/merge.ts';
 import { missing, traverse } from '../../data/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { isTrue, type WrapperModule } from '../define.ts';
-
-/** A value that shares nothing with the original. */
-export const deepCopy = (value: Data): Data => {
-  if (Array.isArray(value)) return value.map(deepCopy);
-  if (isDict(value)) return new Map([...value].map(([key, item]) => [key, deepCopy(item)]));
-  return value;
-};
 
 const needDict = (value: Data, what: string): Dict => {
   if (isDict(value)) return value;
@@ -50,14 +44,14 @@ export const defaults: WrapperModule = {
           get('dest') === null && flag('convert_none') ? new Map() : needDict(get('dest'), 'dest');
         const src =
           get('src') === null && flag('convert_none') ? new Map() : needDict(get('src'), 'src');
-        const result = mergeRecursive(deepCopy(dest) as Dict, src, flag('merge_lists'));
+        const result = mergeRecursive(cloneData(dest) as Dict, src, flag('merge_lists'));
         return flag('in_place') ? replaceContent(dest, result as Dict) : result;
       },
     },
     deepcopy: {
       doc: 'A copy that shares nothing with the original.',
       params: ['source'],
-      work: ({ get }) => deepCopy(get('source')),
+      work: ({ get }) => cloneData(get('source')),
     },
     update: {
       doc: 'Lays defaults below each dictionary of a dictionary.',
@@ -76,7 +70,7 @@ export const defaults: WrapperModule = {
           result.set(
             key,
             mergeRecursive(
-              deepCopy(base) as Dict,
+              cloneData(base) as Dict,
               isDict(item) ? item : new Map(),
               isTrue(get('merge_lists')),
             ),
