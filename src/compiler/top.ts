@@ -99,6 +99,7 @@ const readTop = async (loader: SlsLoader, env: string, path: string): Promise<Di
     if (!isDict(rendered?.data)) return;
     const top = copyOf(rendered.data);
     setFile(top, rendered.file);
+    for (const targets of top.values()) if (isDict(targets)) setFile(targets, rendered.file);
     const include = top.get('include');
     top.delete('include');
     tops.push(top);
@@ -201,7 +202,7 @@ const verifyEnv = (top: Dict, env: DataKey, targets: Data): Problem[] => {
     return [...problems, problem(message, at)];
   }
   for (const [target, states] of targets) {
-    const here = placeOf([top, targets], target) ?? at;
+    const here = placeOf([targets], target) ?? at;
     if (!Array.isArray(states)) {
       const message = 'Malformed topfile (state declarations not formed as a list)';
       problems.push(problem(message, here, `Write the SLS of "${pyStr(target)}" as a list.`));
