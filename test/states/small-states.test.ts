@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { which } from '../../src/modules/lib/which.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes, type StateCase } from './three-runs.ts';
 
@@ -65,6 +66,34 @@ const cases: StateCase[] = [
     name: 'salt://pkg/a.bin',
   },
   {
+    title: 'mount.fstab_present adds an entry and keeps the others',
+    fun: 'mount.fstab_present',
+    before: { fstab: '# static\nUUID=1 / ext4 errors=remount-ro 0 1\n' },
+    name: '/dev/sdb1',
+    args: ['/mnt/my data', 'ext4', { fs_mntops: ['noatime', 'nofail'], config: 'ROOT/fstab' }],
+    after: {
+      fstab:
+        '# static\nUUID=1 / ext4 errors=remount-ro 0 1\n/dev/sdb1\t\t/mnt/my\\040data\t\text4\t\tnoatime,nofail 0 0\n',
+    },
+  },
+  {
+    title: 'mount.fstab_absent removes an entry',
+    fun: 'mount.fstab_absent',
+    before: { fstab: '/dev/a /a ext4 defaults 0 0\n/dev/b /b ext4 defaults 0 0\n' },
+    name: '/dev/b',
+    args: ['/b', { config: 'ROOT/fstab' }],
+    after: { fstab: '/dev/a /a ext4 defaults 0 0\n' },
+  },
+  {
+    title: 'mount.mounted with mount off only keeps the fstab',
+    fun: 'mount.mounted',
+    before: { fstab: '' },
+    name: 'ROOT/mnt',
+    args: ['/dev/sdz1', 'ext4', { mount: false, config: 'ROOT/fstab' }],
+    changes: { persist: 'new' },
+    comment: 'ROOT/mnt not mounted. Added new entry to the fstab.',
+  },
+  {
     title: 'environ.setenv sets a variable for later commands',
     fun: 'environ.setenv',
     name: 'TSALT_TEST_VARIABLE',
@@ -106,4 +135,39 @@ test('hashutil and random agree with known values', async () => {
 test('disk.usage knows the root file system', async () => {
   const usage = (await host.call('disk.usage')) as Record<string, { capacity: string }>;
   expect(usage['/']?.capacity).toMatch(/^\d+%$/);
+});
+
+test('what is so already is told by timezone, locale, kmod and mount', async () => {
+  const zone = String(await host.call('timezone.get_zone'));
+  expect(await host.test('timezone.system', zone)).toMatchObject({ changes: {} });
+  expect(await host.test('timezone.system', 'No/Where')).toMatchObject({ result: false });
+  expect(await host.state('locale.present', 'C')).toMatchObject({
+    result: true,
+    comment: 'Locale C is already present',
+  });
+  expect(await host.test('kmod.present', 'no_such_module')).toMatchObject({
+    result: null,
+    comment: 'Kernel module no_such_module is set to be loaded',
+  });
+  expect(await host.state('mount.unmounted', '/nowhere')).toMatchObject({
+    result: true,
+    comment: 'Target was already unmounted',
+  });
+  expect(await host.call('mount.is_mounted', '/proc')).toBe(true);
+});
+
+test.skipIf(!which('patch'))('file.patch applies a patch once', async () => {
+  host.write('f', 'a\nb\n');
+  host.control.set('p', '--- f\n+++ f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n');
+  const run = () => host.state('file.patch', `${host.root}/f`, { source: 'salt://p' });
+  expect(await host.test('file.patch', `${host.root}/f`, { source: 'salt://p' })).toMatchObject({
+    result: null,
+  });
+  expect(await run()).toMatchObject({ result: true, comment: 'Patch successfully applied' });
+  expect(await run()).toMatchObject({
+    result: true,
+    changes: {},
+    comment: 'Patch was already applied',
+  });
+  expect(host.file('f')).toBe('a\nc\n');
 });

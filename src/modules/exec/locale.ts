@@ -1,0 +1,108 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { CommandExecutionError } from '../api.ts';
+import { writeAtomic } from '../lib/atomic-write.ts';
+import { runChecked, runCommand } from '../lib/run-command.ts';
+import { which } from '../lib/which.ts';
+
+const files = ['/etc/locale.conf', '/etc/default/locale', '/etc/sysconfig/i18n'];
+
+/**
+ * The locales that are there.
+ *
+ * @example tsalt-ssh '*' locale.list_avail
+ */
+export const list_avail = async (): Promise<string[]> =>
+  (await runChecked(['locale', '-a'])).stdout.split('\n').filter(Boolean);
+
+/**
+ * The system's locale; '' where none is set.
+ *
+ * @example tsalt-ssh '*' locale.get_locale
+ */
+export const get_locale = async (): Promise<string> => {
+  const texts = files.filter(existsSync).map(file => readFileSync(file, 'utf8'));
+  const found = texts.map(text => text.match(/^\s*LANG=["']?([^"'\n]*)/m)?.[1]);
+  return found.find(value => value !== undefined) ?? '';
+};
+
+/**
+ * Sets the system's locale.
+ *
+ * @param locale the locale
+ *
+ * @example tsalt-ssh '*' locale.set_locale en_US.UTF-8
+ */
+export const set_locale = async (locale: string): Promise<boolean> => {
+  if (!/^[\w.@-]+$/.test(locale)) throw new CommandExecutionError(`'${locale}' is no locale`);
+  const file = existsSync('/etc/default/locale') ? '/etc/default/locale' : '/etc/locale.conf';
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const line = `LANG=${locale}`;
+  const set = /^\s*LANG=.*$/m.test(text)
+    ? text.replace(/^\s*LANG=.*$/m, line)
+    : `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${line}\n`;
+  writeAtomic(file, set);
+  return true;
+};
+
+/**
+ * Whether a locale is there, however its character set is written.
+ *
+ * @param locale the locale
+ *
+ * @example tsalt-ssh '*' locale.avail en_US.UTF-8
+ */
+export const avail = async (locale: string): Promise<boolean> =>
+  (await list_avail()).some(each => normal(each) === normal(locale));
+
+/**
+ * Makes a locale. True when it is there then.
+ *
+ * @param locale the locale, with its character set behind a blank where it is not the usual one
+ * @param verbose accepted for compatibility
+ *
+ * @example tsalt-ssh '*' locale.gen_locale en_US.UTF-8
+ */
+export const gen_locale = async (
+  locale: string,
+  { verbose: _verbose = false }: { verbose?: boolean } = {},
+): Promise<boolean> => {
+  const [name = '', given] = locale.trim().split(/\s+/);
+  if (!/^[\w.@-]+$/.test(name)) throw new CommandExecutionError(`'${locale}' is no locale`);
+  const charset = given ?? name.match(/\.([\w-]+)/)?.[1] ?? 'ISO-8859-1';
+  if (existsSync('/etc/locale.gen')) {
+    const text = readFileSync('/etc/locale.gen', 'utf8');
+    const entry = `${name} ${/^utf-?8$/i.test(charset) ? 'UTF-8' : charset}`;
+    const commented = new RegExp(`^#\\s*${entry.replaceAll('.', '\\.')}\\s*$`, 'm');
+    if (!text.split('\n').some(line => line.trim() === entry))
+      writeAtomic(
+        '/etc/locale.gen',
+        commented.test(text)
+          ? text.replace(commented, entry)
+          : `${text.replace(/\n*$/, '\n')}${entry}\n`,
+      );
+  }
+  if (which('locale-gen'))
+    await runChecked(['locale-gen', ...(existsSync('/etc/locale.gen') ? [] : [name])]);
+  else if (which('localedef'))
+    await runCommand([
+      'localedef',
+      '--force',
+      '-i',
+      name.replace(/\..*?(?=@|$)/, ''),
+      '-f',
+      charset,
+      name,
+    ]);
+  else
+    throw new CommandExecutionError(
+      'Command "locale-gen" or "localedef" was not found on this system.',
+    );
+  return avail(name);
+};
+
+const normal = (locale: string): string =>
+  locale
+    .trim()
+    .split(/\s+/)[0]
+    ?.toLowerCase()
+    .replace(/\.([\w-]+)/, (_, set: string) => `.${set.replaceAll('-', '')}`) ?? '';
