@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseCrontab, renderCrontab } from '../../src/modules/lib/crontab.ts';
+import { which } from '../../src/modules/lib/which.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';
 
@@ -119,4 +121,29 @@ test('sysctl tells in test mode what a file and the kernel lack', async () => {
     result: false,
     comment: 'Failed to set no.such.key to 1: sysctl no.such.key does not exist',
   });
+});
+
+test('ssh_known_hosts keeps a hashed host that ssh-keygen finds', async () => {
+  const config = `${host.root}/known`;
+  const options = { config, key, enc: 'ssh-ed25519', port: 2222 };
+  expect(await host.test('ssh_known_hosts.present', 'db.example.com', options)).toMatchObject({
+    result: null,
+  });
+  expect(await host.state('ssh_known_hosts.present', 'db.example.com', options)).toMatchObject({
+    result: true,
+    comment: `db.example.com's key saved to ${config} (key: ${key})`,
+  });
+  expect(await host.state('ssh_known_hosts.present', 'db.example.com', options)).toMatchObject({
+    result: true,
+    changes: {},
+  });
+  expect(host.file('known')).not.toContain('db.example.com');
+  if (which('ssh-keygen'))
+    expect(
+      execFileSync('ssh-keygen', ['-F', '[db.example.com]:2222', '-f', config]).toString(),
+    ).toContain(key);
+  expect(
+    await host.state('ssh_known_hosts.absent', 'db.example.com', { config, port: 2222 }),
+  ).toMatchObject({ result: true });
+  expect(host.file('known')).toBe('');
 });

@@ -1,4 +1,4 @@
-import { __opts__, CommandExecutionError, SaltInvocationError } from '../api.ts';
+import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
   type AuthorizedKey,
   fingerprintOf,
@@ -7,9 +7,9 @@ import {
   readKeyLines,
   renderKeyLine,
   writeKeyLines,
-} from '../lib/authorized-keys.ts';
-import { textOf } from '../lib/file-content.ts';
-import { findSource } from '../lib/file-source.ts';
+} from '../../lib/authorized-keys.ts';
+import { textOf } from '../../lib/file-content.ts';
+import { findSource } from '../../lib/file-source.ts';
 
 type KeyInfo = { enc: string; comment: string; options: string[]; fingerprint: string };
 
