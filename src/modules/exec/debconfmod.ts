@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { __grains__, CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
+import { salt } from '../lib/call.ts';
+import { pyStr } from '../lib/python-text.ts';
+import { runCommand } from '../lib/run-command.ts';
+import { which } from '../lib/which.ts';
+
+export const __virtualname__ = 'debconf';
+
+export const __virtual__ = (): string | [false, string] =>
+  __grains__.os_family === 'Debian' && which('debconf-set-selections')
+    ? __virtualname__
+    : [false, 'debconf is not there: this is no Debian family system.'];
+
+const run = (argv: readonly [string, ...string[]], stdin: string) =>
+  runCommand(argv, {
+    stdin,
+    plainLocale: true,
+    cwd: '/',
+    env: { DEBIAN_FRONTEND: 'noninteractive' },
+  });
+
+/**
+ * The answer to a question and its type; null when nobody asked it yet.
+ *
+ * @param package_ the package
+ * @param question the question, e.g. `postfix/mailname`
+ * @example tsalt-ssh '*' debconf.get_answer postfix postfix/mailname
+ */
+export const get_answer = async (
+  package_: string,
+  question: string,
+): Promise<{ type: string; value: string } | null> => {
+  plainWord(question);
+  const { stdout } = await run(
+    ['debconf-communicate', package_],
+    `GET ${question}\nMETAGET ${question} type\n`,
+  );
+  const [value = '', type = ''] = stdout.split('\n');
+  return value.startsWith('0') && type.startsWith('0 ')
+    ? { value: value.slice(2), type: type.slice(2) }
+    : null;
+};
+
+const plainWord = (text: string): void => {
+  if (!/^\S+$/.test(text)) throw new SaltInvocationError(`Not a debconf question: "${text}"`);
+};
+
+/**
+ * Answers a question before a package asks it. The answer goes to standard input: no list of
+ * processes shows it.
+ *
+ * @param package_ the package
+ * @param question the question
+ * @param type its type: `string`, `boolean`, `select`, `password` …
+ * @param value the answer
+ * @example tsalt-ssh '*' debconf.set postfix postfix/mailname string example.com
+ */
+export const set = async (
+  package_: string,
+  question: string,
+  type: string,
+  value: Plain,
+): Promise<boolean> => {
+  for (const word of [package_, question, type]) plainWord(word);
+  const text = typeof value === 'boolean' ? String(value) : pyStr(value);
+  if (text.includes('\n')) throw new SaltInvocationError('An answer of debconf is one line.');
+  const { code, stderr } = await run(
+    ['debconf-set-selections'],
+    `${package_} ${question} ${type} ${text}\n`,
+  );
+  if (code !== 0) throw new CommandExecutionError(`debconf-set-selections: ${stderr.trim()}`);
+  return true;
+};
+
+/**
+ * Loads a file of answers.
+ *
+ * @param path the file: `salt://…` or a path on the host
+ * @param saltenv the environment to fetch it from
+ * @example tsalt-ssh '*' debconf.set_file salt://postfix.selections
+ */
+export const set_file = async (
+  path: string,
+  { saltenv = 'base' }: { saltenv?: string } = {},
+): Promise<boolean> => {
+  const local: unknown = path.startsWith('/')
+    ? path
+    : await salt('cp.cache_file')(path, { saltenv });
+  if (typeof local !== 'string' || local === '')
+    throw new CommandExecutionError(`Unable to cache ${path}: file not found`);
+  const { code, stderr } = await run(['debconf-set-selections'], await readFile(local, 'utf8'));
+  if (code !== 0) throw new CommandExecutionError(`debconf-set-selections: ${stderr.trim()}`);
+  return true;
+};
