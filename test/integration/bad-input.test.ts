@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Project, startProject } from '../helpers/project.ts';
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await startProject({
+    files: {
+      'states/yaml.sls': 'a:\n  file.managed:\n    - name: /x\n   bad: [\n',
+      'states/liquid.sls': 'a: {{ pillar.nope.x }}\n',
+      'states/tag.sls': 'a:\n  test.nop: []\n{% if %}\n',
+      'states/unknown.sls': 'a:\n  fil.managed: []\n',
+      'states/argument.sls': 'a:\n  file.managed:\n    - contnts: x\n    - name: /nowhere/x\n',
+      'states/requisite.sls': 'a:\n  test.nop:\n    - require:\n      - test: zz\n',
+      'states/recursion.sls':
+        'a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n',
+      'states/two.sls': 'include:\n  - yaml\n  - liquid\n',
+    },
+  });
+});
+afterAll(() => project.close());
+
+const apply = async (sls: string): Promise<{ code: number | null; text: string }> => {
+  const { code, stdout, stderr } = await project.run('web1', 'state.apply', sls);
+  return {
+    code,
+    text: (stdout + stderr).replace(/\d\d:\d\d:\d\d\.\d+/g, 'TIME').replace(/[\d.]+ m?s/g, 'N ms'),
+  };
+};
+
+test('an SLS that is not there', async () => {
+  expect(await apply('missing')).toEqual({
+    code: 65,
+    text: "web1:\n    - No matching sls found for 'missing' in env 'base'\n",
+  });
+});
+
+test('YAML that does not parse, with file, line, column and the lines around', async () => {
+  expect(await apply('yaml')).toEqual({
+    code: 65,
+    text: `web1:
+    - Rendering SLS 'base:yaml' failed: did not find expected key (states/yaml.sls:4:4)
+      ---
+      a:
+        file.managed:
+          - name: /x
+         bad: [    <======================
+      ---
+      Bad indentation of a mapping entry.
+`,
+  });
+});
+
+test('a Liquid variable that is not there', async () => {
+  expect(await apply('liquid')).toEqual({
+    code: 65,
+    text: `web1:
+    - Rendering SLS 'base:liquid' failed: Liquid variable 'pillar.nope' is undefined (states/liquid.sls:1:7)
+      ---
+      a: {{ pillar.nope.x }}    <======================
+      ---
+      Give it a value, or write \`| default: …\` behind it.
+`,
+  });
+});
+
+test('a Liquid tag that makes no sense', async () => {
+  const { code, text } = await apply('tag');
+  expect(code).toBe(65);
+  expect(text).toContain("Rendering SLS 'base:tag' failed: Liquid syntax error: ");
+  expect(text).toContain('(states/tag.sls:3:6)');
+  expect(text).toContain('{% if %}    <======================');
+});
+
+test('all broken files are told in one go', async () => {
+  const { code, text } = await apply('two');
+  expect(code).toBe(65);
+  expect(text).toContain('states/yaml.sls:4:4');
+  expect(text).toContain('states/liquid.sls:1:7');
+});
+
+test('a state function that no module has fails its state', async () => {
+  const { code, text } = await apply('unknown');
+  expect(code).toBe(20);
+  expect(text).toContain("State 'fil.managed' was not found in SLS 'unknown'");
+  expect(text).toContain("Reason: 'fil.managed' is not available.");
+});
+
+test('an unknown argument stops the run before any state, with the nearest name', async () => {
+  expect(await apply('argument')).toEqual({
+    code: 65,
+    text: "web1:\n    'contnts' is an invalid keyword argument for 'file.managed' (did you mean 'contents'?), in SLS 'argument', ID 'a'\n",
+  });
+});
+
+test('a requisite that is not there', async () => {
+  const { code, text } = await apply('requisite');
+  expect(code).toBe(20);
+  expect(text).toContain('The following requisites were not found:');
+  expect(text).toContain('test: zz');
+});
+
+test('requisites in a circle', async () => {
+  expect(await apply('recursion')).toEqual({
+    code: 65,
+    text: `web1:
+    - A recursive requisite was found, SLS "recursion" ID "b" ID "a" (states/recursion.sls:7:7)
+      Two states cannot each wait for the other.
+`,
+  });
+});
+
+test('roster syntax and unknown roster keys name file, line and the nearest key', async () => {
+  project.roster('web1:\n  host: 127.0.0.1\n  usr: root\n');
+  const { code, stderr } = await project.run('*', 'test.ping');
+  expect(code).toBe(64);
+  expect(stderr).toContain('roster.yaml:3:3');
+  expect(stderr).toContain("'user'");
+  project.roster('web1: [\n');
+  const broken = await project.run('*', 'test.ping');
+  expect(broken.code).toBe(64);
+  expect(broken.stderr).toContain('roster.yaml:2');
+  project.roster(project.hosts.web1?.entry ?? '');
+});
+
+test('a target regex that is none', async () => {
+  const { code, stderr } = await project.run('-E', 'web[', 'test.ping');
+  expect(code).toBe(64);
+  expect(stderr).toMatch(/^tsalt-ssh: .*web\[.*\n/);
+});
+
+test('a function that no module has is refused without a connection', async () => {
+  const before = project.hosts.web1?.server.counts.connections;
+  const { code, stderr } = await project.run('web1', 'cmd.rum', 'id');
+  expect({ code, stderr }).toEqual({
+    code: 64,
+    stderr: "tsalt-ssh: 'cmd.rum' is not available.\nDid you mean 'cmd.run'?\n",
+  });
+  expect((await project.run('web1', 'cmd.run')).stderr).toBe(
+    "tsalt-ssh: 'cmd.run' is missing the argument 'cmd'.\n",
+  );
+  expect(project.hosts.web1?.server.counts.connections).toBe(before);
+});
+
+test('no host matches', async () => {
+  const { code, stderr } = await project.run('db*', 'test.ping');
+  expect({ code, stderr }).toEqual({
+    code: 67,
+    stderr:
+      "tsalt-ssh: No host of the roster matches the glob target 'db*'.\nThe roster has: web1 (tsalt-ssh '*' -H lists them).\n",
+  });
+});
