@@ -20,6 +20,7 @@ export const opensshTransport = (options: TransportOptions): Transport => ({
       exec: (command, { pty } = {}) =>
         processChannel('ssh', [...args, pty ? '-tt' : '-T', '--', host.host, command], {
           env: options.env ?? process.env,
+          endsWithChannel: true,
         }),
       explain: (exit, stderr) => explain(host, exit, stderr),
       lost: () => undefined,

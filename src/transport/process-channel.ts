@@ -3,15 +3,20 @@ import type { Readable, Writable } from 'node:stream';
 import { TsaltError } from '../protocol/error.ts';
 import type { Channel, Exit } from './transport.ts';
 
-/** A program of this machine as a channel, in a process group of its own. */
+/**
+ * A program of this machine as a channel, in a process group of its own. Closing it is the end of
+ * its stdin, as with sshd: a runtime then finishes the state it is in. A program that is only the
+ * way to the host (ssh) `endsWithChannel`.
+ */
 export const processChannel = (
   program: string,
   args: readonly string[],
-  options: SpawnOptions = {},
+  options: SpawnOptions & { readonly endsWithChannel?: boolean } = {},
 ): Promise<Channel> =>
   new Promise((resolve, reject) => {
+    const { endsWithChannel, ...rest } = options;
     const child = spawn(program, args, {
-      ...options,
+      ...rest,
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -44,8 +49,7 @@ export const processChannel = (
           stdin.destroy();
           stdout.destroy();
           stderr.destroy();
-          // The runtime ends by itself at the end of its stdin; what does not is ended.
-          setTimeout(() => kill('SIGTERM'), 2000).unref();
+          if (endsWithChannel) setTimeout(() => kill('SIGTERM'), 2000).unref();
         },
       }),
     );

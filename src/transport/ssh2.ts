@@ -1,5 +1,6 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnyAuthMethod, Client, ClientChannel, ParsedKey, PseudoTtyOptions } from 'ssh2';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
@@ -21,6 +22,7 @@ import type {
 
 const heartbeat = 10_000;
 const heartbeatsMissed = 3;
+const mostRetries = 3;
 const hostKeyAlgorithms = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
@@ -69,6 +71,20 @@ class Ssh2Transport implements Transport {
 
   async connect(host: Host, { signal }: { signal?: AbortSignal } = {}): Promise<Connection> {
     const plan = await this.#plan(host);
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#attempt(plan, signal);
+      } catch (error) {
+        // sshd drops connections over MaxStartups unread: nothing has happened yet, so again.
+        const dropped = error instanceof TsaltError && error.code === 'connect-dropped';
+        if (!dropped || tries >= mostRetries || signal?.aborted) throw error;
+        this.#options.log?.(`${host.id}: connection dropped, trying again`);
+        await sleep(150 * 2 ** tries * (1 + Math.random()));
+      }
+    }
+  }
+
+  async #attempt(plan: Plan, signal: AbortSignal | undefined): Promise<Connection> {
     try {
       return await this.#open(plan, plan.oneKey, signal);
     } catch (error) {
@@ -182,6 +198,7 @@ class Ssh2Transport implements Transport {
       const login = new Login(plan.methods, host.user);
       let settled = false;
       let verdict: unknown;
+      let greeting = '';
       let verified = false;
       let timer = limit(connectLimit, 'host key');
       function limit(seconds: number, what: string): NodeJS.Timeout {
@@ -203,7 +220,7 @@ class Ssh2Transport implements Transport {
               kind: login.tried ? 'auth' : 'unreachable',
               excerpt: readable(error.message, 300),
             })
-          : handshakeFault(where, error);
+          : handshakeFault(where, error, greeting);
         if (verdict !== undefined) fail(verdict);
         else if (error.level === 'client-authentication') fail(login.refused(host));
         else fail(verified && pipelined ? new BrokenOff(broken) : broken);
@@ -244,6 +261,9 @@ class Ssh2Transport implements Transport {
             return false;
           }
         },
+      });
+      sock.once('data', (chunk: Buffer) => {
+        greeting = chunk.toString('latin1', 0, 200);
       });
       if (pipelined) pipelineAuth(client);
       nudge(client);
@@ -500,13 +520,29 @@ const tcp = (
     });
   });
 
-const handshakeFault = (where: string, error: Error & { level?: string }): TsaltError => {
+const isReset = (error: Error): boolean => 'code' in error && error.code === 'ECONNRESET';
+
+const handshakeFault = (
+  where: string,
+  error: Error & { level?: string },
+  greeting: string,
+): TsaltError => {
   if (/no matching|Unsupported|algorithm/i.test(error.message))
     return new TsaltError('ssh-algorithms', `${where}: no common way to encrypt.`, {
       kind: 'unreachable',
       excerpt: readable(error.message, 300),
       hint: 'The system ssh may know more: --transport openssh.',
     });
+  const isDropped = greeting === '' || /^(Exceeded MaxStartups|Not allowed at this)/.test(greeting);
+  if (isDropped && (/lost before handshake/i.test(error.message) || isReset(error)))
+    return new TsaltError(
+      'connect-dropped',
+      `${where} closes the connection before it says who it is.`,
+      {
+        kind: 'unreachable',
+        hint: 'Is it an SSH server, and does it take so many connections at once (MaxStartups)?',
+      },
+    );
   if (error.level === 'client-socket') return unreachable(where, error);
   return new TsaltError('ssh-handshake', `${where} does not answer as an SSH server.`, {
     kind: 'unreachable',

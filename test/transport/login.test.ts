@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { showError, TsaltError } from '../../src/protocol/error.ts';
@@ -395,4 +395,33 @@ test('cancelling while connecting ends at once', async () => {
   setTimeout(() => stop.abort(), 50);
   expect((await attempt).code).toBe('cancelled');
   close();
+});
+
+test('a connection that sshd drops unread (MaxStartups) is tried again', async () => {
+  const target = await start();
+  let dropped = 0;
+  const front = createServer(socket => {
+    socket.on('error', () => undefined);
+    if (dropped < 2) {
+      dropped++;
+      socket.end();
+      return;
+    }
+    const behind = createConnection(target.server.port, '127.0.0.1');
+    behind.on('error', () => socket.destroy());
+    socket.pipe(behind).pipe(socket);
+  });
+  await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve));
+  const { port } = front.address() as { port: number };
+  writeFileSync(target.knownHosts, `[127.0.0.1]:${port} ${target.server.hostKey}\n`);
+  await connect(target, { port });
+  expect(dropped).toBe(2);
+  dropped = -100;
+  const error = await fault(connect(target, { port }));
+  expect({ code: error.code, kind: error.kind, tries: dropped + 100 }).toEqual({
+    code: 'connect-dropped',
+    kind: 'unreachable',
+    tries: 4,
+  });
+  front.close();
 });
