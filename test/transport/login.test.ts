@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -424,4 +425,28 @@ test('a connection that sshd drops unread (MaxStartups) is tried again', async (
     tries: 4,
   });
   front.close();
+});
+
+test.skipIf(!existsSync('/usr/bin/ssh-agent'))('a key in an agent logs in', async () => {
+  const key = newKey();
+  const target = await start({ keys: [key.public] });
+  writeFileSync(join(target.dir, 'agent_key'), key.private, { mode: 0o600 });
+  const socket = join(target.dir, 'agent');
+  const agent = spawn('/usr/bin/ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
+  try {
+    await expect.poll(() => existsSync(socket)).toBe(true);
+    execFileSync('/usr/bin/ssh-add', ['-q', join(target.dir, 'agent_key')], {
+      env: { ...process.env, SSH_AUTH_SOCK: socket },
+      stdio: 'ignore',
+    });
+    const env = { SSH_AUTH_SOCK: socket, HOME: target.dir };
+    await connect(target, withoutKey(target.host), { env });
+    await connect(target, { priv: 'agent-forwarding' }, { env });
+    // The configured key is refused; the agent's is tried next, unless it must not be.
+    await connect(target, {}, { env });
+    const error = await fault(connect(target, { identities_only: true }, { env }));
+    expect(error.kind).toBe('auth');
+  } finally {
+    agent.kill();
+  }
 });
