@@ -1,3 +1,4 @@
+import { splitFunctionName } from '../data/function-name.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { pyStr } from '../targeting/python-text.ts';
@@ -215,7 +216,7 @@ const splitFunction = (body: Dict, key: string, args: readonly Data[]): void => 
     body.set(key, copy);
     return;
   }
-  const [module, fun] = key.split('.') as [string, string];
+  const [module, fun] = splitFunctionName(key) as [string, string];
   body.delete(key);
   copy.push(fun);
   body.set(module, copy);
@@ -230,7 +231,7 @@ const declare = (
 ): Data => {
   const { sls, saltenv } = loaded;
   if (typeof body === 'string' && body.includes('.')) {
-    const [module, fun] = body.split('.') as [string, string];
+    const [module, fun] = splitFunctionName(body) as [string, string];
     return new Map<DataKey, Data>().set('__sls__', sls).set('__env__', saltenv).set(module, [fun]);
   }
   if (!isDict(body)) {
@@ -249,15 +250,14 @@ const declare = (
   }
   // In order of definition; modules written without a function count from the start.
   for (const [key, args] of dotted) {
-    const at = key.indexOf('.');
-    const module = key.slice(0, at);
+    const [module, fun] = splitFunctionName(key) as [string, string];
     if (copy.has(module)) {
       const message = `ID '${pyStr(id)}' in SLS '${sls}' contains multiple state declarations of the same type`;
       problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
       copy.set(key, copyOf(args));
       continue;
     }
-    copy.set(module, grownBy(args, key.slice(at + 1).split('.', 1)[0] as string));
+    copy.set(module, grownBy(args, fun));
   }
   addOrigin(copy, loaded);
   return copy;

@@ -1,3 +1,4 @@
+import { splitFunctionName } from '../data/function-name.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { pyStr } from '../targeting/python-text.ts';
@@ -38,7 +39,7 @@ const declare = (
   problems: Problem[],
 ): Data => {
   if (typeof body === 'string' && body.includes('.')) {
-    const [module, fun] = body.split('.') as [string, string];
+    const [module, fun] = splitFunctionName(body) as [string, string];
     return new Map([[module, [fun]]]);
   }
   if (!isDict(body)) {
@@ -59,7 +60,7 @@ const declare = (
       problems.push(problem(message, placeOf([source, body], key)));
     }
     if (!Array.isArray(args)) continue;
-    const [module = '', fun] = key.split('.');
+    const [module, fun] = splitFunctionName(key);
     if (fun !== undefined && modules.has(module)) {
       const message = `ID '${pyStr(id)}' in template '${name}' contains multiple state declarations of the same type`;
       problems.push(problem(message, placeOf([source, body], key)));

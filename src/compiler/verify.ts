@@ -1,3 +1,4 @@
+import { splitFunctionName } from '../data/function-name.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { pyRepr, pyStr, pyType } from '../targeting/python-text.ts';
@@ -72,7 +73,7 @@ type StateToVerify = {
 const verifyState = (one: StateToVerify): Problem[] => {
   const { id, body, state, args, sls } = one;
   const problems: Problem[] = [];
-  const functions = state.includes('.') ? [state.slice(state.indexOf('.') + 1)] : [];
+  const functions = state.includes('.') ? [splitFunctionName(state)[1] ?? ''] : [];
   for (const arg of args) {
     if (typeof arg === 'string') {
       functions.push(arg);

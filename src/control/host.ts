@@ -1,3 +1,4 @@
+import { splitFunctionName } from '../data/function-name.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
 import type { HostFailure, HostResult, Phase } from '../protocol/event.ts';
@@ -7,6 +8,7 @@ import { type Link, openRuntime } from '../transport/bootstrap.ts';
 import { runRaw } from '../transport/raw-shell.ts';
 import type { Connection, Transport } from '../transport/transport.ts';
 import { callWrapper } from '../wrapper/define.ts';
+import { needsNoHost } from '../wrapper/table.ts';
 import { type Shared, Site } from './site.ts';
 
 export type HostRun = {
@@ -33,6 +35,10 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     link?.close();
   });
   try {
+    if (shared.request.raw === undefined && !run.isTarget && needsNoHost(fun)) {
+      site.learn(await shared.artifact());
+      return await dispatch(run, site);
+    }
     phase(run, 'connect');
     connection = await run.transport.connect(host, { signal: run.signal });
     if (shared.request.raw !== undefined)
@@ -125,7 +131,7 @@ const partial = (site: Site): Pick<HostResult, 'states'> =>
   Object.keys(site.states).length > 0 ? { states: site.states } : {};
 
 const outputterOf = (site: Site, fun: string): Pick<HostResult, 'outputter'> => {
-  const [module = '', name = ''] = fun.split('.');
+  const [module, name = ''] = splitFunctionName(fun);
   const outputter = site
     .context()
     .modules.find(item => item.kind === 'exec' && (item.virtualname ?? item.file) === module)

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { buildArtifact } from '../bundle/artifact.ts';
 import type { Request } from '../config/request.ts';
+import { brokenModules } from '../data/module-docs.ts';
 import { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
@@ -26,8 +27,7 @@ export const run = async (
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
   const shared = share(request, emit);
-  if (request.raw === undefined)
-    checkCall(request.fun, request.args, request.kwargs, (await shared.artifact()).modules);
+  if (request.raw === undefined) await checkModules(request, shared);
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   const transport = openTransport(transportOptions(request, emit));
   const results: HostResult[] = [];
@@ -67,6 +67,14 @@ export const run = async (
   }
   if (results.length === 0 && isTarget && !signal.aborted) throw noTarget(request);
   return results;
+};
+
+/** What can be said before any connection: calls that cannot work, modules that are left out. */
+const checkModules = async ({ fun, args, kwargs }: Request, shared: Shared): Promise<void> => {
+  const { modules } = await shared.artifact();
+  checkCall(fun, args, kwargs, modules);
+  for (const message of brokenModules(modules))
+    shared.emit({ type: 'log', level: 'warning', module: 'loader', message });
 };
 
 const share = (request: Request, emit: Shared['emit']): Shared => {

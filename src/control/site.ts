@@ -1,5 +1,6 @@
 import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
 import type { Request } from '../config/request.ts';
+import { splitFunctionName } from '../data/function-name.ts';
 import {
   type Data,
   type Dict,
@@ -196,7 +197,7 @@ export class Site {
     const found = findWrapper(fun);
     if (!found) return undefined;
     const { modules } = await this.#shared.artifact();
-    const name = fun.slice(0, fun.indexOf('.'));
+    const [name] = splitFunctionName(fun);
     return modules.some(
       item => !item.builtin && item.kind === 'exec' && (item.virtualname ?? item.file) === name,
     )

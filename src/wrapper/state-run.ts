@@ -11,6 +11,7 @@ import type { Problem } from '../compiler/problem.ts';
 import { templateHigh } from '../compiler/template.ts';
 import { verifyTop } from '../compiler/top.ts';
 import { cloneData } from '../data/clone.ts';
+import { splitFunctionName } from '../data/function-name.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict, toData } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -238,14 +239,14 @@ const callOnly = [
 export const single: Wrapper = async call => {
   const { ctx } = call;
   const bound = bindArguments(call, ['fun', 'name', 'test', 'queue']);
-  const [state, fun] = String(required(bound, 'fun', 'state.single')).split('.');
+  const [state, fun] = splitFunctionName(String(required(bound, 'fun', 'state.single')));
   if (fun === undefined) {
     ctx.setRetcode(1);
     return 'Invalid function passed';
   }
   const name = required(bound, 'name', 'state.single');
   const args = new Map([...bound].filter(([key]) => !callOnly.includes(String(key))));
-  const chunk: Dict = new Map([...args, ['state', state as Data], ['fun', fun]]);
+  const chunk: Dict = new Map([...args, ['state', state], ['fun', fun]]);
   chunk.set('__id__', name).set('name', name).set('order', 1);
   return withView(ctx, bound, async view => {
     const outcome = await runChunks(view, [chunk]);

@@ -38,6 +38,10 @@ export const findWrapper = (name: string): WrapperFunction | undefined => {
 export const wrapperModules = (): ModuleMeta[] =>
   Object.entries(modules).map(([name, module]) => wrapperMeta(name, module));
 
+/** Is this answered from the sources alone, without asking any host? */
+export const needsNoHost = (name: string): boolean =>
+  (name.startsWith('sys.') || name.startsWith('saltutil.sync_')) && findWrapper(name) !== undefined;
+
 /** Does a host forward calls of this function? Grains are at home on the host. */
 export const isControlFunction = (name: string): boolean =>
   !name.startsWith('grains.') && !name.startsWith('state.') && findWrapper(name) !== undefined;

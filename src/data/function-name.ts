@@ -1,0 +1,8 @@
+/**
+ * `module.function` as its two parts. A module may be nested (`my_cloud.my_resource.present`,
+ * spec/idem-contracts), so the last dot counts. Without a dot there is no function.
+ */
+export const splitFunctionName = (name: string): [module: string, fun: string | undefined] => {
+  const dot = name.lastIndexOf('.');
+  return dot < 1 ? [name, undefined] : [name.slice(0, dot), name.slice(dot + 1)];
+};
