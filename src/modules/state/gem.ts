@@ -1,0 +1,86 @@
+import { __opts__, type StateReturn } from '../api.ts';
+import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { compareDebian } from '../lib/package-version.ts';
+import { fulfills } from '../lib/packages.ts';
+import { changed, failed, unchanged, would } from '../lib/returns.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('gem.list') || [false, 'gem.list is not available on this host.'];
+
+type InstalledOptions = {
+  version?: string | null;
+  user?: string | null;
+  gem_bin?: string | null;
+  rdoc?: boolean;
+  ri?: boolean;
+  pre_releases?: boolean;
+  proxy?: string | null;
+  source?: string | null;
+};
+
+/**
+ * A Ruby gem is installed.
+ *
+ * @param name the gem
+ * @param version a version, or `>=1.2`
+ * @param user the account to run as
+ * @param gem_bin the path of gem
+ * @param rdoc true: with documentation
+ * @param ri true: with ri documentation
+ * @param pre_releases true: pre-releases too
+ * @param proxy a proxy
+ * @param source the place to fetch from
+ * @example
+ * bundler:
+ *   gem.installed
+ */
+export const installed = async (
+  name: string,
+  { version = null, user = null, gem_bin = null, ...options }: InstalledOptions = {},
+): Promise<StateReturn> => {
+  try {
+    const gems: { [gem: string]: string[] } = await salt('gem.list')(name, {
+      gem_bin,
+      runas: user,
+    });
+    const have = gems[name] ?? [];
+    if (have.length > 0 && (version === null || fulfills(have, version, compareDebian)))
+      return unchanged(
+        name,
+        version !== null && /^[<>]/.test(version)
+          ? 'Installed Gem meets version requirements.'
+          : 'Gem is already installed.',
+      );
+    if (__opts__.test) return would(name, `The gem ${name} would have been installed`);
+    await salt('gem.install')(name, { ...options, version, gem_bin, runas: user });
+    return changed(name, 'Gem was successfully installed', { [name]: 'Installed' });
+  } catch (error) {
+    return failed(name, `Could not install gem. ${messageOf(error)}`);
+  }
+};
+
+/**
+ * A Ruby gem is not installed.
+ *
+ * @param name the gem
+ * @param user the account to run as
+ * @param gem_bin the path of gem
+ * @example
+ * bundler:
+ *   gem.removed
+ */
+export const removed = async (
+  name: string,
+  { user = null, gem_bin = null }: { user?: string | null; gem_bin?: string | null } = {},
+): Promise<StateReturn> => {
+  try {
+    const where = { gem_bin, runas: user };
+    const gems: { [gem: string]: string[] } = await salt('gem.list')(name, where);
+    if (!gems[name]) return unchanged(name, 'Gem is not installed.');
+    if (__opts__.test) return would(name, `The gem ${name} would have been removed`);
+    await salt('gem.uninstall')(name, where);
+    return changed(name, 'Gem was successfully removed.', { [name]: 'Removed' });
+  } catch (error) {
+    return failed(name, `Could not remove gem. ${messageOf(error)}`);
+  }
+};
