@@ -260,6 +260,13 @@ const cases: StateCase[] = [
     changes: { removed: ['ROOT/d/a.gz'] },
   },
   {
+    title: 'pruned removes empty folders',
+    fun: 'file.pruned',
+    before: {},
+    name: 'ROOT/.cache',
+    args: [{ recurse: true }],
+  },
+  {
     title: 'retention_schedule keeps the newest',
     fun: 'file.retention_schedule',
     before: { 'd/b-2024-01-01': '', 'd/b-2024-01-02': '', 'd/b-2024-02-01': '', 'd/other': '' },
@@ -274,6 +281,7 @@ const cases: StateCase[] = [
 ];
 
 test.each(cases)('$title', async one => {
+  mkdirSync(join(host.root, '.cache/empty'), { recursive: true });
   await runThreeTimes(host, one);
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { SaltInvocationError } from '../api.ts';
 
 const step = 256 * 1024;
@@ -17,23 +17,20 @@ export const hashLengths: Readonly<Record<string, number>> = {
 export const hashBytes = (content: Buffer | string, type = 'sha256'): string =>
   createHash(known(type)).update(content).digest('hex');
 
-/** The hash of a file, in bounded memory. */
+/** The hash of a file, in bounded memory; a small file costs one read. */
 export const hashFile = (path: string, type = 'sha256'): string => {
-  const hash = createHash(known(type));
   const fd = openSync(path, 'r');
   try {
+    if (fstatSync(fd).size <= step) return hashBytes(readFileSync(fd), type);
+    const hash = createHash(known(type));
     const buffer = Buffer.allocUnsafe(step);
     for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer))
       hash.update(buffer.subarray(0, count));
+    return hash.digest('hex');
   } finally {
     closeSync(fd);
   }
-  return hash.digest('hex');
 };
-
-/** The sha256 of a small file costs one read; of a large one, many. */
-export const sha256Of = (path: string, size: number): string =>
-  size <= step ? hashBytes(readFileSync(path)) : hashFile(path);
 
 const known = (type: string): string => {
   const name = type.toLowerCase();

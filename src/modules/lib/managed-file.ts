@@ -13,7 +13,7 @@ import {
 import { attributeChanges, attributesOf } from './file-attributes.ts';
 import { backUp } from './file-backup.ts';
 import { type Content, contentOf } from './file-content.ts';
-import { hashFile, sha256Of } from './file-hash.ts';
+import { hashFile } from './file-hash.ts';
 import { modeBits, modeText, normalizeMode } from './file-mode.ts';
 import { isDir, isFile, isLink, realPath, statOf } from './file-paths.ts';
 import type { FoundSource } from './file-source.ts';
@@ -178,7 +178,7 @@ export const destinationOf = (
   return {
     path: name,
     sha256: () => {
-      known ??= sha256Of(name, found.size);
+      known ??= hashFile(name);
       return known;
     },
   };

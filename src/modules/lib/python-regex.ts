@@ -102,7 +102,8 @@ const leadingFlags = (pattern: string, flags: number): { source: string; bits: n
 };
 
 /** One token at a time: an escape, a class, a group's start, or a single character. */
-const token = /\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\(\?P<|\(\?P=\w+\)|\(\?#[^)]*\)|[\s\S]/g;
+const token =
+  /\\[\s\S]|\{\d+(?:,\d*)?\}|\{,\d+\}|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\(\?P<|\(\?P=\w+\)|\(\?#[^)]*\)|[\s\S]/g;
 
 const translate = (pattern: string, bits: number): string =>
   pattern.replace(token, part => translateToken(part, bits));
@@ -112,6 +113,7 @@ const translateToken = (part: string, bits: number): string => {
   if (part === '^') return multiline ? '(?<=\\n|(?<![\\s\\S]))' : '(?<![\\s\\S])';
   if (part === '$') return multiline ? '(?=\\n|(?![\\s\\S]))' : '(?=\\n?(?![\\s\\S]))';
   if (part === '.') return bits & 16 ? '[\\s\\S]' : '[^\\n]';
+  if (/^\{.+\}$/.test(part)) return part.replace('{,', '{0,');
   if (part === '\\A') return '(?<![\\s\\S])';
   if (part === '\\Z') return '(?![\\s\\S])';
   if (part === '(?P<') return '(?<';
@@ -121,7 +123,11 @@ const translateToken = (part: string, bits: number): string => {
   if (bits & 64 && /^\s$/.test(part)) return '';
   if (/^\\[^\w\s]$/.test(part)) return escapeOnly(part.slice(1));
   if (/^\\\s$/.test(part)) return part.slice(1);
-  return part === '\\a' ? '\\x07' : part === ']' || part === '}' ? `\\${part}` : part;
+  return part === '\\a'
+    ? '\\x07'
+    : part === ']' || part === '{' || part === '}'
+      ? `\\${part}`
+      : part;
 };
 
 /** Unicode mode refuses needless escapes, which Python allows. */

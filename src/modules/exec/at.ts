@@ -1,0 +1,85 @@
+import { CommandExecutionError } from '../api.ts';
+import { runCommand } from '../lib/run-command.ts';
+import { which } from '../lib/which.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  which('at') ? true : [false, 'at is not installed'];
+
+type Job = { date: string; time: string; queue: string; user: string; job: string; tag: string };
+
+/**
+ * The jobs that wait.
+ *
+ * @param tag only those with this tag or number
+ *
+ * @example tsalt-ssh '*' at.atq
+ */
+export const atq = async (tag: string | number | null = null): Promise<{ jobs: Job[] }> => {
+  const { stdout } = await runCommand(['atq'], { plainLocale: true });
+  const jobs: Job[] = [];
+  for (const line of stdout.split('\n')) {
+    const [, job = '', when = '', queue = '', user = ''] =
+      line.match(/^(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(\S)\s+(\S+)/) ?? [];
+    if (job === '') continue;
+    const script = (await runCommand(['at', '-c', job], { plainLocale: true })).stdout;
+    const time = new Date(when);
+    const two = (value: number): string => String(value).padStart(2, '0');
+    jobs.push({
+      date: `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`,
+      time: `${two(time.getHours())}:${two(time.getMinutes())}`,
+      queue,
+      user,
+      job,
+      tag: script.match(/^### SALT: (.+)$/m)?.[1] ?? '',
+    });
+  }
+  return {
+    jobs:
+      tag === null ? jobs : jobs.filter(job => job.tag === String(tag) || job.job === String(tag)),
+  };
+};
+
+/**
+ * Adds a job. Gives it, or an error.
+ *
+ * @param timespec when, as `at` reads it
+ * @param job the command
+ * @param tag finds the job again
+ * @param runas the user to run it as
+ *
+ * @example tsalt-ssh '*' at.at 'now +1 hour' 'shutdown -r now' tag=reboot
+ */
+export const at = async (
+  timespec: string,
+  job: string,
+  { tag = null, runas = null }: { tag?: string | null; runas?: string | null } = {},
+): Promise<{ jobs: Job[]; error?: string }> => {
+  if (timespec.startsWith('-')) throw new CommandExecutionError(`invalid timespec: ${timespec}`);
+  const label = tag === null ? '' : `### SALT: ${tag.replace(/\s+/g, ' ')}\n`;
+  const { code, stdout, stderr } = await runCommand(['at', ...timespec.split(/\s+/)], {
+    stdin: `${label}${job}\n`,
+    runas: runas ?? undefined,
+    plainLocale: true,
+  });
+  const number = `${stdout}\n${stderr}`.match(/^job (\S+) at/m)?.[1];
+  if (code !== 0 || number === undefined) return { jobs: [], error: stderr.trim() };
+  return atq(number);
+};
+
+/**
+ * Removes jobs by number or tag; `all` removes every one.
+ *
+ * @param args the numbers or tags
+ *
+ * @example tsalt-ssh '*' at.atrm reboot
+ */
+export const atrm = async (
+  ...args: string[]
+): Promise<{ jobs: { removed: string[]; tag: string | null } }> => {
+  const { jobs } = await atq();
+  const chosen = args.includes('all')
+    ? jobs
+    : jobs.filter(({ job, tag }) => args.map(String).some(each => each === job || each === tag));
+  for (const { job } of chosen) await runCommand(['atrm', job], { plainLocale: true });
+  return { jobs: { removed: chosen.map(({ job }) => job), tag: args[0] ?? null } };
+};
