@@ -7,10 +7,10 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 test('hashes as the specification says', () => {
   expect(shaCrypt('Hello world!', 'saltstring')).toBe(
-    '$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjl/O817G3uBnIFNjnQJuesI684OTLiBFdcbYEdFCoEOfaS35inz1',
+    '$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjl/O817G3uBnIFNjnQJuesI68u4OTLiBFdcbYEdFCoEOfaS35inz1',
   );
   expect(shaCrypt('Hello world!', 'saltstring', 'sha256')).toBe(
-    '$5$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc8',
+    '$5$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5',
   );
   expect(shaCrypt('Hello world!', 'rounds=10000$saltstringsaltstring')).toBe(
     '$6$rounds=10000$saltstringsaltst$OW1/O6BYHV6BcXZu8QVeXbDWra3Oeqh0sbHbbMCVNSnCM/UrjmM0Dp8vOuZeHBy/YTBmSK6H9qs/y3RnOaw5v.',
