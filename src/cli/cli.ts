@@ -3,6 +3,7 @@ import type { Output } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { exitCode, exitCodeOf, exitCodeOfKind } from './exit-code.ts';
 import type { Given } from './parse.ts';
+import { quickParse } from './quick-parse.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -10,8 +11,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export const main = async (argv: readonly string[], env: Env): Promise<number> => {
   quietOnClosedPipe();
   try {
-    const { parseArguments } = await import('./parse.ts');
-    return await dispatch(parseArguments(argv), argv, env);
+    const given = quickParse(argv) ?? (await import('./parse.ts')).parseArguments(argv);
+    return await dispatch(given, argv, env);
   } catch (error) {
     return complain(error, argv, env);
   }
