@@ -23,8 +23,15 @@ export const encodeFrame = (type: 1 | 2, payload: Uint8Array): Uint8Array => {
   return frame;
 };
 
-export const encodeJson = (message: unknown): Uint8Array =>
-  encodeFrame(frameType.json, new TextEncoder().encode(JSON.stringify(message)));
+export const encodeJson = (message: unknown): Uint8Array => {
+  const text = JSON.stringify(message);
+  const length = Buffer.byteLength(text);
+  const frame = Buffer.allocUnsafe(headerSize + length);
+  frame.writeUInt32BE(length);
+  frame[4] = frameType.json;
+  frame.write(text, headerSize);
+  return frame;
+};
 
 export const encodeData = (transfer: number, bytes: Uint8Array): Uint8Array => {
   const payload = new Uint8Array(4 + bytes.length);

@@ -213,10 +213,12 @@ export class Peer {
 const own = <T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined =>
   typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 const parse = (payload: Uint8Array): Message => {
   let message: unknown;
   try {
-    message = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+    message = JSON.parse(decoder.decode(payload));
   } catch {
     throw broken('text that is not JSON');
   }
