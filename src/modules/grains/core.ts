@@ -4,6 +4,7 @@ import { __opts__, type PlainDict } from '../api.ts';
 import { hostNames } from '../lib/host-names.ts';
 import { namesIn, parseAssignments, readOr } from '../lib/read-file.ts';
 import { pythonHash } from '../lib/sip-hash.ts';
+import { timeZoneName } from '../lib/time-zone.ts';
 import { which } from '../lib/which.ts';
 
 /**
@@ -78,7 +79,7 @@ export const locale_info = (): PlainDict => {
       defaultlanguage: known ? (language ?? null) : null,
       defaultencoding: known || encoding ? (encoding ?? 'ISO8859-1') : null,
       detectedencoding: 'utf-8',
-      timezone: timezone(),
+      timezone: timeZoneName(),
     },
   };
 };
@@ -352,8 +353,3 @@ const nameOf = (file: string, number: number): string | undefined =>
     ?.split('\n')
     .map(line => line.split(':'))
     .find(fields => fields[2] === String(number))?.[0];
-
-const timezone = (): string =>
-  new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' })
-    .formatToParts()
-    .find(({ type: part }) => part === 'timeZoneName')?.value ?? 'unknown';
