@@ -21,7 +21,9 @@ const privateDir = () => {
 const source = fs.readFileSync(main, 'latin1');
 const stamp = fs.statSync(main).mtimeMs;
 const key = `cli-${process.version}-${source.length}-${stamp}`.replace(/[^\w.-]/g, '_');
-const cacheFile = path.join(cacheDir, `${key}.cache`);
+// Reading the cache takes time by its size: a state run needs functions that other calls do not.
+const kind = process.argv.some(word => word.startsWith('state.')) ? 'state' : 'call';
+const cacheFile = path.join(cacheDir, `${key}-${kind}.cache`);
 let cachedData;
 try {
   if (privateDir()) cachedData = fs.readFileSync(cacheFile);
@@ -33,14 +35,16 @@ const script = new vm.Script(
   `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
   { filename: main, cachedData },
 );
+/** A run that built an artifact has compiled what the next ones do not need. */
+const hasBuilt = () => Object.keys(require.cache).some(file => /[\\/]esbuild[\\/]/.test(file));
 if (cachedData === undefined || script.cachedDataRejected) {
   process.on('exit', () => {
     try {
+      if (hasBuilt()) return;
       fs.mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
       if (!privateDir()) return;
       for (const name of fs.readdirSync(cacheDir))
-        if (name.startsWith('cli-') && name !== `${key}.cache`)
-          fs.rmSync(path.join(cacheDir, name));
+        if (name.startsWith('cli-') && !name.startsWith(key)) fs.rmSync(path.join(cacheDir, name));
       const temporary = `${cacheFile}.${process.pid}`;
       fs.writeFileSync(temporary, script.createCachedData(), { mode: 0o600 });
       fs.renameSync(temporary, cacheFile);
