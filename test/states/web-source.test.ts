@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ let host: TestHost;
 let server: Server;
 let url: string;
 let gets: string[];
+let archive: Buffer;
 
 beforeEach(async () => {
   host = makeHost();
@@ -21,6 +23,7 @@ beforeEach(async () => {
   server = createServer((request, response) => {
     if (request.method === 'GET') gets.push(request.url ?? '');
     if (request.url === '/f') response.end(body);
+    else if (request.url === '/a.tgz') response.end(archive);
     else if (request.url === '/SUMS') response.end(`${'0'.repeat(64)}  other\n${sha256}  f\n`);
     else response.writeHead(404).end();
   });
@@ -82,4 +85,19 @@ test('a source without a hash is refused unless it is told to be taken', async (
     result: false,
     comment: `Unable to manage file: Error: HTTP 404: Not Found reading ${url}/none`,
   });
+});
+
+test('an archive from the web is fetched once', async () => {
+  host.write('tree/app/a', 'x');
+  execFileSync('tar', ['czf', join(host.root, 'a.tgz'), '-C', join(host.root, 'tree'), 'app']);
+  archive = readFileSync(join(host.root, 'a.tgz'));
+  const source_hash = createHash('sha256').update(archive).digest('hex');
+  const run = () =>
+    host.state('archive.extracted', `${host.root}/out`, `${url}/a.tgz`, { source_hash });
+  expect(await run()).toMatchObject({
+    result: true,
+    comment: `${url}/a.tgz extracted to ${host.root}/out`,
+  });
+  expect(await run()).toMatchObject({ result: true, changes: {} });
+  expect(gets).toEqual(['/a.tgz']);
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { __opts__, getContext } from '../api.ts';
-import { cacheDir } from '../lib/cache-dir.ts';
+import { cachePath } from '../lib/cache-dir.ts';
 import { controlFile, controlList } from '../lib/control-files.ts';
 import { type Content, textOf } from '../lib/file-content.ts';
 import { hashFile } from '../lib/file-hash.ts';
@@ -259,16 +259,4 @@ const placeFor = (path: string, dest: string, saltenv: string): string => {
   if (dest === '') return cachePath(path, saltenv);
   const full = expandUser(dest);
   return full.endsWith('/') || isDir(full) ? join(full, basename(parseSource(path).path)) : full;
-};
-
-const cachePath = (path: string, saltenv: string): string => {
-  const url = parseSource(path);
-  if (url.scheme === 'salt') return cacheDir('files', url.saltenv ?? saltenv, url.path);
-  const { host, pathname, search } = new URL(path, 'file:///');
-  return cacheDir(
-    'extrn_files',
-    saltenv,
-    host || 'local',
-    `.${pathname}${search.replaceAll('/', '_')}`,
-  );
 };

@@ -1,10 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
+import { commitTemp, openTemp } from '../lib/atomic-write.ts';
+import { cachePath } from '../lib/cache-dir.ts';
 import { type Account, applyPerms, permDifferences, readPerms } from '../lib/check-perms.ts';
 import { missingAccounts } from '../lib/file-checks.ts';
+import { hashFile } from '../lib/file-hash.ts';
 import {
   exists,
   expandUser,
@@ -15,6 +18,8 @@ import {
   lstatOf,
 } from '../lib/file-paths.ts';
 import { chooseSource, findSource } from '../lib/file-source.ts';
+import { makeDirs } from '../lib/make-dirs.ts';
+import { sourceSum } from '../lib/source-hash.ts';
 import { redactUrl } from '../lib/source-url.ts';
 import { failed, messageOf, newReturn } from '../lib/state-return.ts';
 
@@ -115,16 +120,13 @@ export const extracted = async (
           ? `Invalid archive_format '${archive_format}'. Either set it to a supported value (tar, zip) or remove this argument and the archive format will be guessed based on file extension.`
           : "Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, zip",
       );
-    const file = join(scratch, `archive.${format}`);
-    const found = await findSource(chosen.source, {
+    const file = await localCopy(chosen.source, join(scratch, `archive.${format}`), {
       name: path,
       saltenv: __env__.name,
       source_hash: chosen.source_hash,
       source_hash_name,
       skip_verify,
-      near: file,
     });
-    (await found.content()).place(file, { mode: 0o600 });
 
     const members = await listArchive(file, format, strip);
     const top = new Set(members.map(member => member.path.split('/')[0]));
@@ -183,6 +185,34 @@ export const extracted = async (
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+};
+
+/** An archive from the web stays on the host, so that the next run need not fetch it again. */
+const localCopy = async (
+  source: string,
+  scratch: string,
+  options: Parameters<typeof findSource>[1],
+): Promise<string> => {
+  const { source_hash, saltenv, name } = options;
+  const isWeb = /^https?:/i.test(source);
+  const kept: string = isWeb ? await __salt__['cp.is_cached']?.(source, saltenv) : '';
+  if (kept && source_hash && !options.skip_verify) {
+    const { hash_type, hsum } = await sourceSum(source_hash, saltenv, {
+      name,
+      source,
+      sourceHashName: options.source_hash_name,
+    });
+    if (hashFile(kept, hash_type) === hsum) return kept;
+  }
+  const found = await findSource(source, { ...options, near: scratch });
+  (await found.content()).place(scratch, { mode: 0o600 });
+  if (!isWeb || __opts__.test) return scratch;
+  const place = cachePath(source, saltenv);
+  makeDirs(dirname(place), { mode: '0700' });
+  const copied = openTemp(dirname(place), 'archive');
+  copyFileSync(scratch, copied.path);
+  commitTemp(copied, place, { mode: 0o600 });
+  return place;
 };
 
 /** The number of `--strip-components` in tar options; undefined for any other option. */
