@@ -214,6 +214,7 @@ export class Site {
     this.#shared.emit({ type: 'phase', host: this.host.id, phase: 'run' });
     const params: RunParams = {
       chunks,
+      fun: this.#shared.request.fun,
       opts: {
         ...this.opts,
         ...toPlainDict(settings.opts ?? new Map()),
@@ -235,7 +236,7 @@ export class Site {
   context(): WrapperContext {
     const { request, fileRoots, pillarRoots, emit } = this.#shared;
     const { config } = request;
-    const opts = templateOpts(config, this.opts);
+    const opts = new Map(this.#templateOpts());
     return {
       id: this.host.id,
       grains: this.#grains,
@@ -316,12 +317,18 @@ export class Site {
     });
   }
 
+  #optsOfTemplates: Dict | undefined;
+  /** Made once: a run may render hundreds of templates. */
+  #templateOpts(): Dict {
+    this.#optsOfTemplates ??= templateOpts(this.#shared.request.config, this.opts);
+    return this.#optsOfTemplates;
+  }
+
   #renderContext(pillar: Dict, saltenv: string): RenderContext {
-    const { config } = this.#shared.request;
     return {
       grains: this.#grains,
       pillar,
-      opts: new Map([...templateOpts(config, this.opts), ['saltenv', saltenv]]),
+      opts: new Map([...this.#templateOpts(), ['saltenv', saltenv]]),
       files: this.#shared.fileRoots,
       call: this.call,
     };

@@ -146,7 +146,10 @@ export const cache_file = async (
   mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
   if (url.scheme === 'salt') {
     const have = isFile(place) ? hashFile(place) : undefined;
-    const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { have, near: place });
+    const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), {
+      have: () => have,
+      near: place,
+    });
     if (!file) return false;
     if (file.sha256 !== have) (await file.content()).place(place, { mode: 0o600 });
     return place;

@@ -19,8 +19,8 @@ export type ControlFile = {
 };
 
 type Wish = {
-  /** The sha256 of what the host has: that content does not travel. */
-  readonly have?: string | undefined;
+  /** The sha256 of what the host has: that content does not travel. Only asked when there is need. */
+  readonly have?: (() => string | undefined) | undefined;
   /** The file that will be written: large content waits beside it. */
   readonly near?: string | undefined;
 };
@@ -36,7 +36,7 @@ export const controlFile = async (
   const fetch = (have?: string): Promise<Fetched> =>
     fetchFrom('file.get', { path, saltenv, ...(have !== undefined && { have }) }, wish.near);
   if (known?.sha256 !== undefined) return lazily(known, fetch);
-  const { answer, content } = await fetch(wish.have);
+  const { answer, content } = await fetch(wish.have?.());
   if (!answer.found) return undefined;
   return answered(answer, content, fetch);
 };
@@ -51,7 +51,7 @@ export const controlTemplate = async (
     fetchFrom('file.render', { ...request, ...(have !== undefined && { have }) }, wish.near);
   if (known?.text !== undefined) return inline(known, known.text);
   if (known) return lazily(known, fetch);
-  const { answer, content } = await fetch(wish.have);
+  const { answer, content } = await fetch(wish.have?.());
   if (!answer.found) return undefined;
   return answered(answer, content, fetch);
 };

@@ -82,7 +82,7 @@ const unsupported = (source: string): never => {
 const saltSource = async (source: string, options: SourceOptions): Promise<FoundSource> => {
   const { path, saltenv = options.saltenv } = parseSource(source);
   const file = await controlFile(path, saltenv, {
-    have: options.dest?.sha256(),
+    have: options.dest?.sha256,
     near: options.near,
   });
   if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
@@ -105,7 +105,7 @@ const templateSource = async (
     { ...options, source, template: options.template ?? '', text },
     saltenv,
   );
-  const file = await controlTemplate(request, { have: options.dest?.sha256(), near: options.near });
+  const file = await controlTemplate(request, { have: options.dest?.sha256, near: options.near });
   if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
   const known = mode ?? modeOf(file) ?? (await modeOfSource(source, options));
   return {
