@@ -13,6 +13,7 @@ type Loader = () => Promise<Format>;
 const formats: Readonly<Record<string, Loader>> = {
   highstate: async () => (await import('./format/highstate.ts')).highstateFormat,
   nested: async () => (await import('./format/nested.ts')).nestedFormat,
+  sls: async () => (await import('./format/sls.ts')).slsFormat,
   yaml: async () => (await import('./format/yaml.ts')).yamlFormat,
   json: async () => (await import('./format/json.ts')).jsonFormat,
   txt: async () => (await import('./format/plain.ts')).txtFormat,

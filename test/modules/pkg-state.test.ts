@@ -82,7 +82,7 @@ test('aggregation gathers packages of the same function that are still to come',
     chunk('done', {}),
   ];
   const result = await state.mod_aggregate(low, chunks, { 'pkg_|-done_|-done_|-installed': {} });
-  expect(result.pkgs).toEqual(['php', 'php', 'memcached', { pinned: '1.2' }]);
+  expect(result.pkgs).toEqual(['php', 'memcached', { pinned: '1.2' }]);
   expect(chunks.map(one => one.__agg__ === true)).toEqual([
     true,
     true,
@@ -93,6 +93,12 @@ test('aggregation gathers packages of the same function that are still to come',
     false,
     false,
   ]);
+});
+
+test('the state that takes over the others keeps its own package', async () => {
+  const low = chunk('first', { version: '1.0', __agg__: true });
+  const result = await state.mod_aggregate(low, [low, chunk('second', {})], {});
+  expect(result.pkgs).toEqual([{ first: '1.0' }, 'second']);
 });
 
 test('arguments that contradict each other are told', async () => {

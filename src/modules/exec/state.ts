@@ -2,9 +2,59 @@
  * What the host itself knows about state runs. Everything that compiles states lives on the
  * control node.
  */
-import { __opts__, __salt__, type Plain, type PlainDict } from '../api.ts';
+import { nearest } from '../../data/nearest.ts';
+import {
+  __opts__,
+  __salt__,
+  __states__,
+  CommandExecutionError,
+  log,
+  type Plain,
+  type PlainDict,
+} from '../api.ts';
+import { messageOf } from '../lib/call.ts';
+import { addDescription, type Description } from '../lib/describe.ts';
+import { fnmatch } from '../lib/glob-match.ts';
 import { asItems } from '../lib/items.ts';
 import { lockHolder, showHolder } from '../lib/run-lock.ts';
+
+export const __outputter__ = { describe: 'sls' };
+
+/**
+ * Describes what is there as an SLS that changes nothing when it is applied to the same host.
+ *
+ * @param mods state modules that can describe: a list, or a text with commas; `*` and `?` match
+ * @returns states by ID; shown as an SLS unless `--out` says otherwise
+ * @example tsalt-ssh web1 state.describe pkg,service,user,group > web1.sls
+ */
+export const describe = async (mods: Plain): Promise<Description> => {
+  const known = Object.keys(__states__)
+    .filter(name => name.endsWith('.describe'))
+    .map(name => name.slice(0, -'.describe'.length));
+  const found: Description = {};
+  const wanted = asItems(mods).flatMap(item => String(item).split(','));
+  for (const pattern of wanted.map(item => item.trim()).filter(item => item !== '')) {
+    const isGlob = /[*?[]/.test(pattern);
+    const names = isGlob ? known.filter(name => fnmatch(name, pattern)) : [pattern];
+    if (names.length === 0 || !names.every(name => known.includes(name)))
+      throw new CommandExecutionError(cannotDescribe(pattern, known));
+    for (const name of names)
+      try {
+        addDescription(found, (await __states__[`${name}.describe`]?.()) as Description);
+      } catch (error) {
+        if (!isGlob) throw error;
+        log.warning(`${name} is not described: ${messageOf(error)}`);
+      }
+  }
+  return found;
+};
+
+const cannotDescribe = (pattern: string, known: readonly string[]): string => {
+  const meant = nearest(pattern, known);
+  return `No state module '${pattern}' can describe what is there; ${
+    meant === undefined ? `these can: ${known.join(', ')}` : `did you mean '${meant}'?`
+  }`;
+};
 
 /**
  * The state run that holds this host, as a list of one sentence; an empty list when there is none.

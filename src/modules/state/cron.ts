@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
 import type { CronJob, Crontab } from '../lib/crontab.ts';
+import { type Description, describedState } from '../lib/describe.ts';
 import { findSource } from '../lib/file-source.ts';
 import { failed, messageOf, newReturn } from '../lib/state-return.ts';
 import { contentDiff } from '../lib/text-diff.ts';
@@ -17,7 +18,7 @@ type CronOptions = {
   dayweek?: Time;
   comment?: string | null;
   commented?: boolean;
-  identifier?: string | boolean;
+  identifier?: string | boolean | null;
   special?: string | null;
 };
 
@@ -36,7 +37,8 @@ const tabOf = async (user: string): Promise<Crontab> =>
  * @param dayweek when
  * @param comment a comment above the job
  * @param commented write it commented out
- * @param identifier finds the job again when its command changes; the command when left out
+ * @param identifier finds the job again when its command changes; the command when left out;
+ *   null for a job that has none
  * @param special `@reboot`, `@daily` … instead of the times
  *
  * @example
@@ -269,7 +271,58 @@ export const file = async (
   }
 };
 
-const isSame = (job: CronJob, cmd: string, identifier: string | boolean): boolean =>
+/**
+ * The jobs and variables that states manage in the crontabs of this host: of all users for root,
+ * else of the own one. Lines above Salt's mark belong to somebody else and are left alone.
+ */
+export const describe = async (): Promise<Description> => {
+  const described: Description = {};
+  for (const user of usersWithTab()) {
+    const { crons, special, env } = await tabOf(user);
+    const own = user === 'root' ? '' : ` of ${user}`;
+    for (const { name, value } of env)
+      described[`${name}${own}`] = describedState('cron.env_present', {
+        name: own === '' ? undefined : name,
+        value,
+        user,
+      });
+    for (const job of [...crons, ...special]) {
+      const id = `${job.identifier ?? job.cmd}${own}`;
+      // A second line with the same command cannot be told from the first by any state.
+      if (Object.hasOwn(described, id)) continue;
+      described[id] = describedState('cron.present', {
+        name: id === job.cmd ? undefined : job.cmd,
+        user,
+        ...(job.spec === undefined ? timesOf(job) : { special: job.spec }),
+        comment: job.comment ?? undefined,
+        commented: job.commented || undefined,
+        identifier: job.identifier === job.cmd ? undefined : job.identifier,
+      });
+    }
+  }
+  return described;
+};
+
+const timesOf = ({ minute, hour, daymonth, month, dayweek }: CronJob): Record<string, Time> =>
+  Object.fromEntries(
+    Object.entries({ minute, hour, daymonth, month, dayweek })
+      .filter(([, time]) => time !== '*')
+      .map(([key, time]) => [key, /^(0|[1-9]\d*)$/.test(time) ? Number(time) : time]),
+  );
+
+const spools = ['/var/spool/cron/crontabs', '/var/spool/cron/tabs', '/var/spool/cron'];
+
+const usersWithTab = (): string[] => {
+  if (process.geteuid?.() !== 0) return [userInfo().username];
+  const spool = spools.find(folder => existsSync(folder));
+  if (spool === undefined) return [];
+  return readdirSync(spool, { withFileTypes: true })
+    .filter(entry => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort();
+};
+
+const isSame = (job: CronJob, cmd: string, identifier: string | boolean | null): boolean =>
   job.identifier && typeof identifier === 'string'
     ? job.identifier === identifier
     : job.cmd === cmd;

@@ -6,6 +6,7 @@ import {
   type StateReturn,
 } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
+import { type Description, describedState } from '../lib/describe.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { toList } from '../lib/values.ts';
@@ -98,6 +99,17 @@ export const absent = async (name: string): Promise<StateReturn> => {
       return failed(name, `Failed to remove group ${name}: ${error.message}`);
     throw error;
   }
+};
+
+/** All groups with their numbers and members. */
+export const describe = async (): Promise<Description> => {
+  const groups: { name: string; gid: number; members: string[] }[] = await salt('group.getent')();
+  return Object.fromEntries(
+    groups.map(({ name, gid, members }) => [
+      name,
+      describedState('group.present', { gid, members }),
+    ]),
+  );
 };
 
 const conflictIn = ({

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
+import { type Description, describedState } from '../lib/describe.ts';
 import { warn } from '../lib/file-checks.ts';
 import { failed, newReturn } from '../lib/state-return.ts';
 
@@ -137,4 +138,26 @@ export const only = async (name: string, hostnames: string | string[]): Promise<
     changes: { [name]: { old, new: wanted } },
     comment: `successfully changed ${name} from "${old}" to "${wanted}"`,
   };
+};
+
+/** All names of the hosts file with their addresses. */
+export const describe = async (): Promise<Description> => {
+  const hosts = (await __salt__['hosts.list_hosts']?.()) as Hosts;
+  const addresses = new Map<string, string[]>();
+  for (const [ip, { aliases }] of Object.entries(hosts))
+    if (isIP(ip) > 0)
+      for (const name of aliases)
+        addresses.set(name, [...new Set([...(addresses.get(name) ?? []), ip])]);
+  return Object.fromEntries(
+    [...addresses].map(([name, ips]) => {
+      const [comment, ...others] = new Set(ips.map(ip => hosts[ip]?.comment));
+      return [
+        name,
+        describedState('host.present', {
+          ip: ips.length === 1 ? ips[0] : ips,
+          comment: comment && others.length === 0 ? comment : undefined,
+        }),
+      ];
+    }),
+  );
 };

@@ -10,6 +10,7 @@ import {
   type StateReturn,
 } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { type Description, describedState } from '../lib/describe.ts';
 import { compareAlpine, compareDebian, compareRpm, withoutEpoch } from '../lib/package-version.ts';
 import {
   fulfills,
@@ -506,6 +507,26 @@ export const unheld = async (
   );
 };
 
+/**
+ * All installed packages with their versions, and those that are held.
+ *
+ * @returns `packages` (one `pkg.installed`), and `held packages` where there are any
+ */
+export const describe = async (): Promise<Description> => {
+  const packages = Object.entries(await currentPackages()).sort(([a], [b]) => (a < b ? -1 : 1));
+  const held = hasFunction('pkg.hold') ? await heldPackages() : [];
+  // Several versions side by side (kernels) cannot be asked for by one state.
+  const pkgs = packages.map(([name, [version = '', ...more]]) =>
+    version === '' || more.length > 0 ? name : { [name]: version },
+  );
+  return {
+    ...(pkgs.length > 0 ? { packages: describedState('pkg.installed', { pkgs }) } : {}),
+    ...(held.length > 0
+      ? { 'held packages': describedState('pkg.held', { pkgs: held.toSorted() }) }
+      : {}),
+  };
+};
+
 /** Makes one refresh of the package lists due: called by the engine before the first pkg state. */
 export const mod_init = async (low: LowChunk): Promise<boolean> => {
   if (low.fun !== 'installed' && low.fun !== 'latest') return false;
@@ -521,23 +542,21 @@ export const mod_aggregate = async (
   chunks: LowChunk[],
   running: PlainDict,
 ): Promise<LowChunk> => {
-  if (!aggregated.includes(low.fun)) return low;
-  const own = { pkgs: [] as Plain[], sources: [] as Plain[] };
-  let kind: 'pkgs' | 'sources' | undefined;
+  if (!aggregated.includes(low.fun) || 'hold' in low) return low;
+  const kind = 'sources' in low ? 'sources' : 'pkgs';
+  const added: Plain[] = [];
   for (const chunk of chunks) {
-    if (lowTag(chunk) in running || chunk.state !== 'pkg' || '__agg__' in chunk) continue;
-    if (chunk.fun !== low.fun || (chunk.fromrepo ?? null) !== (low.fromrepo ?? null)) continue;
-    const offered = 'sources' in chunk ? 'sources' : 'pkgs';
-    if (offered === 'pkgs' && 'hold' in chunk) continue;
-    kind ??= offered;
-    if (kind !== offered) continue;
-    own[kind].push(...packagesOf(chunk, kind));
+    const tag = lowTag(chunk);
+    if (tag === lowTag(low) || tag in running || chunk.state !== 'pkg') continue;
+    if ('__agg__' in chunk || chunk.fun !== low.fun || 'hold' in chunk) continue;
+    if ((chunk.fromrepo ?? null) !== (low.fromrepo ?? null)) continue;
+    if (('sources' in chunk ? 'sources' : 'pkgs') !== kind) continue;
+    added.push(...packagesOf(chunk, kind));
     chunk.__agg__ = true;
   }
-  if (kind && own[kind].length > 0) {
-    const before = low[kind];
-    low[kind] = [...(Array.isArray(before) ? before : []), ...own[kind]];
-  }
+  // Once it has `pkgs`, a state does not look at its name any more.
+  if (added.length > 0) low[kind] = [...packagesOf(low, kind), ...added];
+  low.__agg__ = true;
   return low;
 };
 

@@ -1,4 +1,7 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import { type Description, describedState } from '../lib/describe.ts';
 import { failed, messageOf, newReturn } from '../lib/state-return.ts';
 
 /**
@@ -31,6 +34,39 @@ export const present = async (
   }
 };
 
+/**
+ * The kernel parameters that a file below /etc keeps, where the running kernel has that value.
+ */
+export const describe = async (): Promise<Description> => {
+  const described: Description = {};
+  const normal = await __salt__['sysctl.default_config']?.();
+  for (const config of configFiles()) {
+    const kept: Record<string, string> = await __salt__['sysctl.show']?.({ config_file: config });
+    for (const [name, value] of Object.entries(kept ?? {})) {
+      if (words(await __salt__['sysctl.get']?.(name)) !== words(value)) continue;
+      const id = Object.hasOwn(described, name) ? `${name} in ${config}` : name;
+      described[id] = describedState('sysctl.present', {
+        name: id === name ? undefined : name,
+        value: /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value,
+        config: config === normal ? undefined : config,
+      });
+    }
+  }
+  return described;
+};
+
+const configFiles = (): string[] => [
+  ...(existsSync('/etc/sysctl.d')
+    ? readdirSync('/etc/sysctl.d')
+        .filter(name => name.endsWith('.conf'))
+        .sort()
+        .map(name => join('/etc/sysctl.d', name))
+    : []),
+  ...(existsSync('/etc/sysctl.conf') ? ['/etc/sysctl.conf'] : []),
+];
+
+const words = (text: unknown): string => String(text).trim().split(/\s+/).join(' ');
+
 const plan = async (
   name: string,
   value: string | number,
@@ -39,7 +75,6 @@ const plan = async (
   const kept: Record<string, string> =
     (await __salt__['sysctl.show']?.({ config_file: config })) ?? {};
   const current: string = await __salt__['sysctl.get']?.(name);
-  const words = (text: unknown): string => String(text).trim().split(/\s+/).join(' ');
   const isKept = Object.hasOwn(kept, name);
   const isNow = current !== '' && words(current) === words(value);
   if (isNow && isKept && words(kept[name]) === words(value))

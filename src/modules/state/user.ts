@@ -9,6 +9,7 @@ import {
 } from '../api.ts';
 import { readGroups } from '../lib/accounts.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { type Description, describedState } from '../lib/describe.ts';
 import { pyRepr, pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { toList } from '../lib/values.ts';
@@ -165,6 +166,30 @@ export const absent = async (
     ...Object.fromEntries(gone.map(group => [`${group} group`, 'removed'])),
     [name]: 'removed',
   });
+};
+
+/** All accounts with their numbers, groups, homes, shells and names. Passwords stay where they are. */
+export const describe = async (): Promise<Description> => {
+  const users: (User & { name: string })[] = await salt('user.getent')();
+  const groups = await readGroups();
+  return Object.fromEntries(
+    users.map(({ name, ...user }) => {
+      const primary = groups.find(group => group.gid === user.gid)?.name;
+      const gecos = gecosFields.filter(field => user[field]).map(field => [field, user[field]]);
+      return [
+        name,
+        describedState('user.present', {
+          uid: user.uid,
+          gid: user.gid,
+          groups: user.groups.filter(group => group !== primary),
+          home: user.home || undefined,
+          createhome: user.home && !isFolder(user.home) ? false : undefined,
+          shell: user.shell || undefined,
+          ...Object.fromEntries(gecos),
+        }),
+      ];
+    }),
+  );
 };
 
 type Wanted = Omit<PresentOptions, 'groups'> & {

@@ -1,0 +1,24 @@
+import { toData } from '../../data/value.ts';
+import { dumpYaml } from '../../data/yaml-dump.ts';
+import { isPlainDict } from '../../protocol/plain.ts';
+import type { Format } from '../format.ts';
+import { dataByHost } from '../result.ts';
+import { harmless } from '../text.ts';
+import { nestedFormat } from './nested.ts';
+
+/**
+ * A host's data as an SLS of its own, for `state.describe`: the output of one host is a file to
+ * apply. What stands in it is data, so that no template engine may read it.
+ */
+export const slsFormat: Format = {
+  format: (results, options) =>
+    results
+      .map(result => {
+        const data = dataByHost([result])[result.id] ?? null;
+        if (result.failure !== undefined || !isPlainDict(data))
+          return nestedFormat.format([result], options);
+        const text = dumpYaml(toData(data), { defaultFlowStyle: false, sortKeys: false });
+        return `#!yaml\n# ${harmless(result.id)}\n${text}`.trimEnd();
+      })
+      .join('\n\n'),
+};
