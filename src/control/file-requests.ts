@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
 import type { FileRoots } from '../fileserver/file-roots.ts';
+import { parseSaltUrl } from '../fileserver/url.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ControlMethods, FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
@@ -21,17 +23,27 @@ export type TemplateRenderer = (
 export class FileRefs {
   readonly #named = new Set<string>();
   readonly #templates = new Set<string>();
+  readonly #envs = new Set(['base']);
 
   /** Allows every `salt://` path in these arguments. */
   add(value: Plain | readonly LowChunk[] | PlainDict): void {
     if (typeof value === 'string') {
-      for (const [, path = ''] of value.matchAll(/salt:\/\/\|?([^\s'"?,]+)/g))
-        this.#named.add(clean(path));
-      if (value.startsWith('salt://'))
-        this.#named.add(clean(value.slice('salt://'.length).split('?')[0] ?? ''));
+      if (value.startsWith('salt://')) this.#name(value);
+      else for (const [url] of value.matchAll(/salt:\/\/[^\s'"<>,;]+/g)) this.#name(url);
     } else if (Array.isArray(value)) for (const item of value) this.add(item as Plain);
     else if (typeof value === 'object' && value !== null)
-      for (const item of Object.values(value)) this.add(item as Plain);
+      for (const [key, item] of Object.entries(value)) {
+        this.add(key);
+        if (/saltenv|__env__/.test(key) && typeof item === 'string') this.#envs.add(item);
+        this.add(item as Plain);
+      }
+  }
+
+  #name(url: string): void {
+    const path = clean(url);
+    if (path !== undefined) this.#named.add(path);
+    const { saltenv } = parseSaltUrl(url);
+    if (saltenv !== undefined) this.#envs.add(saltenv);
   }
 
   /** Allows what these chunks name: their sources, and the texts and engines of their templates. */
@@ -41,8 +53,7 @@ export class FileRefs {
       if (typeof chunk.template !== 'string') continue;
       for (const text of contentsOf(chunk)) this.#templates.add(textKey(chunk.template, text));
       for (const source of [chunk.source, chunk.sources, chunk.name].flat())
-        if (typeof source === 'string')
-          this.#templates.add(`${chunk.template} ${clean(bare(source))}`);
+        if (typeof source === 'string') this.#templates.add(`${chunk.template} ${clean(source)}`);
     }
   }
 
@@ -58,13 +69,13 @@ export class FileRefs {
    */
   allowsTemplate({ template, source, text }: ControlMethods['file.render']): boolean {
     if (text !== undefined) return this.#templates.has(textKey(template, text));
-    return (
-      this.#templates.has(`${template} ${clean(bare(source))}`) || sandboxed.includes(template)
-    );
+    return this.#templates.has(`${template} ${clean(source)}`) || sandboxed.includes(template);
   }
 
-  allows(path: string): boolean {
+  /** Whether the job names this file, or a folder above it, in this environment. */
+  allows(path: string, saltenv: string): boolean {
     const wanted = clean(path);
+    if (wanted === undefined || !this.#envs.has(envOf(path, saltenv))) return false;
     if (this.#named.has(wanted) || this.#named.has('')) return true;
     for (let at = wanted.lastIndexOf('/'); at > 0; at = wanted.lastIndexOf('/', at - 1))
       if (this.#named.has(wanted.slice(0, at))) return true;
@@ -84,19 +95,15 @@ const contentsOf = ({ contents }: LowChunk): string[] =>
       ? []
       : [String(contents)];
 
-const clean = (path: string): string =>
-  path
-    .replace(/^\|/, '')
-    .replace(/\/+/g, '/')
-    .replace(/^\/|\/$/g, '');
-
-const bare = (path: string): string => {
-  const rest = path.startsWith('salt://') ? path.slice('salt://'.length) : path;
-  return rest.split('?')[0] ?? '';
+/** A path inside the roots in its one spelling; undefined for one that leads out of them. */
+const clean = (path: string): string | undefined => {
+  const bare = parseSaltUrl(path).path;
+  if (bare.includes('\0') || posix.isAbsolute(bare)) return undefined;
+  const normal = posix.normalize(bare).replace(/\/$/, '');
+  return normal === '..' || normal.startsWith('../') ? undefined : normal === '.' ? '' : normal;
 };
 
-const envOf = (path: string, saltenv: string): string =>
-  /[?&]saltenv=([^&]+)/.exec(path)?.[1] ?? saltenv;
+const envOf = (path: string, saltenv: string): string => parseSaltUrl(path).saltenv ?? saltenv;
 
 /** Handlers of the file requests of one host. `refuse` ends the host's run. */
 export const fileHandlers = ({
@@ -110,11 +117,11 @@ export const fileHandlers = ({
   render: TemplateRenderer;
   refuse: (error: TsaltError) => void;
 }): Record<string, Handler> => {
-  const allowed = (path: string): void => {
-    if (refs.allows(bare(path))) return;
+  const allowed = (path: string, saltenv: string): void => {
+    if (refs.allows(path, saltenv)) return;
     const error = new TsaltError(
       'file-refused',
-      `The host asked for salt://${bare(path)}, which its job does not name.`,
+      `The host asked for ${path.replace(/^(?!salt:\/\/)/, 'salt://')}, which its job does not name.`,
       {
         kind: 'host',
         hint: 'If a custom module computes this path, name it in extra_filerefs in tsalt.yaml.',
@@ -125,7 +132,7 @@ export const fileHandlers = ({
   };
   return {
     'file.get': async ({ path, saltenv, have }: ControlMethods['file.get']) => {
-      allowed(path);
+      allowed(path, saltenv);
       const found = roots.find(path, saltenv);
       if (!found) return { found: false } satisfies FileAnswer;
       const sha256 = await roots.hash(path, saltenv);
@@ -140,8 +147,8 @@ export const fileHandlers = ({
         : new WithContent(answer, roots.stream(path, saltenv));
     },
     'file.list': async ({ path, saltenv }: ControlMethods['file.list']) => {
-      allowed(path);
-      const folder = clean(bare(path));
+      allowed(path, saltenv);
+      const folder = clean(path) ?? '';
       return roots
         .list(envOf(path, saltenv))
         .filter(file => folder === '' || file.startsWith(`${folder}/`))
@@ -176,11 +183,15 @@ export const templateText = async (
     roots,
     allowed,
     render,
-  }: { roots: FileRoots; allowed: (path: string) => void; render: TemplateRenderer },
+  }: {
+    roots: FileRoots;
+    allowed: (path: string, saltenv: string) => void;
+    render: TemplateRenderer;
+  },
 ): Promise<string | undefined> => {
   if (request.text !== undefined)
     return render(request, request.text, String(request.chunk.name ?? 'contents'));
-  allowed(request.source);
+  allowed(request.source, request.saltenv);
   const found = roots.find(request.source, request.saltenv);
   if (!found) return undefined;
   return render(request, roots.read(request.source, request.saltenv), found.path);

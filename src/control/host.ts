@@ -1,5 +1,5 @@
 import { splitFunctionName } from '../data/function-name.ts';
-import { toPlain, toPlainDict } from '../data/value.ts';
+import { setOwn, toPlain, toPlainDict } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
 import type { HostFailure, HostResult, Phase } from '../protocol/event.ts';
 import type { Host, Secret } from '../protocol/host.ts';
@@ -85,7 +85,7 @@ const connect = async (run: HostRun, connection: Connection, site: Site): Promis
       'state-start': (started: StateStarted) =>
         shared.emit({ type: 'state-start', host: host.id, ...started }),
       state: (finished: StateFinished) => {
-        site.states[finished.tag] = finished.result;
+        setOwn(site.states, finished.tag, finished.result);
         shared.emit({ type: 'state', host: host.id, ...finished });
       },
       log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...line }),

@@ -110,7 +110,7 @@ export class Site {
         const value = await callWrapper(
           fun,
           found,
-          this.context(),
+          this.#contextForHost(),
           args.map(toData),
           toDict(kwargs),
         );
@@ -301,6 +301,29 @@ export class Site {
         this.answer = answer;
       },
       test: this.opts.test,
+    };
+  }
+
+  /**
+   * The same for calls that come from the host: it does not choose how its pillar is compiled,
+   * and options of the control node stay here.
+   */
+  #contextForHost(): WrapperContext {
+    const refuse = async (): Promise<never> => {
+      throw new TsaltError(
+        'pillar-refused',
+        'A host cannot have its pillar compiled with other settings.',
+        { kind: 'host', hint: 'Give pillar= and pillarenv= on the command line.' },
+      );
+    };
+    return {
+      ...this.context(),
+      masterOpts: new Map(),
+      compilePillar: settings =>
+        Object.keys(settings).length === 0 ? this.compilePillar({}) : refuse(),
+      extPillar: refuse,
+      call: refuse,
+      run: refuse,
     };
   }
 

@@ -1,3 +1,4 @@
+import { splitFunctionName } from '../data/function-name.ts';
 import type { ModuleMeta, Signature } from '../protocol/meta.ts';
 import { type WrapperFunction, type WrapperModule, wrapperMeta } from './define.ts';
 import { config } from './functions/config.ts';
@@ -42,9 +43,41 @@ export const wrapperModules = (): ModuleMeta[] =>
 export const needsNoHost = (name: string): boolean =>
   (name.startsWith('sys.') || name.startsWith('saltutil.sync_')) && findWrapper(name) !== undefined;
 
-/** Does a host forward calls of this function? Grains are at home on the host. */
-export const isControlFunction = (name: string): boolean =>
-  !name.startsWith('grains.') && !name.startsWith('state.') && findWrapper(name) !== undefined;
+/**
+ * Functions that a host may call on the control node. A host is not trusted and chooses the
+ * arguments, so only what can do no more than read this host's own data is here: nothing that
+ * renders a text, runs a command, or reads files and secrets the job does not name.
+ */
+const forHosts: Readonly<Record<string, readonly string[] | 'all'>> = {
+  config: 'all',
+  cp: ['envs', 'list_master', 'list_master_dirs', 'list_master_symlinks', 'list_states'],
+  defaults: ['deepcopy', 'merge', 'update'],
+  log: 'all',
+  match: 'all',
+  pillar: ['fetch', 'filter_by', 'get', 'item', 'items', 'keys', 'ls', 'obfuscate', 'raw'],
+  saltutil: 'all',
+  slsutil: [
+    'banner',
+    'boolstr',
+    'deserialize',
+    'dir_exists',
+    'file_exists',
+    'findup',
+    'merge',
+    'merge_all',
+    'path_exists',
+    'serialize',
+    'update',
+  ],
+  sys: 'all',
+};
+
+/** Does a host forward calls of this function? */
+export const isControlFunction = (name: string): boolean => {
+  const [module, fun = ''] = splitFunctionName(name);
+  const allowed = Object.hasOwn(forHosts, module) ? forHosts[module] : undefined;
+  return (allowed === 'all' || allowed?.includes(fun) === true) && findWrapper(name) !== undefined;
+};
 
 /** What a host forwards to control: functions that cannot run there, with their signatures. */
 export const controlFunctions = (): { name: string; signature: Signature }[] =>

@@ -1,0 +1,102 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FileRefs, fileHandlers } from '../../src/control/file-requests.ts';
+import { FileRoots } from '../../src/fileserver/file-roots.ts';
+import type { TsaltError } from '../../src/protocol/error.ts';
+import type { LowChunk } from '../../src/protocol/low.ts';
+
+const chunk = (given: object): LowChunk =>
+  ({
+    state: 'file',
+    fun: 'managed',
+    name: '/x',
+    __id__: 'x',
+    __sls__: 's',
+    __env__: 'base',
+    order: 1,
+    ...given,
+  }) as LowChunk;
+
+const site = (chunks: readonly LowChunk[]) => {
+  const root = mkdtempSync(join(tmpdir(), 'tsalt-refs-'));
+  mkdirSync(join(root, 'app'));
+  for (const name of ['named', 'secret', 'app/a', 'app/b']) writeFileSync(join(root, name), name);
+  const refs = new FileRefs();
+  refs.addChunks(chunks);
+  const refused: TsaltError[] = [];
+  const rendered: string[] = [];
+  const handlers = fileHandlers({
+    roots: new FileRoots({ base: [root] }),
+    refs,
+    render: async ({ template }, text) => {
+      rendered.push(`${template}: ${text}`);
+      return text.toUpperCase();
+    },
+    refuse: error => refused.push(error),
+  });
+  const ask = async (method: string, params: object): Promise<unknown> => {
+    try {
+      return await handlers[method]?.(params as never, undefined as never);
+    } catch (error) {
+      return (error as TsaltError).code;
+    }
+  };
+  return { ask, refused, rendered };
+};
+
+test('a host gets the files its job names, and what lies below a folder it names', async () => {
+  const { ask, refused } = site([
+    chunk({ source: 'salt://named' }),
+    chunk({ fun: 'recurse', source: 'salt://app' }),
+  ]);
+  expect(await ask('file.get', { path: 'salt://named', saltenv: 'base' })).toMatchObject({
+    value: { found: true },
+  });
+  expect(await ask('file.get', { path: 'salt://app/a', saltenv: 'base' })).toMatchObject({
+    value: { found: true },
+  });
+  expect(await ask('file.list', { path: 'salt://app', saltenv: 'base' })).toEqual(['a', 'b']);
+  expect(refused).toEqual([]);
+});
+
+test('a file the job does not name ends the run of the host', async () => {
+  const { ask, refused } = site([chunk({ source: 'salt://named' })]);
+  for (const path of [
+    'salt://secret',
+    'salt://named/../secret',
+    'salt://',
+    'salt://app/a',
+    '../secret',
+    'salt://named\0',
+  ])
+    expect(await ask('file.get', { path, saltenv: 'base' }), path).toBe('file-refused');
+  expect(refused.length).toBe(6);
+});
+
+test('a text that the host made up is never rendered, nor a named file by another engine', async () => {
+  const { ask, rendered } = site([
+    chunk({ source: 'salt://named', template: 'jinja', contents: 'hello' }),
+  ]);
+  const base = { saltenv: 'base', context: {}, chunk: { name: '/x' } };
+  expect(await ask('file.render', { ...base, source: '', template: 'ts', text: 'hello' })).toBe(
+    'template-refused',
+  );
+  expect(
+    await ask('file.render', { ...base, source: '', template: 'jinja', text: '{{ pillar }}' }),
+  ).toBe('template-refused');
+  expect(await ask('file.render', { ...base, source: 'salt://named', template: 'mako' })).toBe(
+    'template-refused',
+  );
+  expect(await ask('file.render', { ...base, source: 'salt://secret', template: 'jinja' })).toBe(
+    'file-refused',
+  );
+  expect(rendered).toEqual([]);
+  expect(
+    await ask('file.render', { ...base, source: '', template: 'jinja', text: 'hello' }),
+  ).toMatchObject({ value: { found: true } });
+  expect(
+    await ask('file.render', { ...base, source: 'salt://named', template: 'jinja' }),
+  ).toMatchObject({ value: { found: true } });
+});
