@@ -59,6 +59,8 @@ export const options = {
   askpass: flag(ssh, 'Ask for the password, once for all hosts'),
   sudo: flag(ssh, 'Become root by sudo where the roster does not say'),
   'identities-only': flag(ssh, 'Use only the configured keys, not all of the agent'),
+  'key-deploy': flag(ssh, 'Write the public key to hosts that refuse it, logging in by password'),
+  'no-ssh-config': flag(ssh, "Read no ssh configuration, neither yours nor the system's"),
   'accept-new-host-keys': flag(ssh, 'Trust and remember host keys that are not known yet'),
   'ignore-host-keys': flag(ssh, 'Check no host key: anybody could answer', 'i'),
   transport: { ...text(ssh, 'How to connect'), choices: ['ssh2', 'openssh'] },

@@ -210,6 +210,8 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     randomThinDir: options['rand-thin-dir'] === true,
     regen: options['regen-thin'] === true,
     preFlight: options['pre-flight'] === true || config.ssh_run_pre_flight,
+    keyDeploy: options['key-deploy'] === true,
+    noSshConfig: options['no-ssh-config'] === true,
     acceptNewHostKeys: options['accept-new-host-keys'] === true,
     ignoreHostKeys: options['ignore-host-keys'] === true,
     jid: jidOf(textOf(options.jid)),

@@ -64,6 +64,10 @@ export type RunOptions = {
   readonly regen: boolean;
   /** Run `ssh_pre_flight` even where the workspace exists. */
   readonly preFlight: boolean;
+  /** `--key-deploy`: write the public key to hosts that do not take it yet. */
+  readonly keyDeploy: boolean;
+  /** `--no-ssh-config`: leave the user's and the system's ssh configuration alone. */
+  readonly noSshConfig: boolean;
   readonly acceptNewHostKeys: boolean;
   /** `-i`: no check of host keys at all. */
   readonly ignoreHostKeys: boolean;

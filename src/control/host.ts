@@ -40,7 +40,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
       return await dispatch(run, site);
     }
     phase(run, 'connect');
-    connection = await run.transport.connect(host, { signal: run.signal });
+    connection = await logIn(run);
     if (shared.request.raw !== undefined)
       return await rawShell(run, connection, shared.request.raw);
     link = await connect(run, connection, site);
@@ -72,6 +72,16 @@ const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): void =>
     ...(detail === undefined ? {} : { detail }),
   });
 
+/** By key, password or whatever the roster has; `--key-deploy` brings the key there first. */
+const logIn = async ({ shared, transport, host, signal }: HostRun): Promise<Connection> => {
+  const { options, ask } = shared.request;
+  if (!options.keyDeploy) return await transport.connect(host, { signal });
+  const { connectDeployingKey } = await import('../transport/key-deploy.ts');
+  const log = (message: string): void =>
+    shared.emit({ type: 'log', host: host.id, level: 'info', module: 'key-deploy', message });
+  return await connectDeployingKey({ transport, host, ask, env: process.env, signal, log });
+};
+
 /** Starts the runtime on the host and waits for its hello. */
 const connect = async (run: HostRun, connection: Connection, site: Site): Promise<Link> => {
   const { host, shared } = run;
@@ -94,6 +104,7 @@ const connect = async (run: HostRun, connection: Connection, site: Site): Promis
     signal: run.signal,
     askSudoPassword: askSudo(run),
     nodeSource: shared.nodeSource,
+    preFlight: options.preFlight,
     wipe: options.wipe || shared.request.config.ssh_wipe,
     randomDir: options.randomThinDir,
   });

@@ -106,7 +106,11 @@ const transportOptions = ({ config, options, ask }: Request, emit: Shared['emit'
       ? ('accept-new' as const)
       : ('strict' as const),
   ...(config.known_hosts_file === undefined ? {} : { knownHostsFiles: [config.known_hosts_file] }),
-  ...(config.ssh_config_file === undefined ? {} : { sshConfig: config.ssh_config_file }),
+  ...(options.noSshConfig
+    ? { sshConfig: false as const }
+    : config.ssh_config_file === undefined
+      ? {}
+      : { sshConfig: config.ssh_config_file }),
   ask,
   env: process.env,
   log: (message: string) => emit({ type: 'log', level: 'debug', module: 'transport', message }),

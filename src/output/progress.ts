@@ -78,6 +78,7 @@ const newHost = (): HostState => ({
 const words: Readonly<Record<Phase, string>> = {
   queued: 'waiting',
   connect: 'connecting',
+  'pre-flight': 'pre-flight script',
   'upload-node': 'sending Node',
   upload: 'sending the bundle',
   hello: 'starting',

@@ -60,6 +60,7 @@ export type RunEvent =
 export type Phase =
   | 'queued'
   | 'connect'
+  | 'pre-flight'
   | 'upload-node'
   | 'upload'
   | 'hello'

@@ -34,7 +34,9 @@ export type Host = {
   readonly identities_only?: boolean;
   readonly sudo?: boolean;
   readonly sudo_user?: string;
-  /** sudo's password where it is not `passwd`. */
+  /** What makes root (or `sudo_user`) of the login user; `sudo` where only `sudo: true` is said. */
+  readonly become?: 'sudo' | 'su' | 'doas';
+  /** The password that `become` asks for where it is not `passwd`. */
   readonly sudo_passwd?: Secret;
   readonly tty?: boolean;
   readonly timeout: number;

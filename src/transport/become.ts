@@ -1,47 +1,132 @@
 import { randomBytes } from 'node:crypto';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
-import { quoteWord } from './shell.ts';
+import { quoteWord, shCommand } from './shell.ts';
+
+/** The programs that make a command another user's. */
+export type BecomeProgram = NonNullable<Host['become']>;
 
 /** How a command becomes another user's. */
 export type Become = {
   readonly wrap: (command: string) => string;
-  /** sudo's whole prompt: random, so that nothing else can look like it. Absent: no password is sent. */
+  /** The command needs a terminal. */
+  readonly pty: boolean;
+  /**
+   * Random text that nothing else can print: sudo's whole prompt, or (`after`) what stands just
+   * before the program asks in its own words. Absent: no password is sent.
+   */
   readonly nonce?: string;
+  readonly after?: boolean;
   readonly password?: Secret;
 };
 
+/** Which program the roster asks for, if any. */
+export const becomeProgram = (host: Host): BecomeProgram | undefined =>
+  host.become ?? (host.sudo || host.sudo_user !== undefined ? 'sudo' : undefined);
+
+export const becomesOther = (host: Host): boolean => becomeProgram(host) !== undefined;
+
 /**
- * Wraps by sudo where the roster says so. With a password at hand sudo may ask for it (`-S`);
- * without one it must not (`-n`), so that nothing hangs and the job may follow at once.
+ * Wraps by sudo, su or doas where the roster says so. With a password at hand the program may ask
+ * for it; without one it must not, so that nothing hangs and the job may follow at once.
+ * @throws {TsaltError} kind `auth`: su has no way to work without a password
  */
 export const becomeOf = (host: Host, password: Secret | undefined): Become => {
-  const through = (command: string): string => `exec ${command}`;
-  if (!host.sudo && host.sudo_user === undefined) return { wrap: through };
+  const program = becomeProgram(host);
+  if (program === undefined) return { wrap: command => `exec ${command}`, pty: false };
   const user = quoteWord(host.sudo_user ?? 'root', 'sudo_user');
   if (host.sudo_user?.startsWith('-'))
     throw new TsaltError('roster-value', `The sudo_user ${user} cannot be right.`);
-  const pty = host.tty ? 'stty raw -echo; ' : '';
-  if (!password) return { wrap: command => `${pty}exec sudo -n -H -u ${user} -- ${command}` };
-  const nonce = `tsalt-${randomBytes(12).toString('hex')}:`;
+  switch (program) {
+    case 'sudo':
+      return bySudo(host, user, password);
+    case 'su':
+      return bySu(host, user, password);
+    case 'doas':
+      return byDoas(host, user, password);
+  }
+};
+
+const rawPty = 'stty raw -echo; ';
+
+const newNonce = (): string => `tsalt-${randomBytes(12).toString('hex')}:`;
+
+const bySudo = (host: Host, user: string, password: Secret | undefined): Become => {
+  const pty = host.tty === true;
+  const before = pty ? rawPty : '';
+  if (!password)
+    return { wrap: command => `${before}exec sudo -n -H -u ${user} -- ${command}`, pty };
+  const nonce = newNonce();
   return {
-    wrap: command => `${pty}exec sudo -S -p '${nonce}' -H -u ${user} -- ${command}`,
+    wrap: command => `${before}exec sudo -S -p '${nonce}' -H -u ${user} -- ${command}`,
+    pty,
     nonce,
     password,
   };
 };
 
-/** The password that sudo would take, as far as the roster knows it. */
-export const sudoPassword = (host: Host): Secret | undefined => host.sudo_passwd ?? host.passwd;
+/** What runs `command`, a list of words for the login shell, in a POSIX shell that knows it as `$@`. */
+const inShell = (script: string, args: readonly string[], command: string): string =>
+  `${shCommand(script, args)} ${command}`;
 
-export const usesSudo = (host: Host): boolean => !!host.sudo || host.sudo_user !== undefined;
+/** Its whole last word is the program that follows: no command line is quoted twice. */
+const suScript = `
+echo "$1" >&2
+c=$2 u=$3
+shift 3
+exec su -s /bin/sh -c "$c" -- "$u" "$@"
+`;
 
-/** Watches for sudo's prompt in what a command prints, and answers it once. */
-export class SudoPrompt {
+const bySu = (host: Host, user: string, password: Secret | undefined): Become => {
+  const pty = host.tty === true;
+  const before = pty ? rawPty : '';
+  const through = (nonce: string) => (command: string) =>
+    `${before}exec ${inShell(suScript, [`'${nonce}'`, `'exec "$0" "$@"'`, user], command)}`;
+  if (password) {
+    const nonce = newNonce();
+    return { wrap: through(nonce), pty, nonce, after: true, password };
+  }
+  if (host.user !== 'root') throw noPassword(host);
+  return { wrap: through(''), pty };
+};
+
+const doasScript = `
+echo "$1" >&2
+u=$2
+shift 2
+exec doas -u "$u" "$@"
+`;
+
+/** doas asks at the terminal only, and has no prompt of the caller's. */
+const byDoas = (host: Host, user: string, password: Secret | undefined): Become => {
+  const pty = host.tty === true;
+  if (!password)
+    return { wrap: command => `${pty ? rawPty : ''}exec doas -n -u ${user} ${command}`, pty };
+  const nonce = newNonce();
+  return {
+    wrap: command => `${rawPty}exec ${inShell(doasScript, [`'${nonce}'`, user], command)}`,
+    pty: true,
+    nonce,
+    after: true,
+    password,
+  };
+};
+
+/** The password that the program would take, as far as the roster knows it. */
+export const becomePassword = (host: Host): Secret | undefined => {
+  const program = becomeProgram(host);
+  if (program === undefined) return;
+  // su asks for the other user's password; the login's own is none of its business.
+  return host.sudo_passwd ?? (program === 'su' ? undefined : host.passwd);
+};
+
+/** Watches for the prompt in what a command prints, and answers it once. */
+export class PasswordPrompt {
   readonly #become: Become;
   readonly #answer: (line: string) => void;
   readonly #refused: () => void;
   #text = '';
+  #begun = false;
   #prompts = 0;
 
   /** `refused` hears of a second prompt: the password was wrong. */
@@ -51,15 +136,12 @@ export class SudoPrompt {
     this.#refused = refused;
   }
 
-  /** The prompt may arrive in pieces, and with a text of sudo's own around it. */
+  /** The prompt may arrive in pieces, and with a text of the program's own around it. */
   push(chunk: Buffer): void {
-    const { nonce, password } = this.#become;
+    const { nonce, password, after } = this.#become;
     if (nonce === undefined || password === undefined) return;
     this.#text += chunk.toString('latin1');
-    for (;;) {
-      const at = this.#text.indexOf(nonce);
-      if (at < 0) break;
-      this.#text = this.#text.slice(at + nonce.length);
+    while (this.#take(nonce, after === true)) {
       this.#prompts += 1;
       if (this.#prompts > 1) {
         this.#refused();
@@ -67,18 +149,55 @@ export class SudoPrompt {
       }
       this.#answer(`${password.reveal()}\n`);
     }
-    this.#text = this.#text.slice(-nonce.length);
+    this.#text = this.#text.slice(-Math.max(nonce.length, longestPrompt));
+  }
+
+  #take(nonce: string, after: boolean): boolean {
+    if (!this.#begun) {
+      const at = this.#text.indexOf(nonce);
+      if (at < 0) return false;
+      this.#text = this.#text.slice(at + nonce.length);
+      if (!after) return true;
+      this.#begun = true;
+    }
+    if (!ownPrompt.test(this.#text)) return false;
+    this.#text = '';
+    return true;
   }
 }
 
-export const wrongSudoPassword = (host: Host): TsaltError =>
-  new TsaltError('sudo-password', `${host.id}: sudo does not take the password.`, { kind: 'auth' });
+const longestPrompt = 400;
 
-export const sudoRefused = (host: Host, become: Become, excerpt: string): TsaltError =>
-  new TsaltError('sudo-refused', `${host.id}: sudo refused.`, {
+/** A line that is not ended and waits after a colon, the wide one of Chinese and Japanese too. */
+const ownPrompt = /[^\r\n]*(?::|\xef\xbc\x9a)[ \xa0]?$/;
+
+export const wrongBecomePassword = (host: Host): TsaltError =>
+  new TsaltError(
+    'sudo-password',
+    `${host.id}: ${becomeProgram(host)} does not take the password.`,
+    { kind: 'auth' },
+  );
+
+export const becomeRefused = (host: Host, become: Become, excerpt: string): TsaltError => {
+  const program = becomeProgram(host) ?? 'sudo';
+  const key = program === 'su' ? 'sudo_passwd' : 'sudo_passwd or passwd';
+  return new TsaltError('sudo-refused', `${host.id}: ${program} refused.`, {
     kind: 'auth',
     excerpt,
     hint: become.nonce
-      ? 'Look at sudoers on the host; if sudo needs a terminal, set tty: true in the roster.'
-      : 'If sudo asks for a password, give it by sudo_passwd or passwd in the roster.',
+      ? rules[program]
+      : `If ${program} asks for a password, give it by ${key} in the roster.`,
+  });
+};
+
+const rules: Readonly<Record<BecomeProgram, string>> = {
+  sudo: 'Look at sudoers on the host; if sudo needs a terminal, set tty: true in the roster.',
+  su: 'su takes the password of the user it changes to: give it by sudo_passwd in the roster.',
+  doas: 'Look at doas.conf on the host; doas takes the password of the login user.',
+};
+
+const noPassword = (host: Host): TsaltError =>
+  new TsaltError('sudo-refused', `${host.id}: su needs a password.`, {
+    kind: 'auth',
+    hint: 'Give the password of the user to become by sudo_passwd in the roster.',
   });

@@ -5,11 +5,12 @@ import type { Phase } from '../protocol/event.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import { type Hello, protocolVersion } from '../protocol/job.ts';
 import { type Handler, Peer } from '../protocol/peer.ts';
-import { type Become, becomeOf, sudoPassword, usesSudo } from './become.ts';
+import { type Become, becomeOf, becomePassword } from './become.ts';
 import { Conversation, type Said } from './conversation.ts';
 import { cancelled, readable } from './faults.ts';
 import { artifactFrame, type LoaderConfig, loaderSource } from './loader.ts';
 import type { NodeSource, Platform } from './node-source.ts';
+import { runPreFlight } from './pre-flight.ts';
 import { findNode } from './scripts.ts';
 import { quoteWord, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
@@ -34,6 +35,8 @@ export type RuntimeOptions = {
   readonly timeouts?: Timeouts;
   /** Asked when sudo wants a password that the roster does not have. */
   readonly askSudoPassword?: () => Promise<Secret>;
+  /** Run `ssh_pre_flight` even where it has run. */
+  readonly preFlight?: boolean;
   /** Leave nothing on the host. */
   readonly wipe?: boolean;
   /** A workspace with a random name, for this run only; implies `wipe`. */
@@ -75,10 +78,13 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
   if (signal?.aborted) throw cancelled(host.id);
   const suffix = options.randomDir ? `-${randomBytes(8).toString('hex')}` : '';
   const run = new Run(options, suffix);
-  let password = usesSudo(host) ? sudoPassword(host) : undefined;
+  let password = becomePassword(host);
+  let prepared = host.ssh_pre_flight === undefined;
   let uploaded = false;
   for (;;) {
     try {
+      if (!prepared) await runPreFlight({ ...options, suffix, become: becomeOf(host, password) });
+      prepared = true;
       const begun = await run.attempt(becomeOf(host, password));
       if ('link' in begun) return begun.link;
       if (uploaded) throw uselessNode(host, begun.platform);
@@ -127,9 +133,8 @@ class Run {
 
   async attempt(become: Become): Promise<Begun> {
     const { connection, host, signal, timeouts } = this.#options;
-    const pty = usesSudo(host) && host.tty === true;
-    const channel = await connection.exec(this.#command(become), { pty });
-    const conversation = new Conversation(connection, channel, become, pty);
+    const channel = await connection.exec(this.#command(become), { pty: become.pty });
+    const conversation = new Conversation(connection, channel, become);
     const seconds = timeouts?.hello ?? host.timeout;
     try {
       // Whatever comes before sudo's answer would be taken for the password.

@@ -1,5 +1,11 @@
 import { TsaltError } from '../protocol/error.ts';
-import { type Become, SudoPrompt, sudoRefused, usesSudo, wrongSudoPassword } from './become.ts';
+import {
+  type Become,
+  becomeRefused,
+  becomesOther,
+  PasswordPrompt,
+  wrongBecomePassword,
+} from './become.ts';
 import { readable } from './faults.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 
@@ -31,7 +37,7 @@ export class Conversation {
   #stderr: Buffer = Buffer.alloc(0);
   /** The runtime has begun: what follows its line is frames, kept until `handOver`. */
   #started = false;
-  readonly #prompt: SudoPrompt;
+  readonly #prompt: PasswordPrompt;
   /** Writers that wait until the channel takes more. */
   readonly #blocked: (() => void)[] = [];
   #failure: unknown;
@@ -42,15 +48,15 @@ export class Conversation {
   #receive: ((chunk: Uint8Array) => void) | undefined;
   #onEnd: ((reason: unknown) => void) | undefined;
 
-  constructor(connection: Connection, channel: Channel, become: Become, pty: boolean) {
+  constructor(connection: Connection, channel: Channel, become: Become) {
     this.#connection = connection;
     this.channel = channel;
     this.#become = become;
-    this.#pty = pty;
-    this.#prompt = new SudoPrompt(
+    this.#pty = become.pty;
+    this.#prompt = new PasswordPrompt(
       become,
       line => void channel.stdin.write(line),
-      () => this.#fail(wrongSudoPassword(connection.host)),
+      () => this.#fail(wrongBecomePassword(connection.host)),
     );
     const unblock = (): void => {
       for (const resolve of this.#blocked.splice(0)) resolve();
@@ -228,7 +234,7 @@ export class Conversation {
         `${host.id}: the runtime ended ${showExit(exit)} before its work was done.`,
         { kind: 'host', excerpt },
       );
-    if (usesSudo(host) && exit.code === 1) return sudoRefused(host, this.#become, excerpt);
+    if (becomesOther(host) && exit.code === 1) return becomeRefused(host, this.#become, excerpt);
     return new TsaltError(
       'bootstrap-ended',
       `${host.id}: the host ended the command ${showExit(exit)} before it answered.`,

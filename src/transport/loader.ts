@@ -96,7 +96,8 @@ var tried = [];
   }
   process.argv = [process.execPath, 'tsalt-ssh'];
   var uid = process.geteuid(), suffix = config.suffix || '', home = process.env.HOME || os.homedir();
-  var places = config.thin ? [config.thin + suffix] : [path.join(home, '.cache', 'tsalt-ssh' + suffix), '/var/tmp/tsalt-ssh-' + uid + suffix, '/tmp/tsalt-ssh-' + uid + suffix];
+  var thin = config.thin && config.thin.replace(/^~(?=\/)/, home);
+  var places = thin ? [thin + suffix] : [path.join(home, '.cache', 'tsalt-ssh' + suffix), '/var/tmp/tsalt-ssh-' + uid + suffix, '/tmp/tsalt-ssh-' + uid + suffix];
   var dir, source, file, frames = [];
   for (var i = 0; i < places.length && !dir; i++) if (path.isAbsolute(places[i]) && isSafe(places[i])) dir = places[i];
   if (!dir) stop('workspace-missing', 'There is no place for the workspace. Tried ' + tried.join(', ') + '.');

@@ -2,13 +2,14 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import {
   becomeOf,
-  SudoPrompt,
-  sudoPassword,
-  sudoRefused,
-  usesSudo,
-  wrongSudoPassword,
+  becomePassword,
+  becomeRefused,
+  becomesOther,
+  PasswordPrompt,
+  wrongBecomePassword,
 } from './become.ts';
 import { cancelled, readable } from './faults.ts';
+import { posixQuote } from './shell.ts';
 import type { Connection } from './transport.ts';
 
 export type RawOptions = {
@@ -36,8 +37,8 @@ const mostOutput = 64 * 1024 * 1024;
  */
 export const runRaw = async (options: RawOptions): Promise<RawResult> => {
   const { host, askSudoPassword } = options;
-  const password = usesSudo(host) ? sudoPassword(host) : undefined;
-  if (usesSudo(host) && !password && askSudoPassword && !(await sudoIsFree(options)))
+  const password = becomePassword(host);
+  if (becomesOther(host) && !password && askSudoPassword && !(await sudoIsFree(options)))
     return await attempt(options, await askSudoPassword());
   return await attempt(options, password);
 };
@@ -56,8 +57,8 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
   const { connection, host, signal, timeout } = options;
   if (signal?.aborted) throw cancelled(host.id);
   const become = becomeOf(host, password);
-  const sudo = usesSudo(host);
-  const pty = sudo && host.tty === true;
+  const sudo = becomesOther(host);
+  const { pty } = become;
   const started = `tsalt-${host.id.length}-began`;
   const command = sudo
     ? become.wrap(
@@ -71,10 +72,10 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
     channel.signal('TERM');
     channel.close();
   };
-  const prompt = new SudoPrompt(
+  const prompt = new PasswordPrompt(
     become,
     line => void channel.stdin.write(line),
-    () => end(wrongSudoPassword(host)),
+    () => end(wrongBecomePassword(host)),
   );
   let size = 0;
   const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
@@ -105,12 +106,10 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
   if (fault) throw fault;
   if (!sudo) return { stdout, stderr, retcode: exit.code ?? 255 };
   const [prologue, ...rest] = (pty ? stdout : stderr).split(`${started}\n`);
-  if (rest.length === 0) throw sudoRefused(host, become, readable(prologue ?? ''));
+  if (rest.length === 0) throw becomeRefused(host, become, readable(prologue ?? ''));
   const text = rest.join(`${started}\n`);
   return { stdout: pty ? text : stdout, stderr: pty ? '' : text, retcode: exit.code ?? 255 };
 };
-
-const posixQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const tooMuch = (host: Host): TsaltError =>
   new TsaltError('raw-output', `${host.id}: the command printed more than 64 MiB.`, {

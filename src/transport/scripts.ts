@@ -1,5 +1,5 @@
 /**
- * The two POSIX scripts that run on hosts. They use no quote, no backslash and no exclamation
+ * The POSIX scripts that run on hosts. They use no quote, no backslash and no exclamation
  * mark, so that they fit between single quotes in every login shell, and only what every Debian,
  * Alpine or busybox system has. `shell.ts` makes each one line.
  */
@@ -8,6 +8,9 @@ const preamble = `
 unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_V8_COVERAGE
 case :$PATH: in *:/usr/sbin:*) ;; *) PATH=$PATH:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin ;; esac
 `;
+
+/** `~/` of a roster path is the home of the user who runs this. */
+const home = `home() { case $1 in [~]/*) echo "$HOME/\${1#??}" ;; *) echo "$1" ;; esac ; }`;
 
 /** Is this directory ours alone? Takes the fields of `ls -ldn`. */
 const own = 'own() { case $1 in drwx------*) [ "$3" = "$u" ] ;; *) false ;; esac ; }';
@@ -26,11 +29,13 @@ for f in /lib/ld-musl-*; do [ -e "$f" ] && [ $l = none ] && l=musl; done
 export const findNode = `
 ${preamble}
 ${own}
+${home}
 [ -n "$6" ] && PATH=$6:$PATH
 export PATH
-n=$5
+n=$(home "$5")
+w=$(home "$3")
 if [ -z "$n" ]; then
-for f in "$3$4"/node-* "$HOME/.cache/tsalt-ssh$4"/node-* "/var/tmp/tsalt-ssh-"*"$4"/node-* "/tmp/tsalt-ssh-"*"$4"/node-*; do
+for f in "$w$4"/node-* "$HOME/.cache/tsalt-ssh$4"/node-* "/var/tmp/tsalt-ssh-"*"$4"/node-* "/tmp/tsalt-ssh-"*"$4"/node-*; do
 if [ -x "$f" ]; then
 u=$(id -u)
 own $(ls -ldn "\${f%/*}") && n=$f
@@ -55,12 +60,14 @@ exec "$n" -e "eval((Buffer.allocUnsafe?Buffer.from:Buffer)(process.argv[1],proce
 export const takeNode = `
 ${preamble}
 ${own}
+${home}
 export PATH
 umask 077
 u=$(id -u)
 p=
+w=$(home "$1")
 room() { [ -z "$4" ] || [ "$4" -gt 140000 ] ; }
-for d in "\${1:+$1$2}" "$HOME/.cache/tsalt-ssh$2" "/var/tmp/tsalt-ssh-$u$2" "/tmp/tsalt-ssh-$u$2"; do
+for d in "\${w:+$w$2}" "$HOME/.cache/tsalt-ssh$2" "/var/tmp/tsalt-ssh-$u$2" "/tmp/tsalt-ssh-$u$2"; do
 if [ -z "$p" ] && [ -n "$d" ] && mkdir -p "$d" 2>/dev/null && own $(ls -ldn "$d") && room $(df -Pk "$d" 2>/dev/null | tail -n 1); then
 t=$d/.node-$$
 echo : 2>/dev/null >"$t" && chmod 700 "$t" && [ -x "$t" ] && "$t" 2>/dev/null && p=$d
@@ -93,4 +100,74 @@ else
 rm -f "$t"
 echo "TSALT1-FAILED hash"
 fi
+`;
+
+/**
+ * `$1` thin_dir, `$2` suffix, `$3` SHA-256 of what follows on stdin, `$4` a random name, `$5`
+ * `always` or nothing, `$6` bytes of the script, `$7` bytes in all (the script and what starts
+ * it), `$8` set_path. A script that has run leaves its hash, and does not run again.
+ */
+export const preFlight = `
+${preamble}
+${own}
+${home}
+[ -n "$8" ] && PATH=$8:$PATH
+export PATH
+umask 077
+u=$(id -u)
+p=
+w=$(home "$1")
+for d in "\${w:+$w$2}" "$HOME/.cache/tsalt-ssh$2" "/var/tmp/tsalt-ssh-$u$2" "/tmp/tsalt-ssh-$u$2"; do
+if [ -z "$p" ] && [ -n "$d" ] && mkdir -p "$d" 2>/dev/null && own $(ls -ldn "$d") && mkdir "$d/.pre-flight-$4" 2>/dev/null; then
+t=$d/.pre-flight-$4
+echo : 2>/dev/null >"$t/script" && chmod 700 "$t/script" && "$t/script" 2>/dev/null && p=$d
+[ -n "$p" ] || rm -rf "$t"
+fi
+done
+echo
+if [ -z "$p" ]; then
+echo "TSALT1-FAILED place"
+exit 0
+fi
+t=$p/.pre-flight-$4
+gone() { rm -rf "$t" ; }
+trap gone 0
+trap "exit 1" 1 2 15
+if [ -z "$5" ] && [ -f "$p/pre-flight-$3" ]; then
+gone
+echo "TSALT1-DONE before"
+exit 0
+fi
+echo "TSALT1-SEND"
+head -c "$7" >"$t/all"
+if command -v sha256sum >/dev/null; then h=$(sha256sum <"$t/all"); else h=$(openssl dgst -sha256 -r <"$t/all"); fi
+h=\${h%% *}
+if [ "$h" = "$3" ]; then
+head -c "$6" <"$t/all" >"$t/script"
+tail -c "+$(($6 + 1))" <"$t/all" >"$t/start"
+/bin/sh "$t/start" "$t/script" </dev/null >&2
+r=$?
+[ "$r" = 0 ] && echo 2>/dev/null >"$p/pre-flight-$3"
+gone
+echo
+echo "TSALT1-DONE $r"
+else
+gone
+[ -n "$h" ] && h=hash
+echo "TSALT1-FAILED \${h:-tool}"
+fi
+`;
+
+/** Adds the line on stdin to the login user's `authorized_keys`, once. */
+export const authorizeKey = `
+umask 077
+k=$(cat)
+d=$HOME/.ssh
+f=$d/authorized_keys
+mkdir -p "$d" || exit 1
+grep -qxF -e "$k" "$f" 2>/dev/null && exit 0
+if [ -s "$f" ] && [ -n "$(tail -c 1 "$f")" ]; then
+echo >>"$f" || exit 1
+fi
+echo "$k" >>"$f"
 `;

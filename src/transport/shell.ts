@@ -19,6 +19,9 @@ export const quoteWord = (value: string, key: string): string => {
   return `'${value}'`;
 };
 
+/** Any text as one word of a POSIX shell. */
+export const posixQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 /** A POSIX script of one line with its arguments `$1` …, started from any login shell. */
 export const shCommand = (script: string, args: readonly string[]): string =>
   ['/bin/sh', '-c', quoteWord(oneLine(script), 'script'), 'tsalt-ssh', ...args].join(' ');

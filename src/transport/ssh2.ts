@@ -69,8 +69,11 @@ class Ssh2Transport implements Transport {
     this.#keys = new KeyRing(parseKey, options.ask);
   }
 
-  async connect(host: Host, { signal }: { signal?: AbortSignal } = {}): Promise<Connection> {
-    const plan = await this.#plan(host);
+  async connect(
+    host: Host,
+    { signal, keysOnly = false }: { signal?: AbortSignal; keysOnly?: boolean } = {},
+  ): Promise<Connection> {
+    const plan = await this.#plan(host, keysOnly);
     for (let tries = 0; ; tries++) {
       try {
         return await this.#attempt(plan, signal);
@@ -105,7 +108,7 @@ class Ssh2Transport implements Transport {
     this.#jumps.clear();
   }
 
-  async #plan(host: Host): Promise<Plan> {
+  async #plan(host: Host, keysOnly: boolean): Promise<Plan> {
     checkWord(host.host, 'host');
     checkWord(host.user, 'user');
     const settings = await this.#config.settings(host.host, host.user, host.port);
@@ -119,7 +122,7 @@ class Ssh2Transport implements Transport {
       address,
       settings,
       entries: this.#entries(settings),
-      ...(await this.#login(host, settings)),
+      ...(await this.#login(host, settings, keysOnly)),
     };
   }
 
@@ -134,6 +137,7 @@ class Ssh2Transport implements Transport {
   async #login(
     host: Host,
     settings: SshSettings,
+    keysOnly: boolean,
   ): Promise<{ methods: AnyAuthMethod[]; oneKey: boolean }> {
     const { user: username, priv, passwd } = host;
     const only = host.identities_only || this.#options.identitiesOnly || settings.identitiesOnly;
@@ -144,7 +148,7 @@ class Ssh2Transport implements Transport {
     const keys: ParsedKey[] = [];
     if (priv !== undefined && !agentOnly)
       keys.push(await this.#keys.load(expandHome(priv, this.#env), host.id, host.priv_passwd));
-    else if (!agentOnly && passwd === undefined)
+    else if (!agentOnly && (keysOnly || passwd === undefined))
       for (const file of settings.identityFiles) {
         const key = await this.#keys.loadIfUsable(file, host.id);
         if (key) keys.push(key);
@@ -156,7 +160,7 @@ class Ssh2Transport implements Transport {
     return {
       methods: [
         ...(configured ? [...keyMethods, ...agentMethods] : [...agentMethods, ...keyMethods]),
-        ...this.#passwordMethods(host),
+        ...(keysOnly ? [] : this.#passwordMethods(host)),
       ],
       oneKey: keys.length === 1 && (configured || !useAgent),
     };

@@ -42,10 +42,10 @@ export type TransportName = NonNullable<Host['transport']>;
 
 /** Opens connections for one run; keys, known hosts and jump hosts are read and opened once. */
 export type Transport = {
-  /** Connects, verifies the host, logs in. Throws a `TsaltError` of kind `unreachable`, `host-key` or `auth`. */
+  /** Connects, verifies the host, logs in (`keysOnly`: by no password, and asking nobody). Throws a `TsaltError` of kind `unreachable`, `host-key` or `auth`. */
   readonly connect: (
     host: Host,
-    options?: { readonly signal?: AbortSignal },
+    options?: { readonly signal?: AbortSignal; readonly keysOnly?: boolean },
   ) => Promise<Connection>;
   /** Closes what the run shares (jump hosts). */
   readonly close: () => void;

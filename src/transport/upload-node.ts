@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { TsaltError } from '../protocol/error.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
-import { type Become, usesSudo } from './become.ts';
+import type { Become } from './become.ts';
 import { Conversation, type Said } from './conversation.ts';
 import { readable } from './faults.ts';
 import type { NodeSource, Platform } from './node-source.ts';
@@ -34,7 +34,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
   if (!options.nodeSource) throw noSource(host);
   onPhase?.('upload-node', '0%');
   const node = await options.nodeSource.find(platform, host.id);
-  const pty = usesSudo(host) && host.tty === true;
+  const { pty } = become;
   const command = shCommand(takeNode, [
     quoteWord(host.thin_dir ?? '', 'thin_dir'),
     `'${suffix}'`,
@@ -44,7 +44,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
     pty ? "'count'" : "''",
   ]);
   const channel = await connection.exec(become.wrap(command), { pty });
-  const conversation = new Conversation(connection, channel, become, pty);
+  const conversation = new Conversation(connection, channel, become);
   try {
     expectWord(host, await conversation.next(host.timeout, signal), 'SEND');
     let sent = 0;

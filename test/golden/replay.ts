@@ -144,6 +144,8 @@ const requestOf = (
       randomThinDir: false,
       regen: false,
       preFlight: false,
+      keyDeploy: false,
+      noSshConfig: true,
       acceptNewHostKeys: false,
       ignoreHostKeys: true,
       jid: '20260101000000000000',

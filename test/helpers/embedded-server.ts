@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { timingSafeEqual } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import ssh2 from 'ssh2';
 
@@ -8,7 +8,7 @@ export type EmbeddedServerOptions = {
   /** What the "host" sees as HOME: a scratch directory. */
   readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Public keys that may log in, as `type base64` lines. */
+  /** Public keys that may log in, as `type base64` lines; those of HOME's `authorized_keys` may, too. */
   readonly keys?: readonly string[];
   readonly password?: string;
   /** Asks this by keyboard-interactive and expects the password. */
@@ -158,10 +158,11 @@ const run = (command: string, { home, env, shell }: EmbeddedServerOptions): Chil
 
 const authenticate = (
   context: ssh2.AuthContext,
-  { keys = [], password, prompt }: EmbeddedServerOptions,
+  { keys: given = [], home, password, prompt }: EmbeddedServerOptions,
   counts: EmbeddedServer['counts'],
 ): void => {
   counts.logins.push(context.method);
+  const keys = [...given, ...authorizedKeys(home)];
   const methods: ssh2.AuthenticationType[] = [
     ...(keys.length > 0 ? ['publickey' as const] : []),
     ...(password !== undefined && prompt === undefined ? ['password' as const] : []),
@@ -173,6 +174,13 @@ const authenticate = (
     );
   else if (mayEnter(context, keys, prompt === undefined ? password : undefined)) context.accept();
   else context.reject(methods);
+};
+
+const authorizedKeys = (home: string): string[] => {
+  const file = `${home}/.ssh/authorized_keys`;
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map(line => line.split(' ').slice(0, 2).join(' '));
 };
 
 const mayEnter = (
