@@ -3,8 +3,10 @@ import { setOwn, toPlain, toPlainDict } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
 import type { HostFailure, HostResult, Phase } from '../protocol/event.ts';
 import type { Host, Secret } from '../protocol/host.ts';
-import type { LogLine, StateFinished, StateStarted } from '../protocol/job.ts';
+import type { CallResult, LogLine, StateFinished, StateStarted } from '../protocol/job.ts';
+import type { Peer } from '../protocol/peer.ts';
 import { type Link, openRuntime } from '../transport/bootstrap.ts';
+import { cancelled } from '../transport/faults.ts';
 import { runRaw } from '../transport/raw-shell.ts';
 import type { Connection, Transport } from '../transport/transport.ts';
 import { callWrapper } from '../wrapper/define.ts';
@@ -37,19 +39,25 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
   try {
     if (shared.request.raw === undefined && !run.isTarget && needsNoHost(fun)) {
       site.learn(await shared.artifact());
-      return await dispatch(run, site);
+      return await dispatch(run, site, undefined);
     }
     phase(run, 'connect');
     connection = await logIn(run);
     if (shared.request.raw !== undefined)
       return await rawShell(run, connection, shared.request.raw);
-    link = await connect(run, connection, site);
+    const early = await earlyCall(run, site);
+    const opening = connect(run, connection, site, early);
+    prepare(run, site);
+    link = await opening;
     site.greet(link.hello.grains, link.peer);
     site.learn(await shared.artifact());
     if (run.isTarget && !(await run.isTarget(site))) return undefined;
-    return await dispatch(run, site);
+    const result = await dispatch(run, site, early);
+    if (run.signal.aborted) throw cancelled(host.id);
+    return result;
   } catch (error) {
-    const cause = faults[0] ?? error;
+    // Cancelled, the host may still answer: that its processes ended is no news then.
+    const cause = faults[0] ?? (link && run.signal.aborted ? cancelled(host.id) : error);
     return {
       id: host.id,
       fun,
@@ -83,7 +91,12 @@ const logIn = async ({ shared, transport, host, signal }: HostRun): Promise<Conn
 };
 
 /** Starts the runtime on the host and waits for its hello. */
-const connect = async (run: HostRun, connection: Connection, site: Site): Promise<Link> => {
+const connect = async (
+  run: HostRun,
+  connection: Connection,
+  site: Site,
+  early: EarlyCall | undefined,
+): Promise<Link> => {
   const { host, shared } = run;
   const { options } = shared.request;
   return openRuntime({
@@ -91,6 +104,7 @@ const connect = async (run: HostRun, connection: Connection, site: Site): Promis
     host,
     artifact: await shared.artifact(),
     handlers: site.handlers(),
+    ...(early ? { early: early.send } : {}),
     events: {
       'state-start': (started: StateStarted) =>
         shared.emit({ type: 'state-start', host: host.id, ...started }),
@@ -110,15 +124,48 @@ const connect = async (run: HostRun, connection: Connection, site: Site): Promis
   });
 };
 
+type EarlyCall = {
+  readonly send: (peer: Peer) => void;
+  readonly answer: () => Promise<CallResult> | undefined;
+};
+
+/**
+ * A function of the host that needs nothing of it first travels with the command that starts
+ * the runtime: one round trip less. What depends on grains (targets, pillar) has to wait.
+ */
+const earlyCall = async (run: HostRun, site: Site): Promise<EarlyCall | undefined> => {
+  const { fun, args, kwargs } = run.shared.request;
+  if (run.isTarget || (await site.wrapper(fun)) || (await site.needsPillar())) return undefined;
+  let answer: Promise<CallResult> | undefined;
+  return {
+    send: peer => {
+      answer = site.callHost(fun, args.map(toPlain), toPlainDict(kwargs), peer);
+      // Whoever waits for it hears of a failure; when the link never stands, nobody waits.
+      answer.catch(() => undefined);
+    },
+    answer: () => answer,
+  };
+};
+
+/** Loads what states are rendered with while the host starts its runtime. */
+const prepare = ({ shared: { request } }: HostRun, site: Site): void => {
+  if (request.fun.startsWith('state.')) setTimeout(() => void site.warmUp(), 5).unref();
+};
+
 /** Runs the function where it lives. */
-const dispatch = async (run: HostRun, site: Site): Promise<HostResult> => {
+const dispatch = async (
+  run: HostRun,
+  site: Site,
+  early: EarlyCall | undefined,
+): Promise<HostResult> => {
   const { host, shared } = run;
   const { fun, args, kwargs } = shared.request;
   const wrapper = await site.wrapper(fun);
   if (!wrapper) {
     phase(run, 'run');
     const plain = toPlainDict(kwargs);
-    const { value, retcode } = await site.callHost(fun, args.map(toPlain), plain);
+    const answer = early?.answer() ?? site.callHost(fun, args.map(toPlain), plain);
+    const { value, retcode } = await answer;
     return { id: host.id, fun, value, retcode, ...outputterOf(site, fun) };
   }
   phase(run, 'render');

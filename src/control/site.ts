@@ -73,6 +73,10 @@ export class Site {
   readonly #refuse: (error: TsaltError) => void;
   #grains: Dict = new Map();
   #peer: Peer | undefined;
+  #onGreeted: () => void = () => undefined;
+  readonly #greeted = new Promise<void>(resolve => {
+    this.#onGreeted = resolve;
+  });
   #pillar: Promise<Dict> | undefined;
 
   constructor(shared: Shared, host: Host, refuse: (error: TsaltError) => void) {
@@ -88,6 +92,7 @@ export class Site {
   greet(grains: PlainDict, peer: Peer): void {
     this.#grains = toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
     this.#peer = peer;
+    this.#onGreeted();
   }
 
   get grains(): Dict {
@@ -96,7 +101,7 @@ export class Site {
 
   /** The requests this host may make. */
   handlers(): Record<string, Handler> {
-    return {
+    const handlers: Record<string, Handler> = {
       ...fileHandlers({
         roots: this.#shared.fileRoots,
         refs: this.refs,
@@ -117,6 +122,16 @@ export class Site {
         return toPlain(value);
       },
     };
+    // A job that travelled ahead may ask in the same packet as hello: its grains come first.
+    return Object.fromEntries(
+      Object.entries(handlers).map(([method, handle]): [string, Handler] => [
+        method,
+        async (params, peer) => {
+          await this.#greeted;
+          return handle(params, peer);
+        },
+      ]),
+    );
   }
 
   /** This run's pillar, compiled once. */
@@ -167,21 +182,23 @@ export class Site {
     return compiled;
   };
 
-  /** Calls an execution function on the host. */
+  /** Calls an execution function on the host; `early` is the wire before the host has greeted. */
   callHost = async (
     fun: string,
     args: readonly Plain[],
     kwargs: PlainDict,
+    early?: Peer,
   ): Promise<CallResult> => {
     this.refs.add([...args, kwargs]);
+    const { opts } = this;
     const params: CallParams = {
       fun,
       args,
       kwargs,
-      opts: this.opts,
-      ...(await this.#pillarForModules()),
+      opts,
+      ...(early ? {} : await this.#pillarForModules()),
     };
-    return this.#need().request<CallResult>('call', params);
+    return (early ?? this.#need()).request<CallResult>('call', params);
   };
 
   /** Calls a function wherever it lives. */
@@ -399,10 +416,29 @@ export class Site {
     });
   }
 
-  async #pillarForModules(): Promise<{ pillar?: PlainDict }> {
+  /** Does a module of the user's read the pillar on the host? */
+  async needsPillar(): Promise<boolean> {
     const { modules } = await this.#shared.artifact();
-    return modules.some(item => item.usesPillar && !item.builtin)
-      ? { pillar: toPlainDict(await this.pillar()) }
-      : {};
+    return modules.some(item => item.usesPillar && !item.builtin);
+  }
+
+  async #pillarForModules(): Promise<{ pillar?: PlainDict }> {
+    return (await this.needsPillar()) ? { pillar: toPlainDict(await this.pillar()) } : {};
+  }
+
+  /**
+   * Renders a line of no meaning: what the renderers need is loaded and made then. Only where the
+   * pipe is the usual one, since a renderer of the user's is not run for nothing.
+   */
+  async warmUp(): Promise<void> {
+    const { config } = this.#shared.request;
+    if (config.renderer !== 'liquid|yaml') return;
+    await render({
+      ...renderSettings(config),
+      text: 'a: {{ 1 }}\n',
+      file: 'warm-up',
+      saltenv: 'base',
+      context: this.#renderContext(new Map(), 'base'),
+    }).catch(() => undefined);
   }
 }

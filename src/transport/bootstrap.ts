@@ -103,6 +103,9 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
   }
 };
 
+/** Milliseconds that a host has to end its processes when the run is cancelled. */
+const goodbye = 200;
+
 type Begun = { readonly link: Link } | { readonly platform: Platform };
 
 /** The attempts of one `openRuntime`: what is sent early is made once and sent in each. */
@@ -270,7 +273,12 @@ class Run {
       total === undefined
         ? undefined
         : setTimeout(() => conversation.close(tooLong(host, total)), total * 1000);
-    const abort = (): void => conversation.close(cancelled(host.id));
+    const abort = (): void => {
+      const close = (): void => conversation.close(cancelled(host.id));
+      // Told so, the host ends its processes at once; of a lost link it would let them finish.
+      this.#peer.request('cancel', {}).then(close, close);
+      setTimeout(close, goodbye);
+    };
     signal?.addEventListener('abort', abort, { once: true });
     void conversation.ended.then(() => {
       clearInterval(beat);

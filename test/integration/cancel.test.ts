@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { packageRoot } from '../helpers/cli.ts';
+import { hasSshd, startSshd } from '../helpers/sshd.ts';
+
+const until = async (what: () => boolean, seconds: number): Promise<boolean> => {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
+    if (what()) return true;
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+  return false;
+};
+
+const lives = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test.skipIf(!hasSshd)(
+  'Ctrl-C ends the processes on the host at once and says that the run was cancelled',
+  { timeout: 60_000 },
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'tsalt-cancel-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const sshd = await startSshd({ dir: join(dir, 'sshd') });
+    onTestFinished(() => sshd.close());
+    mkdirSync(join(dir, 'states'));
+    const pidFile = join(dir, 'pid');
+    writeFileSync(
+      join(dir, 'states/wait.sls'),
+      `before:\n  test.nop\nwait:\n  cmd.run:\n    - name: echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 600\n`,
+    );
+    writeFileSync(join(dir, 'known_hosts'), `[127.0.0.1]:${sshd.port} ${sshd.hostKeys[0]}\n`);
+    writeFileSync(
+      join(dir, 'tsalt.yaml'),
+      `known_hosts_file: known_hosts\ncachedir: ${join(dir, 'cache')}\n`,
+    );
+    writeFileSync(
+      join(dir, 'roster.yaml'),
+      `web1: {host: 127.0.0.1, port: ${sshd.port}, user: ${sshd.user}, priv: ${sshd.key}, thin_dir: ${join(dir, 'thin')}}\n`,
+    );
+    const cli = join(packageRoot, 'dist/tsalt-ssh.cjs');
+    const args = [cli, 'web1', 'state.apply', 'wait', '--out=json', '--static'];
+    const child = spawn(process.execPath, args, { cwd: dir });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', chunk => {
+        output += String(chunk);
+      });
+    const ended = new Promise<number | null>(resolve => child.on('close', resolve));
+    expect(await until(() => existsSync(pidFile), 40), output).toBe(true);
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    expect(lives(pid)).toBe(true);
+    const begin = Date.now();
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    expect(await until(() => !lives(pid), 3)).toBe(true);
+    // A lost link would leave it 10 s.
+    expect(Date.now() - begin).toBeLessThan(5000);
+    expect(output).toContain('cancelled');
+  },
+);
