@@ -35,6 +35,8 @@ export type ExtPillar = {
 
 export type PillarInput = {
   readonly loader: SlsLoader;
+  /** The same SLS rendered with this pillar: what `ext_pillar_first` gave. */
+  readonly loaderWith?: ((pillar: Dict) => SlsLoader) | undefined;
   /** The host; `pillar` targets in the pillar top see its `pillar` (the command line's). */
   readonly subject: Subject;
   readonly options: PillarOptions;
@@ -65,7 +67,9 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
   if (options.extFirst) {
     const early = await addExt(session, new Map(override), ext);
     const subject = { ...input.subject, pillar: early };
-    pillar = merge(early, await renderPillar(session, pillarMatches(session, top, subject)));
+    const loader = input.loaderWith?.(early) ?? input.loader;
+    const matches = pillarMatches(session, top, subject);
+    pillar = merge(early, await renderPillar({ ...session, loader }, matches));
   } else {
     pillar = await renderPillar(session, pillarMatches(session, top, input.subject));
     pillar = await addExt(

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { missing, traverse } from '../data/traverse.ts';
 import { type Data, type Dict, isDict, toData } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { fnmatch } from '../targeting/glob.ts';
 import { loadYaml } from '../yaml/load.ts';
 
 /** What an external source may depend on. */
@@ -13,7 +15,8 @@ export type ExtPillarInput = {
   readonly grains: Dict;
   /** The project folder: relative paths start there. */
   readonly dir: string;
-  readonly nodegroups: Readonly<Record<string, readonly string[]>>;
+  /** Names of the nodegroups the host is in. */
+  readonly nodegroups: () => readonly string[];
 };
 
 type Source = (settings: Plain, input: ExtPillarInput) => Promise<Data>;
@@ -60,7 +63,11 @@ const runSource = async (
   }
 };
 
-/** The command of cmd_yaml and cmd_json: `%s` is the host's id, which is passed as an argument, never parsed by a shell. */
+/**
+ * The command of cmd_yaml and cmd_json: `%s` is the host's id, which is passed as an argument,
+ * never parsed by a shell. What it printed and how it was called may hold secrets: an error
+ * shows neither.
+ */
 const runCommand = (settings: Plain, { id, dir }: ExtPillarInput): Promise<string> => {
   const argv = Array.isArray(settings)
     ? settings.map(part => String(part).replaceAll('%s', id))
@@ -72,54 +79,140 @@ const runCommand = (settings: Plain, { id, dir }: ExtPillarInput): Promise<strin
       args,
       { cwd: dir, maxBuffer: 64 * 1024 * 1024, timeout: 60_000 },
       (error, stdout, stderr) => {
-        if (error) reject(new Error(`${stderr.trim().split('\n').at(-1) || error.message}`));
-        else resolve(stdout);
+        if (!error) resolve(stdout);
+        else reject(new Error(`${howItEnded(error)}${lastLine(stderr)}`));
       },
     );
   });
 };
 
-const parseJson = (text: string): Data => toData(JSON.parse(text) as Plain);
+const howItEnded = ({ code, signal }: { code?: unknown; signal?: unknown }): string => {
+  if (typeof code === 'number') return `the command ended with ${code}`;
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'the command printed more than 64 MiB';
+  if (typeof code === 'string') return `the command could not be started (${code})`;
+  return `the command took longer than 60 s and was ended (${String(signal)})`;
+};
 
-const http = async (settings: Plain, { id }: ExtPillarInput): Promise<string> => {
+const lastLine = (stderr: string): string => {
+  const line = stderr.trim().split('\n').at(-1) ?? '';
+  return line === '' ? '' : `: ${line.slice(0, 300)}`;
+};
+
+/** JSON's own errors quote what they read, which may be a secret. */
+const parseJson = (text: string): Data => {
+  let value: Plain;
+  try {
+    value = JSON.parse(text) as Plain;
+  } catch {
+    throw new Error(
+      text.trim() === '' ? 'it gave nothing where JSON was expected' : 'what it gave is no JSON',
+    );
+  }
+  return toData(value);
+};
+
+/** http_json and http_yaml: a URL, or url, with_grains, header_dict, username, password, namespace. */
+const http = async (settings: Plain, input: ExtPillarInput): Promise<string> => {
   const options = isPlainDict(settings) ? settings : { url: settings };
-  const url = String(options.url ?? '')
-    .replaceAll('%s', encodeURIComponent(id))
-    .replaceAll('<id>', encodeURIComponent(id));
-  const headers = isPlainDict(options.header_dict)
-    ? (options.header_dict as Record<string, string>)
-    : {};
-  const response = await fetch(url, { headers, signal: AbortSignal.timeout(30_000) });
-  if (!response.ok) throw new Error(`${new URL(url).origin} answered ${response.status}`);
+  const url = urlOf(options, input);
+  const headers = new Headers();
+  const given = isPlainDict(options.header_dict) ? options.header_dict : {};
+  for (const [name, value] of Object.entries(given)) headers.set(name, String(value));
+  const user = options.username ?? (decodeURIComponent(url.username) || undefined);
+  const password = options.password ?? decodeURIComponent(url.password);
+  if (user !== undefined && user !== null)
+    headers.set('authorization', `Basic ${btoa(`${String(user)}:${String(password)}`)}`);
+  url.username = '';
+  url.password = '';
+  let response: Response;
+  try {
+    response = await fetch(url, { headers, signal: AbortSignal.timeout(30_000) });
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : {};
+    const why = cause?.code === undefined ? 'no answer within 30 s' : String(cause.code);
+    throw new Error(`${url.origin} could not be asked (${why})`);
+  }
+  if (!response.ok) throw new Error(`${url.origin} answered ${response.status}`);
   return response.text();
 };
 
+const urlOf = (options: PlainDict, { id, grains }: ExtPillarInput): URL => {
+  const withId = String(options.url ?? '').replaceAll('%s', encodeURIComponent(id));
+  const written =
+    options.with_grains === true
+      ? withId.replace(/<(.*?)>/g, (_, name: string) => encodeURIComponent(grainText(grains, name)))
+      : withId;
+  if (!URL.canParse(written)) throw new Error('its url is no URL');
+  const url = new URL(written);
+  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  throw new Error(`its url must be http or https, not ${url.protocol}`);
+};
+
+const grainText = (grains: Dict, name: string): string => {
+  const value = traverse(grains, name, ':');
+  if (value === missing || value === null || value === '')
+    throw new Error(`its url names the grain '${name}', which the host does not have`);
+  return String(value);
+};
+
+const inNamespace = (settings: Plain, data: Data): Data => {
+  const name = isPlainDict(settings) ? settings.namespace : undefined;
+  return typeof name === 'string' && name !== '' ? new Map([[name, data]]) : data;
+};
+
+/** `root_dir/nodegroups/GROUP` of each group the host is in, `root_dir/hosts/ID` over them. */
 const fileTree: Source = async (settings, { id, dir, nodegroups }) => {
   const options = isPlainDict(settings) ? settings : { root_dir: settings };
   const root = path.resolve(dir, String(options.root_dir ?? ''));
-  const keepNewline = options.keep_newline === true;
-  const groups = Object.keys(nodegroups).filter(name => nodegroups[name]?.includes(id));
+  if (!(await isFolder(root))) throw new Error(`its root_dir ${root} is no folder`);
+  const kept = options.keep_newline;
+  const how = {
+    keepsNewline: (file: string) =>
+      Array.isArray(kept) ? kept.some(glob => fnmatch(file, String(glob))) : kept === true,
+    followLinks: options.follow_dir_links === true,
+  };
   const tree: Dict = new Map();
-  for (const folder of [
-    ...groups.map(name => path.join(root, 'nodegroups', name)),
-    path.join(root, 'hosts', id),
-  ])
-    await readTree(folder, tree, keepNewline);
+  for (const [kind, name] of [
+    ...nodegroups().map(group => ['nodegroups', group] as const),
+    ['hosts', id] as const,
+  ]) {
+    // A name is one folder: no name leads out of the tree.
+    if (name !== path.basename(name) || name === '..' || name === '.') continue;
+    const folder = path.join(root, kind, name);
+    if (await isFolder(folder)) await readTree(folder, '', tree, how);
+  }
   return tree;
 };
 
-const readTree = async (folder: string, into: Dict, keepNewline: boolean): Promise<void> => {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+const isFolder = async (file: string): Promise<boolean> =>
+  (await stat(file).catch(() => undefined))?.isDirectory() ?? false;
+
+type TreeOptions = {
+  /** By the path below the host's or group's folder. */
+  readonly keepsNewline: (path: string) => boolean;
+  readonly followLinks: boolean;
+};
+
+const readTree = async (
+  folder: string,
+  prefix: string,
+  into: Dict,
+  how: TreeOptions,
+): Promise<void> => {
+  if (prefix.split('/').length > 64) throw new Error(`${folder} lies deeper than 64 folders`);
+  const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const file = path.join(folder, entry.name);
-    if (entry.isDirectory()) {
+    const name = `${prefix}${entry.name}`;
+    const kind = entry.isSymbolicLink() ? await stat(file).catch(() => undefined) : entry;
+    if (kind?.isFile()) {
+      const text = await readFile(file, 'utf8');
+      into.set(entry.name, how.keepsNewline(name) ? text : text.replace(/\n$/, ''));
+    } else if (kind?.isDirectory() && (how.followLinks || !entry.isSymbolicLink())) {
       const known = into.get(entry.name);
       const below: Dict = isDict(known) ? known : new Map();
       into.set(entry.name, below);
-      await readTree(file, below, keepNewline);
-    } else if (entry.isFile()) {
-      const text = await readFile(file, 'utf8');
-      into.set(entry.name, keepNewline ? text : text.replace(/\n$/, ''));
+      await readTree(file, `${name}/`, below, how);
     }
   }
 };
@@ -129,7 +222,8 @@ const known: Readonly<Record<string, Source>> = {
   cmd_yaml: async (settings, input) =>
     loadYaml(await runCommand(settings, input), { file: 'cmd_yaml' }),
   cmd_json: async (settings, input) => parseJson(await runCommand(settings, input)),
-  http_json: async (settings, input) => parseJson(await http(settings, input)),
+  http_json: async (settings, input) =>
+    inNamespace(settings, parseJson(await http(settings, input))),
   http_yaml: async (settings, input) =>
-    loadYaml(await http(settings, input), { file: 'http_yaml' }),
+    inNamespace(settings, loadYaml(await http(settings, input), { file: 'http_yaml' })),
 };

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { missing, traverse } from '../data/traverse.ts';
+import { type Dict, toPlain } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { parseSaltUrl } from '../fileserver/url.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -47,19 +49,15 @@ export class FileRefs {
   }
 
   /** Allows what these chunks name: their sources, and the texts and engines of their templates. */
-  addChunks(chunks: readonly LowChunk[]): void {
+  addChunks(chunks: readonly LowChunk[], pillar: Dict = new Map()): void {
     for (const chunk of chunks) {
       this.add(chunk);
       if (typeof chunk.template !== 'string') continue;
-      for (const text of contentsOf(chunk)) this.#templates.add(textKey(chunk.template, text));
+      for (const text of [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)])
+        this.#templates.add(textKey(chunk.template, text));
       for (const source of [chunk.source, chunk.sources, chunk.name].flat())
         if (typeof source === 'string') this.#templates.add(`${chunk.template} ${clean(source)}`);
     }
-  }
-
-  /** Allows one text to be rendered by one engine (`contents_pillar`). */
-  addText(template: string, text: string): void {
-    this.#templates.add(textKey(template, text));
   }
 
   /**
@@ -94,6 +92,20 @@ const contentsOf = ({ contents }: LowChunk): string[] =>
     : contents === undefined || contents === null
       ? []
       : [String(contents)];
+
+/** `contents_pillar`: the host gets the value from here, and has it rendered here. */
+const contentsFromPillar = (
+  { contents_pillar, contents_delimiter }: LowChunk,
+  pillar: Dict,
+): string[] => {
+  if (contents_pillar === undefined || contents_pillar === null) return [];
+  const between = typeof contents_delimiter === 'string' ? contents_delimiter : ':';
+  const lines = [contents_pillar].flat().flatMap(key => {
+    const value = traverse(pillar, String(key), between);
+    return value === missing ? [] : [toPlain(value)].flat().map(String);
+  });
+  return [lines.join('\n')];
+};
 
 /** A path inside the roots in its one spelling; undefined for one that leads out of them. */
 const clean = (path: string): string | undefined => {

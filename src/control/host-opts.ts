@@ -60,3 +60,11 @@ const staticGrains = (config: Config): PlainDict => {
   const grains = config.options.get('grains');
   return isDict(grains) ? toPlainDict(grains) : {};
 };
+
+/** Options of one run (`localconfig=`): as tsalt.yaml's, only what a host works with. */
+export const runOpts = (options: Dict): PlainDict =>
+  toPlainDict(
+    new Map([...options].filter(([key]) => !ours.has(String(key)) || obeyed.includes(String(key)))),
+  );
+
+const obeyed = ['state_aggregate', 'failhard', 'providers'];

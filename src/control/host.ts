@@ -1,5 +1,5 @@
 import { splitFunctionName } from '../data/function-name.ts';
-import { setOwn, toPlain, toPlainDict } from '../data/value.ts';
+import { toPlain, toPlainDict } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
 import type { HostFailure, HostResult, Phase } from '../protocol/event.ts';
 import type { Host, Secret } from '../protocol/host.ts';
@@ -11,6 +11,7 @@ import { runRaw } from '../transport/raw-shell.ts';
 import type { Connection, Transport } from '../transport/transport.ts';
 import { callWrapper } from '../wrapper/define.ts';
 import { needsNoHost } from '../wrapper/table.ts';
+import type { Gate } from './barrier.ts';
 import { type Shared, Site } from './site.ts';
 
 export type HostRun = {
@@ -20,6 +21,7 @@ export type HostRun = {
   /** Decides, once grains are there, whether the host is a target. */
   readonly isTarget?: (site: Site) => Promise<boolean>;
   readonly signal: AbortSignal;
+  readonly gate?: Gate;
 };
 
 /**
@@ -32,10 +34,11 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
   let connection: Connection | undefined;
   let link: Link | undefined;
   const faults: TsaltError[] = [];
-  const site = new Site(shared, host, error => {
+  const refuse = (error: TsaltError): void => {
     faults.push(error);
     link?.close();
-  });
+  };
+  const site = new Site(shared, host, refuse, run.gate?.ready);
   try {
     if (shared.request.raw === undefined && !run.isTarget && needsNoHost(fun)) {
       site.learn(await shared.artifact());
@@ -50,6 +53,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     prepare(run, site);
     link = await opening;
     site.greet(link.hello.grains, link.peer);
+    run.gate?.connected();
     site.learn(await shared.artifact());
     if (run.isTarget && !(await run.isTarget(site))) return undefined;
     const result = await dispatch(run, site, early);
@@ -106,11 +110,11 @@ const connect = async (
     handlers: site.handlers(),
     ...(early ? { early: early.send } : {}),
     events: {
-      'state-start': (started: StateStarted) =>
-        shared.emit({ type: 'state-start', host: host.id, ...started }),
+      'state-start': (started: StateStarted) => {
+        if (site.isOwnRun) shared.emit({ type: 'state-start', host: host.id, ...started });
+      },
       state: (finished: StateFinished) => {
-        setOwn(site.states, finished.tag, finished.result);
-        shared.emit({ type: 'state', host: host.id, ...finished });
+        if (site.finished(finished)) shared.emit({ type: 'state', host: host.id, ...finished });
       },
       log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...line }),
     },

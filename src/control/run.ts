@@ -9,6 +9,7 @@ import type { Host } from '../protocol/host.ts';
 import { nodeSource } from '../transport/node-source.ts';
 import { openTransport } from '../transport/open-transport.ts';
 import { controlFunctions } from '../wrapper/table.ts';
+import { type Gate, newBarrier } from './barrier.ts';
 import { checkCall } from './check-call.ts';
 import { runHost } from './host.ts';
 import type { Shared } from './site.ts';
@@ -31,14 +32,14 @@ export const run = async (
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   const transport = openTransport(transportOptions(request, emit));
   const results: HostResult[] = [];
-  const one = async (host: Host): Promise<void> => {
+  const one = async (host: Host, gate: Gate): Promise<void> => {
     if (signal.aborted || (request.options.failhard && results.some(failed))) return;
-    const result = await prepareAndRun(host);
+    const result = await prepareAndRun(host, gate);
     if (!result) return;
     results.push(result);
     emit({ type: 'host', result });
   };
-  const prepareAndRun = async (host: Host): Promise<HostResult | undefined> => {
+  const prepareAndRun = async (host: Host, gate: Gate): Promise<HostResult | undefined> => {
     const timeout = request.options.timeout;
     const limit =
       timeout === undefined
@@ -51,13 +52,20 @@ export const run = async (
       transport,
       host: prepared,
       signal: limit,
+      gate,
       ...(isTarget ? { isTarget } : {}),
     });
   };
   try {
     for (const batch of batches(hosts, request)) {
       const limit = pLimit(Math.max(1, request.options.maxProcs));
-      await Promise.all(batch.map(host => limit(one, host)));
+      const enter = newBarrier();
+      const pass = async (host: Host): Promise<void> => {
+        const gate = enter();
+        // After its result was told: what does not compile is seen before others are changed.
+        await one(host, gate).finally(gate.leave);
+      };
+      await Promise.all(batch.map(host => limit(pass, host)));
       if (signal.aborted) break;
       if (request.options.batchWait) await pause(request.options.batchWait, signal);
     }

@@ -1,10 +1,13 @@
 import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
 import type { Request } from '../config/request.ts';
 import { splitFunctionName } from '../data/function-name.ts';
+import { mergeRecursive } from '../data/merge.ts';
+import type { SlsLoader } from '../data/sls.ts';
 import {
   type Data,
   type Dict,
   isDict,
+  setOwn,
   toData,
   toDict,
   toPlain,
@@ -22,13 +25,16 @@ import type {
   HostOpts,
   RunParams,
   RunResult,
+  StateFinished,
 } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { Handler, Peer } from '../protocol/peer.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
+import { customRenderers } from '../render/custom.ts';
 import { render, renderText } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
+import { matches } from '../targeting/match.ts';
 import type { NodeSource } from '../transport/node-source.ts';
 import type {
   PillarSettings,
@@ -38,11 +44,12 @@ import type {
   WrapperContext,
 } from '../wrapper/context.ts';
 import { callWrapper } from '../wrapper/define.ts';
+import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
 import { findWrapper, isControlFunction } from '../wrapper/table.ts';
 import { checkChunks } from './check-chunks.ts';
 import { extPillar } from './ext-pillar.ts';
 import { FileRefs, fileHandlers, type TemplateRenderer } from './file-requests.ts';
-import { hostOpts, templateOpts } from './host-opts.ts';
+import { hostOpts, runOpts, templateOpts } from './host-opts.ts';
 import { NeedsHost, prefetch } from './prefetch.ts';
 import { renderSettings, slsLoader } from './sls-loader.ts';
 
@@ -67,6 +74,8 @@ export class Site {
   readonly refs = new FileRefs();
   readonly states: StateResults = {};
   retcode = 0;
+  /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
+  #aside: StateResults | undefined;
   /** Set by `state.*`: results by tag, or what did not compile and where. */
   answer: StateAnswer | undefined;
   readonly #shared: Shared;
@@ -78,21 +87,35 @@ export class Site {
     this.#onGreeted = resolve;
   });
   #pillar: Promise<Dict> | undefined;
+  #pillarSettings: PillarSettings;
+  /** Resolves when the hosts that are on their way together may be changed. */
+  readonly #ready: () => Promise<void>;
 
-  constructor(shared: Shared, host: Host, refuse: (error: TsaltError) => void) {
+  constructor(
+    shared: Shared,
+    host: Host,
+    refuse: (error: TsaltError) => void,
+    ready: () => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#shared = shared;
+    this.#ready = ready;
     this.#refuse = refuse;
     this.host = host;
     const { config, options } = shared.request;
     this.opts = hostOpts(config, host, { test: options.test || config.test });
+    this.#pillarSettings = pillarSettings(shared.request);
     this.refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
   }
 
   /** The host answered: its own grains, those of roster and configuration over them. */
   greet(grains: PlainDict, peer: Peer): void {
-    this.#grains = toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
+    this.#learnGrains(grains);
     this.#peer = peer;
     this.#onGreeted();
+  }
+
+  #learnGrains(grains: PlainDict): void {
+    this.#grains = toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
   }
 
   get grains(): Dict {
@@ -108,6 +131,10 @@ export class Site {
         render: this.#template,
         refuse: this.#refuse,
       }),
+      'control.grains': async ({ grains }: ControlMethods['control.grains']) => {
+        this.#learnGrains(grains);
+        return null;
+      },
       'control.call': async ({ fun, args, kwargs }: ControlMethods['control.call']) => {
         const found = isControlFunction(fun) ? findWrapper(fun) : undefined;
         if (!found)
@@ -134,15 +161,28 @@ export class Site {
     );
   }
 
+  /** A state finished on the host; false when it belongs to what a template called. */
+  finished({ tag, result }: StateFinished): boolean {
+    setOwn(this.#aside ?? this.states, tag, result);
+    return this.#aside === undefined;
+  }
+
+  /** Whether states that start now are the run's own. */
+  get isOwnRun(): boolean {
+    return this.#aside === undefined;
+  }
+
   /** This run's pillar, compiled once. */
   pillar = (): Promise<Dict> => {
-    const override = this.#shared.request.kwargs.get('pillar');
-    const pillarenv = this.#shared.request.kwargs.get('pillarenv');
-    this.#pillar ??= this.compilePillar({
-      ...(isDict(override) ? { override } : {}),
-      ...(typeof pillarenv === 'string' ? { pillarenv } : {}),
-    });
+    this.#pillar ??= this.compilePillar(this.#pillarSettings);
     return this.#pillar;
+  };
+
+  /** Compiles this run's pillar anew: templates and lookups from now on see the new one. */
+  refreshPillar = async (): Promise<void> => {
+    this.#shared.pillarRoots.refresh();
+    const fresh = await this.compilePillar(this.#pillarSettings);
+    this.#pillar = Promise.resolve(fresh);
   };
 
   /** Compiles the pillar; throws kind `pillar` with every error of it. */
@@ -150,12 +190,15 @@ export class Site {
     const { config } = this.#shared.request;
     const { pillarRoots } = this.#shared;
     const pillar = settings.override ?? new Map();
-    const context = (saltenv: string): RenderContext => ({
-      ...this.#renderContext(pillar, saltenv),
-      files: pillarRoots,
-    });
+    const loaderWith = (seen: Dict): SlsLoader =>
+      slsLoader(
+        pillarRoots,
+        saltenv => ({ ...this.#renderContext(seen, saltenv), files: pillarRoots }),
+        { ...renderSettings(config), renderers: customRenderers(this.#shared.fileRoots) },
+      );
     const { pillar: compiled, problems } = await compilePillar({
-      loader: slsLoader(pillarRoots, context, renderSettings(config)),
+      loader: loaderWith(pillar),
+      loaderWith,
       subject: { id: this.host.id, grains: this.#grains, pillar, nodegroups: config.nodegroups },
       options: {
         stateTop: config.state_top,
@@ -178,6 +221,7 @@ export class Site {
         })),
       ),
     });
+    if (config.options.get('pillar_opts') === true) addMaster(compiled, config.options);
     if (problems.length > 0) throw pillarFailure(problems, compiled);
     return compiled;
   };
@@ -204,7 +248,7 @@ export class Site {
   /** Calls a function wherever it lives. */
   call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
     const wrapper = await this.wrapper(fun);
-    if (wrapper) return callWrapper(fun, wrapper, this.context(), args, kwargs);
+    if (wrapper) return callWrapper(fun, wrapper, this.#quietContext(), args, kwargs);
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs));
     return toData(value);
   };
@@ -224,17 +268,38 @@ export class Site {
 
   /** Runs low chunks on the host. */
   run = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
-    checkChunks(chunks, this.#modules);
-    this.refs.addChunks(chunks);
     this.#pillar = Promise.resolve(settings.pillar);
+    this.#pillarSettings = settings.pillarSettings ?? this.#pillarSettings;
+    const params = await this.#runParams(chunks, settings);
+    await this.#ready();
     this.#shared.emit({ type: 'plan', host: this.host.id, total: chunks.length });
     this.#shared.emit({ type: 'phase', host: this.host.id, phase: 'run' });
-    const params: RunParams = {
+    const { retcode } = await this.#send(params);
+    this.retcode = retcode;
+    return { states: this.states, retcode };
+  };
+
+  /** Runs what a template's `state.*` call asks for: no event tells of it, the run is not its. */
+  #runAside = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
+    const [states, before] = [{}, this.#aside];
+    this.#aside = states;
+    try {
+      const { retcode } = await this.#send(await this.#runParams(chunks, settings));
+      return { states, retcode };
+    } finally {
+      this.#aside = before;
+    }
+  };
+
+  async #runParams(chunks: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
+    checkChunks(chunks, this.#modules);
+    this.refs.addChunks(chunks, settings.pillar);
+    return {
       chunks,
       fun: this.#shared.request.fun,
       opts: {
         ...this.opts,
-        ...toPlainDict(settings.opts ?? new Map()),
+        ...runOpts(settings.opts ?? new Map()),
         test: settings.test,
         saltenv: settings.saltenv,
       },
@@ -243,11 +308,23 @@ export class Site {
       prefetch: await prefetch(chunks, this.#shared.fileRoots, this.#templateAhead),
       ...(await this.#pillarForModules()),
     };
+  }
+
+  async #send(params: RunParams): Promise<{ retcode: number }> {
     const { retcode, aborted } = await this.#need().request<RunResult>('run', params);
     if (aborted !== undefined) throw new TsaltError('run-aborted', aborted, { kind: 'host' });
-    this.retcode = retcode;
-    return { states: this.states, retcode };
-  };
+    return { retcode };
+  }
+
+  /** As `context`, for calls inside of templates and by the host: they are not the run itself. */
+  #quietContext(): WrapperContext {
+    return {
+      ...this.context(),
+      run: this.#runAside,
+      setRetcode: () => undefined,
+      answer: () => undefined,
+    };
+  }
 
   /** What functions of the control node work with. */
   context(): WrapperContext {
@@ -263,12 +340,14 @@ export class Site {
       nodegroups: config.nodegroups,
       pillar: this.pillar,
       compilePillar: this.compilePillar,
+      refreshPillar: this.refreshPillar,
       extPillar: async settings => this.#ext([toPlain(settings) as PlainDict], await this.pillar()),
       pillarFileExists: (path, saltenv) => pillarRoots.find(path, saltenv) !== undefined,
       files: {
         envs: () => fileRoots.envs(),
         list: saltenv => fileRoots.list(saltenv),
         listDirs: saltenv => fileRoots.listDirs(saltenv),
+        listSymlinks: saltenv => fileRoots.listSymlinks(saltenv),
         listStates: saltenv => fileRoots.listStates(saltenv),
         exists: (path, saltenv, kind) =>
           kind === 'file'
@@ -334,7 +413,7 @@ export class Site {
       );
     };
     return {
-      ...this.context(),
+      ...this.#quietContext(),
       masterOpts: new Map(),
       compilePillar: settings =>
         Object.keys(settings).length === 0 ? this.compilePillar({}) : refuse(),
@@ -381,7 +460,15 @@ export class Site {
       pillar,
       grains: this.#grains,
       dir: config.dir,
-      nodegroups: {},
+      nodegroups: () =>
+        Object.keys(config.nodegroups).filter(name =>
+          matches(name, 'nodegroup', {
+            id: this.host.id,
+            grains: this.#grains,
+            pillar,
+            nodegroups: config.nodegroups,
+          }),
+        ),
     });
     return new Map(results.flatMap(({ data }) => [...data]));
   };
@@ -442,3 +529,14 @@ export class Site {
     }).catch(() => undefined);
   }
 }
+
+/** What the command line says about the pillar. */
+const pillarSettings = ({ config, kwargs }: Request): PillarSettings =>
+  pillarSettingsOf(kwargs, config.options);
+
+/** `pillar_opts`: templates find tsalt.yaml under `master`, as in Salt. */
+const addMaster = (pillar: Dict, options: Dict): void => {
+  const own = new Map([...options].filter(([key]) => key !== 'grains'));
+  const given = pillar.get('master');
+  pillar.set('master', isDict(given) ? mergeRecursive(own, given, false) : own);
+};

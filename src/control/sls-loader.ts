@@ -4,7 +4,7 @@ import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { render } from '../render/render.ts';
-import type { RenderContext } from '../render/types.ts';
+import type { RenderContext, RendererTable } from '../render/types.ts';
 
 /** The file of an SLS name: `a/b.sls`, else `a/b/init.sls`. */
 const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {
@@ -55,6 +55,8 @@ export type RenderSettings = {
   readonly pipe: string;
   readonly whitelist?: readonly string[];
   readonly blacklist?: readonly string[];
+  /** The user's renderers; default: those of the roots that are rendered. */
+  readonly renderers?: RendererTable;
 };
 
 export const renderSettings = ({

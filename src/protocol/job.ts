@@ -92,6 +92,8 @@ export type ControlMethods = {
     /** The sha256 of what the host has: the text is sent only when it differs. */
     have?: string;
   };
+  /** The host's grains changed while a run goes on. */
+  'control.grains': { grains: PlainDict };
   /** A function that lives on the control node (`pillar.get`, `config.get`, `cp.list_master` …). */
   'control.call': { fun: string; args: readonly Plain[]; kwargs: PlainDict };
 };

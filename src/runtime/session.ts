@@ -159,10 +159,17 @@ export class Session {
         emit.state(finishedOf(tag, result, low, params.opts));
       },
       refresh: async what => {
+        // Templates rendered ahead saw what was true when the run began.
+        const known = context.context.__prefetch__;
+        if (what !== 'modules' && isPlainDict(known))
+          context.context.__prefetch__ = { files: known.files };
         if (what === 'modules') await registry.refresh?.();
         else if (what === 'grains') {
           this.#grains = this.#host.collectGrains();
           grains = withOwnGrains(await this.#grains, params.opts);
+          await this.#host
+            .request('control.grains', { grains: await this.#grains })
+            .catch((error: unknown) => warn(`Templates see the old grains: ${String(error)}`));
         } else pillar = (await this.#reloadPillar(params.pillar !== undefined)) ?? pillar;
       },
       stopping: () => this.#stopping,

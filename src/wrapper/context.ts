@@ -22,6 +22,8 @@ export type WrapperContext = {
   readonly pillar: () => Promise<Dict>;
   /** The pillar compiled anew with other settings; throws as `pillar` does. */
   readonly compilePillar: (settings: PillarSettings) => Promise<Dict>;
+  /** Compiles the run's pillar anew; throws as `pillar` does and then keeps the old one. */
+  readonly refreshPillar: () => Promise<void>;
   /** What `ext_pillar` sources give; `settings` replaces those of the configuration. */
   readonly extPillar: (settings: Data) => Promise<Dict>;
   readonly pillarFileExists: (path: string, saltenv: string) => boolean;
@@ -65,6 +67,10 @@ export type FileListing = {
   readonly list: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
   readonly listDirs: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
   readonly listStates: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
+  /** Links and what they say. */
+  readonly listSymlinks: (
+    saltenv: string,
+  ) => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
   readonly exists: (
     path: string,
     saltenv: string,
@@ -77,7 +83,9 @@ export type RunSettings = {
   readonly saltenv: string;
   /** The pillar these chunks were rendered with. */
   readonly pillar: Dict;
-  readonly queue?: boolean;
+  /** How that pillar was compiled, should the run need it anew. */
+  readonly pillarSettings?: PillarSettings;
+  readonly queue?: boolean | number;
   readonly concurrent?: boolean;
   /** Further options for the run: `state_aggregate`, `failhard`, `localconfig` … */
   readonly opts?: Dict;

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Matches, SlsTree } from '../compiler/load.ts';
 import { loadSls } from '../compiler/load.ts';
 import { brokenPillar } from '../compiler/pillar.ts';
@@ -9,7 +11,9 @@ import type { SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { loadYaml } from '../yaml/load.ts';
 import type { PillarSettings, StateAnswer, WrapperCall, WrapperContext } from './context.ts';
+import { pillarSettingsOf } from './pillar-settings.ts';
 
 /** Arguments by name: positional ones take the names in order, keywords win. */
 export const bindArguments = ({ args, kwargs }: WrapperCall, names: readonly string[]): Dict => {
@@ -42,26 +46,60 @@ export type StateView = {
   /** `saltenv` of the call or the host; undefined when neither says. */
   readonly saltenv: string | undefined;
   readonly pillar: Dict;
+  readonly pillarSettings: PillarSettings;
+  /** Options of `localconfig=`: they hold for this run only. */
+  readonly opts: Dict;
   readonly loader: SlsLoader;
   readonly test: boolean;
 };
 
 /**
- * Settles environment, pillar and test mode of a call.
+ * Settles environment, pillar, options and test mode of a call.
  *
- * @throws TsaltError `bad-pillar-argument`, and what `ctx.pillar` throws for a broken pillar
- *   unless the call says `force=True`.
+ * @throws TsaltError `bad-pillar-argument`, `lock-saltenv`, `localconfig`, and what `ctx.pillar`
+ *   throws for a broken pillar unless the call says `force=True`.
  */
 export const viewOf = async (ctx: WrapperContext, bound: Dict): Promise<StateView> => {
-  const pillar = await pillarOf(ctx, bound);
+  const named = text(bound.get('saltenv'));
+  if (named !== undefined && named !== own(ctx) && ctx.config.options.get('lock_saltenv') === true)
+    throw new TsaltError('lock-saltenv', 'lock_saltenv is enabled, saltenv cannot be changed', {
+      hint: 'tsalt.yaml holds hosts to their environment; leave out saltenv=.',
+    });
+  const opts = localConfig(ctx, bound.get('localconfig') ?? null);
+  const pillarSettings = pillarSettingsOf(bound, ctx.config.options);
+  const pillar = await pillarOf(ctx, bound, pillarSettings);
   return {
     ctx,
     bound,
-    saltenv: text(bound.get('saltenv')) ?? configuredEnv(ctx),
+    saltenv: named ?? configuredEnv(ctx),
     pillar,
+    pillarSettings,
+    opts,
     loader: ctx.loader(pillar),
     test: testMode(ctx, bound),
   };
+};
+
+const own = (ctx: WrapperContext): string => text(ctx.opts.get('saltenv')) ?? 'base';
+
+/** `localconfig=FILE`: minion options for one run, a YAML file of the control node. */
+const localConfig = (ctx: WrapperContext, value: Data): Dict => {
+  if (value === null) return new Map();
+  const file = resolve(ctx.config.dir, String(value));
+  let data: Data;
+  try {
+    data = loadYaml(readFileSync(file, 'utf8'), { file });
+  } catch (error) {
+    if (error instanceof TsaltError) throw error;
+    throw new TsaltError('localconfig', `localconfig: ${file} cannot be read.`, {
+      hint: 'It is a YAML file of this machine with options of the host.',
+      cause: error,
+    });
+  }
+  if (isDict(data)) return data;
+  throw new TsaltError('localconfig', `localconfig: ${file} is no mapping of options.`, {
+    at: { file },
+  });
 };
 
 /** The opts of a host always name an environment; only a configured one narrows the top file. */
@@ -73,7 +111,11 @@ const configuredEnv = ({ config, opts }: WrapperContext): string | undefined => 
 const text = (value: Data | undefined): string | undefined =>
   value === undefined || value === null || value === '' ? undefined : String(value);
 
-const pillarOf = async (ctx: WrapperContext, bound: Dict): Promise<Dict> => {
+const pillarOf = async (
+  ctx: WrapperContext,
+  bound: Dict,
+  settings: PillarSettings,
+): Promise<Dict> => {
   const override = bound.get('pillar') ?? null;
   if (override !== null && !isDict(override))
     throw new TsaltError(
@@ -81,13 +123,6 @@ const pillarOf = async (ctx: WrapperContext, bound: Dict): Promise<Dict> => {
       'Pillar data must be formatted as a dictionary, unless pillar_enc is specified.',
       { hint: "Write it as YAML: pillar='{key: value}'." },
     );
-  const pillarenv = text(bound.get('pillarenv'));
-  const saltenv = text(bound.get('saltenv'));
-  const settings: PillarSettings = {
-    ...(override === null ? {} : { override }),
-    ...(pillarenv === undefined ? {} : { pillarenv }),
-    ...(saltenv === undefined ? {} : { saltenv }),
-  };
   try {
     return await (Object.keys(settings).length > 0 ? ctx.compilePillar(settings) : ctx.pillar());
   } catch (error) {

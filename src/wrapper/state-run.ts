@@ -54,6 +54,8 @@ const runChunks = (view: StateView, chunks: readonly Dict[]): Promise<RunOutcome
     test,
     saltenv: view.saltenv ?? 'base',
     pillar,
+    pillarSettings: view.pillarSettings,
+    opts: view.opts,
     ...(bound.has('queue') ? { queue: isTrue(bound.get('queue')) } : {}),
     ...(bound.has('concurrent') ? { concurrent: isTrue(bound.get('concurrent')) } : {}),
   });
@@ -233,6 +235,8 @@ const callOnly = [
   'pillar',
   'pillarenv',
   'pillar_enc',
+  'localconfig',
+  'force',
 ];
 
 /** `state.single`: one state function with these arguments. */

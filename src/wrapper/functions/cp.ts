@@ -21,6 +21,14 @@ export const cp: WrapperModule = {
       work: async ({ ctx, text }) =>
         starting(await ctx.files.listDirs(text('saltenv')), text('prefix')),
     },
+    list_master_symlinks: {
+      doc: 'All symbolic links of an environment, with what they point at.',
+      params: list,
+      work: async ({ ctx, text }) => {
+        const links = await ctx.files.listSymlinks(text('saltenv'));
+        return new Map([...links].filter(([path]) => path.startsWith(text('prefix'))).sort());
+      },
+    },
     list_states: {
       doc: 'All SLS of an environment.',
       params: [env],

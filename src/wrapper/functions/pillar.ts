@@ -6,6 +6,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperFunction, WrapperModule } from '../define.ts';
 import { isTrue } from '../define.ts';
+import { pillarSettingsOf } from '../pillar-settings.ts';
 
 const delimiter = ['delimiter', ':'] as const;
 
@@ -21,7 +22,7 @@ const get: WrapperFunction = {
     ['saltenv', null],
   ],
   work: async ({ ctx, get, text, flag }) => {
-    const pillarData = await pillarOf(ctx, get('pillarenv'));
+    const pillarData = await pillarOf(ctx, get);
     const fallback = get('default');
     const found = traverse(pillarData, text('key'), text('delimiter'));
     if (!flag('merge')) {
@@ -56,7 +57,7 @@ export const pillar: WrapperModule = {
       anyKeyword: true,
       // Shown with its faults under `_errors`, as Salt does: nothing runs on what is shown.
       work: ({ ctx, get }) =>
-        pillarOf(ctx, get('pillarenv'), get('pillar')).catch((error: unknown) => {
+        pillarOf(ctx, get, get('pillar')).catch((error: unknown) => {
           const broken = brokenPillar(error);
           if (!broken) throw error;
           return broken.pillar;
@@ -68,7 +69,7 @@ export const pillar: WrapperModule = {
       rest: true,
       anyKeyword: true,
       work: async ({ ctx, rest, extra }) => {
-        const all = await pillarOf(ctx, extra.get('pillarenv') ?? null);
+        const all = await pillarOf(ctx, name => extra.get(name) ?? null);
         const between = String(extra.get('delimiter') ?? ':');
         return new Map(
           rest.map(key => {
@@ -118,7 +119,17 @@ export const pillar: WrapperModule = {
     ext: {
       doc: 'The pillar that external sources give this host.',
       params: ['external', ['pillar', null]],
-      work: async ({ ctx, get }) => ctx.extPillar(get('external')),
+      work: async ({ ctx, get }) => {
+        const external = get('external');
+        if (isDict(external)) return ctx.extPillar(external);
+        throw new TsaltError(
+          'arguments',
+          'pillar.ext takes a dictionary: a source and its settings.',
+          {
+            hint: "Write it as YAML: pillar.ext '{cmd_json: ./script %s}'.",
+          },
+        );
+      },
     },
     file_exists: {
       doc: 'Whether a file is there in the pillar roots.',
@@ -150,13 +161,21 @@ export const pillar: WrapperModule = {
 
 const saltenvOf = (value: Data): string => (typeof value === 'string' ? value : 'base');
 
-const pillarOf = (ctx: WrapperContext, pillarenv: Data, override: Data = null): Promise<Dict> =>
-  pillarenv === null && override === null
-    ? ctx.pillar()
-    : ctx.compilePillar({
-        ...(typeof pillarenv === 'string' ? { pillarenv } : {}),
-        ...(isDict(override) ? { override } : {}),
-      });
+/** This run's pillar, or another where the call names an environment or values. */
+const pillarOf = (
+  ctx: WrapperContext,
+  get: (name: string) => Data,
+  override: Data = null,
+): Promise<Dict> => {
+  const [pillarenv, saltenv] = [get('pillarenv'), get('saltenv')];
+  if (pillarenv === null && saltenv === null && override === null) return ctx.pillar();
+  const call: Dict = new Map<string, Data>([
+    ['pillarenv', pillarenv],
+    ['saltenv', saltenv],
+    ['pillar', override],
+  ]);
+  return ctx.compilePillar(pillarSettingsOf(call, ctx.masterOpts));
+};
 
 const merged = (found: Data, fallback: Data, nested: Data): Data => {
   if (isDict(fallback)) {

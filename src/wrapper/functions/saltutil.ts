@@ -26,6 +26,18 @@ export const saltutil: WrapperModule = {
     sync_output: sync('outputters'),
     sync_matchers: sync('matchers'),
     sync_pillar: sync('pillar'),
+    refresh_pillar: {
+      doc: 'Compiles the pillar anew: what runs from now on sees the new one.',
+      params: [
+        ['wait', false],
+        ['timeout', 30],
+        ['clean_cache', true],
+      ],
+      work: async ({ ctx }) => {
+        await ctx.refreshPillar();
+        return true;
+      },
+    },
     sync_all: {
       ...sync('modules'),
       doc: "Names of all of the user's modules that the host has, by kind.",

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Project, startProject } from '../helpers/project.ts';
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await startProject({
+    hosts: ['web1', 'web2', 'web3'],
+    files: {
+      'states/mixed.sls': `{% if grains.id == 'web1' %}
+{{ grains.root }}/changed:
+  file.managed:
+    - contents: x
+{% else %}
+bad id {{ grains.id }}: 5
+also bad:
+  - nothing
+{% endif %}
+`,
+      'states/slow.sls': `{% if grains.id == 'web2' %}{% assign done = 'cmd.run' | salt: 'sleep 2' %}{% endif %}
+stamp:
+  cmd.run:
+    - name: date +%s%3N > {{ grains.root }}/stamp
+`,
+    },
+  });
+});
+afterAll(() => project.close());
+
+type Event = {
+  type: string;
+  host?: string;
+  phase?: string;
+  result?: { id: string; retcode: number; problems?: unknown[] };
+};
+const eventsOf = (stdout: string): Event[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as Event);
+
+const root = (id: string): string => project.hosts[id]?.root ?? '';
+
+test('all that does not compile on any host is told before one host is changed', async () => {
+  const { code, stdout } = await project.run('*', 'state.apply', 'mixed', '--out', 'ndjson');
+  const events = eventsOf(stdout);
+  const firstStart = events.findIndex(event => event.type === 'state-start');
+  const told = events.slice(0, firstStart).filter(event => event.type === 'host');
+  expect(told.map(({ result }) => result?.id).sort()).toEqual(['web2', 'web3']);
+  for (const { result } of told) expect(result?.problems).toHaveLength(2);
+  expect(code).toBe(65);
+  // Errors of others are no reason not to run.
+  expect(existsSync(join(root('web1'), 'changed'))).toBe(true);
+});
+
+test('hosts begin to change together: none before the slowest has compiled', async () => {
+  const { code, stdout, stderr } = await project.run(
+    'web[12]',
+    'state.apply',
+    'slow',
+    '--out',
+    'ndjson',
+  );
+  expect(code, stdout + stderr).toBe(0);
+  const stamps = ['web1', 'web2'].map(id => Number(readFileSync(join(root(id), 'stamp'), 'utf8')));
+  const [first = 0, second = 0] = stamps;
+  expect(Math.abs(first - second)).toBeLessThan(1500);
+});
+
+test('with one process at a time no host waits for another', async () => {
+  const { code, stdout, stderr } = await project.run(
+    '*',
+    'state.apply',
+    'slow',
+    '--max-procs',
+    '1',
+    '--out',
+    'json',
+    '--static',
+  );
+  expect(code, stdout + stderr).toBe(0);
+  expect(Object.keys(JSON.parse(stdout) as object).sort()).toEqual(['web1', 'web2', 'web3']);
+});
