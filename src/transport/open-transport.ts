@@ -15,7 +15,12 @@ export const openTransport = (options: TransportOptions = {}): Transport => {
     return transport;
   };
   return {
-    connect: async (host, rest) => (await get(nameOf(host, options))).connect(host, rest),
+    connect: async (host, rest) => {
+      const name = nameOf(host, options);
+      if (host.remote_port_forwards?.length && name !== 'ssh2' && name !== 'openssh')
+        throw noTunnels(host, name);
+      return (await get(name)).connect(host, rest);
+    },
     close: () => {
       for (const transport of opened.values())
         transport.then(
@@ -29,6 +34,12 @@ export const openTransport = (options: TransportOptions = {}): Transport => {
 
 const nameOf = (host: Host, options: TransportOptions): TransportName =>
   host.transport ?? (host.host === '@local' ? 'local' : undefined) ?? options.transport ?? 'ssh2';
+
+const noTunnels = (host: Host, name: string): TsaltError =>
+  new TsaltError('tunnel', `${host.id}: transport ${name} has no remote_port_forwards.`, {
+    kind: 'host',
+    hint: 'Only ssh can carry tunnels.',
+  });
 
 const load = async (name: TransportName, options: TransportOptions): Promise<Transport> => {
   switch (name) {

@@ -4,6 +4,7 @@ import type { Host } from '../protocol/host.ts';
 import { cancelled, readable } from './faults.ts';
 import { processChannel } from './process-channel.ts';
 import type { Connection, Exit, HostKeyMode, Transport, TransportOptions } from './transport.ts';
+import { parseTunnel } from './tunnels.ts';
 
 /**
  * The system's `ssh`, for what ssh2 cannot do: host and user certificates, FIDO keys, GSSAPI.
@@ -14,14 +15,27 @@ export const opensshTransport = (options: TransportOptions): Transport => ({
   connect: async (host, { signal } = {}) => {
     if (signal?.aborted) throw cancelled(host.id);
     const args = sshArguments(host, options);
+    const tunnels = (host.remote_port_forwards ?? []).map(tunnelArgument);
+    let open = false;
     return {
       host,
       transport: 'openssh',
-      exec: (command, { pty } = {}) =>
-        processChannel('ssh', [...args, pty ? '-tt' : '-T', '--', host.host, command], {
-          env: options.env ?? process.env,
-          endsWithChannel: true,
-        }),
+      exec: async (command, { pty } = {}) => {
+        // Each command is a connection of its own; the host can bind a port once.
+        const forward = tunnels.length > 0 && !open;
+        open ||= forward;
+        const more = forward
+          ? ['-o', 'ExitOnForwardFailure=yes', ...tunnels.flatMap(tunnel => ['-R', tunnel])]
+          : ['-o', 'ClearAllForwardings=yes'];
+        const words = [...args, ...more, pty ? '-tt' : '-T', '--', host.host, command];
+        const env = options.env ?? process.env;
+        const channel = await processChannel('ssh', words, { env, endsWithChannel: true });
+        if (forward)
+          void channel.exited.then(() => {
+            open = false;
+          });
+        return channel;
+      },
       explain: (exit, stderr) => explain(host, exit, stderr),
       lost: () => undefined,
       close: () => undefined,
@@ -55,10 +69,12 @@ export const allowedOptions: ReadonlySet<string> = new Set(
     'IdentityAgent',
     'IdentityFile',
     'IPQoS',
+    'KbdInteractiveAuthentication',
     'KexAlgorithms',
     'LogLevel',
     'MACs',
     'NumberOfPasswordPrompts',
+    'PasswordAuthentication',
     'PreferredAuthentications',
     'ProxyJump',
     'PubkeyAcceptedAlgorithms',
@@ -129,7 +145,6 @@ const sshArguments = (host: Host, options: TransportOptions): string[] => {
     ['ServerAliveCountMax', '3'],
     ['ForwardAgent', 'no'],
     ['ForwardX11', 'no'],
-    ['ClearAllForwardings', 'yes'],
     ['PermitLocalCommand', 'no'],
     ['EscapeChar', 'none'],
     ...(only ? [['IdentitiesOnly', 'yes'] as [string, string]] : []),
@@ -154,6 +169,11 @@ const sshArguments = (host: Host, options: TransportOptions): string[] => {
     host.user,
     ...(host.priv && host.priv !== 'agent-forwarding' ? ['-i', host.priv] : []),
   ];
+};
+
+const tunnelArgument = (text: string): string => {
+  parseTunnel(text);
+  return text;
 };
 
 const quoteFile = (file: string): string => (/[\s"]/.test(file) ? `"${file}"` : file);

@@ -1,7 +1,14 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AnyAuthMethod, Client, ClientChannel, ParsedKey, PseudoTtyOptions } from 'ssh2';
+import type {
+  AnyAuthMethod,
+  Client,
+  ClientChannel,
+  ConnectConfig,
+  ParsedKey,
+  PseudoTtyOptions,
+} from 'ssh2';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { cancelled, readable, timedOut, unreachable } from './faults.ts';
@@ -10,6 +17,7 @@ import { KeyRing, type ParseKey } from './keys.ts';
 import { type Address, type KnownHost, knownKeyTypes, readKnownHosts } from './known-hosts.ts';
 import { proxyCommand } from './proxy-command.ts';
 import { SshConfig, type SshSettings } from './ssh-config.ts';
+import { type Ssh2Options, ssh2Options } from './ssh2-options.ts';
 import { nudge, pipelineAuth } from './ssh2-tuning.ts';
 import type {
   Channel,
@@ -19,6 +27,7 @@ import type {
   Transport,
   TransportOptions,
 } from './transport.ts';
+import { openTunnels } from './tunnels.ts';
 
 const heartbeat = 10_000;
 const heartbeatsMissed = 3;
@@ -46,6 +55,8 @@ type Plan = {
   readonly host: Host;
   readonly address: Address;
   readonly settings: SshSettings;
+  /** From the roster's `ssh_options`. */
+  readonly given: Ssh2Options;
   readonly entries: readonly KnownHost[];
   readonly methods: readonly AnyAuthMethod[];
   /** The first method is one configured key: it may be sent in the first flight. */
@@ -79,9 +90,13 @@ class Ssh2Transport implements Transport {
         return await this.#attempt(plan, signal);
       } catch (error) {
         // sshd drops connections over MaxStartups unread: nothing has happened yet, so again.
-        const dropped = error instanceof TsaltError && error.code === 'connect-dropped';
-        if (!dropped || tries >= mostRetries || signal?.aborted) throw error;
-        this.#options.log?.(`${host.id}: connection dropped, trying again`);
+        const code = error instanceof TsaltError ? error.code : '';
+        const again =
+          code === 'connect-dropped'
+            ? tries < mostRetries
+            : /^connect-(failed|timeout)$/.test(code) && tries + 1 < (plan.given.attempts ?? 1);
+        if (!again || signal?.aborted) throw error;
+        this.#options.log?.(`${host.id}: no connection (${code}), trying again`);
         await sleep(150 * 2 ** tries * (1 + Math.random()));
       }
     }
@@ -112,17 +127,20 @@ class Ssh2Transport implements Transport {
     checkWord(host.host, 'host');
     checkWord(host.user, 'user');
     const settings = await this.#config.settings(host.host, host.user, host.port);
+    const given = ssh2Options(host);
+    const alias = given.hostKeyAlias ?? settings.hostKeyAlias;
     const address: Address = {
       host: settings.hostname,
       port: host.port,
-      ...(settings.hostKeyAlias === undefined ? {} : { alias: settings.hostKeyAlias }),
+      ...(alias === undefined ? {} : { alias }),
     };
     return {
       host,
       address,
       settings,
+      given,
       entries: this.#entries(settings),
-      ...(await this.#login(host, settings, keysOnly)),
+      ...(await this.#login(host, settings, given, keysOnly)),
     };
   }
 
@@ -137,18 +155,23 @@ class Ssh2Transport implements Transport {
   async #login(
     host: Host,
     settings: SshSettings,
+    given: Ssh2Options,
     keysOnly: boolean,
   ): Promise<{ methods: AnyAuthMethod[]; oneKey: boolean }> {
     const { user: username, priv, passwd } = host;
-    const only = host.identities_only || this.#options.identitiesOnly || settings.identitiesOnly;
+    const only =
+      host.identities_only ||
+      this.#options.identitiesOnly ||
+      (given.identitiesOnly ?? settings.identitiesOnly);
     const agentOnly = priv === 'agent-forwarding';
-    const socket = settings.identityAgent ?? this.#env.SSH_AUTH_SOCK;
-    const agent =
-      socket && socket !== 'SSH_AUTH_SOCK' ? socket : this.#env.SSH_AUTH_SOCK || undefined;
+    const socket = given.identityAgent ?? settings.identityAgent ?? this.#env.SSH_AUTH_SOCK;
+    const named = socket && socket !== 'SSH_AUTH_SOCK' ? socket : this.#env.SSH_AUTH_SOCK;
+    const agent = named && named !== 'none' ? expandHome(named, this.#env) : undefined;
     const keys: ParsedKey[] = [];
-    if (priv !== undefined && !agentOnly)
-      keys.push(await this.#keys.load(expandHome(priv, this.#env), host.id, host.priv_passwd));
-    else if (!agentOnly && (keysOnly || passwd === undefined))
+    const files = agentOnly ? [] : [...(priv === undefined ? [] : [priv]), ...given.identityFiles];
+    for (const file of files)
+      keys.push(await this.#keys.load(expandHome(file, this.#env), host.id, host.priv_passwd));
+    if (files.length === 0 && !agentOnly && (keysOnly || passwd === undefined))
       for (const file of settings.identityFiles) {
         const key = await this.#keys.loadIfUsable(file, host.id);
         if (key) keys.push(key);
@@ -156,13 +179,14 @@ class Ssh2Transport implements Transport {
     const keyMethods = keys.map(key => ({ type: 'publickey', username, key }) as const);
     const useAgent = agent !== undefined && (agentOnly || !only);
     const agentMethods = useAgent ? [{ type: 'agent', username, agent } as const] : [];
-    const configured = priv !== undefined && !agentOnly;
+    const configured = files.length > 0;
+    const methods = inOrder(given.methods, [
+      ...(configured ? [...keyMethods, ...agentMethods] : [...agentMethods, ...keyMethods]),
+      ...(keysOnly ? [] : this.#passwordMethods(host)),
+    ]);
     return {
-      methods: [
-        ...(configured ? [...keyMethods, ...agentMethods] : [...agentMethods, ...keyMethods]),
-        ...(keysOnly ? [] : this.#passwordMethods(host)),
-      ],
-      oneKey: keys.length === 1 && (configured || !useAgent),
+      methods,
+      oneKey: keys.length === 1 && (configured || !useAgent) && methods[0]?.type === 'publickey',
     };
   }
 
@@ -192,10 +216,10 @@ class Ssh2Transport implements Transport {
 
   /** One try: socket, host key, login. */
   async #open(plan: Plan, pipelined: boolean, signal?: AbortSignal): Promise<Connection> {
-    const { host, address } = plan;
+    const { host, address, given } = plan;
     const where = `${host.id} (${address.host}:${address.port})`;
     if (signal?.aborted) throw cancelled(where);
-    const connectLimit = this.#options.connectTimeout ?? host.timeout;
+    const connectLimit = this.#options.connectTimeout ?? given.connectTimeout ?? host.timeout;
     const sock = await this.#socket(plan, connectLimit, where, signal);
     const client = this.#newClient();
     return await new Promise<Connection>((resolve, reject) => {
@@ -238,19 +262,24 @@ class Ssh2Transport implements Transport {
         timer = limit(this.#options.authTimeout ?? host.timeout, 'end of the login');
       });
       client.on('ready', () => {
+        const tunnels = host.remote_port_forwards ?? [];
+        if (tunnels.length === 0) ready();
+        else openTunnels(client, tunnels, where).then(ready, fail);
+      });
+      const ready = (): void => {
         if (settled) return;
         settled = true;
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
         resolve(connectionOf(client, host, where));
-      });
-      client.connect({
+      };
+      const settings: ConnectConfig = {
         sock: sock as Socket,
         username: host.user,
         readyTimeout: 0,
-        keepaliveInterval: heartbeat,
-        keepaliveCountMax: heartbeatsMissed,
-        algorithms: { serverHostKey: this.#algorithms(plan) },
+        keepaliveInterval: (given.aliveInterval ?? heartbeat / 1000) * 1000,
+        keepaliveCountMax: given.aliveCount ?? heartbeatsMissed,
+        algorithms: { serverHostKey: this.#algorithms(plan), ...given.algorithms },
         authHandler: (left, _partial, next) => {
           const method = login.next(left as readonly string[] | null);
           // ssh2 takes false as "no more methods"; its type does not say so.
@@ -265,7 +294,14 @@ class Ssh2Transport implements Transport {
             return false;
           }
         },
-      });
+      };
+      try {
+        client.connect(settings);
+      } catch (error) {
+        // ssh2 checks the names of algorithms here.
+        fail(unknownAlgorithm(where, error));
+        return;
+      }
       sock.once('data', (chunk: Buffer) => {
         greeting = chunk.toString('latin1', 0, 200);
       });
@@ -300,7 +336,7 @@ class Ssh2Transport implements Transport {
   }
 
   async #socket(
-    { host, address, settings }: Plan,
+    { host, address, settings, given }: Plan,
     seconds: number,
     where: string,
     signal?: AbortSignal,
@@ -309,7 +345,7 @@ class Ssh2Transport implements Transport {
     if (jump !== undefined && jump !== 'none')
       return await this.#throughJump(jump, host, address, signal);
     if (settings.proxyCommand !== undefined) return proxyCommand(settings.proxyCommand, where);
-    return await tcp(address, seconds, where, signal);
+    return await tcp(address, given, seconds, where, signal);
   }
 
   /** `a,b,c`: c is reached through b, which is reached through a. Each hop is verified as a host of its own. */
@@ -496,12 +532,20 @@ const channelOf = (client: Client, channel: ClientChannel): Channel => {
 
 const tcp = (
   { host, port }: Address,
+  { family, localAddress, tcpKeepAlive }: Ssh2Options,
   seconds: number,
   where: string,
   signal?: AbortSignal,
 ): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const socket = connectSocket({ host, port, noDelay: true });
+    const socket = connectSocket({
+      host,
+      port,
+      noDelay: true,
+      ...(family === undefined ? {} : { family }),
+      ...(localAddress === undefined ? {} : { localAddress }),
+      ...(tcpKeepAlive === undefined ? {} : { keepAlive: tcpKeepAlive }),
+    });
     const timer = setTimeout(() => fail(timedOut(where, 'connection', seconds)), seconds * 1000);
     const abort = (): void => fail(cancelled(where));
     const done = (): void => {
@@ -523,6 +567,24 @@ const tcp = (
       resolve(socket);
     });
   });
+
+/** The methods that `ssh_options` leave, in their order; an agent offers keys. */
+const inOrder = (order: readonly string[], methods: readonly AnyAuthMethod[]): AnyAuthMethod[] => {
+  const rank = ({ type }: AnyAuthMethod): number =>
+    order.indexOf(type === 'agent' ? 'publickey' : type);
+  return methods.filter(one => rank(one) >= 0).sort((a, b) => rank(a) - rank(b));
+};
+
+const unknownAlgorithm = (where: string, error: unknown): TsaltError =>
+  new TsaltError(
+    'ssh-option',
+    `${where}: transport ssh2 does not know an algorithm that ssh_options name.`,
+    {
+      excerpt: error instanceof Error ? readable(error.message, 300) : '',
+      hint: 'Use --transport openssh, which hands it to ssh.',
+      cause: error,
+    },
+  );
 
 const isReset = (error: Error): boolean => 'code' in error && error.code === 'ECONNRESET';
 
