@@ -3,6 +3,9 @@ type Result = { readonly table: string; readonly rows: readonly object[] };
 
 const benches: Readonly<Record<string, () => Promise<Result>>> = {
   files: async () => (await import('./files.ts')).benchFiles(),
+  transport: async () => (await import('./transport.ts')).benchTransport(),
+  modules: async () => (await import('./modules.ts')).benchModules(),
+  render: async () => (await import('./render.ts')).benchRender(),
   compile: async () => (await import('./compile.ts')).benchCompile(),
 };
 

@@ -51,9 +51,10 @@ export const interleave = async (
 
 export type Counts = { connections: number; up: number; down: number };
 
-/** Counts what goes through to a port of this machine. */
+/** Counts what goes through to a port of this machine, `delay` milliseconds later each way. */
 export const countingProxy = async (
   target: number,
+  delay = 0,
 ): Promise<{ port: number; counts: Counts; close: () => Promise<void> }> => {
   const counts: Counts = { connections: 0, up: 0, down: 0 };
   const sockets = new Set<Socket>();
@@ -72,7 +73,8 @@ export const countingProxy = async (
     upstream.on('data', chunk => {
       counts.down += chunk.length;
     });
-    client.pipe(upstream).pipe(client);
+    pass(client, upstream, delay);
+    pass(upstream, client, delay);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -84,6 +86,15 @@ export const countingProxy = async (
         server.close(() => resolve());
       }),
   };
+};
+
+const pass = (from: Socket, to: Socket, delay: number): void => {
+  if (delay === 0) {
+    from.pipe(to);
+    return;
+  }
+  from.on('data', chunk => setTimeout(() => to.write(chunk), delay));
+  from.on('end', () => setTimeout(() => to.end(), delay));
 };
 
 /** A table for people; the first column is the name. */
