@@ -5,15 +5,24 @@ import type { Renderer, RendererTable, Stage } from './types.ts';
 type FromText = (text: string, stage: Stage) => Data | Promise<Data>;
 
 /** A renderer whose code is loaded when a pipe first runs it. The pipe gives it text only. */
-const lazy = (kind: 'text' | 'data', load: () => Promise<FromText>): Renderer => ({
-  kind,
-  render: async (input, stage) => (await load())(input as string, stage),
-});
+const lazy = (kind: 'text' | 'data', load: () => Promise<FromText>): Renderer => {
+  const loaded = once(load);
+  return { kind, render: async (input, stage) => (await loaded())(input as string, stage) };
+};
 
-const filter = (load: () => Promise<Renderer['render']>): Renderer => ({
-  kind: 'filter',
-  render: async (input, stage) => (await load())(input, stage),
-});
+const filter = (load: () => Promise<Renderer['render']>): Renderer => {
+  const loaded = once(load);
+  return { kind: 'filter', render: async (input, stage) => (await loaded())(input, stage) };
+};
+
+/** Resolving an import anew for each of a thousand texts costs more than rendering them. */
+const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load();
+    return loading;
+  };
+};
 
 const ts = lazy('data', async () => (await import('./ts/ts.ts')).renderTs);
 

@@ -129,7 +129,7 @@ const measure = async ({
       LOGIN: sshd.user,
     });
   const cold = () => {
-    rmSync(join(home, '.cache'), { recursive: true, force: true });
+    rmSync(join(home, '.cache'), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     return tsalt(warm)();
   };
   await tsalt(warm)();
