@@ -29,6 +29,7 @@ const ts = lazy('data', async () => (await import('./ts/ts.ts')).renderTs);
 /** The built-in renderers. A template engine is one line here and one file. */
 const builtIn: RendererTable = new Map<string, Renderer>([
   ['liquid', lazy('text', async () => (await import('./liquid/liquid.ts')).renderLiquid)],
+  ['jinja', lazy('text', async () => (await import('./jinja/jinja.ts')).renderJinja)],
   ['mako', lazy('text', async () => (await import('./mako.ts')).renderMako)],
   ['wempy', lazy('text', async () => (await import('./wempy.ts')).renderWempy)],
   ['yaml', lazy('data', async () => (await import('./yaml.ts')).renderYaml)],

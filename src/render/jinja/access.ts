@@ -1,0 +1,120 @@
+import { raise } from './fault.ts';
+import { dictMethods } from './methods/dict.ts';
+import { listMethods, setMethods, tupleMethods } from './methods/list.ts';
+import type { Method } from './methods/method.ts';
+import { bytesMethods, numberMethods, textMethods } from './methods/text.ts';
+import type { Run } from './run/run.ts';
+import { keyOf, lookUp } from './values/compare.ts';
+import { type FieldAccess, formatText } from './values/format.ts';
+import { itemAt } from './values/iterate.ts';
+import { isNumeric } from './values/number.ts';
+import { quoted, reprOf, textOf, typeName } from './values/text.ts';
+import { Bytes, PySet } from './values/things.ts';
+import { Undefined } from './values/undefined.ts';
+import {
+  Callable,
+  isMap,
+  isTuple,
+  NamedTuple,
+  Thing,
+  tuple,
+  type Value,
+  type ValueDict,
+} from './values/value.ts';
+
+/** `value.name`: a method or attribute, else what a dict has under that key. */
+export const attributeOf = (value: Value, name: string, run: Run): Value =>
+  memberOf(value, name) ??
+  (isMap(value) ? value.get(name) : value instanceof Thing ? value.item(name) : undefined) ??
+  run.undefined(`${quoted(objectName(value))} has no attribute ${quoted(name)}`);
+
+/** `value[key]`: an item, else a method or attribute of that name. */
+export const itemOf = (value: Value, key: Value, run: Run): Value => {
+  const found = isMap(value)
+    ? itemInDict(value, key)
+    : value instanceof Thing
+      ? value.item(key)
+      : itemAt(value, key);
+  if (found !== undefined) return found;
+  if (key instanceof Undefined) return key.raise();
+  if (typeof key !== 'string')
+    return run.undefined(`${objectName(value)} has no element ${reprOf(key)}`);
+  return (
+    memberOf(value, key) ??
+    run.undefined(`${quoted(objectName(value))} has no attribute ${quoted(key)}`)
+  );
+};
+
+const itemInDict = (dict: ValueDict, key: Value): Value | undefined => {
+  if (key instanceof Undefined) return key.raise();
+  const isHashable = !Array.isArray(key) || isTuple(key);
+  return isHashable && !isMap(key) && !(key instanceof Thing)
+    ? lookUp(dict, keyOf(key))
+    : undefined;
+};
+
+const objectName = (value: Value): string =>
+  value === null ? 'None' : `${typeName(value)} object`;
+
+/** A method or attribute, where there is one. Nothing of JavaScript's can be reached. */
+export const memberOf = (value: Value, name: string): Value | undefined => {
+  const method = methodOf(value, name);
+  if (method) return new Callable(name, (args, run) => method(value as never, args, run));
+  if (value instanceof NamedTuple) return value.part(name);
+  return value instanceof Thing ? value.attribute(name) : undefined;
+};
+
+/** A method of a built-in type. */
+export const methodOf = (value: Value, name: string): Method<never> | undefined => {
+  if (typeof value === 'string') return textMethods.get(name) ?? formatMethods.get(name);
+  if (isMap(value)) return dictMethods.get(name);
+  if (Array.isArray(value)) return isTuple(value) ? tupleMethods.get(name) : listMethods.get(name);
+  if (value instanceof PySet) return setMethods.get(name);
+  if (value instanceof Bytes) return bytesMethods.get(name);
+  return isNumeric(value) ? numberMethods.get(name) : undefined;
+};
+
+const fieldAccess = (run: Run): FieldAccess => ({
+  attribute: (value, name) => attributeOf(value, name, run),
+  item: (value, key) => itemOf(value, key, run),
+});
+
+const formatMethods: ReadonlyMap<string, Method<string>> = new Map<string, Method<string>>([
+  ['format', (text, args, run) => formatText(text, args, fieldAccess(run))],
+  [
+    'format_map',
+    (text, { list: [values = null] }, run) => {
+      if (!isMap(values)) return raise('format_map() takes a dict');
+      const named = new Map(Array.from(values, ([key, value]) => [textOf(key), value]));
+      return formatText(text, { list: [], named }, fieldAccess(run));
+    },
+  ],
+]);
+
+/**
+ * What `|map(attribute='a.0.b')` and the like look up.
+ *
+ * @param otherwise taken for what is not there.
+ */
+export const pathGetter = (path: Value, run: Run, otherwise?: Value): ((value: Value) => Value) => {
+  if (path === null) return value => value;
+  const parts: Value[] =
+    typeof path === 'string'
+      ? path.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part))
+      : [path];
+  return value => {
+    let at = value;
+    for (const part of parts) {
+      at = itemOf(at, part, run);
+      if (at instanceof Undefined && otherwise !== undefined) at = otherwise;
+    }
+    return at;
+  };
+};
+
+/** Several paths at once, `a,b`: their values in a tuple. */
+export const pathsGetter = (paths: Value, run: Run): ((value: Value) => Value) => {
+  if (typeof paths !== 'string' || !paths.includes(',')) return pathGetter(paths, run);
+  const getters = paths.split(',').map(path => pathGetter(path, run));
+  return value => tuple(getters.map(get => get(value)));
+};

@@ -1,0 +1,49 @@
+/** What a template computes: there already, or awaited because a host was asked. */
+export type Eventual<T> = T | Promise<T>;
+
+/** Goes on with a value, at once where it is there: only what waits for a host pays for waiting. */
+export const after = <A, B>(value: Eventual<A>, next: (value: A) => Eventual<B>): Eventual<B> =>
+  value instanceof Promise ? value.then(next) : next(value);
+
+/**
+ * One item after the other, until a step gives something else than `undefined`: that is the
+ * result. The items may grow while it runs.
+ */
+export const inTurn = <T, R>(
+  items: ArrayLike<T>,
+  step: (item: T, index: number) => Eventual<R | undefined>,
+): Eventual<R | undefined> => {
+  for (let index = 0; index < items.length; index += 1) {
+    const result = step(items[index] as T, index);
+    if (result instanceof Promise) return inTurnFrom(items, step, index + 1, result);
+    if (result !== undefined) return result;
+  }
+  return undefined;
+};
+
+const inTurnFrom = async <T, R>(
+  items: ArrayLike<T>,
+  step: (item: T, index: number) => Eventual<R | undefined>,
+  start: number,
+  first: Promise<R | undefined>,
+): Promise<R | undefined> => {
+  let result = await first;
+  for (let index = start; result === undefined && index < items.length; index += 1)
+    result = await step(items[index] as T, index);
+  return result;
+};
+
+/** Maps in order; a list at once where no step waits. */
+export const mapInTurn = <T, R>(
+  items: ArrayLike<T>,
+  step: (item: T, index: number) => Eventual<R>,
+): Eventual<R[]> => {
+  const results: R[] = [];
+  const done = inTurn<T, never>(items, (item, index) =>
+    after(step(item, index), result => {
+      results.push(result);
+      return undefined;
+    }),
+  );
+  return after(done, () => results);
+};

@@ -1,0 +1,28 @@
+import { raise } from './fault.ts';
+import { quoted } from './values/text.ts';
+import type { Args, Value } from './values/value.ts';
+
+/** Names of parameters; those with a `?` at the end may be left out. */
+export type Params = readonly string[];
+
+export type Bound = (Value | undefined)[];
+
+/** Puts arguments in the order of the parameters. Python's complaints where they do not fit. */
+export const bind = (callee: string, params: Params, { list, named }: Args): Bound => {
+  if (list.length > params.length)
+    raise(
+      `${callee}() takes at most ${params.length} argument${params.length === 1 ? '' : 's'} (${list.length} given)`,
+    );
+  const bound: Bound = [...list];
+  for (const [name, value] of named) {
+    const index = params.findIndex(param => param === name || param === `${name}?`);
+    if (index < 0) raise(`${callee}() got an unexpected keyword argument ${quoted(name)}`);
+    if (index < list.length) raise(`${callee}() got multiple values for argument ${quoted(name)}`);
+    bound[index] = value;
+  }
+  params.forEach((param, index) => {
+    if (bound[index] === undefined && !param.endsWith('?'))
+      raise(`${callee}() missing 1 required positional argument: ${quoted(param)}`);
+  });
+  return bound;
+};

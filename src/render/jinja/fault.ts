@@ -1,0 +1,61 @@
+/** Where in a template something stands. */
+export type Spot = { readonly source: Source; readonly line: number };
+
+/** A template's text and what it is called. */
+export type Source = {
+  /** Its path inside the roots. */
+  readonly name: string;
+  /** The file on the control node. */
+  readonly file: string;
+  readonly text: string;
+};
+
+/** Salt's words before the reason, by kind of fault. */
+const introductions = {
+  undefined: 'Jinja variable ',
+  syntax: 'Jinja syntax error: ',
+  error: 'Jinja error: ',
+  call: 'Problem running salt function in Jinja template: ',
+  missing: 'Jinja error: ',
+  limit: 'Jinja error: ',
+} as const;
+
+export type FaultKind = keyof typeof introductions;
+
+/** What goes wrong inside a template; `renderJinja` makes a `TsaltError` of it. */
+export class JinjaFault extends Error {
+  readonly kind: FaultKind;
+  readonly spot: Spot | undefined;
+  readonly hint: string | undefined;
+
+  constructor(
+    kind: FaultKind,
+    reason: string,
+    more: { readonly spot?: Spot; readonly hint?: string; readonly cause?: unknown } = {},
+  ) {
+    super(reason, more.cause === undefined ? undefined : { cause: more.cause });
+    this.kind = kind;
+    this.spot = more.spot;
+    this.hint = more.hint;
+  }
+
+  get sentence(): string {
+    return introductions[this.kind] + this.message;
+  }
+}
+
+/** What Python would raise: TypeError, ValueError, KeyError … with Python's words. */
+export const raise = (reason: string): never => {
+  throw new JinjaFault('error', reason);
+};
+
+/** Jinja's TemplateRuntimeError and its like, which Salt reports as syntax errors. */
+export const raiseRuntime = (reason: string): never => {
+  throw new JinjaFault('syntax', reason);
+};
+
+export const raiseLimit = (what: string): never => {
+  throw new JinjaFault('limit', `${what}, which is more than a template may do`, {
+    hint: 'See `jinja_limits` in docs/renderers.md.',
+  });
+};

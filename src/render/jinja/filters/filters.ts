@@ -1,0 +1,15 @@
+import type { Operations } from '../run/run.ts';
+import { numberFilters } from './number.ts';
+import { saltFilters } from './salt.ts';
+import { selectFilters } from './select.ts';
+import { sequenceFilters } from './sequence.ts';
+import { textFilters } from './text.ts';
+
+/** All filters: Jinja's, and Salt's over them. */
+export const filters: Operations = new Map([
+  ...textFilters,
+  ...numberFilters,
+  ...sequenceFilters,
+  ...selectFilters,
+  ...saltFilters,
+]);

@@ -1,0 +1,51 @@
+import { TsaltError } from '../../../protocol/error.ts';
+import { callFilter } from '../../filters/filter.ts';
+import { saltFilters as shared } from '../../filters/filters.ts';
+import { JinjaFault } from '../fault.ts';
+import { loadData } from '../run/load-data.ts';
+import { Module } from '../run/program.ts';
+import type { Operation, Operations } from '../run/run.ts';
+import { textOf } from '../values/text.ts';
+import { toData, toDataDict } from '../values/to-data.ts';
+import { Thing, type Value } from '../values/value.ts';
+
+/** A filter that all template languages share, on Python's values. */
+const bridged =
+  (name: string): Operation =>
+  (value, { list, named }) => {
+    const filter = shared[name];
+    if (!filter) throw new JinjaFault('syntax', `No filter named '${name}'.`);
+    try {
+      return callFilter(name, filter, toData(value), list.map(toData), toDataDict(named));
+    } catch (error) {
+      if (error instanceof TypeError || error instanceof TsaltError)
+        throw new JinjaFault('error', error.message, { cause: error });
+      throw error;
+    }
+  };
+
+/** Filters that Jinja itself has, and has better. */
+const jinjas = new Set(['indent']);
+
+const text = (value: Value): string => (value instanceof Thing ? textOf(value) : (value as string));
+
+const loading =
+  (format: 'yaml' | 'json'): Operation =>
+  value => {
+    const given = value instanceof Module ? value.text() : value;
+    return typeof given === 'string' ? loadData(format, given) : unloadable(format, given);
+  };
+
+const unloadable = (format: string, value: Value): never => {
+  throw new JinjaFault('syntax', `Unable to load ${format} from ${textOf(value)}`);
+};
+
+/** Salt's filters. */
+export const saltFilters: Operations = new Map<string, Operation>([
+  ...Object.keys(shared)
+    .filter(name => !jinjas.has(name))
+    .map(name => [name, bridged(name)] as const),
+  ['load_yaml', loading('yaml')],
+  ['load_json', loading('json')],
+  ['load_text', text],
+]);

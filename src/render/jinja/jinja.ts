@@ -1,0 +1,67 @@
+import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { guard } from '../guard.ts';
+import type { Stage } from '../types.ts';
+import { filters } from './filters/filters.ts';
+import { makeGlobals } from './globals.ts';
+import { reportFault } from './report.ts';
+import { compileSource } from './run/compile.ts';
+import { Deferred, type Names } from './run/deferred.ts';
+import { Output } from './run/execute.ts';
+import { Context } from './run/frame.ts';
+import { runTemplate } from './run/inherit.ts';
+import { limitsFrom } from './run/limits.ts';
+import { templateLoader } from './run/loader.ts';
+import { ownCopy } from './run/own-copy.ts';
+import type { Program } from './run/program.ts';
+import { Run } from './run/run.ts';
+import { SaltFunctions } from './run/salt-functions.ts';
+import { syntaxFrom } from './syntax/options.ts';
+import { tests } from './tests.ts';
+import { isTrue } from './values/compare.ts';
+import type { Value } from './values/value.ts';
+
+/**
+ * Jinja as Salt has it: Jinja2's language with Python's values, Salt's globals, filters, tests
+ * and tags. It awaits what it asks of the host.
+ *
+ * @throws TsaltError `jinja-…` with the template, line and excerpt, and from where it was called.
+ */
+export const renderJinja = async (text: string, stage: Stage): Promise<string> => {
+  const { request, variables } = stage;
+  const { context, saltenv, file } = request;
+  const opts = isDict(context.opts) ? context.opts : new Map();
+  const run = new Run(
+    limitsFrom(opts),
+    !isTrue(opts.get('allow_undefined') ?? null),
+    filters,
+    tests,
+  );
+  try {
+    const syntax = syntaxFrom(opts, isSls(variables));
+    const source = { name: String(variables.get('tplfile') ?? file), file, text };
+    const template = compileSource(source, syntax);
+    const globals = makeGlobals();
+    for (const [name, value] of namesOf(stage)) globals.set(name, value);
+    const load = templateLoader(context.files, saltenv, syntax, globals);
+    const program: Program = { run, globals, load, modules: new Map() };
+    const main = new Context(template, program, new Map(globals));
+    const out = new Output(run, stage.guarded ? guard : undefined);
+    await runTemplate(main, out);
+    return text.endsWith('\n') && !syntax.keepTrailingNewline ? `${out.all}\n` : out.all;
+  } catch (error) {
+    throw reportFault(error, run, { file, text });
+  }
+};
+
+const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
+
+/** What the stage offers, as a template's own: copied when it is first looked at. */
+const namesOf = ({ request, variables }: Stage): Names => {
+  const names: Names = new Map();
+  for (const [name, value] of variables) names.set(String(name), own(value));
+  if (!names.has('salt')) names.set('salt', new SaltFunctions(request.context.call));
+  return names;
+};
+
+const own = (value: Data): Value | Deferred =>
+  typeof value === 'object' && value !== null ? new Deferred(() => ownCopy(value)) : value;

@@ -1,0 +1,45 @@
+import { raise, raiseRuntime, type Source } from '../fault.ts';
+import type { Target } from '../syntax/ast.ts';
+import { itemsOf } from '../values/iterate.ts';
+import { quoted } from '../values/text.ts';
+import { Namespace } from '../values/things.ts';
+import type { Value } from '../values/value.ts';
+import type { Frame } from './frame.ts';
+
+export type Assign = (frame: Frame, value: Value) => void;
+
+/** How a value gets into a variable, into several, or into a namespace. */
+export const compileTarget = (target: Target, source: Source): Assign => {
+  switch (target.type) {
+    case 'Name':
+      return (frame, value) => frame.set(target.name, value);
+    case 'Member': {
+      const spot = { source, line: target.line };
+      return (frame, value) => {
+        frame.run.spot = spot;
+        const space =
+          frame.get(target.name) ??
+          frame.run.undefined(`${quoted(target.name)} is undefined`).raise();
+        if (!(space instanceof Namespace))
+          return raiseRuntime('cannot assign attribute on non-namespace object');
+        space.set(target.attribute, value);
+      };
+    }
+    case 'Targets': {
+      const parts = target.items.map(item => compileTarget(item, source));
+      const spot = { source, line: target.line };
+      return (frame, value) => {
+        frame.run.spot = spot;
+        const items = itemsOf(value);
+        if (items.length > parts.length)
+          return raise(`too many values to unpack (expected ${parts.length})`);
+        if (items.length < parts.length)
+          return raise(
+            `not enough values to unpack (expected ${parts.length}, got ${items.length})`,
+          );
+        const taken = [...items];
+        parts.forEach((assign, index) => assign(frame, taken[index] ?? null));
+      };
+    }
+  }
+};

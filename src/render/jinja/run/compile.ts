@@ -1,0 +1,54 @@
+import { TextCache } from '../../text-cache.ts';
+import type { Source } from '../fault.ts';
+import type { Statement } from '../syntax/ast.ts';
+import { tokenize } from '../syntax/lexer.ts';
+import type { SyntaxOptions } from '../syntax/options.ts';
+import { parseTemplate } from '../syntax/statements.ts';
+import { TokenStream } from '../syntax/token-stream.ts';
+import type { BlockBody, Template } from './program.ts';
+import { compileStatements } from './statements.ts';
+
+const templates = new TextCache<Template>(32_000_000);
+
+/**
+ * A template, ready to run; the same text of the same file is parsed once for all hosts.
+ *
+ * @throws JinjaFault for wrong syntax.
+ */
+export const compileSource = (source: Source, options: SyntaxOptions): Template => {
+  const key = [source.file, JSON.stringify(options), source.text].join('\0');
+  const known = templates.get(key);
+  if (known) return known;
+  const template = compile(source, options);
+  templates.set(key, template);
+  return template;
+};
+
+const compile = (source: Source, options: SyntaxOptions): Template => {
+  const body = parseTemplate(new TokenStream(source, tokenize(source, options)));
+  const blocks: BlockBody[] = [];
+  const template = { source, execute: compileStatements(body, source), blocks };
+  for (const block of blocksIn(body))
+    blocks.push({
+      template,
+      name: block.name,
+      isRequired: block.isRequired,
+      execute: compileStatements(block.body, source),
+    });
+  return template;
+};
+
+type Block = Extract<Statement, { type: 'Block' }>;
+
+/** All blocks of a template, those inside of other statements too. */
+const blocksIn = (body: readonly Statement[]): Block[] =>
+  body.flatMap(node => {
+    const own = node.type === 'Block' ? [node] : [];
+    if (node.type === 'Choose')
+      return [
+        ...node.branches.flatMap(branch => blocksIn(branch.body)),
+        ...blocksIn(node.otherwise),
+      ];
+    if (node.type === 'For') return [...blocksIn(node.body), ...blocksIn(node.otherwise)];
+    return 'body' in node ? [...own, ...blocksIn(node.body)] : own;
+  });

@@ -1,0 +1,37 @@
+import { after, type Eventual } from '../after.ts';
+import { JinjaFault, raise, type Source, type Spot } from '../fault.ts';
+import type { Expression } from '../syntax/ast.ts';
+import { typeName } from '../values/text.ts';
+import { Undefined } from '../values/undefined.ts';
+import type { Value } from '../values/value.ts';
+import { compileExpression } from './expressions.ts';
+import type { Frame } from './frame.ts';
+import type { Template } from './program.ts';
+
+type Find = (frame: Frame) => Eventual<Template>;
+
+/** The template that an expression names; of a list the first that exists. */
+export const compileTemplate = (node: Expression, source: Source, spot: Spot): Find => {
+  const name = compileExpression(node, source);
+  return frame =>
+    after(name(frame), value => {
+      frame.run.spot = spot;
+      return find(value, frame);
+    });
+};
+
+const find = (value: Value, { context: { program } }: Frame): Template => {
+  const names = Array.isArray(value) ? value : [value];
+  for (const [index, name] of names.entries()) {
+    if (name instanceof Undefined) name.raise();
+    if (typeof name !== 'string')
+      return raise(`a template's name is a text, not ${typeName(name)}`);
+    try {
+      return program.load(name);
+    } catch (error) {
+      const isLast = index === names.length - 1;
+      if (isLast || !(error instanceof JinjaFault) || error.kind !== 'missing') throw error;
+    }
+  }
+  throw new JinjaFault('missing', 'an empty list names no template');
+};

@@ -1,0 +1,136 @@
+import { after, type Eventual } from '../after.ts';
+import { JinjaFault, type Source, type Spot } from '../fault.ts';
+import type { Statement } from '../syntax/ast.ts';
+import { quoted } from '../values/text.ts';
+import type { Value } from '../values/value.ts';
+import { type Execute, Output } from './execute.ts';
+import { compileTemplate } from './find-template.ts';
+import { Context, type Frame } from './frame.ts';
+import { runTemplate } from './inherit.ts';
+import { loadData } from './load-data.ts';
+import { Module, type Template } from './program.ts';
+
+/** Runs a template inside of another; errors in it name this place too. */
+const inside = <T>(frame: Frame, spot: Spot, work: () => Eventual<T>): Eventual<T> => {
+  const { run } = frame;
+  const depth = run.callers.length;
+  run.spot = spot;
+  run.enter();
+  run.step();
+  return after(work(), result => {
+    run.leave(depth, spot);
+    return result;
+  });
+};
+
+type Node<Type> = Extract<Statement, { type: Type }>;
+
+export const compileInclude = (
+  { template, line, ignoreMissing, withContext }: Node<'Include'>,
+  source: Source,
+): Execute => {
+  const spot = { source, line };
+  const find = compileTemplate(template, source, spot);
+  const findAny = (frame: Frame): Eventual<Template | undefined> => {
+    try {
+      return find(frame);
+    } catch (error) {
+      if (ignoreMissing && error instanceof JinjaFault && error.kind === 'missing')
+        return undefined;
+      throw error;
+    }
+  };
+  return (frame, out) =>
+    after(findAny(frame), found => {
+      if (!found) return undefined;
+      const { program } = frame.context;
+      const given = withContext ? frame.all() : new Map(program.globals);
+      const context = new Context(found, program, given);
+      return inside(frame, spot, () => after(runTemplate(context, out), () => undefined));
+    });
+};
+
+/** An imported template's module; without context every import shares one. */
+const moduleOf = (
+  template: Template,
+  withContext: boolean,
+  frame: Frame,
+  spot: Spot,
+): Eventual<Module> => {
+  const { program } = frame.context;
+  const known = withContext ? undefined : program.modules.get(template);
+  if (known) return known;
+  const given = withContext ? frame.all() : new Map(program.globals);
+  const context = new Context(template, program, given);
+  const out = new Output(frame.run);
+  return inside(frame, spot, () =>
+    after(runTemplate(context, out), () => {
+      const exported = [...context.exported].map(
+        name => [name, context.root.get(name) ?? null] as const,
+      );
+      const module = new Module(template.source.name, new Map(exported), out.all);
+      if (!withContext) program.modules.set(template, module);
+      return module;
+    }),
+  );
+};
+
+/** Sets a variable that importers of this template do not get. */
+const setPrivate = (frame: Frame, name: string, value: Value): void => {
+  frame.set(name, value);
+  if (frame.isRoot) frame.context.exported.delete(name);
+};
+
+export const compileImport = (
+  { template, line, name, withContext }: Node<'Import'>,
+  source: Source,
+): Execute => {
+  const spot = { source, line };
+  const find = compileTemplate(template, source, spot);
+  return frame =>
+    after(find(frame), found =>
+      after(moduleOf(found, withContext, frame, spot), module => {
+        setPrivate(frame, name, module);
+        return undefined;
+      }),
+    );
+};
+
+export const compileFromImport = (
+  { template, line, names, withContext }: Node<'FromImport'>,
+  source: Source,
+): Execute => {
+  const spot = { source, line };
+  const find = compileTemplate(template, source, spot);
+  return frame =>
+    after(find(frame), found =>
+      after(moduleOf(found, withContext, frame, spot), module => {
+        for (const [name, alias] of names)
+          setPrivate(
+            frame,
+            alias,
+            module.attribute(name) ??
+              frame.run.undefined(
+                `the template ${quoted(found.source.name)} (imported on line ${line} in ${quoted(source.name)}) does not export the requested name ${quoted(name)}`,
+              ),
+          );
+        return undefined;
+      }),
+    );
+};
+
+export const compileImportData = (
+  { template, line, name, format, withContext }: Node<'ImportData'>,
+  source: Source,
+): Execute => {
+  const spot = { source, line };
+  const find = compileTemplate(template, source, spot);
+  return frame =>
+    after(find(frame), found =>
+      after(moduleOf(found, withContext, frame, spot), module => {
+        frame.run.spot = { source: found.source, line: 1 };
+        frame.set(name, loadData(format, module.text()));
+        return undefined;
+      }),
+    );
+};

@@ -1,0 +1,50 @@
+import { posix } from 'node:path';
+import type { FileRoots } from '../../../fileserver/file-roots.ts';
+import { JinjaFault } from '../fault.ts';
+import type { SyntaxOptions } from '../syntax/options.ts';
+import { quoted } from '../values/text.ts';
+import { compileSource } from './compile.ts';
+import { Deferred, type Names } from './deferred.ts';
+import type { Template } from './program.ts';
+
+/**
+ * Finds templates in the file roots. Paths that begin with `./` or `../` start at `tpldir`.
+ * Loading one sets `tplfile`, `tpldir` and `tpldot` for all that is imported without context
+ * from then on, and for relative paths: Salt's loader does so (salt.utils.jinja).
+ */
+export const templateLoader = (
+  files: FileRoots,
+  saltenv: string,
+  options: SyntaxOptions,
+  globals: Names,
+): ((name: string) => Template) => {
+  const loaded = new Map<string, Template>();
+  return name => {
+    const known = loaded.get(name);
+    if (known) return known;
+    const isRelative = /^\.\.?(?:\/|$)/.test(name);
+    const tpldir = globals.get('tpldir');
+    const here = tpldir instanceof Deferred ? tpldir.value : tpldir;
+    const path = isRelative ? posix.normalize(`${String(here)}/${name}`) : name;
+    const found = path.startsWith('..') ? undefined : files.find(path, saltenv);
+    if (!found) throw missing(name, saltenv);
+    announce(globals, name, path, isRelative);
+    const text = files.read(path, saltenv);
+    const template = compileSource({ name: path, file: found.path, text }, options);
+    loaded.set(name, template);
+    return template;
+  };
+};
+
+const announce = (globals: Names, name: string, path: string, isRelative: boolean): void => {
+  const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
+  const tpldir = isRelative ? String(globals.get('tpldir') ?? folder) : folder;
+  globals.set('tplfile', isRelative ? name : path);
+  globals.set('tpldir', tpldir === '' ? '.' : tpldir);
+  globals.set('tpldot', tpldir.replaceAll('/', '.'));
+};
+
+const missing = (name: string, saltenv: string): JinjaFault =>
+  new JinjaFault('missing', `there is no template ${quoted(name)} in saltenv ${quoted(saltenv)}`, {
+    hint: 'Paths start at the file roots, or with ./ and ../ at the folder of the template.',
+  });

@@ -1,0 +1,74 @@
+import type { Data, Dict } from '../../../data/value.ts';
+import { Float } from '../../../data/value.ts';
+import type { Key, Value, ValueDict } from '../values/value.ts';
+
+/**
+ * A template's own copy of data that others use too: changing it changes nothing else. Only
+ * what a template looks at is really copied. What is one object in the original is one object
+ * in the copy.
+ */
+export const ownCopy = (data: Data): Value => new Copier().copy(data);
+
+class Copier {
+  readonly #known = new Map<object, Value>();
+
+  copy(data: Data): Value {
+    if (typeof data !== 'object' || data === null || data instanceof Float) return data;
+    const known = this.#known.get(data);
+    if (known !== undefined) return known;
+    if (!Array.isArray(data)) {
+      const dict = new CopyOfDict(data, this);
+      this.#known.set(data, dict);
+      return dict;
+    }
+    const list: Value[] = [];
+    this.#known.set(data, list);
+    for (const item of data) list.push(this.copy(item));
+    return list;
+  }
+}
+
+/** A dict whose values are copied when they are first looked at. */
+class CopyOfDict extends Map<Key, Value> {
+  readonly #original: Dict;
+  readonly #copier: Copier;
+  #isWhole = false;
+
+  constructor(original: Dict, copier: Copier) {
+    super();
+    this.#original = original;
+    this.#copier = copier;
+    for (const [key, value] of original) super.set(key, value);
+  }
+
+  override get(key: Key): Value | undefined {
+    const value = super.get(key);
+    if (this.#isWhole || typeof value !== 'object' || value === null) return value;
+    if (value !== this.#original.get(key as never)) return value;
+    const copy = this.#copier.copy(value as Data);
+    super.set(key, copy);
+    return copy;
+  }
+
+  #whole(): void {
+    if (this.#isWhole) return;
+    for (const key of super.keys()) this.get(key);
+    this.#isWhole = true;
+  }
+
+  override values(): ReturnType<ValueDict['values']> {
+    this.#whole();
+    return super.values();
+  }
+  override entries(): ReturnType<ValueDict['entries']> {
+    this.#whole();
+    return super.entries();
+  }
+  override [Symbol.iterator](): ReturnType<ValueDict['entries']> {
+    return this.entries();
+  }
+  override forEach(visit: (value: Value, key: Key, map: ValueDict) => void): void {
+    this.#whole();
+    super.forEach(visit);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Source } from '../fault.ts';
+import type { Value } from '../values/value.ts';
+import { Thing } from '../values/value.ts';
+import type { Names } from './deferred.ts';
+import type { Execute } from './execute.ts';
+import type { Run } from './run.ts';
+
+/** A template, ready to run. Shared by all hosts: it holds nothing of a run. */
+export type Template = {
+  readonly source: Source;
+  readonly execute: Execute;
+  readonly blocks: readonly BlockBody[];
+};
+
+export type BlockBody = {
+  readonly template: Template;
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly execute: Execute;
+};
+
+/** What the templates of one render share. */
+export type Program = {
+  readonly run: Run;
+  /** Globals of the environment; loading a template sets `tplfile`, `tpldir`, `tpldot` here. */
+  readonly globals: Names;
+  /** The template of a name, relative to `tpldir` where it begins with a dot. */
+  readonly load: (name: string) => Template;
+  /** Modules that were imported without context, one per template. */
+  readonly modules: Map<Template, Module>;
+};
+
+/** An imported template: its exported variables, and as text what it printed. */
+export class Module extends Thing {
+  override readonly typeName = 'TemplateModule';
+  readonly #name: string;
+  readonly #values: ReadonlyMap<string, Value>;
+  readonly #text: string;
+
+  constructor(name: string, values: ReadonlyMap<string, Value>, text: string) {
+    super();
+    this.#name = name;
+    this.#values = values;
+    this.#text = text;
+  }
+  override attribute(name: string): Value | undefined {
+    return this.#values.get(name);
+  }
+  override item(key: Value): Value | undefined {
+    return typeof key === 'string' ? this.#values.get(key) : undefined;
+  }
+  override text(): string {
+    return this.#text;
+  }
+  override repr(): string {
+    return `<TemplateModule '${this.#name}'>`;
+  }
+}

@@ -1,0 +1,93 @@
+import type { Eventual } from '../after.ts';
+import { JinjaFault, raiseLimit, raiseRuntime, type Spot } from '../fault.ts';
+import { quoted } from '../values/text.ts';
+import { Undefined } from '../values/undefined.ts';
+import type { Args, Value } from '../values/value.ts';
+import type { Limits } from './limits.ts';
+
+/** A filter or test: what it does with a value and arguments. */
+export type Operation = (value: Value, args: Args, run: Run) => Eventual<Value>;
+
+export type Operations = ReadonlyMap<string, Operation>;
+
+/** One render at work: where it is, what it may still use, which filters it knows. */
+export class Run {
+  /** What is being evaluated; errors are reported here. */
+  spot: Spot | undefined;
+  /** From where the macro, include or import at work was called, outermost first. */
+  readonly callers: Spot[] = [];
+  readonly isStrict: boolean;
+  readonly #limits: Limits;
+  readonly #filters: Operations;
+  readonly #tests: Operations;
+  #steps = 0;
+  #made = 0;
+  #deadline: number;
+
+  constructor(limits: Limits, isStrict: boolean, filters: Operations, tests: Operations) {
+    this.#limits = limits;
+    this.isStrict = isStrict;
+    this.#filters = filters;
+    this.#tests = tests;
+    this.#deadline = performance.now() + limits.milliseconds;
+  }
+
+  /** One more step of a loop, a macro or a long filter. */
+  step(weight = 1): void {
+    const before = this.#steps;
+    this.#steps += weight;
+    if (this.#steps > this.#limits.steps)
+      raiseLimit(`The template took more than ${this.#limits.steps} steps`);
+    if (before >> 5 !== this.#steps >> 5 && performance.now() > this.#deadline)
+      raiseLimit(`The template ran longer than ${this.#limits.milliseconds} ms`);
+  }
+
+  /** Accounts for text that is kept: what is printed and what is put together. */
+  spend(length: number): void {
+    this.#made += length;
+    if (this.#made > this.#limits.characters)
+      raiseLimit(`The template made more than ${this.#limits.characters} characters`);
+  }
+
+  /** Waits for a host; the waiting does not count as work. */
+  async waitFor<T>(work: Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await work;
+    } finally {
+      this.#deadline += performance.now() - start;
+    }
+  }
+
+  /** Runs a macro, include or import, whose errors name this place too. */
+  enter(): void {
+    if (this.callers.length >= this.#limits.depth)
+      throw new JinjaFault('error', 'maximum recursion depth exceeded');
+    if (this.spot) this.callers.push(this.spot);
+  }
+
+  leave(depth: number, spot: Spot | undefined): void {
+    this.callers.length = depth;
+    this.spot = spot;
+  }
+
+  undefined(reason: string): Undefined {
+    return new Undefined(reason, this.isStrict);
+  }
+
+  filter(name: string): Operation {
+    return this.#filters.get(name) ?? raiseRuntime(`No filter named ${quoted(name)}.`);
+  }
+
+  test(name: string): Operation {
+    return this.#tests.get(name) ?? raiseRuntime(`No test named ${quoted(name)}.`);
+  }
+
+  hasFilter(name: string): boolean {
+    return this.#filters.has(name);
+  }
+
+  hasTest(name: string): boolean {
+    return this.#tests.has(name);
+  }
+}

@@ -1,0 +1,354 @@
+import { float } from '../values/number.ts';
+import type { BinaryOperator } from '../values/operators.ts';
+import { quoted } from '../values/text.ts';
+import type { Value } from '../values/value.ts';
+import type { CallArgs, CallNode, Comparison, Expression, FilterNode } from './ast.ts';
+import { intLiteral } from './literal.ts';
+import { describe } from './token.ts';
+import type { TokenStream } from './token-stream.ts';
+
+/** One expression, with or without `… if … else …`. */
+export const parseExpression = (stream: TokenStream, withIf = true): Expression =>
+  stream.deeper(() => (withIf ? parseIf(stream) : parseOr(stream)));
+
+/**
+ * An expression or, where commas follow, a tuple.
+ *
+ * @param stop a name that ends it (`recursive` in `for`).
+ */
+export const parseTuple = (
+  stream: TokenStream,
+  {
+    withIf = true,
+    inParens = false,
+    stop,
+  }: { withIf?: boolean; inParens?: boolean; stop?: string } = {},
+): Expression => {
+  const { line } = stream.current;
+  const items: Expression[] = [];
+  let isTuple = false;
+  for (;;) {
+    if (items.length > 0) stream.expect('operator', ',');
+    if (isTupleEnd(stream, stop)) break;
+    items.push(parseExpression(stream, withIf));
+    if (!stream.isOperator(',')) break;
+    isTuple = true;
+  }
+  const [only] = items;
+  if (!isTuple && only) return only;
+  if (!isTuple && !inParens)
+    stream.fail(`Expected an expression, got ${quoted(describe(stream.current))}`);
+  return { type: 'Tuple', items, line };
+};
+
+const isTupleEnd = (stream: TokenStream, stop: string | undefined): boolean =>
+  stream.is('print end') ||
+  stream.is('block end') ||
+  stream.isOperator(')') ||
+  (stop !== undefined && stream.isName(stop));
+
+const parseIf = (stream: TokenStream): Expression => {
+  const { line } = stream.current;
+  let value = parseOr(stream);
+  while (stream.skipName('if')) {
+    const test = parseOr(stream);
+    const otherwise = stream.skipName('else') ? parseExpression(stream) : undefined;
+    value = { type: 'If', test, chosen: value, otherwise, line };
+  }
+  return value;
+};
+
+const parseOr = (stream: TokenStream): Expression => {
+  const { line } = stream.current;
+  let left = parseAnd(stream);
+  while (stream.skipName('or')) left = { type: 'Or', left, right: parseAnd(stream), line };
+  return left;
+};
+
+const parseAnd = (stream: TokenStream): Expression => {
+  const { line } = stream.current;
+  let left = parseNot(stream);
+  while (stream.skipName('and')) left = { type: 'And', left, right: parseNot(stream), line };
+  return left;
+};
+
+const parseNot = (stream: TokenStream): Expression => {
+  const { line } = stream.current;
+  if (!stream.skipName('not')) return parseCompare(stream);
+  return { type: 'Not', operand: stream.deeper(() => parseNot(stream)), line };
+};
+
+const comparisons: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
+
+const parseCompare = (stream: TokenStream): Expression => {
+  const { line } = stream.current;
+  const first = parseSum(stream);
+  const rest: [Comparison, Expression][] = [];
+  for (;;) {
+    const comparison = takeComparison(stream);
+    if (!comparison) break;
+    rest.push([comparison, parseSum(stream)]);
+  }
+  return rest.length === 0 ? first : { type: 'Compare', first, rest, line };
+};
+
+const takeComparison = (stream: TokenStream): Comparison | undefined => {
+  const { type, value } = stream.current;
+  if (type === 'operator' && comparisons.has(value)) return stream.next().value as Comparison;
+  if (stream.skipName('in')) return 'in';
+  if (!stream.isName('not') || stream.ahead.type !== 'name' || stream.ahead.value !== 'in')
+    return undefined;
+  stream.next();
+  stream.next();
+  return 'not in';
+};
+
+const binaryLevel =
+  (operators: readonly string[], parseOperand: (stream: TokenStream) => Expression) =>
+  (stream: TokenStream): Expression => {
+    const { line } = stream.current;
+    let left = parseOperand(stream);
+    while (stream.current.type === 'operator' && operators.includes(stream.current.value)) {
+      const operator = stream.next().value as BinaryOperator;
+      left = { type: 'Binary', operator, left, right: parseOperand(stream), line };
+    }
+    return left;
+  };
+
+const parseConcat = (stream: TokenStream): Expression => {
+  const { line } = stream.current;
+  const first = parseProduct(stream);
+  const parts = [first];
+  while (stream.skipOperator('~')) parts.push(parseProduct(stream));
+  return parts.length === 1 ? first : { type: 'Concat', parts, line };
+};
+
+const parseUnary = (stream: TokenStream, withFilter = true): Expression => {
+  const { line } = stream.current;
+  const sign = stream.isOperator('-') ? '-' : stream.isOperator('+') ? '+' : undefined;
+  let value: Expression;
+  if (sign) {
+    stream.next();
+    const operand = stream.deeper(() => parseUnary(stream, false));
+    value = { type: 'Sign', operator: sign, operand, line };
+  } else value = parsePrimary(stream);
+  value = parsePostfix(stream, value);
+  return withFilter ? parseFilters(stream, value) : value;
+};
+
+const parsePower = binaryLevel(['**'], stream => parseUnary(stream));
+const parseProduct = binaryLevel(['*', '/', '//', '%'], parsePower);
+const parseSum = binaryLevel(['+', '-'], parseConcat);
+
+const constants = new Map<string, Value>([
+  ['true', true],
+  ['True', true],
+  ['false', false],
+  ['False', false],
+  ['none', null],
+  ['None', null],
+]);
+
+const parsePrimary = (stream: TokenStream): Expression => {
+  const { type, value, line } = stream.current;
+  switch (type) {
+    case 'name': {
+      stream.next();
+      const constant = constants.get(value);
+      return constant === undefined
+        ? { type: 'Name', name: value, line }
+        : { type: 'Const', value: constant, line };
+    }
+    case 'string': {
+      let text = '';
+      while (stream.is('string')) text += stream.next().value;
+      return { type: 'Const', value: text, line };
+    }
+    case 'int':
+      stream.next();
+      return { type: 'Const', value: intLiteral(value), line };
+    case 'float':
+      stream.next();
+      return { type: 'Const', value: float(Number(value.replaceAll('_', ''))), line };
+    case 'operator':
+      if (value === '(') return parseParens(stream);
+      if (value === '[') return parseList(stream);
+      if (value === '{') return parseDict(stream);
+  }
+  return stream.fail(`unexpected ${quoted(describe(stream.current))}`);
+};
+
+const parseParens = (stream: TokenStream): Expression => {
+  stream.next();
+  const value = parseTuple(stream, { inParens: true });
+  stream.expect('operator', ')');
+  return value;
+};
+
+/** Parts between commas, up to the closing bracket; a comma may stand before it. */
+const parseParts = <T>(stream: TokenStream, close: string, parse: () => T): T[] => {
+  const parts: T[] = [];
+  while (!stream.isOperator(close)) {
+    if (parts.length > 0) stream.expect('operator', ',');
+    if (stream.isOperator(close)) break;
+    parts.push(parse());
+  }
+  stream.expect('operator', close);
+  return parts;
+};
+
+const parseList = (stream: TokenStream): Expression => {
+  const { line } = stream.next();
+  return { type: 'List', items: parseParts(stream, ']', () => parseExpression(stream)), line };
+};
+
+const parseDict = (stream: TokenStream): Expression => {
+  const { line } = stream.next();
+  const pairs = parseParts(stream, '}', () => {
+    const key = parseExpression(stream);
+    stream.expect('operator', ':');
+    return [key, parseExpression(stream)] as const;
+  });
+  return { type: 'Dict', pairs, line };
+};
+
+/** `.name`, `[key]` and `(…)` behind a value. */
+const parsePostfix = (stream: TokenStream, start: Expression): Expression => {
+  let value = start;
+  for (;;) {
+    if (stream.isOperator('.')) value = parseAttribute(stream, value);
+    else if (stream.isOperator('[')) value = parseSubscript(stream, value);
+    else if (stream.isOperator('(')) value = parseCall(stream, value);
+    else return value;
+  }
+};
+
+const parseAttribute = (stream: TokenStream, target: Expression): Expression => {
+  const { line } = stream.next();
+  const { type, value } = stream.next();
+  if (type === 'name') return { type: 'Attribute', target, name: value, line };
+  if (type !== 'int') return stream.fail('expected name or number', line);
+  return { type: 'Item', target, key: { type: 'Const', value: intLiteral(value), line }, line };
+};
+
+const parseSubscript = (stream: TokenStream, target: Expression): Expression => {
+  const { line } = stream.next();
+  const subscript = parseSubscripted(stream, target, line);
+  if (subscript.type !== 'Item' || stream.skipOperator(']')) {
+    if (subscript.type !== 'Item') stream.expect('operator', ']');
+    return subscript;
+  }
+  const items = [subscript.key];
+  while (stream.skipOperator(',')) {
+    if (stream.isOperator(']')) break;
+    items.push(parseExpression(stream));
+  }
+  stream.expect('operator', ']');
+  return { type: 'Item', target, key: { type: 'Tuple', items, line }, line };
+};
+
+const parseSubscripted = (stream: TokenStream, target: Expression, line: number): Expression => {
+  const bound = (): Expression | undefined =>
+    stream.isOperator(':') || stream.isOperator(']') ? undefined : parseExpression(stream);
+  if (stream.isOperator(']')) stream.fail("unexpected ']'");
+  const start = bound();
+  if (start && !stream.isOperator(':')) return { type: 'Item', target, key: start, line };
+  stream.expect('operator', ':');
+  const stop = bound();
+  const step = stream.skipOperator(':') ? bound() : undefined;
+  return { type: 'Slice', target, start, stop, step, line };
+};
+
+const parseCall = (stream: TokenStream, callee: Expression): CallNode => {
+  const { line } = stream.current;
+  return { type: 'Call', callee, args: parseArgs(stream), line };
+};
+
+const parseArgs = (stream: TokenStream): CallArgs => {
+  const list: Expression[] = [];
+  const named: [string, Expression][] = [];
+  let more: Expression | undefined;
+  let moreNamed: Expression | undefined;
+  const { line } = stream.expect('operator', '(');
+  const ensure = (isRight: boolean): void => {
+    if (!isRight) stream.fail('invalid syntax for function call expression', line);
+  };
+  parseParts(stream, ')', () => {
+    if (stream.skipOperator('*')) {
+      ensure(!more && !moreNamed);
+      more = parseExpression(stream);
+    } else if (stream.skipOperator('**')) {
+      ensure(!moreNamed);
+      moreNamed = parseExpression(stream);
+    } else if (
+      stream.is('name') &&
+      stream.ahead.type === 'operator' &&
+      stream.ahead.value === '='
+    ) {
+      ensure(!moreNamed);
+      const name = stream.next().value;
+      stream.next();
+      named.push([name, parseExpression(stream)]);
+    } else {
+      ensure(!more && !moreNamed && named.length === 0);
+      list.push(parseExpression(stream));
+    }
+  });
+  return { list, named, more, moreNamed };
+};
+
+/** `|filter`, `is test` and further calls behind a value. */
+const parseFilters = (stream: TokenStream, start: Expression): Expression => {
+  let value = start;
+  for (;;) {
+    if (stream.skipOperator('|')) value = parseFilter(stream, value);
+    else if (stream.isName('is')) value = parseTest(stream, value);
+    else if (stream.isOperator('(')) value = parseCall(stream, value);
+    else return value;
+  }
+};
+
+const noArgs: CallArgs = { list: [], named: [], more: undefined, moreNamed: undefined };
+
+const parseFilter = (stream: TokenStream, target: Expression | undefined): FilterNode => {
+  const { line } = stream.current;
+  const name = dottedName(stream);
+  const args = stream.isOperator('(') ? parseArgs(stream) : noArgs;
+  return { type: 'Filter', target, name, args, line };
+};
+
+/** The filters of a block, `name | name(…)`, to be fed with its text. */
+export const parseFilterChain = (stream: TokenStream): FilterNode => {
+  let chain = parseFilter(stream, undefined);
+  while (stream.skipOperator('|')) chain = parseFilter(stream, chain);
+  return chain;
+};
+
+const dottedName = (stream: TokenStream): string => {
+  let name = stream.expectName();
+  while (stream.skipOperator('.')) name += `.${stream.expectName()}`;
+  return name;
+};
+
+const parseTest = (stream: TokenStream, target: Expression): Expression => {
+  const { line } = stream.next();
+  const isNegated = stream.skipName('not');
+  const name = dottedName(stream);
+  const args = stream.isOperator('(') ? parseArgs(stream) : testArgument(stream);
+  const test: Expression = { type: 'Test', target, name, args, line };
+  return isNegated ? { type: 'Not', operand: test, line } : test;
+};
+
+/** `x is divisibleby 3`: one argument needs no brackets. */
+const testArgument = (stream: TokenStream): CallArgs => {
+  const { type, value } = stream.current;
+  const isArgument =
+    type === 'string' ||
+    type === 'int' ||
+    type === 'float' ||
+    (type === 'name' && !['else', 'or', 'and'].includes(value)) ||
+    (type === 'operator' && (value === '[' || value === '{'));
+  if (!isArgument) return noArgs;
+  if (stream.isName('is')) stream.fail('You cannot chain multiple tests with is');
+  return { ...noArgs, list: [parsePostfix(stream, parsePrimary(stream))] };
+};

@@ -1,0 +1,184 @@
+import { JinjaFault, type Source } from '../fault.ts';
+import { quoted } from '../values/text.ts';
+import { unescapeLiteral } from './literal.ts';
+import type { SyntaxOptions } from './options.ts';
+import { type Opening, type TagPatterns, tagPatterns } from './tag-patterns.ts';
+import type { Token, TokenType } from './token.ts';
+
+/** A template as tokens. Comments are gone, whitespace control is done. */
+export const tokenize = (source: Source, options: SyntaxOptions): Token[] =>
+  new Lexer(source, options).run();
+
+const operators = /\*\*|\/\/|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
+const space = /\s+/y;
+const name = /[\p{L}\p{M}\p{N}\p{Pc}]+/uy;
+const floatNumber = /(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][-+]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/y;
+const intNumber =
+  /0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|[1-9](?:_?\d)*|0(?:_?0)*/y;
+const string = /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y;
+const closers = new Map([
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+]);
+
+class Lexer {
+  readonly #source: Source;
+  readonly #options: SyntaxOptions;
+  readonly #patterns: TagPatterns;
+  readonly #text: string;
+  readonly #tokens: Token[] = [];
+  #at = 0;
+  #line = 1;
+  /** Whether the last tag ended with a line end. */
+  #isLineStart = true;
+
+  constructor(source: Source, options: SyntaxOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#patterns = tagPatterns(options);
+    const text = source.text.replace(/\r\n|\r/g, '\n');
+    this.#text = options.keepTrailingNewline ? text : text.replace(/\n$/, '');
+  }
+
+  run(): Token[] {
+    for (;;) {
+      const opening = this.#patterns.next(this.#text, this.#at);
+      if (!opening) break;
+      this.#before(opening);
+      this.#advance(opening.end);
+      this.#inside(opening);
+    }
+    this.#data(this.#text.slice(this.#at));
+    this.#advance(this.#text.length);
+    this.#push('eof', '');
+    return this.#tokens;
+  }
+
+  /** The text before a tag, stripped as the tag asks. */
+  #before({ start, sign, type }: Opening): void {
+    const text = this.#text.slice(this.#at, start);
+    if (sign === '-') this.#data(text.trimEnd());
+    else if (sign !== '+' && this.#options.lstripBlocks && type !== 'print')
+      this.#data(this.#withoutIndent(text));
+    else this.#data(text);
+    this.#advance(start);
+  }
+
+  #withoutIndent(text: string): string {
+    const lineStart = text.lastIndexOf('\n') + 1;
+    const isIndent = (lineStart > 0 || this.#isLineStart) && text.slice(lineStart).trim() === '';
+    return isIndent ? text.slice(0, lineStart) : text;
+  }
+
+  #inside({ type }: Opening): void {
+    if (type === 'comment') this.#skip(this.#patterns.commentEnd, 'Missing end of comment tag');
+    else if (type === 'line comment') this.#skip(/.*/y, '');
+    else if (type === 'raw') this.#raw();
+    else if (type === 'line statement') this.#tag('block begin', 'block end', /\s*(?:\n|$)/y);
+    else if (type === 'block') this.#tag('block begin', 'block end', this.#patterns.blockEnd);
+    else this.#tag('print begin', 'print end', this.#patterns.variableEnd);
+    this.#isLineStart = this.#text[this.#at - 1] === '\n';
+  }
+
+  #skip(end: RegExp, complaint: string): void {
+    end.lastIndex = this.#at;
+    if (!end.test(this.#text)) this.#fail(complaint);
+    this.#advance(end.lastIndex);
+  }
+
+  #raw(): void {
+    const end = this.#patterns.rawEnd;
+    end.lastIndex = this.#at;
+    const found = end.exec(this.#text) ?? this.#fail('Missing end of raw directive');
+    const body = this.#text.slice(this.#at, found.index);
+    this.#data(
+      found[1] === '-'
+        ? body.trimEnd()
+        : found[1] !== '+' && this.#options.lstripBlocks
+          ? this.#withoutIndent(body)
+          : body,
+    );
+    this.#advance(end.lastIndex);
+  }
+
+  #tag(begin: TokenType, end: TokenType, closing: RegExp): void {
+    this.#push(begin, '');
+    const open: string[] = [];
+    while (this.#at < this.#text.length) {
+      if (open.length === 0 && this.#takes(closing)) {
+        this.#push(end, '');
+        this.#advance(closing.lastIndex);
+        return;
+      }
+      if (this.#takes(space)) this.#advance(space.lastIndex);
+      else this.#word(open);
+    }
+    if (closing.test('')) this.#push(end, '');
+  }
+
+  #word(open: string[]): void {
+    if (this.#takes(floatNumber)) this.#literal('float', floatNumber);
+    else if (this.#takes(intNumber)) this.#literal('int', intNumber);
+    else if (this.#takes(name)) this.#name();
+    else if (this.#takes(string)) {
+      const raw = this.#text.slice(this.#at + 1, string.lastIndex - 1);
+      this.#push('string', unescapeLiteral(raw));
+      this.#advance(string.lastIndex);
+    } else if (this.#takes(operators)) {
+      this.#balance(this.#text.slice(this.#at, operators.lastIndex), open);
+      this.#literal('operator', operators);
+    } else this.#fail(`unexpected char ${quoted(this.#char())} at ${this.#at}`);
+  }
+
+  #char(): string {
+    return String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+  }
+
+  #name(): void {
+    if (/^[\p{N}\p{M}]/u.test(this.#char())) this.#fail('Invalid character in identifier');
+    this.#literal('name', name);
+  }
+
+  #balance(operator: string, open: string[]): void {
+    const closer = closers.get(operator);
+    if (closer !== undefined) open.push(closer);
+    else if (operator === ')' || operator === ']' || operator === '}') {
+      const wanted = open.pop();
+      if (wanted === undefined) this.#fail(`unexpected '${operator}'`);
+      if (wanted !== operator) this.#fail(`unexpected '${operator}', expected '${wanted}'`);
+    }
+  }
+
+  #takes(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    return pattern.test(this.#text) && pattern.lastIndex > this.#at;
+  }
+
+  #literal(type: TokenType, pattern: RegExp): void {
+    this.#push(type, this.#text.slice(this.#at, pattern.lastIndex));
+    this.#advance(pattern.lastIndex);
+  }
+
+  #data(text: string): void {
+    if (text === '') return;
+    const { newline } = this.#options;
+    this.#push('text', newline === '\n' ? text : text.replaceAll('\n', newline));
+  }
+
+  #push(type: TokenType, value: string): void {
+    this.#tokens.push({ type, value, line: this.#line });
+  }
+
+  #advance(to: number): void {
+    for (let at = this.#text.indexOf('\n', this.#at); at >= 0 && at < to; ) {
+      this.#line += 1;
+      at = this.#text.indexOf('\n', at + 1);
+    }
+    this.#at = to;
+  }
+
+  #fail(reason: string): never {
+    throw new JinjaFault('syntax', reason, { spot: { source: this.#source, line: this.#line } });
+  }
+}

@@ -1,0 +1,80 @@
+import { JinjaFault, type Source } from '../fault.ts';
+import { quoted } from '../values/text.ts';
+import { describe, type Token, type TokenType } from './token.ts';
+
+/** How deep brackets and blocks may stand in each other. */
+const deepest = 200;
+
+/** Tokens, read one after the other with one to look ahead. */
+export class TokenStream {
+  readonly source: Source;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  #depth = 0;
+
+  constructor(source: Source, tokens: readonly Token[]) {
+    this.source = source;
+    this.#tokens = tokens;
+  }
+
+  get current(): Token {
+    return this.#tokens[this.#at] ?? end;
+  }
+
+  get ahead(): Token {
+    return this.#tokens[this.#at + 1] ?? end;
+  }
+
+  next(): Token {
+    const token = this.current;
+    this.#at += 1;
+    return token;
+  }
+
+  is(type: TokenType, value?: string): boolean {
+    return this.current.type === type && (value === undefined || this.current.value === value);
+  }
+
+  isOperator(value: string): boolean {
+    return this.is('operator', value);
+  }
+
+  isName(value: string): boolean {
+    return this.is('name', value);
+  }
+
+  /** Takes the operator if it is next. */
+  skipOperator(value: string): boolean {
+    return this.isOperator(value) && this.next() !== undefined;
+  }
+
+  skipName(value: string): boolean {
+    return this.isName(value) && this.next() !== undefined;
+  }
+
+  /** Takes the token, which has to be next. */
+  expect(type: TokenType, value?: string): Token {
+    if (this.is(type, value)) return this.next();
+    const wanted = describe({ type, value: value ?? type, line: 0 });
+    return this.fail(`expected token ${quoted(wanted)}, got ${quoted(describe(this.current))}`);
+  }
+
+  expectName(): string {
+    return this.expect('name').value;
+  }
+
+  /** Runs a part of the parser one level deeper. */
+  deeper<T>(parse: () => T): T {
+    this.#depth += 1;
+    if (this.#depth > deepest) this.fail('too many nested parentheses or blocks');
+    const result = parse();
+    this.#depth -= 1;
+    return result;
+  }
+
+  fail(reason: string, line = this.current.line): never {
+    throw new JinjaFault('syntax', reason, { spot: { source: this.source, line } });
+  }
+}
+
+const end: Token = { type: 'eof', value: '', line: 0 };

@@ -1,0 +1,46 @@
+/** A piece of a template: text, the brackets of a tag, or a word of an expression. */
+export type Token = {
+  readonly type: TokenType;
+  /** What it says: the text, the name, the operator, the literal's value. */
+  readonly value: string;
+  readonly line: number;
+};
+
+export type TokenType =
+  | 'text'
+  | 'block begin'
+  | 'block end'
+  | 'print begin'
+  | 'print end'
+  | 'name'
+  | 'string'
+  | 'int'
+  | 'float'
+  | 'operator'
+  | 'eof';
+
+/** What Jinja calls a token in its messages. */
+export const describe = ({ type, value }: Token): string => {
+  switch (type) {
+    case 'text':
+      return 'template data / text';
+    case 'block begin':
+      return 'begin of statement block';
+    case 'block end':
+      return 'end of statement block';
+    case 'print begin':
+      return 'begin of print statement';
+    case 'print end':
+      return 'end of print statement';
+    case 'eof':
+      return 'end of template';
+    case 'int':
+      return 'integer';
+    case 'float':
+      return 'float';
+    case 'string':
+      return 'string';
+    default:
+      return value;
+  }
+};

@@ -1,0 +1,147 @@
+import { compareText } from '../../../data/json-dump.ts';
+import { findKey } from '../../../data/key.ts';
+import { type DataKey, type Dict, Float } from '../../../data/value.ts';
+import { raise } from '../fault.ts';
+import { isFloat, isNumeric, numeric } from './number.ts';
+import { reprOf, typeName } from './text.ts';
+import { Undefined } from './undefined.ts';
+import {
+  isMap,
+  isTuple,
+  type Key,
+  Thing,
+  Tuple,
+  tuple,
+  type Value,
+  type ValueDict,
+} from './value.ts';
+
+/** Python's `bool(value)`. */
+export const isTrue = (value: Value): boolean => {
+  if (typeof value !== 'object') return Boolean(value);
+  if (value === null) return false;
+  if (value instanceof Thing) return value.truth;
+  if (value instanceof Float) return value.value !== 0;
+  return (Array.isArray(value) ? value.length : value.size) > 0;
+};
+
+/** Python's `==`. */
+export const equal = (left: Value, right: Value): boolean => {
+  if (left instanceof Thing) {
+    if (right instanceof Undefined) right.need();
+    return left.equals(right);
+  }
+  if (right instanceof Thing) return right.equals(left);
+  if (left === right) return true;
+  if (isNumeric(left)) return isNumeric(right) && sameNumber(numeric(left), numeric(right));
+  if (Array.isArray(left))
+    return (
+      Array.isArray(right) &&
+      isTuple(left) === isTuple(right) &&
+      left.length === right.length &&
+      left.every((item, index) => equal(item, right[index] ?? null))
+    );
+  return isMap(left) && isMap(right) && sameDict(left, right);
+};
+
+const sameNumber = (left: number | bigint, right: number | bigint): boolean =>
+  left === right || (typeof left !== typeof right && left >= right && left <= right);
+
+const sameDict = (left: ValueDict, right: ValueDict): boolean => {
+  if (left.size !== right.size) return false;
+  for (const [key, item] of left) {
+    const other = lookUp(right, key);
+    if (other === undefined || !equal(item, other)) return false;
+  }
+  return true;
+};
+
+/**
+ * Python's order: negative, zero or positive. NaN is neither, so `undefined` then.
+ *
+ * @throws JinjaFault for values that have no order.
+ */
+export const compare = (left: Value, right: Value, operator = '<'): number => {
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  if (isNumeric(left) && isNumeric(right)) {
+    const [a, b] = [numeric(left), numeric(right)];
+    return a < b ? -1 : a > b ? 1 : sameNumber(a, b) ? 0 : Number.NaN;
+  }
+  for (const value of [left, right]) if (value instanceof Undefined) value.need();
+  if (Array.isArray(left) && Array.isArray(right) && isTuple(left) === isTuple(right)) {
+    for (let index = 0; index < left.length && index < right.length; index += 1) {
+      const [a, b] = [left[index] ?? null, right[index] ?? null];
+      if (!equal(a, b)) return compare(a, b, operator);
+    }
+    return left.length - right.length;
+  }
+  return raise(
+    `'${operator}' not supported between instances of '${typeName(left)}' and '${typeName(right)}'`,
+  );
+};
+
+/** Sorts as Python does: stable, and only by `<`. */
+export const sorted = <T>(items: readonly T[], keyOf: (item: T) => Value, reverse = false): T[] => {
+  const keyed = items.map(item => ({ item, key: keyOf(item) }));
+  const order = reverse
+    ? (a: { key: Value }, b: { key: Value }) => compare(b.key, a.key)
+    : (a: { key: Value }, b: { key: Value }) => compare(a.key, b.key);
+  return keyed.sort((a, b) => order(a, b) || 0).map(({ item }) => item);
+};
+
+const tuples = new Map<string, WeakRef<Tuple>>();
+
+/** The key a dict knows a value by; equal tuples are one object. */
+export const keyOf = (value: Value): Key => {
+  if (value instanceof Undefined) return value.isStrict ? value.raise() : '';
+  if (value instanceof Tuple) return internTuple(value);
+  if (Array.isArray(value) || isMap(value)) return raise(`unhashable type: '${typeName(value)}'`);
+  if (value instanceof Thing) return raise(`unhashable type: '${value.typeName}'`);
+  return value;
+};
+
+const internTuple = (value: Tuple): Tuple => {
+  for (const item of value) keyOf(item);
+  const name = identity(value);
+  const known = tuples.get(name)?.deref();
+  if (known) return known;
+  const kept = tuple(value);
+  if (tuples.size > 10_000) for (const [text, ref] of tuples) if (!ref.deref()) tuples.delete(text);
+  tuples.set(name, new WeakRef(kept));
+  return kept;
+};
+
+/** A text that is the same for values that are equal in Python, and only for them. */
+export const identity = (value: Value): string => {
+  if (typeof value === 'string') return `"${value}`;
+  if (isNumeric(value)) {
+    const number = numeric(value);
+    return isFloat(value) && !Number.isInteger(number) ? `f${number}` : `i${BigInt(number)}`;
+  }
+  if (Array.isArray(value)) {
+    const inner = value.map(identity).map(text => `${text.length}:${text}`);
+    return `${isTuple(value) ? 't' : 'l'}${inner.join('')}`;
+  }
+  return `r${reprOf(value)}`;
+};
+
+/** A dict's value by a key, as Python finds it: `1`, `1.0` and `True` are one key. */
+export const lookUp = (dict: ValueDict, key: Key): Value | undefined => {
+  const direct = dict.get(key);
+  if (direct !== undefined || typeof key === 'string') return direct;
+  const known = knownKey(dict, key);
+  return known === undefined ? undefined : dict.get(known);
+};
+
+/** The key under which the dict holds what equals this one. */
+export const knownKey = (dict: ValueDict, key: Key): Key | undefined => {
+  if (dict.has(key)) return key;
+  if (typeof key === 'string' || key === null || key instanceof Tuple) return undefined;
+  return findKey(dict as Dict, key as DataKey);
+};
+
+/** Sets a value under the key that is already there, if one equals it. */
+export const assign = (dict: ValueDict, key: Value, value: Value): void => {
+  const wanted = keyOf(key);
+  dict.set(typeof wanted === 'string' ? wanted : (knownKey(dict, wanted) ?? wanted), value);
+};

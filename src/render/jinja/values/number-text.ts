@@ -1,0 +1,48 @@
+import { raise } from '../fault.ts';
+
+/** A number with so many digits after the point, ties to even, as C's `%.nf`. */
+export const fixedText = (value: number, digits: number): string => {
+  if (!Number.isFinite(value)) return notFinite(value);
+  if (Math.abs(value) >= 1e21) return BigInt(value) + (digits > 0 ? `.${'0'.repeat(digits)}` : '');
+  const text = value.toFixed(digits);
+  if (digits > 70) return text;
+  const exact = value.toFixed(digits + 28);
+  if (!/50{27}$/.test(exact)) return text;
+  const below = exact.slice(0, -28).replace(/\.$/, '');
+  const isEven = Number(below.at(-1)) % 2 === 0;
+  return isEven ? below : text;
+};
+
+/** C's `%.ne`. */
+export const exponentText = (value: number, digits: number): string =>
+  Number.isFinite(value)
+    ? value.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
+    : notFinite(value);
+
+/** C's `%.ng`: the shorter of both, without zeros at the end unless they are wanted. */
+export const generalText = (value: number, digits: number, keepZeros: boolean): string => {
+  if (!Number.isFinite(value)) return notFinite(value);
+  const precision = Math.max(1, digits);
+  const exponent = Number(value.toExponential(precision - 1).split('e')[1]);
+  const isShort = exponent >= -4 && exponent < precision;
+  const text = isShort
+    ? fixedText(value, precision - 1 - exponent)
+    : exponentText(value, precision - 1);
+  if (keepZeros || !text.includes('.')) return text;
+  return text.replace(/\.?0+(?=e|$)/, '');
+};
+
+export const notFinite = (value: number): string =>
+  Number.isNaN(value) ? 'nan' : value < 0 ? '-inf' : 'inf';
+
+const largestDigits = 1000;
+
+/** A precision or width that a template asks for. */
+export const digitCount = (text: string, largest = largestDigits): number => {
+  const count = Number(text);
+  return count > largest ? raise('Too many decimal digits in format string') : count;
+};
+
+/** Splits the sign off. */
+export const splitSign = (text: string): readonly [string, string] =>
+  text.startsWith('-') ? ['-', text.slice(1)] : ['', text];

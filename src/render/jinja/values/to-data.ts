@@ -1,0 +1,56 @@
+import { type Data, type Dict, Float } from '../../../data/value.ts';
+import { raise, raiseLimit } from '../fault.ts';
+import { textOf } from './text.ts';
+import { Bytes } from './things.ts';
+import { Undefined } from './undefined.ts';
+import { isMap, Thing, Tuple, type Value } from './value.ts';
+
+const deepest = 200;
+const mostNodes = 5_000_000;
+
+/**
+ * A value as data: sets, views and iterators become lists, bytes text. Lists and dicts that
+ * hold only data stay the objects they are, so that a function can change its argument.
+ *
+ * @throws JinjaFault for what is no data: undefined values, functions, endless structures.
+ */
+export const toData = (value: Value): Data => {
+  const count = { nodes: 0 };
+  return isData(value, 0, count) ? (value as Data) : converted(value);
+};
+
+export const toDataDict = (values: ReadonlyMap<string, Value>): Dict =>
+  new Map(Array.from(values, ([name, value]) => [name, toData(value)]));
+
+const isData = (value: Value, depth: number, count: { nodes: number }): boolean => {
+  if (typeof value !== 'object' || value === null || value instanceof Float) return true;
+  count.nodes += Array.isArray(value) ? value.length + 1 : isMap(value) ? value.size + 1 : 1;
+  if (depth > deepest || count.nodes > mostNodes) raiseLimit('A value is too deep or too large');
+  if (value instanceof Thing || value instanceof Tuple) {
+    if (value instanceof Tuple) for (const item of value) isData(item, depth + 1, count);
+    return false;
+  }
+  if (Array.isArray(value))
+    return value.reduce<boolean>((all, item) => isData(item, depth + 1, count) && all, true);
+  let all = true;
+  for (const [key, item] of value)
+    all = isData(item, depth + 1, count) && !(key instanceof Tuple) && all;
+  return all;
+};
+
+const converted = (value: Value): Data => {
+  if (value instanceof Thing) return thingData(value);
+  if (Array.isArray(value)) return Array.from(value, converted);
+  if (!isMap(value)) return value;
+  return new Map(
+    Array.from(value, ([key, item]) => [key instanceof Tuple ? textOf(key) : key, converted(item)]),
+  );
+};
+
+const thingData = (value: Thing): Data => {
+  if (value instanceof Undefined) return value.isStrict ? value.raise() : '';
+  if (value instanceof Bytes) return value.bytes.toString('utf8');
+  const items = value.isCallable ? undefined : value.items();
+  if (!items) return raise(`a value of type '${value.typeName}' is no data`);
+  return items.map(converted);
+};

@@ -1,0 +1,114 @@
+import type { DataKey, Float } from '../../../data/value.ts';
+import type { Eventual } from '../after.ts';
+import type { Run } from '../run/run.ts';
+
+/**
+ * What templates compute with: Python's values. Data of the control node (`data/value.ts`)
+ * are values as they are; tuples, sets, functions and the like exist in templates only.
+ */
+export type Value = null | boolean | number | bigint | string | Float | Value[] | ValueDict | Thing;
+export type Key = DataKey | Tuple;
+export type ValueDict = Map<Key, Value>;
+
+/** A list that does not change. */
+export class Tuple extends Array<Value> {
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+}
+
+export const tuple = (items: Iterable<Value>): Tuple => {
+  const made = new Tuple();
+  for (const item of items) made.push(item);
+  return made;
+};
+
+/** A tuple whose parts have names too (`namedtuple`). */
+export class NamedTuple extends Tuple {
+  parts: readonly string[] = [];
+
+  part(name: string): Value | undefined {
+    const index = this.parts.indexOf(name);
+    return index < 0 ? undefined : this[index];
+  }
+}
+
+/** `collections.OrderedDict`, which prints under its own name where Salt does not help. */
+export class OrderedDict extends Map<Key, Value> {}
+
+/** The arguments of a call. */
+export type Args = { readonly list: readonly Value[]; readonly named: ReadonlyMap<string, Value> };
+
+export const noArgs: Args = { list: [], named: new Map() };
+
+/**
+ * Any value that is no plain data. What a template may do with it is what it declares here
+ * and nothing else: no JavaScript property is ever looked up by a name from a template.
+ */
+export abstract class Thing {
+  /** Python's name of the type. */
+  abstract readonly typeName: string;
+  attribute(_name: string): Value | undefined {
+    return undefined;
+  }
+  item(_key: Value): Value | undefined {
+    return undefined;
+  }
+  get isCallable(): boolean {
+    return false;
+  }
+  call(_args: Args, _run: Run): Eventual<Value> {
+    throw new TypeError(`'${this.typeName}' object is not callable`);
+  }
+  /** Its items, where it can be iterated. */
+  items(): Value[] | undefined {
+    return undefined;
+  }
+  get size(): number | undefined {
+    return undefined;
+  }
+  get truth(): boolean {
+    return true;
+  }
+  equals(other: Value): boolean {
+    return this === other;
+  }
+  text(): string {
+    return `<${this.typeName} object>`;
+  }
+  repr(): string {
+    return this.text();
+  }
+}
+
+/** A function or method. */
+export class Callable extends Thing {
+  override readonly typeName: string;
+  readonly name: string;
+  readonly #run: (args: Args, run: Run) => Eventual<Value>;
+
+  constructor(
+    name: string,
+    run: (args: Args, run: Run) => Eventual<Value>,
+    typeName = 'builtin_function_or_method',
+  ) {
+    super();
+    this.name = name;
+    this.#run = run;
+    this.typeName = typeName;
+  }
+  override get isCallable(): boolean {
+    return true;
+  }
+  override call(args: Args, run: Run): Eventual<Value> {
+    return this.#run(args, run);
+  }
+  override text(): string {
+    return `<${this.typeName} ${this.name}>`;
+  }
+}
+
+export const isMap = (value: Value): value is ValueDict => value instanceof Map;
+export const isTuple = (value: Value): value is Tuple => value instanceof Tuple;
+export const isList = (value: Value): value is Value[] =>
+  Array.isArray(value) && !(value instanceof Tuple);
