@@ -1,3 +1,4 @@
+import { copyDict } from '../data/ordered.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { canonical } from './canonical.ts';
@@ -47,7 +48,7 @@ const mergeAsLists = (first: Dict, second: Dict): Dict =>
   );
 
 const mergeRecurse = (first: Dict, second: Dict, mergeLists: boolean): Dict => {
-  const merged: Dict = new Map(first);
+  const merged = copyDict(first);
   for (const [key, value] of second) {
     const known = merged.get(key);
     if (isDict(known) && isDict(value)) merged.set(key, mergeRecurse(known, value, mergeLists));

@@ -1,3 +1,4 @@
+import { isOrdered, markOrdered } from './ordered.ts';
 import { copyPositions } from './position.ts';
 import { type Data, type DataKey, Float } from './value.ts';
 
@@ -17,5 +18,6 @@ export const cloneData = (data: Data, done: Map<object, Data> = new Map()): Data
   done.set(data, dict);
   for (const [key, item] of data) dict.set(key, cloneData(item, done));
   copyPositions(data, dict);
+  if (isOrdered(data)) markOrdered(dict);
   return dict;
 };

@@ -1,5 +1,6 @@
 import { floatText } from './float-text.ts';
 import { compareText } from './json-dump.ts';
+import { isOrdered } from './ordered.ts';
 import { type Data, type DataKey, type Dict, Float } from './value.ts';
 import { type Analysis, analyse } from './yaml-scalar.ts';
 import { YamlWriter } from './yaml-writer.ts';
@@ -10,8 +11,11 @@ export type YamlDumpOptions = {
    * collection of scalars only stands on one line. Default `null`, as Salt's.
    */
   readonly defaultFlowStyle?: boolean | null | undefined;
-  /** Default true, as PyYAML does for dicts; false keeps the order (OrderedDict). */
-  readonly sortKeys?: boolean | undefined;
+  /**
+   * Default `plain`: keys are sorted as PyYAML does for dicts, but an ordered dictionary
+   * (`ordered.ts`) keeps its order. `true` sorts all, `false` none.
+   */
+  readonly sortKeys?: boolean | 'plain' | undefined;
   /** Spaces per level. Default 2. */
   readonly indent?: number | undefined;
   /** Column after which long lines are folded. Default 80. */
@@ -31,7 +35,7 @@ type Context = { readonly mapping: boolean; readonly simpleKey: boolean };
 class Dumper {
   readonly #data: Data;
   readonly #style: boolean | null;
-  readonly #sort: boolean;
+  readonly #sort: boolean | 'plain';
   readonly #step: number;
   readonly #out: YamlWriter;
   readonly #anchors = new Map<object, string | undefined>();
@@ -42,7 +46,7 @@ class Dumper {
   constructor(data: Data, options: YamlDumpOptions) {
     this.#data = data;
     this.#style = options.defaultFlowStyle === undefined ? null : options.defaultFlowStyle;
-    this.#sort = options.sortKeys ?? true;
+    this.#sort = options.sortKeys ?? 'plain';
     this.#step = options.indent ?? 2;
     this.#out = new YamlWriter(options.width ?? 80);
   }
@@ -186,7 +190,7 @@ class Dumper {
   /** PyYAML sorts keys that Python can compare; others keep their order. */
   #entries(dict: Dict): [DataKey, Data][] {
     const entries = [...dict];
-    if (!this.#sort) return entries;
+    if (!this.#sort || (this.#sort === 'plain' && isOrdered(dict))) return entries;
     if (entries.every(([key]) => typeof key === 'string'))
       return entries.sort(([a], [b]) => compareText(a as string, b as string));
     if (entries.every(([key]) => isNumber(key)))

@@ -11,7 +11,7 @@ export const renderYaml = (text: string, { request }: Stage): Data => {
   const key = `${request.file}\0${text}`;
   const known = cache.get(key);
   if (known !== undefined) return cloneData(known);
-  const data = loadYaml(text, { file: request.file }) || new Map();
+  const data = loadYaml(text, { file: request.file, ordered: true }) || new Map();
   if (cache.isWorth(key)) {
     cache.set(key, data);
     return cloneData(data);

@@ -1,4 +1,5 @@
 import { findKey } from '../data/key.ts';
+import { markOrdered } from '../data/ordered.ts';
 import { setKeyPosition, setNodePosition } from '../data/position.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
@@ -60,6 +61,7 @@ export class Constructor {
       throw this.#fault(`expected a mapping node, but found ${node.kind}`, node.at);
     flatten(node, this.#source);
     const dict: Dict = new Map();
+    if (this.#source.ordered) markOrdered(dict);
     setNodePosition(dict, this.#source.position(node.at));
     for (const [keyNode, valueNode] of node.pairs) {
       const key = this.#key(keyNode);

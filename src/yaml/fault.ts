@@ -7,6 +7,8 @@ export type LoadOptions = {
   readonly file?: string | undefined;
   /** The number of the text's first line, where it is a part of a file. Default 1. */
   readonly firstLine?: number | undefined;
+  /** Whether mappings are ordered dictionaries (`data/ordered.ts`), as in SLS. Default false. */
+  readonly ordered?: boolean | undefined;
 };
 
 /** A text, and where its offsets are as lines and columns of the file. */
@@ -15,16 +17,18 @@ export class Source {
   text: string;
   readonly file: string;
   readonly firstLine: number;
+  readonly ordered: boolean;
   readonly #written: string;
   #starts: number[] | undefined;
   #line = 0;
   readonly #indented = new Map<number, number>();
 
-  constructor(text: string, { file, firstLine }: LoadOptions) {
+  constructor(text: string, { file, firstLine, ordered }: LoadOptions) {
     this.text = text;
     this.#written = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
+    this.ordered = ordered ?? false;
   }
 
   position(offset: number): Position {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findKey } from '../data/key.ts';
+import { markOrdered } from '../data/ordered.ts';
 import { setKeyPosition, setNodePosition } from '../data/position.ts';
 import { type Data, type DataKey, type Dict, isDict } from '../data/value.ts';
 import { yamlKind } from '../data/yaml-kind.ts';
@@ -57,7 +58,7 @@ class YamlexConstructor {
 
   #mapping(node: MappingNode): Dict {
     flatten(node, this.#source);
-    const dict: Dict = new Map();
+    const dict = markOrdered(new Map() as Dict);
     setNodePosition(dict, this.#source.position(node.at));
     for (const [keyNode, valueNode] of node.pairs) {
       const onKey = keyNode.tag === '!aggregate';

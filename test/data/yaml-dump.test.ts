@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cloneData } from '../../src/data/clone.ts';
 import { dumpJson } from '../../src/data/json-dump.ts';
+import { markOrdered } from '../../src/data/ordered.ts';
 import { type Data, type Dict, Float } from '../../src/data/value.ts';
 import { dumpYaml } from '../../src/data/yaml-dump.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
@@ -95,4 +97,15 @@ test('what is written reads back as the same data, in every style', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test('what the yaml renderer read keeps its order, what a template made is sorted', () => {
+  const made = new Map([
+    ['b', 1],
+    ['a', 2],
+  ]);
+  expect(dumpYaml(made)).toBe('{a: 2, b: 1}\n');
+  expect(dumpYaml(markOrdered(new Map(made)))).toBe('{b: 1, a: 2}\n');
+  expect(dumpYaml(cloneData(markOrdered(new Map(made))))).toBe('{b: 1, a: 2}\n');
+  expect(dumpYaml(markOrdered(new Map(made)), { sortKeys: true })).toBe('{a: 2, b: 1}\n');
 });
