@@ -3,20 +3,28 @@ import { dumpJson } from './json-dump.ts';
 import { type Data, type Dict, isDict } from './value.ts';
 
 /**
- * `above` over `below`, dictionaries merged at every depth; lists are replaced, or joined (each
- * value once) with `mergeLists`. Neither input is changed. (salt.utils.dictupdate.merge_recurse)
+ * Lays `above` over `target` in `target` itself, dictionaries at every depth; lists are replaced,
+ * or joined (each value once) with `mergeLists`. What is new is shared with `above`, not copied:
+ * templates see both as Python does. (salt.utils.dictupdate.update)
+ *
+ * @returns `target`
  */
-export const mergeRecursive = (below: Dict, above: Dict, mergeLists: boolean): Dict => {
-  const merged: Dict = new Map(below);
+export const updateDict = (target: Dict, above: Dict, mergeLists: boolean): Dict => {
   for (const [key, value] of above) {
-    const known = merged.get(key);
-    if (isDict(known) && isDict(value)) merged.set(key, mergeRecursive(known, value, mergeLists));
+    const known = target.get(key);
+    if (isDict(known) && isDict(value)) updateDict(known, value, mergeLists);
     else if (mergeLists && Array.isArray(known) && Array.isArray(value))
-      merged.set(key, joinLists(known, value));
-    else merged.set(key, cloneData(value));
+      target.set(key, joinLists(known, value));
+    else target.set(key, value);
   }
-  return merged;
+  return target;
 };
+
+/**
+ * `above` over a copy of `below`, which stays as it is. (salt.utils.dictupdate.merge_recurse)
+ */
+export const mergeRecursive = (below: Dict, above: Dict, mergeLists: boolean): Dict =>
+  updateDict(cloneData(below) as Dict, above, mergeLists);
 
 /** Merges by one of Salt's strategies: smart, recurse, list, aggregate, overwrite, none. */
 export const mergeByStrategy = (
@@ -52,11 +60,12 @@ const aggregate = (below: Data, above: Data, level: number): Data => {
     }
     return merged;
   }
-  if (Array.isArray(below) && Array.isArray(above)) return [...below, ...above];
+  if (Array.isArray(below) && Array.isArray(above)) return joinLists(below, above);
   return above;
 };
 
-const joinLists = (below: readonly Data[], above: readonly Data[]): Data[] => {
+/** `below`, then what `above` has beyond it, each value once. */
+export const joinLists = (below: readonly Data[], above: readonly Data[]): Data[] => {
   const seen = new Set(below.map(item => dumpJson(item)));
   const fresh = above.filter(item => {
     const text = dumpJson(item);

@@ -1,5 +1,5 @@
 import { findKey } from './key.ts';
-import { type Data, type Dict, isDict } from './value.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from './value.ts';
 
 /** Stands for "nothing there", which is not the same as null. */
 export const missing: unique symbol = Symbol('missing');
@@ -7,7 +7,7 @@ export const missing: unique symbol = Symbol('missing');
 /**
  * The value at a path such as `nginx:vhosts:0:name`: dictionaries by key, lists by index, and
  * through a list of dictionaries by the first that has the key. An empty path is the data
- * itself. Keys written as numbers are found too. (salt.utils.data.traverse_dict_and_list)
+ * itself. Keys that are numbers or booleans are found too. (salt.utils.data.traverse_dict_and_list)
  */
 export const traverse = (data: Data, path: string, delimiter = ':'): Data | typeof missing => {
   if (path === '') return data;
@@ -33,7 +33,16 @@ const step = (data: Data, part: string): Data | typeof missing => {
 const inDict = (dict: Dict, part: string): Data | typeof missing => {
   const direct = dict.get(part);
   if (direct !== undefined) return direct;
-  if (!/^-?\d+$/.test(part)) return missing;
-  const key = findKey(dict, Number(part));
-  return key === undefined || typeof key === 'boolean' ? missing : (dict.get(key) ?? null);
+  const other = typed(part);
+  const key = other === undefined ? undefined : findKey(dict, other);
+  return key === undefined ? missing : (dict.get(key) ?? null);
+};
+
+/** What YAML makes of a part of a path: `7.4` may be a key that is a number. */
+const typed = (part: string): DataKey | undefined => {
+  if (/^[-+]?(?:0|[1-9]\d*)$/.test(part)) return Number(part);
+  if (/^[-+]?\d+\.\d+$/.test(part))
+    return Number.isInteger(Number(part)) ? new Float(Number(part)) : Number(part);
+  if (/^(?:true|yes|on)$/i.test(part)) return true;
+  return /^(?:false|no|off)$/i.test(part) ? false : undefined;
 };

@@ -1,28 +1,65 @@
-import { mergeRecursive } from '../../data/merge.ts';
+import { cloneData } from '../../data/clone.ts';
+import { updateDict } from '../../data/merge.ts';
 import { missing, traverse } from '../../data/traverse.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict, toDict } from '../../data/value.ts';
+import { fnmatch } from '../../targeting/glob.ts';
 import type { WrapperContext } from '../context.ts';
 import { isTrue, type WrapperModule } from '../define.ts';
 
+/** What Salt knows when nothing says otherwise. (salt.modules.config.DEFAULTS) */
+const builtIn: Dict = toDict({
+  'mongo.db': 'salt',
+  'mongo.password': '',
+  'mongo.port': 27017,
+  'mongo.user': '',
+  'redis.db': '0',
+  'redis.host': 'salt',
+  'redis.port': 6379,
+  'test.foo': 'unconfigured',
+  'ca.cert_base_path': '/etc/pki',
+  'ldap.uri': '',
+  'ldap.server': 'localhost',
+  'ldap.port': '389',
+  'ldap.tls': false,
+  'ldap.no_verify': false,
+  'ldap.anonymous': true,
+  'ldap.scope': 2,
+  'ldap.attrs': null,
+  'ldap.binddn': '',
+  'ldap.bindpw': '',
+  'hosts.file': '/etc/hosts',
+  'aliases.file': '/etc/aliases',
+  virt: { tunnel: false, images: '/srv/salt-images' },
+  'docker.exec_driver': 'docker-exec',
+});
+
+/** Where a value may stand, the strongest first. */
 const sources = async (ctx: WrapperContext, omit: (name: string) => boolean): Promise<Dict[]> => [
   ...(omit('omit_opts') ? [] : [ctx.opts]),
   ...(omit('omit_grains') ? [] : [ctx.grains]),
   ...(omit('omit_pillar') ? [] : [await ctx.pillar()]),
   ...(omit('omit_master') ? [] : [ctx.masterOpts]),
+  builtIn,
 ];
 
-const lookUp = async (
-  ctx: WrapperContext,
+/** The path in all sources laid over each other, from the weakest up. */
+const lookUpMerged = (
+  all: readonly Dict[],
   key: string,
   delimiter: string,
-  omit: (name: string) => boolean,
-): Promise<Data[]> =>
-  (await sources(ctx, omit))
-    .map(source => {
-      const direct = source.get(key);
-      return direct !== undefined ? direct : traverse(source, key, delimiter);
-    })
-    .filter(found => found !== missing);
+  overwrites: boolean,
+): Data | typeof missing => {
+  const [top = key] = key.split(delimiter);
+  const merged: Dict = new Map();
+  for (const source of [...all].reverse()) {
+    const value = traverse(source, top, delimiter);
+    if (value === missing) continue;
+    const layer: Dict = new Map([[top, value]]);
+    if (overwrites) merged.set(top, value);
+    else updateDict(merged, cloneData(layer) as Dict, false);
+  }
+  return traverse(merged, key, delimiter);
+};
 
 const omissions = ['omit_opts', 'omit_grains', 'omit_pillar', 'omit_master'].map(
   name => [name, false] as const,
@@ -36,41 +73,66 @@ export const config: WrapperModule = {
       doc: "The first value found for a key. `salt['config.get']('nginx:port', 80)`",
       params: ['key', ['default', ''], ['delimiter', ':'], ['merge', null], ...omissions],
       work: async ({ ctx, get, text, flag }) => {
-        const found = await lookUp(ctx, text('key'), text('delimiter'), flag);
+        const all = await sources(ctx, flag);
         const strategy = get('merge');
-        if (strategy === null || strategy === false) return found[0] ?? get('default');
-        const dicts = found.filter(isDict).reverse();
-        if (dicts.length === 0) return found[0] ?? get('default');
-        const start = isDict(get('default')) ? [get('default') as Dict] : [];
-        return [...start, ...dicts].reduce((below, above) =>
-          strategy === 'overwrite'
-            ? new Map([...below, ...above])
-            : mergeRecursive(below, above, false),
-        );
+        const delimiter = text('delimiter');
+        if (strategy !== null) {
+          const found = lookUpMerged(all, text('key'), delimiter, strategy === 'overwrite');
+          return found === missing ? get('default') : found;
+        }
+        for (const source of all) {
+          const found = traverse(source, text('key'), delimiter);
+          if (found !== missing) return found;
+        }
+        return get('default');
       },
     },
     option: {
-      doc: 'The value of one key, from options, grains, pillar and tsalt.yaml; no path.',
-      params: ['value', ['default', ''], ...omissions, ['wildcard', false]],
-      work: async ({ ctx, get, text, flag }) =>
-        (await sources(ctx, flag))
-          .map(source => source.get(text('value')))
-          .find(item => item !== undefined) ?? get('default'),
+      doc: 'The value of one key, from options, grains, pillar and tsalt.yaml; no path. `wildcard` gives all keys that match.',
+      params: [
+        'value',
+        ['default', null],
+        ...omissions.filter(([name]) => name !== 'omit_grains'),
+        ['omit_all', false],
+        ['wildcard', false],
+        ['omit_grains', false],
+      ],
+      work: async ({ ctx, get, text, flag }) => {
+        const wildcard = flag('wildcard');
+        const all = await sources(ctx, name => flag('omit_all') || flag(name));
+        const fallback = get('default') ?? (wildcard ? new Map() : '');
+        if (!wildcard)
+          return (
+            all.map(source => source.get(text('value'))).find(known => known !== undefined) ??
+            fallback
+          );
+        const matching: Dict = new Map();
+        for (const source of [...all].reverse())
+          for (const [key, value] of source)
+            if (fnmatch(String(key), text('value'))) matching.set(key, value);
+        return matching.size > 0 ? matching : fallback;
+      },
     },
     merge: {
-      doc: 'All values of a key, merged: options over grains over pillar over tsalt.yaml.',
-      params: ['value', ['default', ''], ...omissions],
+      doc: 'All values of a key, merged: options over tsalt.yaml over pillar.',
+      params: [
+        'value',
+        ['default', ''],
+        ...omissions.filter(([name]) => name !== 'omit_grains'),
+        ['omit_grains', true],
+      ],
       work: async ({ ctx, get, text, flag }) => {
         const found = (await sources(ctx, flag))
           .map(source => source.get(text('value')))
-          .filter(item => item !== undefined);
+          .filter(item => item !== undefined && item !== null);
         const first = found[0];
         if (first === undefined) return get('default');
         if (Array.isArray(first)) return found.filter(Array.isArray).flat();
         if (!isDict(first)) return first;
-        return found
-          .filter(isDict)
-          .reduceRight((below, above) => new Map([...below, ...above]), new Map() as Dict);
+        const merged: Dict = new Map();
+        for (const layer of found.filter(isDict).reverse())
+          for (const [key, value] of layer) merged.set(key, value);
+        return merged;
       },
     },
     dot_vals: {

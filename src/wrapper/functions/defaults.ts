@@ -1,52 +1,47 @@
 import { cloneData } from '../../data/clone.ts';
-import { mergeRecursive } from '../../data/merge.ts';
+import { mergeRecursive, updateDict } from '../../data/merge.ts';
 import { missing, traverse } from '../../data/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
-import { isTrue, type WrapperModule } from '../define.ts';
+import type { WrapperCall, WrapperModule } from '../define.ts';
 
 const needDict = (value: Data, what: string): Dict => {
   if (isDict(value)) return value;
   throw new TsaltError('arguments', `${what} must be a dictionary.`);
 };
 
-/** Puts the keys of `source` into `target` itself: templates count on the change in place. */
-const replaceContent = (target: Dict, source: Dict): Dict => {
-  target.clear();
-  for (const [key, value] of source) target.set(key, value);
-  return target;
+/** None stands for an empty dictionary, but nothing can be put into it in place. */
+const target = ({ get, flag }: WrapperCall): Dict => {
+  const given = get('dest');
+  if (flag('in_place')) return needDict(given, 'dest');
+  if (given === null && flag('convert_none')) return new Map();
+  return cloneData(needDict(given, 'dest')) as Dict;
 };
+
+const dictOr = (value: Data, { flag }: WrapperCall, what: string): Dict =>
+  value === null && flag('convert_none') ? new Map() : needDict(value, what);
 
 /** `defaults.*`: formula defaults, overridden by pillar. */
 export const defaults: WrapperModule = {
   doc: 'Defaults of a formula (`defaults.yaml` or `defaults.json` beside its SLS), overridden by pillar.',
   functions: {
     get: {
-      doc: 'The default at `formula:path`, read from `salt://formula/defaults.yaml`, pillar over it.',
+      doc: 'The default at `formula:path`, read from `salt://formula/defaults.yaml` (or .json).',
       params: ['key', ['default', '']],
       work: async ({ ctx, get, text }) => {
         const [formula = '', ...path] = text('key').split(':');
         const stored = await readDefaults(ctx.readFile, formula);
-        const fromPillar = traverse(await ctx.pillar(), text('key'), ':');
-        const fromFile = stored ? traverse(stored, path.join(':'), ':') : missing;
-        if (isDict(fromFile as Data) && isDict(fromPillar as Data))
-          return mergeRecursive(fromFile as Dict, fromPillar as Dict, false);
-        if (fromPillar !== missing) return fromPillar;
-        return fromFile === missing ? get('default') : fromFile;
+        if (path.length === 0) return stored;
+        const found = traverse(stored, path.join(':'), ':');
+        return found === missing ? get('default') : found;
       },
     },
     merge: {
       doc: 'Merges a dictionary into another: the second wins. `in_place` changes the first itself.',
       params: ['dest', 'src', ['merge_lists', false], ['in_place', true], ['convert_none', true]],
-      work: ({ get, flag }) => {
-        const dest =
-          get('dest') === null && flag('convert_none') ? new Map() : needDict(get('dest'), 'dest');
-        const src =
-          get('src') === null && flag('convert_none') ? new Map() : needDict(get('src'), 'src');
-        const result = mergeRecursive(cloneData(dest) as Dict, src, flag('merge_lists'));
-        return flag('in_place') ? replaceContent(dest, result as Dict) : result;
-      },
+      work: call =>
+        updateDict(target(call), dictOr(call.get('src'), call, 'src'), call.flag('merge_lists')),
     },
     deepcopy: {
       doc: 'A copy that shares nothing with the original.',
@@ -62,20 +57,15 @@ export const defaults: WrapperModule = {
         ['in_place', true],
         ['convert_none', true],
       ],
-      work: ({ get, flag }) => {
-        const dest = needDict(get('dest') ?? new Map(), 'dest');
-        const base = needDict(get('defaults') ?? new Map(), 'defaults');
-        const result: Dict = new Map();
-        for (const [key, item] of dest)
-          result.set(
-            key,
-            mergeRecursive(
-              cloneData(base) as Dict,
-              isDict(item) ? item : new Map(),
-              isTrue(get('merge_lists')),
-            ),
+      work: call => {
+        const nodes = target(call);
+        const below = dictOr(call.get('defaults'), call, 'defaults');
+        for (const [name, node] of nodes)
+          nodes.set(
+            name,
+            mergeRecursive(below, dictOr(node, call, String(name)), call.flag('merge_lists')),
           );
-        return flag('in_place') ? replaceContent(dest, result) : result;
+        return nodes;
       },
     },
   },
@@ -84,11 +74,11 @@ export const defaults: WrapperModule = {
 const readDefaults = async (
   read: (path: string) => Promise<string | undefined>,
   formula: string,
-): Promise<Data | undefined> => {
+): Promise<Data> => {
   for (const name of ['defaults.yaml', 'defaults.json']) {
-    const path = `${formula.replaceAll('.', '/')}/${name}`;
+    const path = `${formula}/${name}`;
     const text = await read(path);
-    if (text !== undefined) return loadYaml(text, { file: path });
+    if (text !== undefined) return loadYaml(text, { file: path }) ?? new Map();
   }
-  return undefined;
+  return null;
 };

@@ -1,13 +1,17 @@
-import { mergeRecursive } from '../../data/merge.ts';
+import { cloneData } from '../../data/clone.ts';
+import { mergeRecursive, updateDict } from '../../data/merge.ts';
 import type { missing } from '../../data/traverse.ts';
-import { type Data, type DataKey, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { fnmatch } from '../../targeting/glob.ts';
 
 /**
  * Picks an entry of `lookup` by a value, as grains.filter_by does: the value (or one of a list
  * of values) is matched against the keys as a glob; no match takes `fallback`; `base` lies
- * below the pick and `merge` above it.
+ * below the pick. `merge` is laid over the pick itself: as in Salt the dictionary that was
+ * picked from shows it afterwards. (salt.utils.data.filter_by)
+ *
+ * @throws TsaltError `arguments` where something to be merged is no dictionary.
  */
 export const filterBy = ({
   lookup,
@@ -24,25 +28,43 @@ export const filterBy = ({
 }): Data => {
   if (!isDict(lookup))
     throw new TsaltError('arguments', 'filter_by needs a dictionary to pick from.');
-  let picked = pick(lookup, value, fallback);
-  if (truthy(base)) {
-    const below = lookup.get(base as DataKey);
-    picked = isDict(below)
-      ? mergeRecursive(below, isDict(picked) ? picked : new Map(), false)
-      : picked;
-  }
-  if (merge === null || (isDict(merge) && merge.size === 0)) return picked;
+  const picked = over(lookup, base, pick(lookup, value, fallback));
+  if (isEmpty(merge)) return picked;
   if (!isDict(merge))
     throw new TsaltError('arguments', 'filter_by merge argument must be a dictionary.');
-  return isDict(picked) ? mergeRecursive(picked, merge, false) : merge;
+  if (picked === null) return merge;
+  if (!isDict(picked))
+    throw new TsaltError('arguments', 'filter_by can only merge into a dictionary.');
+  return updateDict(picked, cloneData(merge) as Dict, false);
 };
 
-const truthy = (value: Data): boolean => value !== null && value !== '' && value !== false;
+/** The pick over the entry `base`, where there is one. */
+const over = (lookup: Dict, base: Data, picked: Data): Data => {
+  const below = isEmpty(base) ? undefined : lookup.get(base as DataKey);
+  if (below === undefined) return picked;
+  if (picked === null) return below;
+  if (!isDict(below)) return picked;
+  if (isDict(picked)) return mergeRecursive(below, picked, false);
+  throw new TsaltError(
+    'arguments',
+    'filter_by default and look-up values must both be dictionaries.',
+  );
+};
+
+/** As Python sees it: a formula hands over `''` where pillar has nothing to merge. */
+const isEmpty = (value: Data): boolean =>
+  value === null ||
+  value === '' ||
+  value === false ||
+  value === 0 ||
+  (value instanceof Float && value.value === 0) ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isDict(value) && value.size === 0);
 
 const pick = (lookup: Dict, value: Data | typeof missing, fallback: Data): Data => {
   const wanted = typeof value === 'symbol' ? [] : Array.isArray(value) ? value : [value];
   for (const item of wanted) {
-    const key = [...lookup.keys()].find(candidate => fnmatch(textOf(item), String(candidate)));
+    const key = [...lookup.keys()].find(candidate => fnmatch(textOf(item), textOf(candidate)));
     const value = key === undefined ? null : (lookup.get(key) ?? null);
     if (value !== null) return value;
   }

@@ -1,5 +1,6 @@
 import { brokenPillar } from '../../compiler/pillar.ts';
-import { mergeRecursive } from '../../data/merge.ts';
+import { cloneData } from '../../data/clone.ts';
+import { joinLists, mergeRecursive } from '../../data/merge.ts';
 import { missing, traverse } from '../../data/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
@@ -36,7 +37,9 @@ const get: WrapperFunction = {
         });
       return found === missing ? fallback : found;
     }
-    return merged(found === missing ? null : found, fallback, get('merge_nested_lists'));
+    const nested = get('merge_nested_lists');
+    const joins = nested === null ? ctx.config.pillar_merge_lists : isTrue(nested);
+    return merged(found, fallback, joins);
   },
 };
 
@@ -177,14 +180,14 @@ const pillarOf = (
   return ctx.compilePillar(pillarSettingsOf(call, ctx.masterOpts));
 };
 
-const merged = (found: Data, fallback: Data, nested: Data): Data => {
-  if (isDict(fallback)) {
-    if (found === null) return fallback;
-    if (!isDict(found)) return found;
-    return mergeRecursive(fallback, found, nested === null ? false : isTrue(nested));
-  }
-  if (Array.isArray(fallback) && Array.isArray(found)) return [...fallback, ...found];
-  return found ?? fallback;
+/** A default that is no dictionary or list, or of another kind than the value, merges nothing. */
+const merged = (found: Data | typeof missing, fallback: Data, joinsLists: boolean): Data => {
+  if (found === missing)
+    return isDict(fallback) || Array.isArray(fallback) ? cloneData(fallback) : fallback;
+  if (isDict(fallback) && isDict(found)) return mergeRecursive(fallback, found, joinsLists);
+  if (Array.isArray(fallback) && Array.isArray(found))
+    return joinLists(cloneData(fallback) as Data[], found);
+  return found;
 };
 
 const obfuscate = (value: Data): Data => {

@@ -1,7 +1,9 @@
 import { dumpJson } from '../../data/json-dump.ts';
-import { mergeByStrategy, mergeRecursive } from '../../data/merge.ts';
+import { mergeByStrategy, updateDict } from '../../data/merge.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { dumpYaml } from '../../data/yaml-dump.ts';
 import { TsaltError } from '../../protocol/error.ts';
+import { JsonReader } from '../../render/json-reader.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { isTrue, type WrapperModule } from '../define.ts';
 
@@ -16,6 +18,18 @@ const mergeParams = [
   ['merge_lists', false],
 ] as const;
 
+/** `smart` goes by the renderer: yamlex data aggregates. */
+const strategyOf = (text: (name: string) => string): string => {
+  const last = text('renderer').split('|').at(-1) ?? '';
+  if (text('strategy') !== 'smart') return text('strategy');
+  return last.startsWith('yamlex') ? 'aggregate' : 'recurse';
+};
+
+const mergeTwo = (below: Data, above: Data, strategy: string, mergeLists: boolean): Data =>
+  strategy === 'aggregate'
+    ? mergeByStrategy(below, above, strategy, mergeLists)
+    : mergeByStrategy(asDict(below), asDict(above), strategy, mergeLists);
+
 const dirName = (path: string): string => path.split('/').slice(0, -1).join('/');
 
 /** `slsutil.*`: helpers for SLS and templates. */
@@ -23,18 +37,21 @@ export const slsutil: WrapperModule = {
   doc: 'Helpers for SLS files: merging, rendering, (de)serialising, finding files.',
   functions: {
     update: {
-      doc: 'Merges `upd` into `dest`; lists are replaced unless merge_lists.',
+      doc: 'Merges `upd` into `dest` itself; lists are replaced unless merge_lists.',
       params: ['dest', 'upd', ['recursive_update', true], ['merge_lists', false]],
-      work: ({ get, flag }) =>
-        flag('recursive_update')
-          ? mergeRecursive(asDict(get('dest')), asDict(get('upd')), flag('merge_lists'))
-          : new Map([...asDict(get('dest')), ...asDict(get('upd'))]),
+      work: ({ get, flag }) => {
+        const dest = asDict(get('dest'));
+        const upd = asDict(get('upd'));
+        if (flag('recursive_update')) return updateDict(dest, upd, flag('merge_lists'));
+        for (const [key, value] of upd) dest.set(key, value);
+        return dest;
+      },
     },
     merge: {
       doc: 'Merges two values by a strategy: smart, aggregate, list, recurse, overwrite.',
       params: ['obj_a', 'obj_b', ...mergeParams],
       work: ({ get, text, flag }) =>
-        mergeByStrategy(get('obj_a'), get('obj_b'), text('strategy'), flag('merge_lists')),
+        mergeTwo(get('obj_a'), get('obj_b'), strategyOf(text), flag('merge_lists')),
     },
     merge_all: {
       doc: 'Merges a list of values, left to right.',
@@ -44,7 +61,7 @@ export const slsutil: WrapperModule = {
         if (!Array.isArray(list))
           throw new TsaltError('arguments', 'slsutil.merge_all needs a list.');
         return list.reduce<Data>(
-          (below, above) => mergeByStrategy(below, above, text('strategy'), flag('merge_lists')),
+          (below, above) => mergeTwo(below, above, strategyOf(text), flag('merge_lists')),
           new Map(),
         );
       },
@@ -69,25 +86,18 @@ export const slsutil: WrapperModule = {
       doc: 'A value as text: yaml, json, python-like formats by name.',
       params: ['serializer', 'obj'],
       anyKeyword: true,
-      work: ({ get, text }) => {
-        const format = text('serializer').toLowerCase();
-        if (format === 'json' || format.startsWith('yaml')) return dumpJson(get('obj'));
-        throw new TsaltError(
-          'arguments',
-          `slsutil.serialize knows yaml and json, not "${format}".`,
-        );
-      },
+      work: ({ get, text, extra }) => serialize(text('serializer'), get('obj'), extra),
     },
     deserialize: {
       doc: 'Text in yaml or json as a value.',
       params: ['serializer', 'stream_or_string'],
       anyKeyword: true,
-      work: ({ text }) => loadYaml(text('stream_or_string'), { file: 'slsutil.deserialize' }),
+      work: ({ text }) => deserialize(text('serializer'), text('stream_or_string')),
     },
     boolstr: {
       doc: "One of two texts by a value's truth.",
       params: ['value', ['true', 'true'], ['false', 'false']],
-      work: ({ get }) => (isTrue(get('value')) ? get('true') : get('false')),
+      work: ({ get }) => (isFalsy(get('value')) ? get('false') : get('true')),
     },
     banner: {
       doc: 'A comment block that says the file is managed.',
@@ -145,6 +155,41 @@ export const slsutil: WrapperModule = {
   },
 };
 
+/** As Python sees it: any text that is not empty is true. */
+const isFalsy = (value: Data): boolean =>
+  typeof value === 'string' ? value === '' : !isTrue(value);
+
+/** The texts Salt's serializers of these names write; keyword arguments are the library's own. */
+const serialize = (format: string, value: Data, options: Dict): string => {
+  const indent = options.get('indent');
+  const spaces = typeof indent === 'number' ? { indent } : {};
+  if (format === 'json')
+    return dumpJson(value, {
+      ...spaces,
+      sortKeys: isTrue(options.get('sort_keys') ?? false),
+      ascii: isTrue(options.get('ensure_ascii') ?? false),
+    });
+  if (format === 'yaml') {
+    const style = options.get('default_flow_style') ?? null;
+    return dumpYaml(value, {
+      ...spaces,
+      defaultFlowStyle: style === null ? null : isTrue(style),
+      sortKeys: isTrue(options.get('sort_keys') ?? true),
+      ...(typeof options.get('width') === 'number' ? { width: Number(options.get('width')) } : {}),
+    }).replace(/\n(\.\.\.\n)?$/, '');
+  }
+  throw unknownFormat(format);
+};
+
+const deserialize = (format: string, text: string): Data => {
+  if (format === 'json') return new JsonReader(text).read();
+  if (format === 'yaml') return loadYaml(text, { file: 'slsutil.deserialize' });
+  throw unknownFormat(format);
+};
+
+const unknownFormat = (format: string): TsaltError =>
+  new TsaltError('arguments', `slsutil knows the serializers yaml and json, not '${format}'.`);
+
 const banner = (
   width: number,
   text: (name: string) => string,
@@ -152,33 +197,39 @@ const banner = (
   newline: boolean,
 ): string => {
   const mark = text('commentchar');
-  const border = text('borderchar');
-  const start = get('blockstart');
-  const end = get('blockend');
+  const left = mark.trimEnd();
+  const right = mark.trim();
+  const room = width - left.length - right.length - 2;
+  if (room <= 0) throw new TsaltError('arguments', 'Width is too small to render banner.');
   const title =
     get('title') === null ? 'THIS FILE IS MANAGED BY SALT - DO NOT EDIT' : text('title');
   const body =
     get('text') === null
       ? 'The contents of this file are managed by Salt. Any changes to this file may be overwritten automatically and without warning.'
       : text('text');
-  const line =
-    `${mark}${border.repeat(Math.max(1, Math.floor((width - mark.length) / border.length)))}`.slice(
-      0,
-      width,
-    );
-  const inner = width - mark.length - 1;
+  const border = `${mark}${text('borderchar')
+    .slice(0, 1)
+    .repeat(Math.max(0, width - left.length - right.length))}${right}`;
+  const spacer = `${mark}${' '.repeat(Math.max(0, width - mark.length * 2))}${mark}`;
+  const row = (line: string): string => `${left} ${line} ${right}`;
   const rows = [
-    ...(start === null ? [] : [String(start)]),
-    line,
-    `${mark}${' '.repeat(Math.max(1, Math.floor((width - mark.length - title.length) / 2)))}${title}`,
-    line,
-    mark,
-    ...wrap(body, inner).map(row => `${mark} ${row}`),
-    mark,
-    line,
-    ...(end === null ? [] : [String(end)]),
+    ...(get('blockstart') === null ? [] : [text('blockstart')]),
+    border,
+    spacer,
+    ...wrap(title, room).map(line => row(center(line, room))),
+    spacer,
+    ...wrap(body, room).map(line => row(line.padEnd(room))),
+    border,
+    ...(get('blockend') === null ? [] : [text('blockend')]),
   ];
   return rows.join('\n') + (newline ? '\n' : '');
+};
+
+/** As Python centres: the odd blank stands left where the width is odd, else right. */
+const center = (line: string, width: number): string => {
+  const free = Math.max(0, width - line.length);
+  const before = Math.floor(free / 2) + (free & width & 1);
+  return line.padStart(line.length + before).padEnd(width);
 };
 
 const wrap = (text: string, width: number): string[] => {

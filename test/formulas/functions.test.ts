@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { dumpJson } from '../../src/data/json-dump.ts';
+import { type Data, type DataKey, type Dict, isDict, toData } from '../../src/data/value.ts';
+import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
+import type { WrapperContext } from '../../src/wrapper/context.ts';
+import { callWrapper } from '../../src/wrapper/define.ts';
+import { findWrapper } from '../../src/wrapper/table.ts';
+
+/** What Salt 3006 gives for a call, what it leaves of its arguments, or how it fails. */
+type Case = {
+  readonly call: string;
+  readonly args: Plain[];
+  readonly kwargs: PlainDict;
+  readonly gives?: Plain;
+  readonly leaves?: Plain[];
+  readonly fails?: string;
+};
+
+const { cases, grains, pillar } = JSON.parse(
+  readFileSync(new URL('functions.json', import.meta.url), 'utf8'),
+) as { cases: Case[]; grains: PlainDict; pillar: PlainDict };
+
+/** JSON has text keys only: `@int 1`, `@float 7.4` and `@bool true` stand for others. */
+const keyOf = (key: DataKey): DataKey => {
+  const [, kind, text = ''] = /^@(int|float|bool) (.*)$/.exec(String(key)) ?? [];
+  return kind === undefined ? key : kind === 'bool' ? text === 'true' : Number(text);
+};
+
+const typed = (data: Data): Data => {
+  if (Array.isArray(data)) return data.map(typed);
+  return isDict(data) ? new Map([...data].map(([key, item]) => [keyOf(key), typed(item)])) : data;
+};
+
+const read = (plain: Plain): Data => typed(toData(plain));
+const readDict = (plain: PlainDict): Dict => read(plain) as Dict;
+
+const context = {
+  id: 'minion1.example.com',
+  grains: readDict(grains),
+  opts: new Map(),
+  masterOpts: new Map(),
+  config: { pillar_merge_lists: false },
+  pillar: async () => readDict(pillar),
+} as unknown as WrapperContext;
+
+describe('functions that formulas call while they render answer as in Salt', () => {
+  for (const { call, args, kwargs, gives, leaves, fails } of cases)
+    test(`${call} ${JSON.stringify(args).slice(0, 90)} ${JSON.stringify(kwargs)}`, async () => {
+      const found = findWrapper(call);
+      if (!found) throw new Error(`${call} is not there`);
+      const given = args.map(read);
+      const answer = callWrapper(call, found, context, given, readDict(kwargs));
+      if (fails !== undefined) return expect(answer).rejects.toThrow();
+      expect(dumpJson(await answer)).toBe(dumpJson(read(gives ?? null)));
+      expect(dumpJson(given)).toBe(dumpJson(read(leaves ?? args)));
+    });
+});
