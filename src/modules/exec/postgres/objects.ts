@@ -1,0 +1,194 @@
+import type { PlainDict } from '../../api.ts';
+import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../lib/postgres-run.ts';
+
+const keyed = (rows: Record<string, string>[]): PlainDict =>
+  Object.fromEntries(rows.map(({ name = '', ...row }) => [name, row]));
+
+/** Salt names the database first for what lives in one; it wins over `maintenance_db`. */
+const inside = (dbname: string, options: PostgresOptions): PostgresOptions => ({
+  ...options,
+  maintenance_db: dbname,
+});
+
+/**
+ * The extensions that can be installed, by name.
+ *
+ * @example tsalt-ssh db1 postgres.available_extensions
+ */
+export const available_extensions = async (options: PostgresOptions = {}): Promise<PlainDict> =>
+  keyed(await psqlRows('SELECT * FROM pg_available_extensions ORDER BY name', options));
+
+/**
+ * The extensions a database has, by name, with version and schema.
+ *
+ * @example tsalt-ssh db1 postgres.installed_extensions maintenance_db=shop
+ */
+export const installed_extensions = async (options: PostgresOptions = {}): Promise<PlainDict> =>
+  keyed(
+    await psqlRows(
+      `SELECT e.extname AS name, e.extname, e.extversion, e.extrelocatable, n.nspname AS schema_name
+ FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace ORDER BY 1`,
+      options,
+    ),
+  );
+
+/**
+ * Whether a database has an extension.
+ *
+ * @param name the extension
+ * @example tsalt-ssh db1 postgres.is_installed_extension hstore maintenance_db=shop
+ */
+export const is_installed_extension = async (
+  name: string,
+  options: PostgresOptions = {},
+): Promise<boolean> => Object.hasOwn(await installed_extensions(options), name);
+
+/**
+ * Installs an extension, or brings it to a version or schema.
+ *
+ * @param name the extension
+ * @param if_not_exists do nothing when it is there
+ * @param schema the schema of its objects
+ * @param ext_version its version
+ * @param from_version the version it replaces
+ * @example tsalt-ssh db1 postgres.create_extension hstore maintenance_db=shop
+ */
+export const create_extension = async (
+  name: string,
+  {
+    if_not_exists = true,
+    schema = null,
+    ext_version = null,
+    from_version = null,
+    ...where
+  }: {
+    if_not_exists?: boolean;
+    schema?: string | null;
+    ext_version?: string | null;
+    from_version?: string | null;
+  } & PostgresOptions = {},
+): Promise<true> => {
+  const have = (await installed_extensions(where))[name] as PlainDict | undefined;
+  const quoted = quoteName(name);
+  if (have) {
+    if (schema && have.extrelocatable === 't' && have.schema_name !== schema)
+      await psqlRows(`ALTER EXTENSION ${quoted} SET SCHEMA ${quoteName(schema)}`, where);
+    if (ext_version && have.extversion !== ext_version)
+      await psqlRows(`ALTER EXTENSION ${quoted} UPDATE TO ${quoteLiteral(ext_version)}`, where);
+    return true;
+  }
+  const words = [
+    ...(schema ? [`SCHEMA ${quoteName(schema)}`] : []),
+    ...(ext_version ? [`VERSION ${quoteLiteral(ext_version)}`] : []),
+    ...(from_version ? [`FROM ${quoteLiteral(from_version)}`] : []),
+  ];
+  await psqlRows(
+    `CREATE EXTENSION ${if_not_exists ? 'IF NOT EXISTS ' : ''}${quoted} ${words.length > 0 ? `WITH ${words.join(' ')}` : ''}`,
+    where,
+  );
+  return true;
+};
+
+/**
+ * Removes an extension.
+ *
+ * @param name the extension
+ * @param if_exists no error when it is not there
+ * @param restrict refuse while something needs it
+ * @param cascade remove what needs it
+ * @example tsalt-ssh db1 postgres.drop_extension hstore maintenance_db=shop
+ */
+export const drop_extension = async (
+  name: string,
+  {
+    if_exists = false,
+    restrict = false,
+    cascade = false,
+    ...where
+  }: { if_exists?: boolean; restrict?: boolean; cascade?: boolean } & PostgresOptions = {},
+): Promise<true> => {
+  const end = cascade ? ' CASCADE' : restrict ? ' RESTRICT' : '';
+  await psqlRows(`DROP EXTENSION ${if_exists ? 'IF EXISTS ' : ''}${quoteName(name)}${end}`, where);
+  return true;
+};
+
+/**
+ * The schemas of a database, by name, with owner and rights.
+ *
+ * @param dbname the database
+ * @example tsalt-ssh db1 postgres.schema_list shop
+ */
+export const schema_list = async (
+  dbname: string,
+  options: PostgresOptions = {},
+): Promise<PlainDict> =>
+  keyed(
+    await psqlRows(
+      `SELECT nspname AS name, rolname AS owner, array_to_string(nspacl, '/') AS acl
+ FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner ORDER BY 1`,
+      inside(dbname, options),
+    ),
+  );
+
+/**
+ * One schema of a database; null when it is not there.
+ *
+ * @param dbname the database
+ * @param name the schema
+ * @example tsalt-ssh db1 postgres.schema_get shop sales
+ */
+export const schema_get = async (
+  dbname: string,
+  name: string,
+  options: PostgresOptions = {},
+): Promise<PlainDict | null> => {
+  const all = await schema_list(dbname, options);
+  return Object.hasOwn(all, name) ? (all[name] as PlainDict) : null;
+};
+
+/**
+ * Whether a database has a schema.
+ *
+ * @param dbname the database
+ * @param name the schema
+ * @example tsalt-ssh db1 postgres.schema_exists shop sales
+ */
+export const schema_exists = async (
+  dbname: string,
+  name: string,
+  options: PostgresOptions = {},
+): Promise<boolean> => (await schema_get(dbname, name, options)) !== null;
+
+/**
+ * Makes a schema.
+ *
+ * @param dbname the database
+ * @param name the schema
+ * @param owner its owner
+ * @example tsalt-ssh db1 postgres.schema_create shop sales owner=shop
+ */
+export const schema_create = async (
+  dbname: string,
+  name: string,
+  { owner = null, ...where }: { owner?: string | null } & PostgresOptions = {},
+): Promise<true> => {
+  const by = owner ? ` AUTHORIZATION ${quoteName(owner)}` : '';
+  await psqlRows(`CREATE SCHEMA ${quoteName(name)}${by}`, inside(dbname, where));
+  return true;
+};
+
+/**
+ * Removes a schema that is empty.
+ *
+ * @param dbname the database
+ * @param name the schema
+ * @example tsalt-ssh db1 postgres.schema_remove shop sales
+ */
+export const schema_remove = async (
+  dbname: string,
+  name: string,
+  options: PostgresOptions = {},
+): Promise<true> => {
+  await psqlRows(`DROP SCHEMA ${quoteName(name)}`, inside(dbname, options));
+  return true;
+};

@@ -1,0 +1,88 @@
+import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { messageOf, salt } from './call.ts';
+import type { PostgresOptions } from './postgres-run.ts';
+import { changed, failed, unchanged, would } from './returns.ts';
+
+/** How postgres states say where the server is. */
+export type DbOptions = {
+  /** The account to run psql as. */
+  user?: string | null;
+  /** The database to connect to. */
+  maintenance_db?: string | null;
+  /** The role's password. */
+  db_password?: string | null;
+  /** The server, or the folder of its socket. */
+  db_host?: string | null;
+  /** The server's port. */
+  db_port?: string | number | null;
+  /** The role to log in as. */
+  db_user?: string | null;
+};
+
+export const dbArgs = ({
+  user = null,
+  maintenance_db = null,
+  db_password = null,
+  db_host = null,
+  db_port = null,
+  db_user = null,
+}: DbOptions): PostgresOptions => ({
+  runas: user,
+  maintenance_db,
+  password: db_password,
+  host: db_host,
+  port: db_port,
+  user: db_user,
+});
+
+/** A state that does one thing when it is due; an error is its failure. */
+export const oneStep = async (
+  name: string,
+  step: {
+    readonly due: () => Promise<boolean>;
+    readonly done: string;
+    readonly would: string;
+    readonly work: () => Promise<unknown>;
+    readonly success: string;
+    readonly failure: string;
+    readonly changes: PlainDict;
+  },
+): Promise<StateReturn> => {
+  try {
+    if (!(await step.due())) return unchanged(name, step.done);
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+  if (__opts__.test) return would(name, step.would, step.changes);
+  try {
+    await step.work();
+  } catch (error) {
+    return failed(name, `${step.failure}: ${messageOf(error)}`);
+  }
+  return changed(name, step.success, step.changes);
+};
+
+/** `absent` of whatever PostgreSQL knows by name. */
+export const removal = (
+  what: string,
+  name: string,
+  calls: { readonly exists: () => Promise<boolean>; readonly remove: () => Promise<unknown> },
+): Promise<StateReturn> =>
+  oneStep(name, {
+    due: calls.exists,
+    done: `${what} ${name} is not present, so it cannot be removed`,
+    would: `${what} ${name} is set to be removed`,
+    work: calls.remove,
+    success: `${what} ${name} has been removed`,
+    failure: `${what} ${name} failed to be removed`,
+    changes: { [name]: 'Absent' },
+  });
+
+export const postgresVirtual = (): true | [false, string] => {
+  try {
+    salt('postgres.psql_query');
+    return true;
+  } catch {
+    return [false, 'The execution module postgres is not available on this host.'];
+  }
+};

@@ -1,0 +1,243 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StateReturn } from '../../src/modules/api.ts';
+import * as databases from '../../src/modules/exec/postgres/databases.ts';
+import * as objects from '../../src/modules/exec/postgres/objects.ts';
+import * as privileges from '../../src/modules/exec/postgres/privileges.ts';
+import * as queries from '../../src/modules/exec/postgres/queries.ts';
+import * as roles from '../../src/modules/exec/postgres/roles.ts';
+import * as storage from '../../src/modules/exec/postgres/storage.ts';
+import { readAccounts } from '../../src/modules/lib/accounts.ts';
+import { hashedPassword, passwordFits } from '../../src/modules/lib/postgres-password.ts';
+import * as database from '../../src/modules/state/postgres_database.ts';
+import * as extension from '../../src/modules/state/postgres_extension.ts';
+import * as group from '../../src/modules/state/postgres_group.ts';
+import * as language from '../../src/modules/state/postgres_language.ts';
+import * as rights from '../../src/modules/state/postgres_privileges.ts';
+import * as schema from '../../src/modules/state/postgres_schema.ts';
+import * as tablespace from '../../src/modules/state/postgres_tablespace.ts';
+import * as user from '../../src/modules/state/postgres_user.ts';
+import { contextOf, testing, within } from './_context.ts';
+
+const versions = '/usr/lib/postgresql';
+const bin = existsSync(versions)
+  ? join(versions, readdirSync(versions).sort().at(-1) ?? '', 'bin')
+  : '';
+const canRun = process.getuid?.() === 0 && existsSync(join(bin, 'pg_ctl'));
+
+test('passwords are kept as PostgreSQL keeps them', () => {
+  expect(hashedPassword('shop', 'secret', 'md5')).toBe('md5f433c50293bc7afbe20b67ceb15a1e55');
+  const kept = hashedPassword('shop', 'secret', 'scram-sha-256');
+  expect(passwordFits('shop', 'secret', kept, 'scram-sha-256')).toBe(true);
+  expect(passwordFits('shop', 'Secret', kept, 'scram-sha-256')).toBe(false);
+  expect(() => hashedPassword('shop', 'secret', 'rot13')).toThrow('Not a way to keep passwords');
+});
+
+describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tsalt-pg-'));
+  const data = join(folder, 'data');
+  const context = contextOf({
+    postgres: { ...queries, ...databases, ...roles, ...objects, ...storage, ...privileges },
+  });
+  const db = { db_host: folder, db_port: 5499 };
+  const where = { host: folder, port: 5499 };
+  const asPostgres = (program: string, ...args: string[]) =>
+    spawnSync(
+      'setpriv',
+      ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--', join(bin, program), ...args],
+      {
+        encoding: 'utf8',
+        cwd: '/',
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+  const sql = async (query: string, base = 'postgres') =>
+    within(context, () => queries.psql_query(query, { ...where, maintenance_db: base }));
+
+  beforeAll(async () => {
+    const account = (await readAccounts()).find(({ name }) => name === 'postgres');
+    chownSync(folder, account?.uid ?? 0, account?.gid ?? 0);
+    mkdirSync(join(folder, 'space'));
+    chownSync(join(folder, 'space'), account?.uid ?? 0, account?.gid ?? 0);
+    expect(
+      asPostgres('initdb', '-D', data, '-A', 'trust', '-N', '-E', 'UTF8').stderr,
+    ).not.toContain('error');
+    writeFileSync(
+      join(data, 'postgresql.auto.conf'),
+      `listen_addresses = ''\nport = 5499\nunix_socket_directories = '${folder}'\nfsync = off\n`,
+    );
+    const started = asPostgres('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), 'start');
+    expect(started.status).toBe(0);
+  }, 60_000);
+
+  afterAll(() => {
+    asPostgres('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  type State = () => Promise<StateReturn>;
+  /** Test mode tells, the run does, and the next run has nothing to do. */
+  const settles = async (state: State): Promise<string> => {
+    const told = await within(testing(context), state);
+    expect(told, String(told.comment)).toMatchObject({ result: null });
+    const done = await within(context, state);
+    expect(done, String(done.comment)).toMatchObject({ result: true });
+    expect(Object.keys(done.changes)).toHaveLength(1);
+    expect(await within(context, state)).toMatchObject({ result: true, changes: {} });
+    return String(done.comment);
+  };
+
+  test('makes, changes and removes a role; names with quotes are names', async () => {
+    for (const name of ['shop', `o'hara "the\\role"; drop table x; --`]) {
+      expect(
+        await settles(() =>
+          user.present(name, { password: "it's \\secret", createdb: true, ...db }),
+        ),
+      ).toBe(`The user ${name} has been created`);
+      await settles(() =>
+        user.present(name, { superuser: true, valid_until: '2031-01-01', ...db }),
+      );
+      await settles(() =>
+        user.present(name, { password: 'other', encrypted: 'scram-sha-256', ...db }),
+      );
+    }
+    expect(
+      await sql(
+        "SELECT rolsuper, rolcreatedb, rolcanlogin, rolvaliduntil::date AS until FROM pg_roles WHERE rolname = 'shop'",
+      ),
+    ).toEqual([{ rolsuper: 't', rolcreatedb: 't', rolcanlogin: 't', until: '2031-01-01' }]);
+    await settles(() => user.absent(`o'hara "the\\role"; drop table x; --`, db));
+  });
+
+  test('knows groups and memberships', async () => {
+    await settles(() => group.present('readers', db));
+    expect(await sql("SELECT rolcanlogin FROM pg_roles WHERE rolname = 'readers'")).toEqual([
+      { rolcanlogin: 'f' },
+    ]);
+    await settles(() => rights.present('shop', 'readers', 'group', db));
+    expect(
+      await within(context, () => user.present('shop', { groups: 'readers', ...db })),
+    ).toMatchObject({ changes: {} });
+    await settles(() => rights.absent('shop', 'readers', 'group', db));
+    await settles(() => user.present('shop', { groups: ['readers'], ...db }));
+  });
+
+  test('makes a database, gives it to another owner, refuses another encoding', async () => {
+    await settles(() =>
+      database.present('shop-1', { encoding: 'UTF8', template: 'template0', ...db }),
+    );
+    await settles(() => database.present('shop-1', { owner: 'shop', owner_recurse: true, ...db }));
+    expect(
+      await within(context, () => database.present('shop-1', { encoding: 'LATIN1', ...db })),
+    ).toMatchObject({
+      result: false,
+      comment: "Database shop-1 has wrong parameters which couldn't be changed on fly.",
+    });
+    await settles(() => schema.present('shop-1', 'sales', { owner: 'shop', ...db }));
+    const extensions = await within(context, () =>
+      objects.available_extensions({ ...where, maintenance_db: 'shop-1' }),
+    );
+    expect(extensions).toHaveProperty('plpgsql');
+    await settles(() => extension.absent('plpgsql', { maintenance_db: 'shop-1', ...db }));
+    await settles(() => extension.present('plpgsql', { maintenance_db: 'shop-1', ...db }));
+    expect(await within(context, () => language.present('plpgsql', 'shop-1', db))).toMatchObject({
+      result: true,
+      changes: {},
+    });
+    await settles(() =>
+      tablespace.present('fast', join(folder, 'space'), {
+        owner: 'shop',
+        options: { seq_page_cost: 2 },
+        ...db,
+      }),
+    );
+    await settles(() =>
+      tablespace.present('fast', join(folder, 'space'), { options: { seq_page_cost: 3 }, ...db }),
+    );
+    await settles(() => tablespace.absent('fast', db));
+  });
+
+  test('grants and revokes rights on every kind of object', async () => {
+    await sql(
+      'CREATE TABLE orders (id serial); CREATE TABLE "Odd Name" (id int); CREATE FUNCTION one(integer) RETURNS integer LANGUAGE sql AS \'SELECT 1\'',
+      'shop-1',
+    );
+    await settles(() => user.present('reader', db));
+    const on = { maintenance_db: 'shop-1', ...db };
+    for (const [object, type, list] of [
+      ['orders', 'table', ['SELECT', 'UPDATE']],
+      ['Odd Name', 'table', ['ALL']],
+      ['orders_id_seq', 'sequence', ['USAGE']],
+      ['sales', 'schema', ['USAGE']],
+      ['shop-1', 'database', ['CREATE']],
+      ['plpgsql', 'language', ['USAGE']],
+      ['pg_default', 'tablespace', ['CREATE']],
+      ['one(integer)', 'function', ['EXECUTE']],
+    ] as const) {
+      const options = { privileges: [...list], ...on };
+      await settles(() => rights.present('reader', object, type, options));
+      await settles(() =>
+        rights.present('reader', object, type, { grant_option: true, ...options }),
+      );
+      await settles(() => rights.absent('reader', object, type, options));
+    }
+    await settles(() =>
+      rights.present('reader', 'ALL', 'table', { privileges: ['SELECT'], ...on }),
+    );
+    expect(
+      await sql(
+        "SELECT has_table_privilege('reader', 'orders', 'SELECT') AS a, has_table_privilege('reader', 'orders', 'DELETE') AS b",
+        'shop-1',
+      ),
+    ).toEqual([{ a: 't', b: 'f' }]);
+    expect(
+      await within(context, () =>
+        rights.present('reader', 'orders', 'table', { privileges: ['FLY'], ...on }),
+      ),
+    ).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('Invalid privilege(s): FLY'),
+    });
+    await settles(() => rights.absent('reader', 'ALL', 'table', { privileges: ['SELECT'], ...on }));
+  });
+
+  test('removes what it made', async () => {
+    await settles(() => schema.absent('shop-1', 'sales', db));
+    await settles(() => database.absent('shop-1', db));
+    await settles(() => user.absent('reader', db));
+    await settles(() => group.absent('readers', db));
+  });
+
+  test('logs in with a password that no list of processes shows', async () => {
+    await settles(() =>
+      user.present('pw', { password: 'p:a\\ss', encrypted: 'scram-sha-256', ...db }),
+    );
+    writeFileSync(join(data, 'pg_hba.conf'), 'local all pw scram-sha-256\nlocal all all trust\n');
+    await sql('SELECT pg_reload_conf()');
+    const login = { ...where, user: 'pw' };
+    const ask = (password: string) =>
+      within(context, () =>
+        queries.psql_query('SELECT current_user AS me', { ...login, password }),
+      );
+    await expect.poll(() => ask('p:a\\ss').catch(String)).toEqual([{ me: 'pw' }]);
+    await expect(ask('wrong')).rejects.toThrow('password authentication failed');
+    expect(readdirSync(tmpdir()).filter(name => name.startsWith('.tsalt-'))).toEqual([]);
+  });
+
+  test('a server that is not there is a sentence', async () => {
+    const ret = await within(context, () => user.present('x', { db_host: '/nowhere', db_port: 1 }));
+    expect(ret).toMatchObject({ result: false });
+    expect(ret.comment).toContain('Is the server running locally');
+  });
+});
