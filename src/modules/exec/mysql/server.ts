@@ -1,0 +1,141 @@
+/**
+ * MySQL and MariaDB through their client program. Every function takes how to log in
+ * (`connection_user`, `connection_pass`, `connection_host`, `connection_port`,
+ * `connection_unix_socket`, `connection_default_file` …); what is missing comes from `mysql.user`,
+ * `mysql.pass` … of the configuration or the pillar.
+ */
+import { readFileSync } from 'node:fs';
+import { __salt__, CommandExecutionError, type PlainDict } from '../../api.ts';
+import { type MysqlOptions, type MysqlRow, mysqlPath, mysqlRows } from '../../lib/mysql-run.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  mysqlPath() !== undefined || [false, 'Neither mariadb nor mysql is installed.'];
+
+type Answer = {
+  columns?: string[];
+  results?: (string | null)[][];
+  'rows returned'?: number;
+  'rows affected'?: number;
+  'query time': { human: string; raw: string };
+};
+
+/**
+ * Runs SQL in a database and gives the rows.
+ *
+ * @param database the database
+ * @param query the SQL
+ * @example tsalt-ssh db1 mysql.query shop 'SELECT id, name FROM items'
+ */
+export const query = async (
+  database: string,
+  query: string,
+  options: MysqlOptions = {},
+): Promise<Answer> => {
+  const started = performance.now();
+  const rows = await mysqlRows(
+    `${query.trim().replace(/;$/, '')};\nSELECT ROW_COUNT() AS \`#affected\`;\n`,
+    options,
+    database,
+  );
+  return answerOf(rows, performance.now() - started);
+};
+
+/** The last result is the count; a query without one has no rows before it. */
+const answerOf = (rows: MysqlRow[], milliseconds: number): Answer => {
+  const time = {
+    human: `${milliseconds.toFixed(1)}ms`,
+    raw: (milliseconds / 1000).toFixed(5),
+  };
+  const head = Object.keys(rows[0] ?? {});
+  if (head[0] === '#affected')
+    return { 'query time': time, 'rows affected': Math.max(Number(rows[0]?.['#affected']), 0) };
+  const results = rows.slice(0, -2).map(row => head.map(name => row[name] ?? null));
+  return { columns: head, results, 'rows returned': results.length, 'query time': time };
+};
+
+/**
+ * Runs a file of SQL in a database.
+ *
+ * @param database the database
+ * @param file_name the file, also `salt://`
+ * @example tsalt-ssh db1 mysql.file_query shop /srv/schema.sql
+ */
+export const file_query = async (
+  database: string,
+  file_name: string,
+  options: MysqlOptions = {},
+): Promise<Answer> => {
+  const path = /^(?:salt|https?):\/\//.test(file_name)
+    ? ((await __salt__['cp.cache_file'](file_name)) as string | false)
+    : file_name;
+  if (!path) throw new CommandExecutionError(`File "${file_name}" does not exist`);
+  return query(database, readFileSync(path, 'utf8'), options);
+};
+
+/**
+ * The server's version.
+ *
+ * @example tsalt-ssh db1 mysql.version
+ */
+export const version = async (options: MysqlOptions = {}): Promise<string> =>
+  (await mysqlRows('SELECT VERSION() AS v;', options))[0]?.v ?? '';
+
+const variables = async (sql: string, options: MysqlOptions): Promise<PlainDict> =>
+  Object.fromEntries(
+    (await mysqlRows(sql, options)).map(({ Variable_name, Value }) => [
+      Variable_name ?? '',
+      Value ?? null,
+    ]),
+  );
+
+/**
+ * The server's counters.
+ *
+ * @example tsalt-ssh db1 mysql.status
+ */
+export const status = async (options: MysqlOptions = {}): Promise<PlainDict> =>
+  variables('SHOW GLOBAL STATUS;', options);
+
+/**
+ * The server's variables.
+ *
+ * @example tsalt-ssh db1 mysql.showglobal
+ */
+export const showglobal = async (options: MysqlOptions = {}): Promise<PlainDict> =>
+  variables('SHOW GLOBAL VARIABLES;', options);
+
+/**
+ * The connection's variables.
+ *
+ * @example tsalt-ssh db1 mysql.showvariables
+ */
+export const showvariables = async (options: MysqlOptions = {}): Promise<PlainDict> =>
+  variables('SHOW VARIABLES;', options);
+
+/**
+ * What the server works on.
+ *
+ * @example tsalt-ssh db1 mysql.processlist
+ */
+export const processlist = async (options: MysqlOptions = {}): Promise<MysqlRow[]> =>
+  mysqlRows('SHOW FULL PROCESSLIST;', options);
+
+/**
+ * Whether somebody can log in.
+ *
+ * @param user the account
+ * @param password its password
+ * @example tsalt-ssh db1 mysql.verify_login shop secret
+ */
+export const verify_login = async (
+  user: string,
+  password: string | null = null,
+  options: MysqlOptions = {},
+): Promise<boolean> => {
+  try {
+    await version({ ...options, connection_user: user, connection_pass: password ?? '' });
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,88 @@
+import { SaltInvocationError } from '../api.ts';
+import { mysqlName } from './mysql-run.ts';
+
+export type Grant = {
+  /** Rights in capitals, columns after them: `SELECT (a, b)`. */
+  readonly grant: readonly string[];
+  /** `db.table`, without quotes. */
+  readonly database: string;
+  readonly user: string;
+  readonly host: string;
+  readonly grantOption: boolean;
+};
+
+/** What a line of `SHOW GRANTS` says; undefined for roles and proxies. */
+export const parseGrant = (line: string): Grant | undefined => {
+  const match =
+    /^GRANT (.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?((?:`(?:[^`]|``)+`|[^`\s])+) TO (\S+?)@(\S+)(.*)$/s.exec(
+      line,
+    );
+  if (!match) return undefined;
+  const [, grant = '', database = '', user = '', host = '', rest = ''] = match;
+  return {
+    grant: splitRights(grant),
+    database: plainTarget(database),
+    user: unquote(user),
+    host: unquote(host),
+    grantOption: /\bWITH\b.*\bGRANT OPTION\b/.test(rest) || /\bGRANT OPTION\b/.test(grant),
+  };
+};
+
+/** `select (b,a), Insert` as `SELECT (a, b)` and `INSERT`; ALL is ALL PRIVILEGES. */
+export const splitRights = (grant: string): string[] =>
+  (grant.match(/(?:[^,(]|\([^)]*\))+/g) ?? [])
+    .map(part => part.trim())
+    .filter(part => part !== '')
+    .map(part => {
+      const [, right = '', columns] = /^([^(]+?)\s*(?:\((.*)\))?$/s.exec(part) ?? [];
+      const name = right.toUpperCase().replace(/\s+/g, ' ');
+      const plain = aliases[name] ?? name;
+      if (columns === undefined) return plain;
+      const list = columns.split(',').map(column => unquote(column.trim()));
+      return `${plain} (${list.sort().join(', ')})`;
+    });
+
+/** MariaDB shows some rights by newer names than those that are granted. */
+const aliases: Readonly<Record<string, string>> = {
+  ALL: 'ALL PRIVILEGES',
+  'BINLOG MONITOR': 'REPLICATION CLIENT',
+  'REPLICA MONITOR': 'SLAVE MONITOR',
+  'REPLICATION REPLICA': 'REPLICATION SLAVE',
+  'REPLICATION REPLICA ADMIN': 'REPLICATION SLAVE ADMIN',
+  'DELETE VERSIONING ROWS': 'DELETE HISTORY',
+};
+
+const unquote = (text: string): string =>
+  /^[`'"]/.test(text) ? text.slice(1, -1).replace(/(``)/g, '`') : text;
+
+const plainTarget = (target: string): string => target.replace(/[`"]/g, '').replaceAll('\\', '');
+
+/** Database and table of `db.table`; the table is after the last dot. */
+export const splitTarget = (database: string): { db: string; table: string } => {
+  const dot = database.lastIndexOf('.');
+  if (dot < 1)
+    throw new SaltInvocationError(
+      `database must be written as database.table or database.*, not ${database}`,
+    );
+  return { db: database.slice(0, dot), table: database.slice(dot + 1) };
+};
+
+/** `db.table` for GRANT: `_` and `%` of a database's name stand for themselves. */
+export const grantTarget = (database: string, escaped: boolean): string => {
+  const { db, table } = splitTarget(database);
+  if (!escaped) return `${db}.${table}`;
+  const literal = table === '*' ? db.replace(/[_%]/g, '\\$&') : db;
+  return `${db === '*' ? db : mysqlName(literal)}.${table === '*' ? table : mysqlName(table)}`;
+};
+
+/** Whether what is there covers what is wanted. */
+export const covers = (have: readonly Grant[], wanted: Omit<Grant, 'user' | 'host'>): boolean => {
+  const same = have.filter(({ database }) => database === plainTarget(wanted.database));
+  const rights = new Set(same.flatMap(({ grant }) => grant));
+  const all = rights.has('ALL PRIVILEGES');
+  return (
+    same.length > 0 &&
+    wanted.grant.every(one => rights.has(one) || (all && one !== 'GRANT OPTION')) &&
+    (!wanted.grantOption || same.some(({ grantOption }) => grantOption))
+  );
+};

@@ -1,0 +1,142 @@
+import { __opts__, type Plain, type StateReturn } from '../api.ts';
+import { messageOf, salt } from '../lib/call.ts';
+import { parseGrant, splitTarget } from '../lib/mysql-grant.ts';
+import type { MysqlOptions } from '../lib/mysql-run.ts';
+import { mysqlVirtual } from '../lib/mysql-state.ts';
+import { changed, failed, unchanged, would } from '../lib/returns.ts';
+
+/** What accounts of a MySQL or MariaDB server may do. */
+export const __virtual__ = mysqlVirtual;
+
+type Options = {
+  grant?: string | null;
+  database?: string | null;
+  user?: string | null;
+  host?: string;
+  grant_option?: boolean;
+  escape?: boolean;
+} & MysqlOptions;
+
+/**
+ * An account has rights.
+ *
+ * @param name a name for this
+ * @param grant the rights, as `select,insert` or `all privileges`
+ * @param database what they are on, as `shop.*` or `shop.items`
+ * @param user the account
+ * @param host where it comes from
+ * @param grant_option true: it may grant them
+ * @param escape `_` and `%` in the database's name stand for themselves
+ * @param revoke_first true: take back what it has on that database before
+ * @param ssl_option what its connections must have: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
+ * @example
+ * shop may read:
+ *   mysql_grants.present:
+ *     - grant: select,insert
+ *     - database: shop.*
+ *     - user: shop
+ *     - host: localhost
+ */
+export const present = async (
+  name: string,
+  {
+    grant = null,
+    database = null,
+    user = null,
+    host = 'localhost',
+    grant_option = false,
+    escape: escaped = true,
+    revoke_first = false,
+    ssl_option = false,
+    ...where
+  }: Options & { revoke_first?: boolean; ssl_option?: Plain } = {},
+): Promise<StateReturn> => {
+  if (!grant || !database || !user)
+    return failed(name, 'mysql_grants.present needs grant, database and user.');
+  const words = `${grant} on ${database} to ${user}@${host}`;
+  const options = { grant_option, escape: escaped, ...where };
+  try {
+    if (await salt('mysql.grant_exists')(grant, database, user, host, options))
+      return unchanged(name, `Grant ${words} is already present`);
+    const changes = { [name]: 'Present' };
+    if (__opts__.test) return would(name, `MySQL grant ${name} is set to be created`, changes);
+    if (revoke_first) await revokeAll(database, user, host, options);
+    const done = await salt('mysql.grant_add')(grant, database, user, host, {
+      ...options,
+      ssl_option,
+    });
+    return done
+      ? changed(name, `Grant ${words} has been added`, changes)
+      : failed(name, `Failed to execute: "GRANT ${grant} ON ${database} TO ${user}@${host}"`);
+  } catch (error) {
+    return failed(
+      name,
+      `Failed to execute: "GRANT ${grant} ON ${database} TO ${user}@${host}" (${messageOf(error)})`,
+    );
+  }
+};
+
+const revokeAll = async (
+  database: string,
+  user: string,
+  host: string,
+  options: { grant_option: boolean; escape: boolean } & MysqlOptions,
+): Promise<void> => {
+  const { grant_option: _, escape: __, ...where } = options;
+  const lines = ((await salt('mysql.user_grants')(user, host, where)) || []) as string[];
+  const { db } = splitTarget(database);
+  for (const found of lines.map(parseGrant))
+    if (found && found.database === database && db !== '*' && !found.grant.includes('USAGE'))
+      await salt('mysql.grant_revoke')(found.grant.join(', '), database, user, host, {
+        ...options,
+        grant_option: found.grantOption,
+      });
+};
+
+/**
+ * An account does not have rights.
+ *
+ * @param name a name for this
+ * @param grant the rights
+ * @param database what they are on
+ * @param user the account
+ * @param host where it comes from
+ * @param grant_option true: it may no longer grant either
+ * @param escape `_` and `%` in the database's name stand for themselves
+ * @example
+ * shop may not delete:
+ *   mysql_grants.absent:
+ *     - grant: delete
+ *     - database: shop.*
+ *     - user: shop
+ */
+export const absent = async (
+  name: string,
+  {
+    grant = null,
+    database = null,
+    user = null,
+    host = 'localhost',
+    grant_option = false,
+    escape: escaped = true,
+    ...where
+  }: Options = {},
+): Promise<StateReturn> => {
+  if (!grant || !database || !user)
+    return failed(name, 'mysql_grants.absent needs grant, database and user.');
+  const words = `${grant} on ${database} for ${user}@${host}`;
+  const options = { grant_option, escape: escaped, ...where };
+  try {
+    if (!(await salt('mysql.grant_exists')(grant, database, user, host, options)))
+      return unchanged(
+        name,
+        `Grant ${grant} on ${database} to ${user}@${host} is not present, so it cannot be revoked`,
+      );
+    const changes = { [name]: 'Absent' };
+    if (__opts__.test) return would(name, `MySQL grant ${name} is set to be revoked`, changes);
+    await salt('mysql.grant_revoke')(grant, database, user, host, options);
+    return changed(name, `Grant ${words} has been revoked`, changes);
+  } catch (error) {
+    return failed(name, `Unable to revoke grant ${words} (${messageOf(error)})`);
+  }
+};

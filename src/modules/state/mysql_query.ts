@@ -1,0 +1,129 @@
+import { __opts__, type Plain, type StateReturn } from '../api.ts';
+import { writeAtomic } from '../lib/atomic-write.ts';
+import { messageOf, salt } from '../lib/call.ts';
+import { exists } from '../lib/file-paths.ts';
+import type { MysqlOptions } from '../lib/mysql-run.ts';
+import { mysqlVirtual } from '../lib/mysql-state.ts';
+import { changed, failed, unchanged, would } from '../lib/returns.ts';
+
+/** SQL that states run on a MySQL or MariaDB server. */
+export const __virtual__ = mysqlVirtual;
+
+type Options = {
+  output?: string | null;
+  grain?: string | null;
+  key?: string | null;
+  overwrite?: boolean;
+  check_db_exists?: boolean;
+} & MysqlOptions;
+
+/**
+ * Runs SQL. With `output` and `overwrite: false` it runs until there is an output.
+ *
+ * @param name a name for this
+ * @param database the database
+ * @param query the SQL
+ * @param output a file for the answer, or `grain`
+ * @param grain the grain for it
+ * @param key a key in that grain
+ * @param overwrite false: not when there is an output already
+ * @param check_db_exists fail when there is no such database
+ * @example
+ * count items:
+ *   mysql_query.run:
+ *     - database: shop
+ *     - query: SELECT COUNT(*) FROM items
+ *     - output: /var/lib/shop/items.json
+ *     - overwrite: false
+ */
+export const run = async (
+  name: string,
+  database: string,
+  query: string,
+  options: Options = {},
+): Promise<StateReturn> =>
+  execute(name, database, options, where => salt('mysql.query')(database, query, where));
+
+/**
+ * Runs a file of SQL.
+ *
+ * @param name a name for this
+ * @param database the database
+ * @param query_file the file, also `salt://`
+ * @param output a file for the answer, or `grain`
+ * @param grain the grain for it
+ * @param key a key in that grain
+ * @param overwrite false: not when there is an output already
+ * @param check_db_exists fail when there is no such database
+ * @example
+ * load schema:
+ *   mysql_query.run_file:
+ *     - database: shop
+ *     - query_file: salt://shop/schema.sql
+ *     - output: /var/lib/shop/schema.done
+ *     - overwrite: false
+ */
+export const run_file = async (
+  name: string,
+  database: string,
+  { query_file = null, ...options }: { query_file?: string | null } & Options = {},
+): Promise<StateReturn> =>
+  query_file
+    ? execute(name, database, options, where =>
+        salt('mysql.file_query')(database, query_file, where),
+      )
+    : failed(name, 'mysql_query.run_file needs query_file.');
+
+const execute = async (
+  name: string,
+  database: string,
+  options: Options,
+  work: (where: MysqlOptions) => Promise<Plain>,
+): Promise<StateReturn> => {
+  const {
+    output = null,
+    grain = null,
+    key = null,
+    overwrite = true,
+    check_db_exists = true,
+    ...where
+  } = options;
+  if (output === 'grain' && !grain)
+    return failed(name, 'The argument grain is missing: where should the answer be kept?');
+  try {
+    if (check_db_exists && !(await salt('mysql.db_exists')(database, where)))
+      return failed(name, `Database ${database} is not present`);
+    const place =
+      output === 'grain' ? `grain: ${grain}${key ? `:${key}` : ''}` : output ? output : undefined;
+    if (place && !overwrite && (await isKept(output, grain, key)))
+      return unchanged(
+        name,
+        `No execution needed. ${output === 'grain' ? 'Grain' : 'File'} ${output === 'grain' ? place.slice(7) : place} already set`,
+      );
+    const changes = { query: place ? `Executed. Output into ${place}` : 'Executed' };
+    if (__opts__.test)
+      return would(
+        name,
+        place
+          ? `Query would be executed, storing result in ${output === 'grain' ? place : `file: ${place}`}`
+          : 'Query would be executed, not storing result',
+        changes,
+      );
+    const answer = await work(where);
+    if (output === 'grain')
+      await salt('grains.set')(key ? `${grain}:${key}` : grain, answer, { force: true });
+    else if (output) writeAtomic(output, Buffer.from(`${JSON.stringify(answer)}\n`));
+    return changed(name, JSON.stringify(answer), changes);
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+};
+
+const isKept = async (
+  output: string | null,
+  grain: string | null,
+  key: string | null,
+): Promise<boolean> =>
+  output === 'grain'
+    ? (await salt('grains.get')(key ? `${grain}:${key}` : grain, null)) !== null
+    : exists(String(output));

@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { StateReturn } from '../../src/modules/api.ts';
+import * as accounts from '../../src/modules/exec/mysql/accounts.ts';
+import * as databases from '../../src/modules/exec/mysql/databases.ts';
+import * as rights from '../../src/modules/exec/mysql/grants.ts';
+import * as server from '../../src/modules/exec/mysql/server.ts';
+import { readAccounts } from '../../src/modules/lib/accounts.ts';
+import { covers, parseGrant, splitRights } from '../../src/modules/lib/mysql-grant.ts';
+import { which } from '../../src/modules/lib/which.ts';
+import * as database from '../../src/modules/state/mysql_database.ts';
+import * as grants from '../../src/modules/state/mysql_grants.ts';
+import * as query from '../../src/modules/state/mysql_query.ts';
+import * as user from '../../src/modules/state/mysql_user.ts';
+import { contextOf, testing, within } from './_context.ts';
+
+const daemon = which('mariadbd');
+const canRun = process.getuid?.() === 0 && daemon !== undefined && which('mariadb-install-db');
+
+test('reads what SHOW GRANTS of MySQL and MariaDB says', () => {
+  expect(
+    parseGrant('GRANT SELECT (a, b), INSERT ON `sh\\_op`.`it``em` TO `shop`@`%` WITH GRANT OPTION'),
+  ).toEqual({
+    grant: ['SELECT (a, b)', 'INSERT'],
+    database: 'sh_op.item',
+    user: 'shop',
+    host: '%',
+    grantOption: true,
+  });
+  expect(
+    parseGrant("GRANT USAGE ON *.* TO 'x'@'localhost' IDENTIFIED BY PASSWORD '*AB'")?.grant,
+  ).toEqual(['USAGE']);
+  expect(parseGrant('GRANT `reader`@`%` TO `shop`@`%`')).toBe(undefined);
+  expect(splitRights('select (b,a),all, Create  View')).toEqual([
+    'SELECT (a, b)',
+    'ALL PRIVILEGES',
+    'CREATE VIEW',
+  ]);
+  const all = [parseGrant('GRANT ALL PRIVILEGES ON `a`.* TO `u`@`h`')].filter(
+    one => one !== undefined,
+  );
+  expect(covers(all, { grant: ['SELECT'], database: 'a.*', grantOption: false })).toBe(true);
+  expect(covers(all, { grant: ['SELECT'], database: 'a.*', grantOption: true })).toBe(false);
+  expect(covers(all, { grant: ['SELECT'], database: 'b.*', grantOption: false })).toBe(false);
+});
+
+describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tsalt-my-'));
+  const where = { connection_unix_socket: join(folder, 'sock'), connection_user: 'root' };
+  const context = contextOf({ mysql: { ...server, ...databases, ...accounts, ...rights } });
+  let child: ChildProcess;
+  const ask = (sql: string, base = 'mysql') =>
+    within(context, () => server.query(base, sql, where));
+
+  beforeAll(async () => {
+    const account = (await readAccounts()).find(({ name }) => name === 'mysql');
+    chownSync(folder, account?.uid ?? 0, account?.gid ?? 0);
+    const common = ['--no-defaults', `--datadir=${join(folder, 'data')}`, '--user=mysql'];
+    const made = spawnSync(
+      'mariadb-install-db',
+      [...common, '--auth-root-authentication-method=normal', '--skip-test-db'],
+      { encoding: 'utf8' },
+    );
+    expect(made.status, made.stderr).toBe(0);
+    child = spawn(
+      String(daemon),
+      [
+        ...common,
+        `--socket=${where.connection_unix_socket}`,
+        '--skip-networking',
+        `--pid-file=${join(folder, 'pid')}`,
+        '--innodb-flush-log-at-trx-commit=0',
+      ],
+      { stdio: 'ignore' },
+    );
+    await vi.waitFor(() => expect(existsSync(where.connection_unix_socket)).toBe(true), {
+      timeout: 30_000,
+      interval: 100,
+    });
+  }, 60_000);
+
+  afterAll(async () => {
+    const ended = new Promise(resolve => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Test mode tells, the run does, and the next run has nothing to do. */
+  const settles = async (state: () => Promise<StateReturn>): Promise<string> => {
+    const told = await within(testing(context), state);
+    expect(told, String(told.comment)).toMatchObject({ result: null });
+    const done = await within(context, state);
+    expect(done, String(done.comment)).toMatchObject({ result: true });
+    expect(Object.keys(done.changes).length).toBeGreaterThan(0);
+    expect(await within(context, state)).toMatchObject({ result: true, changes: {} });
+    return String(done.comment);
+  };
+
+  test('makes, changes and removes a database', async () => {
+    await settles(() => database.present('sh_op`1', { character_set: 'latin1', ...where }));
+    expect(
+      await settles(() =>
+        database.present('sh_op`1', { character_set: 'utf8mb4', collate: 'utf8mb4_bin', ...where }),
+      ),
+    ).toBe(
+      'Database character set utf8mb4 != latin1 needs to be updated\nDatabase collate utf8mb4_bin != latin1_swedish_ci needs to be updated',
+    );
+    await settles(() => database.absent('sh_op`1', where));
+    await settles(() => database.present('sh_op', where));
+  });
+
+  test('makes accounts that can log in, changes how, removes them', async () => {
+    const name = `o'ha\\ra`;
+    expect(await settles(() => user.present(name, { password: `it's "a\\b`, ...where }))).toBe(
+      `The user ${name}@localhost has been added`,
+    );
+    const login = (password: string) =>
+      within(context, () => server.verify_login(name, password, where));
+    expect([await login(`it's "a\\b`), await login('wrong')]).toEqual([true, false]);
+    await settles(() => user.present(name, { password: 'other', ...where }));
+    expect([await login(`it's "a\\b`), await login('other')]).toEqual([false, true]);
+    await settles(() =>
+      user.present(name, { password_hash: '*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4', ...where }),
+    );
+    expect(await login('mypass')).toBe(true);
+    await settles(() => user.present(name, { allow_passwordless: true, ...where }));
+    await settles(() =>
+      user.present(name, { allow_passwordless: true, unix_socket: true, ...where }),
+    );
+    await settles(() => user.absent(name, where));
+    expect(await within(context, () => user.present('x', where))).toMatchObject({
+      result: false,
+      comment:
+        'Either password or password_hash must be specified, unless allow_passwordless is True',
+    });
+  });
+
+  test('grants and revokes rights', async () => {
+    await ask('CREATE TABLE sh_op.items (id int, name text)');
+    await settles(() => user.present('shop', { password: 'pw', ...where }));
+    const to = { user: 'shop', ...where };
+    await settles(() =>
+      grants.present('one', { grant: 'select,insert', database: 'sh_op.*', ...to }),
+    );
+    await settles(() =>
+      grants.present('one', {
+        grant: 'select,insert',
+        database: 'sh_op.*',
+        grant_option: true,
+        ...to,
+      }),
+    );
+    await settles(() => grants.absent('two', { grant: 'INSERT', database: 'sh_op.*', ...to }));
+    expect(await within(context, () => rights.user_grants('shop', 'localhost', where))).toContain(
+      'GRANT SELECT ON `sh\\_op`.* TO `shop`@`localhost` WITH GRANT OPTION',
+    );
+    await settles(() =>
+      grants.present('three', { grant: 'update', database: 'sh_op.*', revoke_first: true, ...to }),
+    );
+    expect(
+      await within(context, () =>
+        rights.grant_exists('SELECT', 'sh_op.*', 'shop', 'localhost', where),
+      ),
+    ).toBe(false);
+    await settles(() =>
+      grants.present('four', { grant: 'select (id), update', database: 'sh_op.items', ...to }),
+    );
+    await settles(() =>
+      grants.present('five', {
+        grant: 'all privileges',
+        database: '*.*',
+        ssl_option: [{ SUBJECT: '/CN=shop' }, { CIPHER: 'AES' }],
+        ...to,
+      }),
+    );
+    expect(
+      await within(context, () =>
+        grants.present('bad', { grant: 'all; drop', database: 'a.*', ...to }),
+      ),
+    ).toMatchObject({ result: false, comment: expect.stringContaining('not rights of MySQL') });
+  });
+
+  test('runs queries, and keeps their answer', async () => {
+    await ask("INSERT INTO items VALUES (1, 'a\\tb\\n\\\\c'), (2, NULL)", 'sh_op');
+    expect(await ask('SELECT * FROM items ORDER BY id', 'sh_op')).toMatchObject({
+      columns: ['id', 'name'],
+      results: [
+        ['1', 'a\tb\n\\c'],
+        ['2', null],
+      ],
+      'rows returned': 2,
+    });
+    const file = join(folder, 'answer.json');
+    const schema = join(folder, 'schema.sql');
+    writeFileSync(schema, 'CREATE TABLE more (id int);\nINSERT INTO more VALUES (1), (2);\n');
+    await settles(() =>
+      query.run_file('load', 'sh_op', {
+        query_file: schema,
+        output: file,
+        overwrite: false,
+        ...where,
+      }),
+    );
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ 'rows affected': 2 });
+    expect(await within(context, () => query.run('q', 'nope', 'SELECT 1', where))).toMatchObject({
+      result: false,
+      comment: 'Database nope is not present',
+    });
+    await expect(ask('SELEC 1')).rejects.toThrow(/^MySQL Error 1064: /);
+  });
+
+  test('a login that fails is a sentence', async () => {
+    const ret = await within(context, () =>
+      user.present('x', {
+        password: 'y',
+        ...where,
+        connection_user: 'nobody',
+        connection_pass: 'no',
+      }),
+    );
+    expect(ret).toMatchObject({ result: false });
+    expect(ret.comment).toContain("MySQL Error 1045: Access denied for user 'nobody'@'localhost'");
+  });
+});
