@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -21,7 +22,8 @@ export type Ownership = { readonly uid?: number; readonly gid?: number; readonly
 /**
  * Puts content in a file's place in one step: a temporary file beside it gets the content, owner
  * and mode, reaches the disk, and takes the name. Readers see the old file or the new one. Owner
- * and mode of an existing file are kept unless `ownership` says otherwise.
+ * and mode of an existing file are kept unless `ownership` says otherwise; its access list and
+ * extended attributes are kept where the host's `cp` can copy them.
  */
 export const writeAtomic = (
   path: string,
@@ -57,6 +59,7 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
   const uid = ownership.uid ?? old?.uid;
   const gid = ownership.gid ?? old?.gid;
   const mode = ownership.mode ?? (old && old.mode & 0o7777) ?? 0o666 & ~process.umask();
+  if (old) keepAttributes(path, temp.fd);
   own(temp.fd, uid, gid);
   fchmodSync(temp.fd, mode);
   fsyncSync(temp.fd);
@@ -84,6 +87,18 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
     }
     discardTemp(temp);
   }
+};
+
+/**
+ * Only a program can read these. It gets the new file as a descriptor: by its name, whoever owns
+ * the folder could have it change another file.
+ */
+const keepAttributes = (from: string, fd: number): void => {
+  if (process.platform !== 'linux') return;
+  const source = from.startsWith('/') ? from : `./${from}`;
+  spawnSync('cp', ['--attributes-only', '--preserve=mode,xattr', source, '/proc/self/fd/3'], {
+    stdio: ['ignore', 'ignore', 'ignore', fd],
+  });
 };
 
 /** A file that is a mount point (`/etc/hosts` in a container) cannot be renamed over. */
