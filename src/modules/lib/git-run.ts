@@ -25,7 +25,12 @@ export const git = async (
     cwd: options.cwd,
     runas: options.user ?? undefined,
     plainLocale: true,
-    env: { GIT_TERMINAL_PROMPT: '0', GIT_SSH_COMMAND: ssh.join(' ') },
+    env: {
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_SSH_COMMAND: ssh.join(' '),
+      // Looking at a clone must not rewrite its index: a run without changes leaves no trace.
+      GIT_OPTIONAL_LOCKS: '0',
+    },
   });
   if (result.code !== 0 && !options.ignore) {
     const said = redact(result.stderr.trim() || result.stdout.trim());
