@@ -109,6 +109,7 @@ const connect = async (
     artifact: await shared.artifact(),
     handlers: site.handlers(),
     ...(early ? { early: early.send } : {}),
+    ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {
       'state-start': (started: StateStarted) => {
         if (site.isOwnRun) shared.emit({ type: 'state-start', host: host.id, ...started });

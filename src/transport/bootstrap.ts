@@ -37,6 +37,8 @@ export type RuntimeOptions = {
   readonly askSudoPassword?: () => Promise<Secret>;
   /** Run `ssh_pre_flight` even where it has run. */
   readonly preFlight?: boolean;
+  /** What sort of run it is, a word: see `LoaderConfig`. */
+  readonly kind?: 'state';
   /** Leave nothing on the host. */
   readonly wipe?: boolean;
   /** A workspace with a random name, for this run only; implies `wipe`. */
@@ -180,6 +182,7 @@ class Run {
       ...(this.#suffix === '' ? {} : { suffix: this.#suffix }),
       ...((wipe && !host.disable_wipe) || randomDir ? { wipe: true } : {}),
       ...(host.cmd_umask === undefined ? {} : { umask: host.cmd_umask }),
+      ...(this.#options.kind === undefined ? {} : { kind: this.#options.kind }),
     };
     const base64 = (text: string): string => `'${Buffer.from(text).toString('base64')}'`;
     return become.wrap(

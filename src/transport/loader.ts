@@ -16,6 +16,8 @@ export type LoaderConfig = {
   readonly wipe?: boolean;
   /** Octal umask of the runtime. */
   readonly umask?: string;
+  /** Runs of one kind share a code cache: V8 reads it whole, so it holds what they use. */
+  readonly kind?: string;
 };
 
 /** The frame that brings the artifact: only the loader knows this type. */
@@ -121,7 +123,7 @@ var tried = [];
     if (!put(file, source)) file = undefined;
     else tidy(dir);
   }
-  var cacheFile = file && file + '.' + process.version + '-' + process.arch + '.cache';
+  var cacheFile = file && file + '.' + process.version + '-' + process.arch + (config.kind ? '-' + config.kind : '') + '.cache';
   var cache = cacheFile && readOwn(cacheFile), cachedData;
   if (cache && cache.length > 32 && sha256(cache.slice(32)).equals(cache.slice(0, 32))) cachedData = cache.slice(32);
   var script = new (require('vm').Script)('(function(require,process,TS){' + source.toString() + '\n})', { filename: file || config.sha + '.js', cachedData: cachedData });
