@@ -82,6 +82,8 @@ const readModule = (
     meta: {
       ...base,
       ...(typeof virtualname === 'string' ? { virtualname } : {}),
+      ...(virtual?.names.length ? { virtual: virtual.names } : {}),
+      ...(virtual?.computed ? { anyName: true } : {}),
       ...(doc?.text ? { doc: doc.text } : {}),
       ...(doc && Object.keys(doc.tags).length > 0 ? { tags: doc.tags } : {}),
       functions: functions.sort((a, b) => (a.name < b.name ? -1 : 1)),

@@ -29,13 +29,13 @@ export const checkCall = (
     return;
   }
   if (candidates.length === 0) {
-    // A module of the user's may give itself any name in `__virtual__`, which only the host runs.
+    // What `__virtual__` says is known on the host only.
     if (
       modules.some(
         module =>
           !module.builtin &&
           module.kind === 'exec' &&
-          module.virtualname === undefined &&
+          (module.anyName === true || module.virtual?.includes(moduleName) === true) &&
           module.functions.some(item => item.name === name),
       )
     )

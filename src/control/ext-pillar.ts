@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { missing, traverse } from '../data/traverse.ts';
-import { type Data, type Dict, isDict, toData } from '../data/value.ts';
+import { type Data, type Dict, isDict, toData, toPlainDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { fnmatch } from '../targeting/glob.ts';
 import { loadYaml } from '../yaml/load.ts';
+import type { OwnSource } from './own-modules.ts';
 
 /** What an external source may depend on. */
 export type ExtPillarInput = {
@@ -17,6 +18,8 @@ export type ExtPillarInput = {
   readonly dir: string;
   /** Names of the nodegroups the host is in. */
   readonly nodegroups: () => readonly string[];
+  /** Sources of the user's (`_pillar`), by name: they go before those that are built in. */
+  readonly own?: ReadonlyMap<string, OwnSource>;
 };
 
 type Source = (settings: Plain, input: ExtPillarInput) => Promise<Data>;
@@ -32,16 +35,24 @@ export const extPillar = async (
   const results: { name: string; data: Dict }[] = [];
   for (const entry of sources)
     for (const [name, settings] of Object.entries(entry)) {
-      const source = known[name];
+      const source = ownSource(input.own?.get(name)) ?? builtIn(name);
       if (!source)
         throw new TsaltError('ext-pillar', `Unknown ext_pillar "${name}".`, {
           kind: 'pillar',
-          hint: `Known are: ${Object.keys(known).join(', ')}.`,
+          hint: `Known are: ${[...Object.keys(known), ...(input.own?.keys() ?? [])].join(', ')}.`,
         });
       results.push({ name, data: await runSource(name, source, settings, input) });
     }
   return results;
 };
+
+const builtIn = (name: string): Source | undefined =>
+  Object.hasOwn(known, name) ? known[name] : undefined;
+
+const ownSource = (own: OwnSource | undefined): Source | undefined =>
+  own &&
+  (async (settings, { id, pillar }) =>
+    toData((await own(id, toPlainDict(pillar), settings)) as Plain));
 
 const runSource = async (
   name: string,

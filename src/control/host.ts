@@ -41,20 +41,21 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
   const site = new Site(shared, host, refuse, run.gate?.ready);
   try {
     if (shared.request.raw === undefined && !run.isTarget && needsNoHost(fun)) {
-      site.learn(await shared.artifact());
+      site.learn(await shared.artifact(), await shared.ownModules());
       return await dispatch(run, site, undefined);
     }
     phase(run, 'connect');
     connection = await logIn(run);
     if (shared.request.raw !== undefined)
       return await rawShell(run, connection, shared.request.raw);
+    // Before anything is sent: an early call may ask for its pillar at once.
+    site.learn(await shared.artifact(), await shared.ownModules());
     const early = await earlyCall(run, site);
     const opening = connect(run, connection, site, early);
     prepare(run, site);
     link = await opening;
     site.greet(link.hello.grains, link.peer);
     run.gate?.connected();
-    site.learn(await shared.artifact());
     if (run.isTarget && !(await run.isTarget(site))) return undefined;
     const result = await dispatch(run, site, early);
     if (run.signal.aborted) throw cancelled(host.id);

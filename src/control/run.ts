@@ -12,6 +12,7 @@ import { controlFunctions } from '../wrapper/table.ts';
 import { type Gate, newBarrier } from './barrier.ts';
 import { checkCall } from './check-call.ts';
 import { runHost } from './host.ts';
+import { type OwnModules, ownModules } from './own-modules.ts';
 import type { Shared } from './site.ts';
 import { pickTargets } from './targets.ts';
 
@@ -95,6 +96,7 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
   });
   // Awaited by every host; a failure is each host's own, so it must not count as unhandled here.
   artifact.catch(() => undefined);
+  let own: Promise<OwnModules> | undefined;
   const log = (message: string): void =>
     emit({ type: 'log', level: 'info', module: 'node', message });
   return {
@@ -103,6 +105,10 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
     fileRoots,
     pillarRoots: new FileRoots(config.pillar_roots),
     artifact: () => artifact,
+    ownModules: () => {
+      own ??= artifact.then(built => ownModules(config, built));
+      return own;
+    },
     nodeSource: nodeSource({ cacheDir: config.cachedir, log }),
   };
 };

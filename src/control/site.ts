@@ -50,6 +50,7 @@ import { checkChunks } from './check-chunks.ts';
 import { extPillar } from './ext-pillar.ts';
 import { FileRefs, fileHandlers, type TemplateRenderer } from './file-requests.ts';
 import { hostOpts, runOpts, templateOpts } from './host-opts.ts';
+import { noOwnModules, type OwnModules } from './own-modules.ts';
 import { NeedsHost, prefetch } from './prefetch.ts';
 import { renderSettings, slsLoader } from './sls-loader.ts';
 
@@ -57,6 +58,8 @@ import { renderSettings, slsLoader } from './sls-loader.ts';
 export type Shared = {
   readonly request: Request;
   readonly artifact: () => Promise<Artifact>;
+  /** Modules of the user's for the control node's own work. */
+  readonly ownModules: () => Promise<OwnModules>;
   readonly fileRoots: FileRoots;
   readonly pillarRoots: FileRoots;
   readonly emit: (event: RunEvent) => void;
@@ -199,7 +202,13 @@ export class Site {
     const { pillar: compiled, problems } = await compilePillar({
       loader: loaderWith(pillar),
       loaderWith,
-      subject: { id: this.host.id, grains: this.#grains, pillar, nodegroups: config.nodegroups },
+      subject: {
+        id: this.host.id,
+        grains: this.#grains,
+        pillar,
+        nodegroups: config.nodegroups,
+        matchers: this.#own.matchers,
+      },
       options: {
         stateTop: config.state_top,
         pillarenv: settings.pillarenv ?? config.pillarenv,
@@ -338,6 +347,7 @@ export class Site {
       masterOpts: config.options,
       config,
       nodegroups: config.nodegroups,
+      matchers: this.#own.matchers,
       pillar: this.pillar,
       compilePillar: this.compilePillar,
       refreshPillar: this.refreshPillar,
@@ -424,9 +434,11 @@ export class Site {
   }
 
   #modules: WrapperContext['modules'] = [];
-  /** Learns the artifact's modules: for docs and argument checks. */
-  learn(artifact: Artifact): void {
+  #own = noOwnModules;
+  /** Learns the artifact's modules, for docs and argument checks, and those of the control node. */
+  learn(artifact: Artifact, own: OwnModules): void {
     this.#modules = artifact.modules;
+    this.#own = own;
   }
 
   #need(): Peer {
@@ -469,6 +481,7 @@ export class Site {
             nodegroups: config.nodegroups,
           }),
         ),
+      own: this.#own.sources,
     });
     return new Map(results.flatMap(({ data }) => [...data]));
   };

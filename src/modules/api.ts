@@ -135,12 +135,19 @@ export const ctx: ContractContext = view(
   context => context.ctx ?? { test: context.opts.test === true },
 );
 
+const caller = new AsyncLocalStorage<string>();
+
+/** Runs a function of a module: `log` names that module meanwhile. For the loader. */
+export const asModule = <T>(module: string, work: () => T): T => caller.run(module, work);
+
 /** A logger for one module. Lines reach the control node with host, module and level. */
-export const getLogger = (module: string): Logger => {
+export const getLogger = (module: string): Logger => loggerOf(() => module);
+
+const loggerOf = (module: () => string): Logger => {
   const at =
     (level: LogLevel) =>
     (...parts: unknown[]): void =>
-      getContext().log(level, module, parts.map(showPart).join(' '));
+      getContext().log(level, module(), parts.map(showPart).join(' '));
   return {
     trace: at('trace'),
     debug: at('debug'),
@@ -160,8 +167,8 @@ const showPart = (part: unknown): string =>
       ? part.message
       : (JSON.stringify(part) ?? String(part));
 
-/** The logger of whoever calls; `getLogger(name)` names the module. */
-export const log: Logger = getLogger('module');
+/** The logger of the module whose function runs; `getLogger(name)` gives it another name. */
+export const log: Logger = loggerOf(() => caller.getStore() ?? 'module');
 
 /** The base of the errors a module may throw to fail its call with a message for the user. */
 export class SaltError extends Error {

@@ -1,4 +1,5 @@
 import { showError, TsaltError } from '../protocol/error.ts';
+import type { RunEvent } from '../protocol/event.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import { harmless } from './text.ts';
 
@@ -8,9 +9,13 @@ const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'quiet
 export const isLogged = (level: LogLevel, least: LogLevel | 'quiet'): boolean =>
   levels.indexOf(level) >= levels.indexOf(least);
 
-/** A log line as Salt's console shows it. */
-export const logLine = (level: LogLevel, host: string | undefined, message: string): string =>
-  `[${level.toUpperCase().padEnd(8)}] ${host === undefined ? '' : `${harmless(host)}: `}${harmless(message)}`;
+/** A log line as Salt's console shows it; of a host's line it says which module of which host. */
+export const logLine = ({ level, host, module, message }: LogEvent): string => {
+  const from = host === undefined ? '' : `${harmless(host)}: ${harmless(module)}: `;
+  return `[${level.toUpperCase().padEnd(8)}] ${from}${harmless(message)}`;
+};
+
+type LogEvent = RunEvent & { readonly type: 'log' };
 
 /** What a person sees of an error: one sentence, the place, what to do; never a stack. */
 export const errorText = (error: unknown): string =>

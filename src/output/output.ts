@@ -17,9 +17,7 @@ export const createOutput = async (request: OutputRequest): Promise<Output> => {
 const withLogFile = (output: Output, file: NonNullable<OutputRequest['logFile']>): Output => ({
   emit: event => {
     if (event.type === 'log' && isLogged(event.level, file.level))
-      file.write(
-        `${new Date().toISOString()} ${logLine(event.level, event.host, event.message)}\n`,
-      );
+      file.write(`${new Date().toISOString()} ${logLine(event)}\n`);
     output.emit(event);
   },
   pause: () => output.pause(),
@@ -125,9 +123,9 @@ class HostOutput implements Output {
     return own ?? loadFormat(name);
   }
 
-  #log({ level, host, message }: RunEvent & { type: 'log' }): void {
-    if (!isLogged(level, this.#request.logLevel)) return;
-    this.#request.complain(`${logLine(level, host, message)}\n`);
+  #log(event: RunEvent & { type: 'log' }): void {
+    if (!isLogged(event.level, this.#request.logLevel)) return;
+    this.#request.complain(`${logLine(event)}\n`);
   }
 
   #phase({ host, phase, detail }: RunEvent & { type: 'phase' }): void {

@@ -51,6 +51,10 @@ export type ModuleMeta = {
   readonly file: string;
   readonly path: string;
   readonly virtualname?: string;
+  /** Names that `__virtual__` may give, where the source tells them. */
+  readonly virtual?: readonly string[];
+  /** `__virtual__` computes its name: only a host can tell. */
+  readonly anyName?: true;
   readonly builtin: boolean;
   readonly saltenv?: string;
   readonly doc?: string;

@@ -1,5 +1,6 @@
 import { bind } from '../data/bind.ts';
 import {
+  asModule,
   CommandExecutionError,
   type FunctionTable,
   getContext,
@@ -96,7 +97,7 @@ class Modules implements FullRegistry {
   hook = async (module: string, name: string): Promise<AnyFunction | undefined> => {
     const chosen = await this.#choose('state', module, {});
     const value = chosen?.ok ? chosen.exports[name] : undefined;
-    return isFunction(value) ? value : undefined;
+    return isFunction(value) ? (...args) => asModule(module, () => value(...args)) : undefined;
   };
 
   names = (kind: Kind): readonly string[] => {
@@ -213,10 +214,12 @@ class Modules implements FullRegistry {
             signature: signature ?? openSignature,
             call: async (args, kwargs) => {
               if (!signature)
-                return found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : []));
+                return asModule(module, () =>
+                  found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : [])),
+                );
               const bound = bind(name, signature, args, kwargs);
               if (!bound.ok) throw new SaltInvocationError(bound.message);
-              return found.fun(...bound.values);
+              return asModule(module, () => found.fun(...bound.values));
             },
           } satisfies Resolved;
         });

@@ -34,9 +34,17 @@ export type Subject = {
   readonly grains: Dict;
   readonly pillar: Dict;
   readonly nodegroups: Nodegroups;
+  /** Matchers of the user's, by name: they go before those that are built in. */
+  readonly matchers?: Matchers;
   /** The host's data store (`data.*`), for `data` targets. */
   readonly data?: Dict;
 };
+
+/** Matchers that a project brings (`_matchers`). They answer at once. */
+export type Matchers = ReadonlyMap<
+  string,
+  (expression: Data, subject: Subject, delimiter: string) => boolean
+>;
 
 export type MatchOptions = { readonly delimiter?: string | undefined };
 
@@ -56,6 +64,8 @@ export const matches = (
   subject: Subject,
   options: MatchOptions = {},
 ): boolean => {
+  const own = subject.matchers?.get(type);
+  if (own) return own(expression, subject, options.delimiter ?? ':');
   if (!isMatchType(type)) throw unknownMatcher(type);
   return matchers[type](expression, subject, options.delimiter ?? ':');
 };

@@ -6,6 +6,7 @@ import type { LogLevel } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { StateResults } from '../protocol/result.ts';
+import type { Matchers } from '../targeting/match.ts';
 
 /** What a function of the control node works with: one host's run. Made by `control/site.ts`. */
 export type WrapperContext = {
@@ -18,6 +19,8 @@ export type WrapperContext = {
   readonly config: Config;
   /** Nodegroups as expressions, by name. */
   readonly nodegroups: Readonly<Record<string, string | readonly string[]>>;
+  /** Matchers of the user's, for top files. */
+  readonly matchers: Matchers;
   /** The pillar of this run, with the CLI's override; compiled once. Throws `pillarFailure` (`compiler/pillar.ts`) when it has errors. */
   readonly pillar: () => Promise<Dict>;
   /** The pillar compiled anew with other settings; throws as `pillar` does. */

@@ -194,6 +194,7 @@ export const matchTop = (view: StateView, top: Top): Matches =>
       grains: view.ctx.grains,
       pillar: view.pillar,
       nodegroups: view.ctx.nodegroups,
+      matchers: view.ctx.matchers,
     },
     { saltenv: view.saltenv, envs: view.loader.envs() },
   );

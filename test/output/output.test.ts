@@ -66,7 +66,7 @@ test('log lines go to standard error from their level on, made harmless', async 
   output.emit({ ...log, level: 'info', message: 'quiet' });
   output.emit({ ...log, level: 'warning', message: 'loud \u001b[2J' });
   await output.finish();
-  expect([out, err]).toEqual([[], ['[WARNING ] web1: loud ?[2J\n']]);
+  expect([out, err]).toEqual([[], ['[WARNING ] web1: m: loud ?[2J\n']]);
 });
 
 test('a log file has its own level and times', async () => {

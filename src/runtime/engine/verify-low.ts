@@ -26,6 +26,7 @@ export const verifyLow = async (registry: Registry, low: LowChunk): Promise<Veri
 const providersOf = ({ provider, providers }: LowChunk) => ({
   ...(typeof provider === 'string' ? { provider } : {}),
   ...(Array.isArray(provider) ? { providers: mergedProviders(provider) } : {}),
+  ...(Array.isArray(providers) ? { providers: mergedProviders(providers) } : {}),
   ...(typeof providers === 'object' && providers !== null && !Array.isArray(providers)
     ? { providers: providers as Record<string, string> }
     : {}),

@@ -16,6 +16,7 @@ const test = async (
       grains: ctx.grains,
       pillar: await ctx.pillar(),
       nodegroups: ctx.nodegroups,
+      matchers: ctx.matchers,
     },
     { delimiter: String(get('delimiter') ?? ':') },
   );
