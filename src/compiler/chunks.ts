@@ -20,7 +20,7 @@ export const chunksOf = (high: High): Chunks => {
     if (isOwnKey(id) || !isDict(body)) continue;
     for (const [state, args] of body)
       if (!isOwnKey(state) && Array.isArray(args))
-        problems.push(...addChunks(chunks, id, body, state, args));
+        addChunks({ chunks, problems }, id, body, state, args);
   }
   return { chunks: inOrder(chunks), problems };
 };
@@ -29,48 +29,48 @@ export const chunksOf = (high: High): Chunks => {
 export const lowChunks = (chunks: readonly Dict[]): LowChunk[] =>
   chunks.map(chunk => toPlainDict(chunk) as LowChunk);
 
+type Found = { readonly chunks: Dict[]; readonly problems: Problem[] };
+
 const addChunks = (
-  chunks: Dict[],
+  found: Found,
   id: DataKey,
   body: Dict,
   state: DataKey,
   args: readonly Data[],
-): Problem[] => {
+): void => {
   const chunk: Dict = new Map<DataKey, Data>().set('state', state).set('name', id);
-  for (const key of ['__sls__', '__env__']) {
-    const value = body.get(key);
-    if (value !== undefined) chunk.set(key, value);
-  }
+  const [sls, env] = [body.get('__sls__'), body.get('__env__')];
+  if (sls !== undefined) chunk.set('__sls__', sls);
+  if (env !== undefined) chunk.set('__env__', env);
   chunk.set('__id__', id);
   let fun: string | undefined;
-  const names: Data[] = [];
+  let names: Data[] | undefined;
   for (const arg of args) {
     if (typeof arg === 'string') fun = arg;
     if (!isDict(arg)) continue;
     for (const [key, value] of arg) {
-      if (key === 'names') names.push(...(Array.isArray(value) ? value : []));
+      if (key === 'names') names = [...(names ?? []), ...(Array.isArray(value) ? value : [])];
       // A state cannot say which module it is.
       else if (key === 'state') continue;
       else chunk.set(key, key === 'name' && typeof value !== 'string' ? id : value);
     }
   }
-  if (fun === undefined) return [];
-  if (names.length === 0) {
-    chunk.set('fun', fun);
-    chunks.push(chunk);
-    return [];
+  if (fun === undefined) return;
+  if (names && names.length > 0) {
+    addNamed(found, chunk, fun, names, body);
+    return;
   }
-  return addNamed(chunks, chunk, fun, names, body);
+  chunk.set('fun', fun);
+  found.chunks.push(chunk);
 };
 
 const addNamed = (
-  chunks: Dict[],
+  { chunks, problems }: Found,
   common: Dict,
   fun: string,
   names: readonly Data[],
   body: Dict,
-): Problem[] => {
-  const problems: Problem[] = [];
+): void => {
   for (const [index, entry] of unique(names).entries()) {
     const chunk = new Map(common);
     if (isDict(entry)) {
@@ -87,7 +87,6 @@ const addNamed = (
     chunk.set('fun', fun);
     chunks.push(chunk);
   }
-  return problems;
 };
 
 const unique = (names: readonly Data[]): Data[] => {

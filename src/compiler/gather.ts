@@ -22,7 +22,7 @@ export type Gathered = { readonly high: High; readonly problems: readonly Proble
  */
 export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
   const order = { next: 10_000, auto: options.autoOrder };
-  const parts = ownParts(tree);
+  const parts = ownParts(tree, order.auto);
   const shared = sharedIds(parts.values());
   const whole = newPart();
   for (const { asked, saltenv, loaded } of tree) {
@@ -54,6 +54,8 @@ type Part = {
   readonly included: Part[];
   /** The IDs that stand in several SLS of the run, as this part has them. */
   readonly claims: Map<DataKey, Data>;
+  /** The `order` arguments to be numbered when its turn comes. */
+  readonly orders: Dict[];
   readonly problems: Problem[];
 };
 
@@ -63,15 +65,16 @@ const newPart = (): Part => ({
   exclude: undefined,
   included: [],
   claims: new Map(),
+  orders: [],
   problems: [],
 });
 
-const ownParts = (tree: SlsTree): Map<LoadedSls, Part> => {
+const ownParts = (tree: SlsTree, auto: boolean): Map<LoadedSls, Part> => {
   const parts = new Map<LoadedSls, Part>();
   const open = tree.map(({ loaded }) => loaded);
   for (let one = open.pop(); one; one = open.pop()) {
     if (!('sls' in one)) continue;
-    parts.set(one, ownPart(one));
+    parts.set(one, ownPart(one, auto));
     open.push(...one.includes);
   }
   return parts;
@@ -112,7 +115,7 @@ const flatten = (
       else frame.part.problems.push(include);
       continue;
     }
-    if (order.auto) number(frame.part.states, order);
+    for (const own of frame.part.orders) own.set('order', order.next++);
     stack.pop();
     const parent = stack.at(-1);
     if (!parent) return frame.part;
@@ -148,7 +151,7 @@ const assemble = (whole: Part): High => {
   return high;
 };
 
-const ownPart = (loaded: LoadedSls): Part => {
+const ownPart = (loaded: LoadedSls, auto: boolean): Part => {
   const part = newPart();
   part.problems.push(...loaded.problems, ...loaded.includeProblems);
   const { data } = loaded;
@@ -158,7 +161,7 @@ const ownPart = (loaded: LoadedSls): Part => {
   if (source.has('extend')) takeExtend(source, loaded, part);
   if (source.has('exclude')) takeExclude(source, loaded, part);
   for (const [id, body] of source)
-    part.states.set(id, declare(id, body, source, loaded, part.problems));
+    part.states.set(id, declare(id, body, source, loaded, part, auto));
   return part;
 };
 
@@ -227,12 +230,17 @@ const declare = (
   body: Data,
   source: Dict,
   loaded: LoadedSls,
-  problems: Problem[],
+  { problems, orders }: Part,
+  auto: boolean,
 ): Data => {
   const { sls, saltenv } = loaded;
+  const own = auto ? orders : undefined;
   if (typeof body === 'string' && body.includes('.')) {
     const [module, fun] = splitFunctionName(body) as [string, string];
-    return new Map<DataKey, Data>().set('__sls__', sls).set('__env__', saltenv).set(module, [fun]);
+    return new Map<DataKey, Data>()
+      .set('__sls__', sls)
+      .set('__env__', saltenv)
+      .set(module, complete([], fun, own));
   }
   if (!isDict(body)) {
     const message = `ID ${pyStr(id)} in SLS ${sls} is not a dictionary`;
@@ -246,7 +254,7 @@ const declare = (
   for (const [key, args] of body) {
     if (!isPlainKey(key) || !Array.isArray(args)) copy.set(key, args);
     else if (key.includes('.')) dotted.push([key, args]);
-    else copy.set(key, copyOf(args));
+    else copy.set(key, complete(args, undefined, own));
   }
   // In order of definition; modules written without a function count from the start.
   for (const [key, args] of dotted) {
@@ -254,28 +262,24 @@ const declare = (
     if (copy.has(module)) {
       const message = `ID '${pyStr(id)}' in SLS '${sls}' contains multiple state declarations of the same type`;
       problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
-      copy.set(key, copyOf(args));
+      copy.set(key, complete(args, undefined, own));
       continue;
     }
-    copy.set(module, grownBy(args, fun));
+    copy.set(module, complete(args, fun, own));
   }
   addOrigin(copy, loaded);
   return copy;
 };
 
-/** Gives every state without `order` the next number. */
-const number = (high: High, order: Order): void => {
-  // `concat` makes lists of just the size: `push` would reserve room for a dozen more.
-  for (const body of high.values()) {
-    if (!isDict(body)) continue;
-    for (const [key, args] of body) {
-      if (typeof key !== 'string' || key.startsWith('_') || !Array.isArray(args)) continue;
-      if (args.some(arg => isDict(arg) && firstKey(arg) === 'order')) continue;
-      const numbered = new Map<DataKey, Data>().set('order', order.next);
-      body.set(key, grownBy(args, numbered));
-      order.next += 1;
-    }
+/** The arguments with the function and, where none is written, an `order` to be numbered. */
+const complete = (args: Data[], fun: string | undefined, orders: Dict[] | undefined): Data[] => {
+  const more: Data[] = fun === undefined ? [] : [fun];
+  if (orders && !args.some(arg => isDict(arg) && firstKey(arg) === 'order')) {
+    const order: Dict = new Map();
+    orders.push(order);
+    more.push(order);
   }
+  return grownBy(args, more);
 };
 
 const conflict = (id: DataKey, first: Data, second: Data): Problem => {

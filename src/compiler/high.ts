@@ -39,9 +39,10 @@ export const emptyCopyOf = (node: Dict): Dict => {
   return copy;
 };
 
-/** The list with one more item, as a copy that knows where its original was written. */
-export const grownBy = (list: Data[], item: Data): Data[] => {
-  const grown: Data[] & Marked = list.concat([item]);
+/** The list with further items, as a copy that knows where its original was written. */
+export const grownBy = (list: Data[], items: Data[]): Data[] => {
+  // `concat` makes lists of just the size: `push` would reserve room for a dozen more.
+  const grown: Data[] & Marked = list.concat(items);
   const from: Data[] & Marked = list;
   grown[originalKey] = from[originalKey] ?? from;
   return grown;

@@ -11,54 +11,66 @@ export const verifyHigh = (high: Data): Problem[] => {
   if (!isDict(high)) return [problem('High data is not a dictionary and is invalid', undefined)];
   const requisites: Requisites = new Map();
   const problems: Problem[] = [];
-  for (const [id, body] of high)
-    if (!isOwnKey(id)) problems.push(...verifyId(id, body, high, requisites));
+  const all: Checking = { high, requisites, problems };
+  for (const [id, body] of high) if (!isOwnKey(id)) verifyId(id, body, all);
   return problems;
 };
 
 /** What each ID's latest requisite statement names, and in which state it stands: Salt's check for pairs. */
 type Requisites = Map<DataKey, Statement>;
-type Statement = { readonly state: string; readonly named: Named };
-/** What a statement names: mostly one thing, then no map is needed. */
-type Named = { value: Data; key: string; readonly more: Map<Data, string> | undefined };
-
-const nameAdded = (named: Named, value: Data, key: string): void => {
-  named.value = value;
-  named.key = key;
-  named.more?.set(value, key);
+/** A statement mostly names one thing: then no map is needed. */
+type Statement = {
+  readonly state: string;
+  value: Data;
+  key: string;
+  readonly more: Map<Data, string> | undefined;
 };
 
-const isNamed = (named: Named, value: Data, key: string): boolean =>
-  named.more ? named.more.get(value) === key : named.value === value && named.key === key;
+const nameAdded = (statement: Statement, value: Data, key: string): void => {
+  statement.value = value;
+  statement.key = key;
+  statement.more?.set(value, key);
+};
 
-const verifyId = (id: DataKey, body: Data, high: High, requisites: Requisites): Problem[] => {
-  const problems: Problem[] = [];
-  const at = (...path: unknown[]) => placeOf([high, body, ...path.slice(0, -1)], path.at(-1));
+const isNamed = ({ more, value, key }: Statement, name: Data, state: string): boolean =>
+  more ? more.get(name) === state : value === name && key === state;
+
+/** What the checks of all states share; they put what they find into `problems`. */
+type Checking = {
+  readonly high: High;
+  readonly requisites: Requisites;
+  readonly problems: Problem[];
+};
+
+const verifyId = (id: DataKey, body: Data, all: Checking): void => {
+  const { high, problems } = all;
   if (typeof id !== 'string') {
     const message =
       `ID '${pyStr(id)}' in SLS '${pyStr(slsOf(body))}' is not formed as a string, ` +
       `but is a ${pyType(id)}. It may need to be quoted.`;
-    problems.push(problem(message, at()));
+    problems.push(problem(message, placeOf([high, body])));
   }
   if (!isDict(body)) {
     const message = `The type ${pyStr(id)} in ${pyStr(body)} is not formatted as a dictionary`;
-    return [...problems, problem(message, at())];
+    problems.push(problem(message, placeOf([high, body])));
+    return;
   }
-  const sls = pyStr(slsOf(body));
   for (const [key, args] of body) {
     if (isOwnKey(key)) continue;
     const state = pyStr(key);
     if (args === null) {
       const message =
-        `ID '${pyStr(id)}' in SLS '${sls}' contains a short declaration (${state}) with a ` +
+        `ID '${pyStr(id)}' in SLS '${pyStr(slsOf(body))}' contains a short declaration (${state}) with a ` +
         'trailing colon. When not passing any arguments to a state, the colon must be omitted.';
-      problems.push(problem(message, at(key), `Write "${state}: []" or drop the colon.`));
+      const at = placeOf([high, body], key);
+      problems.push(problem(message, at, `Write "${state}: []" or drop the colon.`));
     } else if (!Array.isArray(args)) {
-      const message = `State '${pyStr(id)}' in SLS '${sls}' is not formed as a list`;
-      problems.push(problem(message, at(key), 'Each argument starts with "- ".'));
-    } else problems.push(...verifyState({ id, body, state, args, sls, requisites }));
+      const message = `State '${pyStr(id)}' in SLS '${pyStr(slsOf(body))}' is not formed as a list`;
+      problems.push(
+        problem(message, placeOf([high, body], key), 'Each argument starts with "- ".'),
+      );
+    } else verifyState({ id, body, state, args, sls: pyStr(slsOf(body)) }, all);
   }
-  return problems;
 };
 
 type StateToVerify = {
@@ -67,32 +79,34 @@ type StateToVerify = {
   readonly state: string;
   readonly args: readonly Data[];
   readonly sls: string;
-  readonly requisites: Requisites;
 };
 
-const verifyState = (one: StateToVerify): Problem[] => {
+const verifyState = (one: StateToVerify, all: Checking): void => {
   const { id, body, state, args, sls } = one;
-  const problems: Problem[] = [];
-  const functions = state.includes('.') ? [splitFunctionName(state)[1] ?? ''] : [];
+  const { problems } = all;
+  let functions = state.includes('.') ? 1 : 0;
   for (const arg of args) {
     if (typeof arg === 'string') {
-      functions.push(arg);
+      functions += 1;
       if (arg.trim().includes(' ')) problems.push(whitespace(one, arg));
-    } else if (isDict(arg) && arg.size > 0) problems.push(...verifyArgument(one, arg));
+    } else if (isDict(arg) && arg.size > 0) verifyArgument(one, arg, all);
   }
-  const name = pyStr(id);
-  if (functions.length === 0 && state !== 'require' && state !== 'watch') {
-    const message = `No function declared in state '${name}' in SLS '${sls}'`;
+  if (functions === 0 && state !== 'require' && state !== 'watch') {
+    const message = `No function declared in state '${pyStr(id)}' in SLS '${sls}'`;
     problems.push(problem(message, placeOf([body], state), `Write "${state}.<function>:".`));
   }
-  if (functions.length > 1) {
+  if (functions > 1) {
     const message =
-      `Too many functions declared in state '${name}' in SLS '${sls}'. ` +
-      `Please choose one of the following: ${functions.join(', ')}`;
+      `Too many functions declared in state '${pyStr(id)}' in SLS '${sls}'. ` +
+      `Please choose one of the following: ${functionsOf(state, args).join(', ')}`;
     problems.push(problem(message, placeOf([body], state)));
   }
-  return problems;
 };
+
+const functionsOf = (state: string, args: readonly Data[]): string[] => [
+  ...(state.includes('.') ? [splitFunctionName(state)[1] ?? ''] : []),
+  ...args.filter(arg => typeof arg === 'string'),
+];
 
 const whitespace = ({ id, body, state, sls }: StateToVerify, arg: string): Problem =>
   problem(
@@ -108,46 +122,49 @@ const checkedRequisites: ReadonlySet<unknown> = new Set([
   'onchanges',
 ]);
 
-const verifyArgument = (one: StateToVerify, arg: Dict): Problem[] => {
-  const { id, body, sls } = one;
+const verifyArgument = (one: StateToVerify, arg: Dict, all: Checking): void => {
   const key = firstKey(arg);
+  if (key !== 'names' && !checkedRequisites.has(key)) return;
+  const { id, body, sls } = one;
+  const { problems } = all;
   const value = arg.get(key ?? null) ?? null;
-  if (key !== 'names' && !checkedRequisites.has(key)) return [];
   const at = (): Problem['at'] => placeOf([body, arg], key);
-  const name = pyStr(id);
   if (key === 'names' && !Array.isArray(value)) {
-    const message = `The 'names' argument in state '${name}' in SLS '${sls}' needs to be formed as a list`;
-    return [problem(message, at())];
+    const message = `The 'names' argument in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`;
+    problems.push(problem(message, at()));
+    return;
   }
-  if (typeof key !== 'string' || key === 'names') return [];
+  if (typeof key !== 'string' || key === 'names') return;
   if (!Array.isArray(value)) {
-    const message = `The ${key} statement in state '${name}' in SLS '${sls}' needs to be formed as a list`;
-    return [problem(message, at(), `Write "- ${key}:" and below it "  - module: id".`)];
+    const message = `The ${key} statement in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`;
+    problems.push(problem(message, at(), `Write "- ${key}:" and below it "  - module: id".`));
+    return;
   }
-  const problems = verifyRequisites(one, value, at);
+  verifyRequisites(one, value, at, all);
   if (arg.size !== 1) {
-    const message = `Multiple dictionaries defined in argument of state '${name}' in SLS '${sls}'`;
+    const message = `Multiple dictionaries defined in argument of state '${pyStr(id)}' in SLS '${sls}'`;
     problems.push(problem(message, at()));
   }
-  return problems;
 };
 
 const verifyRequisites = (
-  { id, state, sls, requisites }: StateToVerify,
+  { id, state, sls }: StateToVerify,
   list: readonly Data[],
   at: () => Problem['at'],
-): Problem[] => {
-  const problems: Problem[] = [];
+  { requisites, problems }: Checking,
+): void => {
   const more = list.length > 1 ? new Map<Data, string>() : undefined;
-  const own: Statement = { state, named: { value: null, key: '', more } };
+  const own: Statement = { state, value: null, key: '', more };
   requisites.set(id, own);
   for (const item of list) {
-    const [key, value] = typeof item === 'string' ? ['id', item] : firstEntry(item);
-    if (key === undefined) {
+    const entry = isDict(item) ? firstOf(item) : undefined;
+    if (typeof item !== 'string' && !entry) {
       const message = `Requisite declaration ${pyStr(item)} in SLS ${sls} is not formed as a single key dictionary`;
       problems.push(problem(message, at()));
       continue;
     }
+    const key = entry ? pyStr(entry[0]) : 'id';
+    const value = entry ? entry[1] : item;
     if (key.includes('.')) {
       const message =
         `Invalid requisite type '${key}' in state '${pyStr(id)}', in SLS '${sls}'. Requisite types ` +
@@ -159,19 +176,15 @@ const verifyRequisites = (
       problems.push(problem(message, at()));
       continue;
     }
-    nameAdded(own.named, value, key);
+    nameAdded(own, value, key);
     const other = isKey(value) ? requisites.get(value) : undefined;
-    if (other && isNamed(other.named, id, state) && other.state === key) {
+    if (other && other.state === key && isNamed(other, id, state)) {
       const message = `A recursive requisite was found, SLS "${sls}" ID "${pyStr(id)}" ID "${pyStr(value)}"`;
       problems.push(problem(message, at(), 'Two states cannot each wait for the other.'));
     }
   }
-  return problems;
 };
 
-const firstEntry = (item: Data): [string, Data] | [undefined, null] => {
-  const entry = isDict(item) ? [...item][0] : undefined;
-  return entry ? [pyStr(entry[0]), entry[1]] : [undefined, null];
-};
+const firstOf = (dict: Dict): [DataKey, Data] | undefined => dict.entries().next().value;
 
 const isKey = (value: Data): value is DataKey => !Array.isArray(value) && !isDict(value);
