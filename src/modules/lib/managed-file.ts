@@ -19,8 +19,8 @@ import { isDir, isFile, isLink, realPath, statOf } from './file-paths.ts';
 import type { FoundSource } from './file-source.ts';
 import { makeDirs } from './make-dirs.ts';
 import { gidOf, uidOf } from './owner-names.ts';
+import { failed } from './returns.ts';
 import { applySelinux, restoreContext } from './selinux.ts';
-import { failed } from './state-return.ts';
 import { contentDiff } from './text-diff.ts';
 
 /** A file as a state wants it: content from a source or given as bytes, and who may use it. */

@@ -1,5 +1,5 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { failed, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 const ask = async (fun: string, ...args: unknown[]): Promise<string> =>
   (await __salt__[`alternatives.${fun}`]?.(...args)) || '';

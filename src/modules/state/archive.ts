@@ -5,6 +5,7 @@ import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
 import { commitTemp, openTemp } from '../lib/atomic-write.ts';
 import { cachePath } from '../lib/cache-dir.ts';
+import { messageOf } from '../lib/call.ts';
 import { type Account, applyPerms, permDifferences, readPerms } from '../lib/check-perms.ts';
 import { missingAccounts } from '../lib/file-checks.ts';
 import { hashFile } from '../lib/file-hash.ts';
@@ -19,9 +20,9 @@ import {
 } from '../lib/file-paths.ts';
 import { chooseSource, findSource } from '../lib/file-source.ts';
 import { makeDirs } from '../lib/make-dirs.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 import { sourceSum } from '../lib/source-hash.ts';
 import { redactUrl } from '../lib/source-url.ts';
-import { failed, messageOf, newReturn } from '../lib/state-return.ts';
 
 type ExtractedOptions = {
   source_hash?: string | null;

@@ -1,6 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { nameExists } from '../lib/owner-names.ts';
-import { failed, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 type Jobs = { jobs: { job: string; tag: string }[]; error?: string };
 

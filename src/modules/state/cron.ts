@@ -2,10 +2,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
 import type { CronJob, Crontab } from '../lib/crontab.ts';
 import { type Description, describedState } from '../lib/describe.ts';
 import { findSource } from '../lib/file-source.ts';
-import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 import { contentDiff } from '../lib/text-diff.ts';
 
 type Time = string | number;

@@ -1,6 +1,6 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type StateReturn } from '../api.ts';
-import { failed, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 /**
  * Sets variables of the run's environment: for commands of later states.

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
 import { type Description, describedState } from '../lib/describe.ts';
 import { warn } from '../lib/file-checks.ts';
-import { failed, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 type Hosts = Record<string, { aliases: string[]; comment?: string }>;
 

@@ -1,7 +1,8 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
 import { pyStr } from '../lib/python-text.ts';
-import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 export const __virtualname__ = 'ini';
 

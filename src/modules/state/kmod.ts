@@ -1,5 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { messageOf, newReturn } from '../lib/state-return.ts';
+import { messageOf } from '../lib/call.ts';
+import { newReturn } from '../lib/returns.ts';
 
 type KmodOptions = { persist?: boolean; mods?: string[] | null };
 

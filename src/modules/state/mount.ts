@@ -1,6 +1,7 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
 import { isDir, realPath } from '../lib/file-paths.ts';
-import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 type MountedOptions = {
   mkmnt?: boolean;

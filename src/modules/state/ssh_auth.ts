@@ -1,6 +1,7 @@
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type AuthorizedKey, parseKeyLine } from '../lib/authorized-keys.ts';
-import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+import { messageOf } from '../lib/call.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 type KeyOptions = {
   enc?: string;

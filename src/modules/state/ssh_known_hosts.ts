@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
-import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+import { messageOf } from '../lib/call.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 type PresentOptions = {
   user?: string | null;

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
 import { type Description, describedState } from '../lib/describe.ts';
-import { failed, messageOf, newReturn } from '../lib/state-return.ts';
+import { failed, newReturn } from '../lib/returns.ts';
 
 /**
  * Manages a kernel parameter: in the running kernel, and in a file for later boots.

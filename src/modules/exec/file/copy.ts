@@ -1,9 +1,9 @@
 import { copyFileSync, cpSync, renameSync, rmSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { applyPerms } from '../../lib/check-perms.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { fileStats } from '../../lib/file-stats.ts';
-import { messageOf } from '../../lib/state-return.ts';
 
 /**
  * Copies a file, or with `recurse` a directory; the copy has the source's owner and mode.

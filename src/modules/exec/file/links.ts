@@ -2,8 +2,8 @@ import { linkSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs
 import { dirname, normalize } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { discardTemp, openTemp } from '../../lib/atomic-write.ts';
+import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isLink, linkExists, realPath } from '../../lib/file-paths.ts';
-import { messageOf } from '../../lib/state-return.ts';
 
 /**
  * Makes a symlink.

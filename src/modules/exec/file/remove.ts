@@ -1,7 +1,7 @@
 import { rmSync, unlinkSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, lstatOf } from '../../lib/file-paths.ts';
-import { messageOf } from '../../lib/state-return.ts';
 
 /**
  * Removes a file, a symlink, or a directory with all it holds. False when nothing is there.

@@ -1,8 +1,8 @@
 import { readdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
-import { messageOf } from '../../lib/state-return.ts';
 
 type Removed = { deleted: string[]; errors: [string, string][]; result: boolean };
 

@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
+import { messageOf } from '../../lib/call.ts';
 import { readText, writeText } from '../../lib/edit-file.ts';
 import { exists, expandUser, realPath } from '../../lib/file-paths.ts';
-import { messageOf } from '../../lib/state-return.ts';
 import { decode } from '../../lib/text-diff.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, lstatOf } from '../../lib/file-paths.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
  * Makes sure that nothing is there: removes a file, a symlink, or a directory with all it holds.

@@ -1,7 +1,7 @@
 import type { Plain, PlainDict, StateReturn } from '../../api.ts';
 import { accumulators } from '../../lib/accumulators.ts';
 import { textList } from '../../lib/python-text.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
  * Collects text for the template or the block of another file state: as `accumulator[name]`.

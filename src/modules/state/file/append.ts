@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import { addedDiff, addedText, missingLines } from '../../lib/added-text.ts';
+import { messageOf } from '../../lib/call.ts';
 import { cannotEdit } from '../../lib/file-checks.ts';
 import { expandUser, isDir } from '../../lib/file-paths.ts';
 import { splitLines } from '../../lib/python-text.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 import { decode, isText } from '../../lib/text-diff.ts';
 import { touch } from './touch.ts';
 

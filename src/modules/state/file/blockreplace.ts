@@ -1,9 +1,10 @@
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import { accumulatedFor } from '../../lib/accumulators.ts';
 import { addedText } from '../../lib/added-text.ts';
+import { messageOf } from '../../lib/call.ts';
 import { cannotEdit } from '../../lib/file-checks.ts';
 import { expandUser } from '../../lib/file-paths.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type BlockOptions = {
   marker_start?: string;

@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { hashFile } from '../../lib/file-hash.ts';
 import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 import { sourceSum } from '../../lib/source-hash.ts';
 import { parseSource, redactUrl } from '../../lib/source-url.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
 
 type CachedOptions = {
   source_hash?: string;

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { type Account, checkPerms } from '../../lib/check-perms.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';
 import { hashFile } from '../../lib/file-hash.ts';
@@ -7,7 +8,7 @@ import { normalizeMode } from '../../lib/file-mode.ts';
 import { exists, expandUser, isAbs, isDir, isFile, linkExists } from '../../lib/file-paths.ts';
 import { fileStats } from '../../lib/file-stats.ts';
 import { groupName, primaryGid, userName } from '../../lib/owner-names.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type CopyOptions = {
   force?: boolean;

@@ -3,7 +3,7 @@ import { __opts__, __salt__, CommandExecutionError, type StateReturn } from '../
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { hashBytes, hashFile } from '../../lib/file-hash.ts';
 import { isFile } from '../../lib/file-paths.ts';
-import { newReturn } from '../../lib/state-return.ts';
+import { newReturn } from '../../lib/returns.ts';
 
 /**
  * Manages a file whose content is given in base64.

@@ -15,7 +15,7 @@ import { normalizeMode } from '../../lib/file-mode.ts';
 import { expandUser, isAbs, isDir, isFile, isLink, linkExists } from '../../lib/file-paths.ts';
 import { gidOf, uidOf } from '../../lib/owner-names.ts';
 import { pyStr } from '../../lib/python-text.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type DirectoryOptions = {
   user?: Account;

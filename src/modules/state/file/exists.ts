@@ -1,6 +1,6 @@
 import type { StateReturn } from '../../api.ts';
 import { expandUser, exists as isThere } from '../../lib/file-paths.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
  * Succeeds when the path is there. Changes nothing.

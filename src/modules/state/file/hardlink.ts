@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import type { Account } from '../../lib/check-perms.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';
 import { exists, expandUser, isAbs, isDir, isFile, lstatOf } from '../../lib/file-paths.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type HardlinkOptions = {
   force?: boolean;

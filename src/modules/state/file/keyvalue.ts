@@ -2,7 +2,7 @@ import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { readText, writeText } from '../../lib/edit-file.ts';
 import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
 import { setKeyValues } from '../../lib/key-values.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 import { splitAtNewlines } from '../../lib/text-diff.ts';
 
 type KeyValueOptions = {

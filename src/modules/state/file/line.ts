@@ -2,7 +2,7 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import type { Account } from '../../lib/check-perms.ts';
 import { cannotEdit } from '../../lib/file-checks.ts';
 import { exists, expandUser } from '../../lib/file-paths.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 import { managed } from './managed.ts';
 
 type LineOptions = {

@@ -1,5 +1,6 @@
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { accumulatedFor } from '../../lib/accumulators.ts';
+import { messageOf } from '../../lib/call.ts';
 import { checkContent } from '../../lib/check-cmd.ts';
 import { type Account, checkPerms, readPerms, type WantedPerms } from '../../lib/check-perms.ts';
 import { encodeText } from '../../lib/encode-text.ts';
@@ -15,8 +16,8 @@ import {
   plannedChanges,
   type WantedFile,
 } from '../../lib/managed-file.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 import type { SelinuxContext } from '../../lib/selinux.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
 
 type ManagedOptions = {
   source?: string | (string | PlainDict)[] | null;

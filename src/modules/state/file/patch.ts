@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { findSource } from '../../lib/file-source.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 import { type CommandResult, runCommand } from '../../lib/run-command.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
 import { which } from '../../lib/which.ts';
 import { splitWords } from '../../lib/words.ts';
 

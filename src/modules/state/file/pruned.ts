@@ -1,6 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { expandUser, isDir } from '../../lib/file-paths.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
  * Makes sure that an empty directory is not there; with `recurse` also the empty ones below it.

@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, linkExists } from '../../lib/file-paths.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
  * Moves a file or directory of this host, when it is still where it was.

@@ -1,7 +1,7 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { cannotEdit } from '../../lib/file-checks.ts';
 import { expandUser } from '../../lib/file-paths.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type ReplaceOptions = {
   count?: number;

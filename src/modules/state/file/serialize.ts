@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import type { Account } from '../../lib/check-perms.ts';
 import { encodeText } from '../../lib/encode-text.ts';
 import { missingAccounts, warn } from '../../lib/file-checks.ts';
@@ -9,8 +10,8 @@ import { normalizeMode } from '../../lib/file-mode.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { wrongPlace } from '../../lib/managed-arguments.ts';
 import { placeFile, plannedChanges, type WantedFile } from '../../lib/managed-file.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 import { serializerFor } from '../../lib/serialize-data.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
 import { repackDictList } from '../../lib/values.ts';
 
 type SerializeOptions = {

@@ -1,6 +1,7 @@
 import { readlinkSync, renameSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { type Account, applyPerms } from '../../lib/check-perms.ts';
 import {
   exists,
@@ -13,7 +14,7 @@ import {
   lstatOf,
 } from '../../lib/file-paths.ts';
 import { gidOf, groupName, primaryGid, uidOf, userName } from '../../lib/owner-names.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type SymlinkOptions = {
   force?: boolean;

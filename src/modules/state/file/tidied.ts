@@ -1,9 +1,10 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, statOf } from '../../lib/file-paths.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type TidiedOptions = {
   age?: number;

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { fileStats } from '../../lib/file-stats.ts';
-import { failed, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type TouchOptions = {
   atime?: string | number | null;

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { plainWord, redact } from '../../lib/git-run.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
  * Makes sure that a repository is cloned; a clone that is there stays as it is.

@@ -1,5 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { messageOf } from '../../lib/call.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type ConfigOptions = {
   value?: string | number | boolean | null;

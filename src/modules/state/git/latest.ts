@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { plainWord, redact } from '../../lib/git-run.ts';
-import { failed, messageOf, newReturn } from '../../lib/state-return.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
 
 type LatestOptions = {
   target?: string | null;
