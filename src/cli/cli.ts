@@ -40,6 +40,11 @@ const dispatch = async (given: Given, argv: readonly string[], env: Env): Promis
     process.stdout.write(await newModule(words.slice(2), config));
     return exitCode.ok;
   }
+  if (words[0] === 'node' && words[1] === 'fetch') {
+    const { fetchNodes } = await import('../control/fetch-node.ts');
+    process.stdout.write(await fetchNodes(words.slice(2), config));
+    return exitCode.ok;
+  }
   return runCall(given, config, env);
 };
 

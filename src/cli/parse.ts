@@ -16,6 +16,7 @@ const usage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value â€
 
 const otherUsage = [
   'module new KIND NAME   write a module of your own and its test',
+  'node fetch [PLATFORM]  get Node for hosts without it: linux-x64, linux-arm64',
   'clean <target>         remove what runs leave on the hosts',
 ]
   .map(line => `       tsalt-ssh ${line}`)

@@ -37,6 +37,8 @@ export type Config = {
   readonly known_hosts_file?: string;
   readonly ssh_wipe: boolean;
   readonly ssh_run_pre_flight: boolean;
+  /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
+  readonly node_mirror?: PlainDict;
   readonly state_top: string;
   readonly state_top_saltenv?: string;
   readonly top_file_merging_strategy: 'merge' | 'merge_all' | 'same';

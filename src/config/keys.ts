@@ -11,6 +11,7 @@ export const keys = {
   ssh_minion_opts: mapping,
   ssh_wipe: flag,
   ssh_run_pre_flight: flag,
+  node_mirror: mapping,
   state_top: text,
   state_top_saltenv: text,
   top_file_merging_strategy: oneOf('merge', 'merge_all', 'same'),
@@ -148,5 +149,4 @@ export const keptNames: readonly string[] = [
   'thin_extra_mods',
   'min_extra_mods',
   'age_identity_file',
-  'node_mirror',
 ];

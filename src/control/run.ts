@@ -6,6 +6,7 @@ import { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
+import { readMirrors } from '../transport/node-mirror.ts';
 import { nodeSource } from '../transport/node-source.ts';
 import { openTransport } from '../transport/open-transport.ts';
 import { controlFunctions } from '../wrapper/table.ts';
@@ -109,7 +110,11 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
       own ??= artifact.then(built => ownModules(config, built));
       return own;
     },
-    nodeSource: nodeSource({ cacheDir: config.cachedir, log }),
+    nodeSource: nodeSource({
+      cacheDir: config.cachedir,
+      mirrors: readMirrors(config.node_mirror),
+      log,
+    }),
   };
 };
 

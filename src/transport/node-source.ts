@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
 import { type NodeTarget, nodeFolder } from './node-cache.ts';
+import type { Mirror } from './node-mirror.ts';
 
 /** What a host without a usable Node says of itself, by `uname` (or by its too old Node). */
 export type Platform = {
@@ -32,6 +33,8 @@ export type NodeSource = {
    * @throws {TsaltError} `node-platform` where there is none, with what to do
    */
   readonly find: (platform: Platform, hostId: string) => Promise<NodeBinary>;
+  /** Where a host of this platform can download its Node itself. */
+  readonly mirror?: (platform: Platform) => Mirror | undefined;
 };
 
 export type NodeSourceOptions = {
@@ -39,11 +42,17 @@ export type NodeSourceOptions = {
   readonly cacheDir: string;
   /** May an official binary be fetched by npm when the cache has none? Default: yes. */
   readonly mayFetch?: boolean;
+  readonly mirrors?: ReadonlyMap<NodeTarget, Mirror>;
   readonly log?: (message: string) => void;
 };
 
 /** Binaries for hosts: this process's own where it fits, else official ones from the cache. */
-export const nodeSource = ({ cacheDir, mayFetch = true, log }: NodeSourceOptions): NodeSource => {
+export const nodeSource = ({
+  cacheDir,
+  mayFetch = true,
+  mirrors,
+  log,
+}: NodeSourceOptions): NodeSource => {
   const known = new Map<NodeTarget, Promise<NodeBinary>>();
   const make = async (
     target: NodeTarget,
@@ -60,6 +69,10 @@ export const nodeSource = ({ cacheDir, mayFetch = true, log }: NodeSourceOptions
     return await compressed(folder, await fetchNode(cacheDir, target));
   };
   return {
+    mirror: platform => {
+      const target = targetOf(platform);
+      return target && mirrors?.get(target);
+    },
     find: async (platform, hostId) => {
       const target = targetOf(platform);
       if (!target) throw unsupported(hostId, platform);

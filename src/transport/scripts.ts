@@ -52,16 +52,8 @@ fi
 exec "$n" -e "eval((Buffer.allocUnsafe?Buffer.from:Buffer)(process.argv[1],process.argv[2]).toString())" "$1" base64 "$2"
 `;
 
-/**
- * `$1` thin_dir, `$2` suffix, `$3` SHA-256 of the Node binary, `$4` bytes that follow on stdin
- * when `$5` is `count`. Takes the gzipped binary into the first place that has room and may
- * hold programs.
- */
-export const takeNode = `
-${preamble}
-${own}
-${home}
-export PATH
+/** Finds `$p`, the first place of `$1` thin_dir with suffix `$2` that can take and run a Node. */
+const placeForNode = `
 umask 077
 u=$(id -u)
 p=
@@ -79,6 +71,19 @@ if [ -z "$p" ]; then
 echo "TSALT1-FAILED place"
 exit 0
 fi
+`;
+
+/**
+ * `$1` thin_dir, `$2` suffix, `$3` SHA-256 of the Node binary, `$4` bytes that follow on stdin
+ * when `$5` is `count`. Takes the gzipped binary into the first place that has room and may
+ * hold programs.
+ */
+export const takeNode = `
+${preamble}
+${own}
+${home}
+export PATH
+${placeForNode}
 t=$p/.node-$$
 echo "TSALT1-SEND"
 if [ "$5" = count ]; then head -c "$4" | gzip -dc >"$t"; else gzip -dc >"$t"; fi
@@ -170,4 +175,35 @@ if [ -s "$f" ] && [ -n "$(tail -c 1 "$f")" ]; then
 echo >>"$f" || exit 1
 fi
 echo "$k" >>"$f"
+`;
+
+/**
+ * `$1` thin_dir, `$2` suffix, `$3` SHA-256 of the archive at the URL `$4`, `$5` the binary's path
+ * in it: the host downloads its Node itself.
+ */
+export const pullNode = `
+${preamble}
+${own}
+${home}
+export PATH
+${placeForNode}
+t=$p/.node-$$
+curl -fsSL -o "$t.tgz" "$4" 2>/dev/null || wget -q -O "$t.tgz" "$4" 2>/dev/null || rm -f "$t.tgz"
+r=fetch
+if [ -s "$t.tgz" ]; then
+r=hash
+if command -v sha256sum >/dev/null; then h=$(sha256sum <"$t.tgz"); else h=$(openssl dgst -sha256 -r <"$t.tgz"); fi
+if [ "\${h%% *}" = "$3" ]; then
+r=run
+tar -xzOf "$t.tgz" "$5" >"$t" 2>/dev/null
+chmod 700 "$t"
+if v=$("$t" --version 2>&1); then
+for f in "$p"/node-*; do rm -f "$f"; done
+mv -f "$t" "$p/node-$3"
+r=
+fi
+fi
+fi
+rm -f "$t.tgz" "$t"
+if [ -z "$r" ]; then echo "TSALT1-DONE $v"; else echo "TSALT1-FAILED $r" $v; fi
 `;

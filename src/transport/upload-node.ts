@@ -5,8 +5,9 @@ import type { Host } from '../protocol/host.ts';
 import type { Become } from './become.ts';
 import { Conversation, type Said } from './conversation.ts';
 import { readable } from './faults.ts';
+import type { Mirror } from './node-mirror.ts';
 import type { NodeSource, Platform } from './node-source.ts';
-import { takeNode } from './scripts.ts';
+import { pullNode, takeNode } from './scripts.ts';
 import { quoteWord, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
 
@@ -24,6 +25,9 @@ export type UploadOptions = {
 /** Hashing and unpacking 100 MB on a small host, after the last byte has left. */
 const unpackSeconds = 120;
 
+/** 40 MB over a thin line. */
+const downloadSeconds = 900;
+
 /**
  * Brings a Node binary to a host that has none, by a command of its own: streamed, checked by
  * hash and by running it, then renamed into place.
@@ -32,6 +36,8 @@ const unpackSeconds = 120;
 export const uploadNode = async (options: UploadOptions): Promise<void> => {
   const { connection, host, platform, become, suffix, signal, onPhase } = options;
   if (!options.nodeSource) throw noSource(host);
+  const mirror = options.nodeSource.mirror?.(platform);
+  if (mirror && (await pulled(options, mirror))) return;
   onPhase?.('upload-node', '0%');
   const node = await options.nodeSource.find(platform, host.id);
   const { pty } = become;
@@ -64,6 +70,41 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
     conversation.close(undefined);
   }
 };
+
+/** Has the host downloaded its Node itself? Not where it cannot reach the mirror. */
+const pulled = async (options: UploadOptions, mirror: Mirror): Promise<boolean> => {
+  const { connection, host, become, suffix, signal, onPhase } = options;
+  onPhase?.('upload-node', 'from the mirror');
+  const command = shCommand(pullNode, [
+    quoteWord(host.thin_dir ?? '', 'thin_dir'),
+    `'${suffix}'`,
+    `'${mirror.sha256}'`,
+    quoteWord(mirror.url, 'node_mirror'),
+    quoteWord(mirror.inside, 'node_mirror'),
+  ]);
+  const channel = await connection.exec(become.wrap(command), { pty: become.pty });
+  const conversation = new Conversation(connection, channel, become);
+  try {
+    const said = await conversation.next(downloadSeconds, signal);
+    const [word, reason] = said.by === 'shell' ? said.words : [];
+    if (word === 'FAILED' && reason === 'fetch') return false;
+    if (word === 'FAILED' && reason === 'hash') throw wrongMirror(host, mirror);
+    expectWord(host, said, 'DONE');
+    return true;
+  } finally {
+    conversation.close(undefined);
+  }
+};
+
+const wrongMirror = (host: Host, { url }: Mirror): TsaltError =>
+  new TsaltError(
+    'node-integrity',
+    `${host.id}: what came from ${url} has another hash; it was not run.`,
+    {
+      kind: 'host',
+      hint: 'Compare sha256 in node_mirror with SHASUMS256.txt of that release.',
+    },
+  );
 
 const expectWord = (host: Host, said: Said, wanted: string): void => {
   const words = said.by === 'shell' ? said.words : [];
