@@ -65,7 +65,7 @@ type Call = {
   readonly fun: string;
   readonly args: readonly Data[];
   readonly kwargs: Dict;
-  readonly raw?: string;
+  readonly raw?: NonNullable<Request['raw']>;
 };
 
 const callOf = ({ options, words }: Given): Call => {

@@ -34,8 +34,8 @@ export type Request = {
   readonly args: readonly Data[];
   /** `key=value` arguments, YAML-typed as Salt does. */
   readonly kwargs: Dict;
-  /** The shell command of `-r`; `fun` and `args` are then without meaning. */
-  readonly raw?: string;
+  /** The shell command of `-r`, or of each host; `fun` and `args` are then without meaning. */
+  readonly raw?: string | ((host: Host) => string);
   readonly config: Config;
   /** The whole roster, defaults filled in; control picks the targets. */
   readonly hosts: readonly Host[];

@@ -1,3 +1,4 @@
+import type { Request } from '../config/request.ts';
 import { splitFunctionName } from '../data/function-name.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
@@ -86,13 +87,15 @@ const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): void =>
   });
 
 /** By key, password or whatever the roster has; `--key-deploy` brings the key there first. */
-const logIn = async ({ shared, transport, host, signal }: HostRun): Promise<Connection> => {
+const logIn = async (run: HostRun): Promise<Connection> => {
+  const { shared, transport, host, signal } = run;
   const { options, ask } = shared.request;
-  if (!options.keyDeploy) return await transport.connect(host, { signal });
+  const connect = { signal, onPhase: (name: Phase) => phase(run, name) };
+  if (!options.keyDeploy) return await transport.connect(host, connect);
   const { connectDeployingKey } = await import('../transport/key-deploy.ts');
   const log = (message: string): void =>
     shared.emit({ type: 'log', host: host.id, level: 'info', module: 'key-deploy', message });
-  return await connectDeployingKey({ transport, host, ask, env: process.env, signal, log });
+  return await connectDeployingKey({ transport, host, ask, env: process.env, connect, log });
 };
 
 /** Starts the runtime on the host and waits for its hello. */
@@ -104,6 +107,7 @@ const connect = async (
 ): Promise<Link> => {
   const { host, shared } = run;
   const { options } = shared.request;
+  let begun = false;
   return openRuntime({
     connection,
     host,
@@ -113,7 +117,10 @@ const connect = async (
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {
       'state-start': (started: StateStarted) => {
-        if (site.isOwnRun) shared.emit({ type: 'state-start', host: host.id, ...started });
+        if (!site.isOwnRun) return;
+        if (!begun) phase(run, 'run', `first state ${started.tag}`);
+        begun = true;
+        shared.emit({ type: 'state-start', host: host.id, ...started });
       },
       state: (finished: StateFinished) => {
         if (site.finished(finished)) shared.emit({ type: 'state', host: host.id, ...finished });
@@ -207,9 +214,10 @@ const outputterOf = (site: Site, fun: string): Pick<HostResult, 'outputter'> => 
 const rawShell = async (
   run: HostRun,
   connection: Connection,
-  command: string,
+  raw: NonNullable<Request['raw']>,
 ): Promise<HostResult> => {
   const { host, shared, signal } = run;
+  const command = typeof raw === 'string' ? raw : raw(host);
   const { stdout, stderr, retcode } = await runRaw({
     connection,
     host,

@@ -78,7 +78,9 @@ const newHost = (): HostState => ({
 const words: Readonly<Record<Phase, string>> = {
   queued: 'waiting',
   connect: 'connecting',
+  auth: 'logging in',
   'pre-flight': 'pre-flight script',
+  bootstrap: 'looking for Node',
   'upload-node': 'sending Node',
   upload: 'sending the bundle',
   hello: 'starting',

@@ -60,7 +60,9 @@ export type RunEvent =
 export type Phase =
   | 'queued'
   | 'connect'
+  | 'auth'
   | 'pre-flight'
+  | 'bootstrap'
   | 'upload-node'
   | 'upload'
   | 'hello'

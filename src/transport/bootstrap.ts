@@ -137,7 +137,8 @@ class Run {
   }
 
   async attempt(become: Become): Promise<Begun> {
-    const { connection, host, signal, timeouts } = this.#options;
+    const { connection, host, onPhase, signal, timeouts } = this.#options;
+    onPhase?.('bootstrap');
     const channel = await connection.exec(this.#command(become), { pty: become.pty });
     const conversation = new Conversation(connection, channel, become);
     const seconds = timeouts?.hello ?? host.timeout;
@@ -209,8 +210,8 @@ class Run {
 
   async #sendArtifact(conversation: Conversation): Promise<void> {
     const { artifact, onPhase } = this.#options;
-    onPhase?.('upload');
     const bytes = await artifact.compressed();
+    onPhase?.('upload', `${bytes.length} bytes`);
     const head = Buffer.alloc(5);
     head.writeUInt32BE(bytes.length, 0);
     head[4] = artifactFrame;

@@ -6,7 +6,7 @@ import type { Host, Secret } from '../protocol/host.ts';
 import { readable } from './faults.ts';
 import { authorizeKey } from './scripts.ts';
 import { shCommand } from './shell.ts';
-import type { Ask, Connection, Transport } from './transport.ts';
+import type { Ask, Connection, ConnectOptions, Transport } from './transport.ts';
 
 export type KeyDeployOptions = {
   readonly transport: Transport;
@@ -14,7 +14,7 @@ export type KeyDeployOptions = {
   /** Asked for the login password where the roster has none. */
   readonly ask: Ask;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signal?: AbortSignal;
+  readonly connect?: ConnectOptions;
   readonly log?: (message: string) => void;
 };
 
@@ -25,8 +25,7 @@ export type KeyDeployOptions = {
  * @throws {TsaltError} as `connect`, and `key-deploy` when the host does not take the key
  */
 export const connectDeployingKey = async (options: KeyDeployOptions): Promise<Connection> => {
-  const { transport, host, signal, log } = options;
-  const rest = signal === undefined ? {} : { signal };
+  const { transport, host, connect: rest, log } = options;
   const byKey = (): Promise<Connection> => transport.connect(host, { ...rest, keysOnly: true });
   try {
     return await byKey();

@@ -103,7 +103,14 @@ var tried = [];
   var dir, source, file, frames = [];
   for (var i = 0; i < places.length && !dir; i++) if (path.isAbsolute(places[i]) && isSafe(places[i])) dir = places[i];
   if (!dir) stop('workspace-missing', 'There is no place for the workspace. Tried ' + tried.join(', ') + '.');
-  if (config.wipe) process.on('exit', function () { try { fs.rmSync(dir, { recursive: true, force: true }); } catch (error) {} });
+  if (config.wipe) process.on('exit', function () {
+    // A thin_dir of the user's may hold more than ours.
+    var all = suffix !== '' || !thin;
+    if (!all) fs.readdirSync(dir).forEach(function (name) {
+      if (/^([0-9a-f]{64}\.js.*|\.?node-.*|\.?pre-flight-.*|run\.lock.*|pending\.json|lost-run\.json)$/.test(name)) fs.rmSync(path.join(dir, name), { recursive: true, force: true });
+    });
+    try { if (all) fs.rmSync(dir, { recursive: true, force: true }); else fs.rmdirSync(dir); } catch (error) {}
+  });
   file = path.join(dir, config.sha + '.js');
   source = readOwn(file);
   if (source && (source.length !== config.size || sha256(source).toString('hex') !== config.sha)) source = undefined;

@@ -22,6 +22,7 @@ import { nudge, pipelineAuth } from './ssh2-tuning.ts';
 import type {
   Channel,
   Connection,
+  ConnectOptions,
   ExecOptions,
   Exit,
   Transport,
@@ -61,6 +62,7 @@ type Plan = {
   readonly methods: readonly AnyAuthMethod[];
   /** The first method is one configured key: it may be sent in the first flight. */
   readonly oneKey: boolean;
+  readonly onPhase?: ConnectOptions['onPhase'] | undefined;
 };
 
 class Ssh2Transport implements Transport {
@@ -82,12 +84,12 @@ class Ssh2Transport implements Transport {
 
   async connect(
     host: Host,
-    { signal, keysOnly = false }: { signal?: AbortSignal; keysOnly?: boolean } = {},
+    { signal, keysOnly = false, onPhase }: ConnectOptions = {},
   ): Promise<Connection> {
     const plan = await this.#plan(host, keysOnly);
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#attempt(plan, signal);
+        return await this.#attempt({ ...plan, onPhase }, signal);
       } catch (error) {
         // sshd drops connections over MaxStartups unread: nothing has happened yet, so again.
         const code = error instanceof TsaltError ? error.code : '';
@@ -259,6 +261,7 @@ class Ssh2Transport implements Transport {
       client.on('handshake', () => {
         clearTimeout(timer);
         verified = true;
+        plan.onPhase?.('auth');
         timer = limit(this.#options.authTimeout ?? host.timeout, 'end of the login');
       });
       client.on('ready', () => {

@@ -40,13 +40,17 @@ export type Connection = {
 
 export type TransportName = NonNullable<Host['transport']>;
 
+export type ConnectOptions = {
+  readonly signal?: AbortSignal;
+  readonly keysOnly?: boolean;
+  /** Hears that the host is verified and the login begins. */
+  readonly onPhase?: (phase: 'auth') => void;
+};
+
 /** Opens connections for one run; keys, known hosts and jump hosts are read and opened once. */
 export type Transport = {
   /** Connects, verifies the host, logs in (`keysOnly`: by no password, and asking nobody). Throws a `TsaltError` of kind `unreachable`, `host-key` or `auth`. */
-  readonly connect: (
-    host: Host,
-    options?: { readonly signal?: AbortSignal; readonly keysOnly?: boolean },
-  ) => Promise<Connection>;
+  readonly connect: (host: Host, options?: ConnectOptions) => Promise<Connection>;
   /** Closes what the run shares (jump hosts). */
   readonly close: () => void;
 };

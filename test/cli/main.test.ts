@@ -195,12 +195,18 @@ test('clean removes the workspace of a host and nothing else', () => {
     'bin/id': '#!/bin/sh\necho tsalt-test-nobody\n',
   });
   chmodSync(join(dir, 'bin/id'), 0o755);
-  const { stdout } = spawnSync(cleanCommand, {
+  mkdirSync(join(dir, 'thin'));
+  for (const name of [`${'ab'.repeat(32)}.js`, `node-${'0'.repeat(64)}`, 'mine'])
+    writeFileSync(join(dir, 'thin', name), '');
+  const { stdout } = spawnSync(cleanCommand({ thin_dir: join(dir, 'thin') }), {
     shell: true,
     encoding: 'utf8',
     env: { HOME: join(dir, 'home'), PATH: `${join(dir, 'bin')}:${process.env.PATH}` },
   });
-  expect(stdout).toBe(`removed ${join(dir, 'home/.cache/tsalt-ssh')}\n`);
+  expect(stdout).toBe(
+    `removed ${join(dir, 'home/.cache/tsalt-ssh')}\nemptied ${join(dir, 'thin')}\n`,
+  );
+  expect(readdirSync(join(dir, 'thin'))).toEqual(['mine']);
   expect(existsSync(join(dir, 'home/.cache/tsalt-ssh'))).toBe(false);
   expect(existsSync(join(dir, 'home/.cache/other/x'))).toBe(true);
 });

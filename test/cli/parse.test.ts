@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import { Float } from '../../src/data/value.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
+import type { Host } from '../../src/protocol/host.ts';
 
 const roster = 'web1: 10.0.0.1\nweb2: {host: 10.0.0.2, user: svc}\n';
 
@@ -154,6 +155,8 @@ test('options of the run arrive, and the configuration has the defaults', async 
     randomThinDir: true,
     regen: true,
     preFlight: true,
+    keyDeploy: false,
+    noSshConfig: false,
     acceptNewHostKeys: true,
     ignoreHostKeys: true,
     jid: '20261121000000000001',
@@ -214,7 +217,11 @@ test.each([
 
 test('clean is a shell command for its target', async () => {
   const made = await request(['clean', 'web*']);
-  expect(made).toMatchObject({ target: 'web*', raw: expect.stringContaining('rm -rf "$d"') });
+  expect(made).toMatchObject({ target: 'web*', fun: 'ssh._raw' });
+  const { raw } = made as Request;
+  expect(typeof raw === 'function' && raw({ thin_dir: "/it's" } as Host)).toMatch(
+    /rm -rf "\$d".* clean '\/it'\\''s'$/,
+  );
   expect(await request(['-L', 'clean', 'test.ping'])).toMatchObject({ target: 'clean' });
 });
 
