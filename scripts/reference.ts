@@ -41,7 +41,7 @@ const index = (groups: ReadonlyMap<string, readonly ModuleMeta[]>): string => {
 };
 
 const firstSentence = (text: string): string =>
-  (/^[\s\S]*?[.:](?=\s|$)/.exec(text)?.[0] ?? text).replace(/\s+/g, ' ');
+  (/^[\s\S]*?[.](?=\s|$)/.exec(text)?.[0] ?? text).replace(/\s+/g, ' ');
 
 const page = (parts: readonly ModuleMeta[]): string => {
   const [first] = parts;

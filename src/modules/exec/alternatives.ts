@@ -1,3 +1,9 @@
+/**
+ * Which of several programs a common name stands for, by `update-alternatives`.
+ *
+ * @platform linux
+ * @depends update-alternatives or alternatives
+ */
 import { readlinkSync } from 'node:fs';
 import { runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';

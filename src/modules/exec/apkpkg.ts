@@ -1,3 +1,9 @@
+/**
+ * Packages of Alpine Linux, by apk. Goes by the name `pkg`.
+ *
+ * @platform Alpine
+ * @depends apk
+ */
 import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
 import {
   installedBy,

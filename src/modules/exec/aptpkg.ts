@@ -1,3 +1,9 @@
+/**
+ * Packages of Debian and its kin, by apt and dpkg. Goes by the name `pkg`.
+ *
+ * @platform Debian, Ubuntu and their kin
+ * @depends apt-get, dpkg
+ */
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import {

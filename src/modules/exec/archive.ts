@@ -1,3 +1,8 @@
+/**
+ * Packs and unpacks archives: tar, zip, rar and single compressed files.
+ *
+ * @platform all
+ */
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import {
   type ArchiveFormat,

@@ -1,3 +1,9 @@
+/**
+ * Jobs that run once, at a given time.
+ *
+ * @platform unix
+ * @depends at
+ */
 import { CommandExecutionError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';

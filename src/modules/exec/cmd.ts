@@ -1,3 +1,8 @@
+/**
+ * Runs commands and scripts.
+ *
+ * @platform all
+ */
 import { accessSync, constants } from 'node:fs';
 import { chmod, chown, copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';

@@ -1,3 +1,8 @@
+/**
+ * Brings files of the file roots, and from the web, to the host.
+ *
+ * @platform all
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { __opts__, getContext } from '../api.ts';

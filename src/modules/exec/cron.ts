@@ -1,3 +1,9 @@
+/**
+ * Reads and changes the crontabs of users.
+ *
+ * @platform unix
+ * @depends crontab
+ */
 import { randomInt } from 'node:crypto';
 import { CommandExecutionError } from '../api.ts';
 import { type CronJob, type Crontab, parseCrontab, renderCrontab } from '../lib/crontab.ts';

@@ -1,3 +1,9 @@
+/**
+ * Answers to the questions that Debian packages ask. Goes by the name `debconf`.
+ *
+ * @platform Debian, Ubuntu and their kin
+ * @depends debconf
+ */
 import { readFile } from 'node:fs/promises';
 import { __grains__, CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { salt } from '../lib/call.ts';

@@ -1,3 +1,8 @@
+/**
+ * Usage and properties of disks.
+ *
+ * @platform linux
+ */
 import { readFileSync, type StatsFs, statfsSync } from 'node:fs';
 import { runChecked } from '../lib/run-command.ts';
 

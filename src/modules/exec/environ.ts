@@ -1,3 +1,8 @@
+/**
+ * The environment of this run: variables that states and commands see.
+ *
+ * @platform all
+ */
 import { SaltInvocationError } from '../api.ts';
 
 type Values = Record<string, string | number | boolean | null>;

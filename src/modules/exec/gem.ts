@@ -1,3 +1,9 @@
+/**
+ * Packages of Ruby.
+ *
+ * @platform all
+ * @depends gem
+ */
 import { CommandExecutionError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 

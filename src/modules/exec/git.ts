@@ -1,3 +1,9 @@
+/**
+ * Works with git repositories.
+ *
+ * @platform all
+ * @depends git
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SaltInvocationError } from '../api.ts';

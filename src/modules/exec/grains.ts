@@ -1,3 +1,8 @@
+/**
+ * What is known of the host, and the values that are set for it.
+ *
+ * @platform all
+ */
 import { mergeRecursive } from '../../data/merge.ts';
 import { missing, traverse } from '../../data/traverse.ts';
 import { setOwn, toDict, toPlain } from '../../data/value.ts';

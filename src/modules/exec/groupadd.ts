@@ -1,3 +1,9 @@
+/**
+ * Groups, by the shadow suite. Goes by the name `group`.
+ *
+ * @platform linux
+ * @depends groupadd, groupmod, groupdel
+ */
 import { CommandExecutionError } from '../api.ts';
 import { type Group, readGroups } from '../lib/accounts.ts';
 import { runCommand } from '../lib/run-command.ts';

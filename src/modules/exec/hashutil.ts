@@ -1,3 +1,8 @@
+/**
+ * Hashes, encodings and signatures of texts and files.
+ *
+ * @platform all
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeAtomic } from '../lib/atomic-write.ts';

@@ -1,3 +1,8 @@
+/**
+ * Reads and changes the hosts file.
+ *
+ * @platform unix
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { __opts__, SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';

@@ -1,3 +1,8 @@
+/**
+ * Reads and changes INI files. Goes by the name `ini`.
+ *
+ * @platform all
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../api.ts';

@@ -1,3 +1,9 @@
+/**
+ * Rules, chains and policies of the packet filter.
+ *
+ * @platform linux
+ * @depends iptables
+ */
 import { readFile } from 'node:fs/promises';
 import { __grains__, CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
 import { ruleWords } from '../lib/iptables-rule.ts';

@@ -1,3 +1,9 @@
+/**
+ * Kernel modules: loaded now, and at boot.
+ *
+ * @platform linux
+ * @depends modprobe, lsmod
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { CommandExecutionError } from '../api.ts';

@@ -1,3 +1,9 @@
+/**
+ * Services of macOS, by launchd. Goes by the name `service`.
+ *
+ * @platform macOS
+ * @depends launchctl
+ */
 import { __grains__, CommandExecutionError } from '../api.ts';
 import { hasProcess } from '../lib/processes.ts';
 import { namesIn } from '../lib/read-file.ts';

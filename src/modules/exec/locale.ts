@@ -1,3 +1,8 @@
+/**
+ * The locales of the system.
+ *
+ * @platform linux
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';

@@ -1,3 +1,9 @@
+/**
+ * Packages of macOS, by Homebrew. Goes by the name `pkg`.
+ *
+ * @platform macOS
+ * @depends brew
+ */
 import { statSync } from 'node:fs';
 import { __grains__, __opts__, CommandExecutionError, type Plain } from '../api.ts';
 import { compareAlpine } from '../lib/package-version.ts';

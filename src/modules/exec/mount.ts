@@ -1,3 +1,9 @@
+/**
+ * File systems: what is mounted, and what fstab says.
+ *
+ * @platform linux
+ * @depends mount, umount
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';

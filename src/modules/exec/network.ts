@@ -1,3 +1,8 @@
+/**
+ * Addresses, names, routes and connections of the host.
+ *
+ * @platform linux
+ */
 import { lookup, reverse } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';

@@ -1,3 +1,9 @@
+/**
+ * Packages of Node.js.
+ *
+ * @platform all
+ * @depends npm
+ */
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 

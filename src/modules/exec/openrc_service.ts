@@ -1,3 +1,9 @@
+/**
+ * Services by OpenRC. Goes by the name `service`.
+ *
+ * @platform Alpine, Gentoo
+ * @depends rc-service, rc-update
+ */
 import { __grains__, CommandExecutionError } from '../api.ts';
 import { hasProcess } from '../lib/processes.ts';
 import { namesIn } from '../lib/read-file.ts';

@@ -1,3 +1,9 @@
+/**
+ * Packages of Arch Linux, by pacman. Goes by the name `pkg`.
+ *
+ * @platform Arch
+ * @depends pacman
+ */
 import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
 import {
   installedBy,

@@ -1,3 +1,9 @@
+/**
+ * Packages of Python.
+ *
+ * @platform all
+ * @depends pip
+ */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';

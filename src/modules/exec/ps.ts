@@ -1,3 +1,8 @@
+/**
+ * Processes: who they are, what they use, how to end them.
+ *
+ * @platform linux
+ */
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
 import { listProcesses, type Process } from '../lib/processes.ts';
 

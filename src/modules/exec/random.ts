@@ -1,3 +1,8 @@
+/**
+ * Random numbers, strings and password hashes.
+ *
+ * @platform all
+ */
 import { createHash, getHashes, randomBytes, randomInt } from 'node:crypto';
 import { __opts__, SaltInvocationError } from '../api.ts';
 

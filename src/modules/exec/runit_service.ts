@@ -1,3 +1,9 @@
+/**
+ * Services by runit. Goes by the name `service`.
+ *
+ * @platform linux
+ * @depends sv
+ */
 import { existsSync } from 'node:fs';
 import { rm, symlink } from 'node:fs/promises';
 import { __grains__, CommandExecutionError } from '../api.ts';

@@ -1,3 +1,9 @@
+/**
+ * Passwords and their ages.
+ *
+ * @platform linux
+ * @depends chage, usermod
+ */
 import { readFile } from 'node:fs/promises';
 import { __grains__, CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';

@@ -1,3 +1,8 @@
+/**
+ * Load, memory, disks and uptime of the host.
+ *
+ * @platform linux
+ */
 import { statfs } from 'node:fs/promises';
 import { cpus, freemem, loadavg as loads, totalmem, uptime as up } from 'node:os';
 import type { PlainDict } from '../api.ts';

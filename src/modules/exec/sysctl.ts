@@ -1,3 +1,9 @@
+/**
+ * Parameters of the kernel: now, and for later boots.
+ *
+ * @platform linux
+ * @depends sysctl
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';

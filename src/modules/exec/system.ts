@@ -1,3 +1,8 @@
+/**
+ * Time, name, reboot and shutdown of the host.
+ *
+ * @platform linux
+ */
 import { existsSync } from 'node:fs';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { readOr } from '../lib/read-file.ts';

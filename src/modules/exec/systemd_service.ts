@@ -1,3 +1,9 @@
+/**
+ * Services and other units, by systemd. Goes by the name `service`.
+ *
+ * @platform linux
+ * @depends systemctl
+ */
 import { existsSync, readlinkSync } from 'node:fs';
 import { __context__, __grains__, CommandExecutionError } from '../api.ts';
 import { namesIn } from '../lib/read-file.ts';

@@ -1,3 +1,9 @@
+/**
+ * Services by SysV init scripts. Goes by the name `service`.
+ *
+ * @platform linux
+ * @depends service, update-rc.d or chkconfig
+ */
 import { existsSync } from 'node:fs';
 import { __grains__, CommandExecutionError } from '../api.ts';
 import { hasProcess } from '../lib/processes.ts';

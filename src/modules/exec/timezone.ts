@@ -1,3 +1,8 @@
+/**
+ * The time zone of the host.
+ *
+ * @platform unix
+ */
 import { existsSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { __salt__, CommandExecutionError, SaltInvocationError } from '../api.ts';

@@ -1,3 +1,9 @@
+/**
+ * Accounts, by the shadow suite. Goes by the name `user`.
+ *
+ * @platform linux
+ * @depends useradd, usermod, userdel
+ */
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { type Account, readAccounts, readGroups } from '../lib/accounts.ts';
 import { readOr } from '../lib/read-file.ts';

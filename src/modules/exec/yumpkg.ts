@@ -1,3 +1,9 @@
+/**
+ * Packages of RedHat and its kin, by dnf or yum. Goes by the name `pkg`.
+ *
+ * @platform RedHat, Fedora, Amazon and their kin
+ * @depends dnf or yum, rpm
+ */
 import { __grains__, CommandExecutionError, type Plain, type PlainDict } from '../api.ts';
 import { type IniRepo, listIniRepos, removeIniRepo, saveIniRepo } from '../lib/ini-repos.ts';
 import {

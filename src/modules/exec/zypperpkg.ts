@@ -1,3 +1,9 @@
+/**
+ * Packages of SUSE, by zypper. Goes by the name `pkg`.
+ *
+ * @platform SUSE
+ * @depends zypper, rpm
+ */
 import { __grains__, type Plain, type PlainDict } from '../api.ts';
 import { type IniRepo, listIniRepos, removeIniRepo, saveIniRepo } from '../lib/ini-repos.ts';
 import {

@@ -1,3 +1,4 @@
+/** The system: its kind, release, kernel, names, paths and versions. */
 import { existsSync } from 'node:fs';
 import { arch, release, type, version } from 'node:os';
 import { __opts__, type PlainDict } from '../api.ts';

@@ -1,3 +1,4 @@
+/** Processors, memory, disks and what the host runs on. */
 import { existsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { PlainDict } from '../api.ts';

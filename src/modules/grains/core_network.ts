@@ -1,3 +1,4 @@
+/** Interfaces, addresses and name servers. */
 import { existsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { PlainDict } from '../api.ts';

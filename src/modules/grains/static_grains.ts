@@ -1,3 +1,4 @@
+/** Grains that somebody gave: in the host's own file, in the roster, in the configuration. */
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, getLogger, type PlainDict } from '../api.ts';
 import { readGrainsFile } from '../lib/grains-file.ts';

@@ -1,3 +1,4 @@
+/** Which of several programs a common name stands for. */
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 

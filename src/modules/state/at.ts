@@ -1,3 +1,4 @@
+/** Jobs that run once, at a given time. */
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { nameExists } from '../lib/owner-names.ts';
 import { failed, newReturn } from '../lib/returns.ts';

@@ -1,3 +1,4 @@
+/** Commands and scripts are run: when something else changed, or always. */
 import { statSync } from 'node:fs';
 import { isPlainDict } from '../../protocol/plain.ts';
 import {

@@ -1,3 +1,4 @@
+/** Jobs and variables in the crontabs of users. */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';

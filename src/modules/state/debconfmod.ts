@@ -1,3 +1,4 @@
+/** Answers to the questions that Debian packages ask. Goes by the name `debconf`. */
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { pyStr } from '../lib/python-text.ts';

@@ -1,3 +1,4 @@
+/** Variables in the environment of this run. */
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type StateReturn } from '../api.ts';
 import { failed, newReturn } from '../lib/returns.ts';

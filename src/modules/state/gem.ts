@@ -1,3 +1,4 @@
+/** Packages of Ruby. */
 import { __opts__, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { compareDebian } from '../lib/package-version.ts';

@@ -1,3 +1,4 @@
+/** Grains that are set for the host. */
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';

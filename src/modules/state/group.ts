@@ -1,3 +1,4 @@
+/** Groups of the system. */
 import {
   __opts__,
   CommandExecutionError,

@@ -1,3 +1,4 @@
+/** Names in the hosts file. */
 import { isIP } from 'node:net';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
 import { type Description, describedState } from '../lib/describe.ts';

@@ -1,3 +1,4 @@
+/** Sections and options of INI files. Goes by the name `ini`. */
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf } from '../lib/call.ts';

@@ -1,3 +1,4 @@
+/** Rules, chains and policies of the packet filter. */
 import {
   __opts__,
   CommandExecutionError,

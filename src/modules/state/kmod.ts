@@ -1,3 +1,4 @@
+/** Kernel modules: loaded now, and at boot. */
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { messageOf } from '../lib/call.ts';
 import { newReturn } from '../lib/returns.ts';

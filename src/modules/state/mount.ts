@@ -1,3 +1,4 @@
+/** File systems are mounted and stand in fstab. */
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { messageOf } from '../lib/call.ts';
 import { isDir, realPath } from '../lib/file-paths.ts';

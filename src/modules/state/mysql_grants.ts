@@ -1,3 +1,4 @@
+/** Privileges of accounts of MySQL and MariaDB. */
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
 import { parseGrant, splitTarget } from '../lib/mysql-grant.ts';

@@ -1,3 +1,4 @@
+/** Statements that MySQL or MariaDB runs. */
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { messageOf, salt } from '../lib/call.ts';

@@ -1,3 +1,4 @@
+/** Accounts of MySQL and MariaDB. */
 import { __opts__, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
 import type { MysqlOptions } from '../lib/mysql-run.ts';

@@ -1,3 +1,4 @@
+/** Interfaces, routes and names of the network. */
 import { __opts__, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';

@@ -1,3 +1,4 @@
+/** Packages of Node.js. */
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';

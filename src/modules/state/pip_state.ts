@@ -1,3 +1,4 @@
+/** Packages of Python. Goes by the name `pip`. */
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { parseRequirement, type Requirement, sameName, satisfies } from '../lib/python-version.ts';

@@ -1,3 +1,9 @@
+/**
+ * Packages of the system, by whatever manages them there.
+ *
+ * All states of a run refresh the package lists once. With `aggregate: true`, or `state_aggregate` in the
+ * configuration, all packages are installed by one call.
+ */
 import { lowTag } from '../../protocol/low.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import {

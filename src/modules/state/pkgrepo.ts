@@ -1,3 +1,4 @@
+/** Sources of packages: apt, yum, dnf and zypper. */
 import {
   __env__,
   __grains__,

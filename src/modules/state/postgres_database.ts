@@ -1,3 +1,4 @@
+/** Databases of PostgreSQL. */
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
 import { type DbOptions, dbArgs, postgresVirtual, removal } from '../lib/postgres-state.ts';

@@ -1,3 +1,4 @@
+/** Extensions in databases of PostgreSQL. */
 import type { PlainDict, StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
 import {

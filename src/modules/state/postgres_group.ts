@@ -1,3 +1,4 @@
+/** Group roles of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
 import type { Encryption } from '../lib/postgres-password.ts';

@@ -1,3 +1,4 @@
+/** Languages in databases of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
 import {

@@ -1,3 +1,4 @@
+/** Schemas in databases of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
 import { type DbOptions, dbArgs, oneStep, postgresVirtual } from '../lib/postgres-state.ts';

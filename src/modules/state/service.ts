@@ -1,3 +1,4 @@
+/** Services run or do not, now and at boot, by whatever starts them there. */
 import {
   __context__,
   __opts__,

@@ -1,3 +1,4 @@
+/** Keys that may log in, in `authorized_keys`. */
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type AuthorizedKey, parseKeyLine } from '../lib/authorized-keys.ts';
 import { messageOf } from '../lib/call.ts';

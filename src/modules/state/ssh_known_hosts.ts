@@ -1,3 +1,4 @@
+/** Host keys in `known_hosts`. */
 import { isAbsolute } from 'node:path';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf } from '../lib/call.ts';

@@ -1,3 +1,4 @@
+/** Parameters of the kernel: now, and for later boots. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';

@@ -1,3 +1,4 @@
+/** The time zone of the host. */
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { messageOf } from '../lib/call.ts';
 import { failed, newReturn } from '../lib/returns.ts';

@@ -1,3 +1,4 @@
+/** Accounts of the system. */
 import { statSync } from 'node:fs';
 import { chown, mkdir } from 'node:fs/promises';
 import {

@@ -1,3 +1,8 @@
+/**
+ * Looks at files and folders and changes them.
+ *
+ * @platform unix
+ */
 import { SaltInvocationError } from '../../api.ts';
 import { attributesOf, changeAttributes } from '../../lib/file-attributes.ts';
 import { exists, expandUser } from '../../lib/file-paths.ts';

@@ -1,3 +1,8 @@
+/**
+ * Keys that may log in, and hosts that are known, in the files of OpenSSH.
+ *
+ * @platform unix
+ */
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
   type AuthorizedKey,

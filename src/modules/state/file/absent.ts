@@ -1,3 +1,4 @@
+/** Files, folders, links and what stands in them. */
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, lstatOf } from '../../lib/file-paths.ts';

@@ -1,3 +1,4 @@
+/** Git repositories, their configuration and where they stand. */
 import { readdirSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
