@@ -528,7 +528,7 @@ export class Site {
 
   /**
    * Renders a line of no meaning: what the renderers need is loaded and made then. Only where the
-   * pipe is the usual one, since a renderer of the user's is not run for nothing.
+   * pipe is the usual one, and by built-in renderers: one of the user's is not run for nothing.
    */
   async warmUp(): Promise<void> {
     const { config } = this.#shared.request;
@@ -537,6 +537,7 @@ export class Site {
       ...renderSettings(config),
       text: 'a: {{ 1 }}\n',
       file: 'warm-up',
+      renderers: new Map(),
       saltenv: 'base',
       context: this.#renderContext(new Map(), 'base'),
     }).catch(() => undefined);
