@@ -33,6 +33,7 @@ const withoutSecrets = (result: StateResult): StateResult => {
     result: outcome,
     comment: hidden,
     changes: changed ? { no_log: hidden } : {},
+    no_log: true,
     __id__,
     __run_num__,
     start_time,

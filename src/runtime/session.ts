@@ -20,6 +20,7 @@ import type {
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { toJson } from './engine/check-return.ts';
 import { runChunks } from './engine/engine.ts';
+import { truthy } from './engine/low-tools.ts';
 import { retcodeOf } from './engine/retcode.ts';
 import type { EngineHost } from './engine/run-state.ts';
 import { openJournal } from './journal.ts';
@@ -143,6 +144,8 @@ export class Session {
             pillar,
             env,
             low: { ...low },
+            // A line of the log may quote a command or what it printed.
+            ...(truthy(low.no_log) ? { log: () => undefined } : {}),
             lowstate,
             running,
             opts: test === context.opts.test ? context.opts : { ...context.opts, test },

@@ -1,0 +1,223 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Project, startProject } from '../helpers/project.ts';
+
+let project: Project;
+let root = '';
+
+beforeAll(async () => {
+  project = await startProject();
+  root = project.hosts.web1?.root ?? '';
+});
+afterAll(() => project.close());
+
+type Result = { __id__: string; result: boolean | null; comment: string; changes: object };
+
+const apply = async (...args: string[]) => {
+  const { code, stdout, stderr } = await project.run('web1', ...args, '--out', 'json', '--static');
+  try {
+    const value = (JSON.parse(stdout) as { web1: Record<string, Result> }).web1;
+    return { code, value, text: stdout + stderr };
+  } catch {
+    throw new Error(stdout + stderr);
+  }
+};
+
+const idsOf = (value: Record<string, Result>): string[] =>
+  Object.values(value).map(one => one.__id__);
+
+const until = async (what: () => boolean, most = 20_000): Promise<void> => {
+  const end = performance.now() + most;
+  while (!what()) {
+    if (performance.now() > end) throw new Error('It did not happen in time.');
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+};
+
+test('a state with no_log shows nothing of what it did, in any output and event', async () => {
+  project.write({
+    'states/quiet.sls': `secret command:
+  cmd.run:
+    - name: echo t0psecret-out; echo t0psecret-err >&2; exit 3
+    - no_log: true
+${root}/secret-file:
+  file.managed:
+    - contents: t0psecret-content
+    - no_log: true
+`,
+  });
+  for (const output of ['highstate', 'json', 'ndjson', 'yaml', 'raw']) {
+    const { code, stdout, stderr } = await project.run(
+      'web1',
+      'state.apply',
+      'quiet',
+      '--out',
+      output,
+    );
+    expect(code, stdout + stderr).toBe(20);
+    const names = (stdout + stderr).replaceAll(
+      'echo t0psecret-out; echo t0psecret-err >&2; exit 3',
+      '',
+    );
+    expect(names, output).not.toMatch(/t0psecret/);
+  }
+  const { value } = await apply('state.apply', 'quiet');
+  for (const result of Object.values(value)) expect(result).toMatchObject({ no_log: true });
+});
+
+test('parallel states run at the same time; what requires them waits', async () => {
+  project.write({
+    'states/par.sls': `${[1, 2, 3]
+      .map(n => `p${n}:\n  cmd.run:\n    - name: sleep 1.5\n    - parallel: true\n`)
+      .join('')}after:
+  test.nop:
+    - require: [{cmd: p1}, {cmd: p2}, {cmd: p3}]
+`,
+  });
+  const { stdout } = await project.run('web1', 'state.apply', 'par', '--out', 'ndjson');
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as { type: string; time: string; tag?: string });
+  const at = (type: string, part: string): number =>
+    Date.parse(events.find(one => one.type === type && one.tag?.includes(part))?.time ?? '');
+  const starts = [1, 2, 3].map(n => at('state-start', `-p${n}_`));
+  const ends = [1, 2, 3].map(n => at('state', `-p${n}_`));
+  expect(Math.max(...starts)).toBeLessThan(Math.min(...ends));
+  expect(at('state-start', '-after_')).toBeGreaterThanOrEqual(Math.max(...ends));
+});
+
+test('a reaction that a lost link has cut off is made up for once, and not twice', async () => {
+  project.write({
+    'states/react.sls': `${root}/conf:
+  file.managed:
+    - contents: {{ pillar.version }}
+between:
+  cmd.run:
+    - name: test -e ${root}/go || sleep 30
+    - require: [{file: ${root}/conf}]
+restart:
+  cmd.wait:
+    - name: echo restarted >> ${root}/restarts
+    - require: [{cmd: between}]
+    - watch: [{file: ${root}/conf}]
+`,
+  });
+  const args = ['state.apply', 'react', 'pillar={version: 2}'];
+  const first = project.run('web1', ...args);
+  await until(() => existsSync(join(root, 'conf')));
+  await new Promise(resolve => setTimeout(resolve, 300));
+  project.hosts.web1?.server.cut();
+  expect((await first).code).toBe(68);
+  expect(existsSync(join(root, 'restarts'))).toBe(false);
+  writeFileSync(join(root, 'go'), '');
+  // The runtime may still be ending its state; the lock is held until then.
+  const second = await apply(...args, 'queue=True');
+  expect(second.code, second.text).toBe(0);
+  expect(readFileSync(join(root, 'restarts'), 'utf8')).toBe('restarted\n');
+  const third = await apply(...args);
+  expect(third.code, third.text).toBe(0);
+  expect(readFileSync(join(root, 'restarts'), 'utf8')).toBe('restarted\n');
+});
+
+test('a second run is refused, waits with queue=True or runs beside with concurrent=True', async () => {
+  project.write({
+    'states/long.sls': `long:\n  cmd.run:\n    - name: echo long >> ${root}/order; sleep 4; echo end >> ${root}/order\n`,
+    'states/short.sls': `short:\n  cmd.run:\n    - name: echo short >> ${root}/order\n`,
+  });
+  const long = project.run('web1', 'state.apply', 'long');
+  await until(() => existsSync(join(root, 'order')));
+  const refused = await project.run('web1', 'state.apply', 'short');
+  expect(refused.code).not.toBe(0);
+  expect(refused.stdout + refused.stderr).toMatch(/state\.apply.*running|queue=True/s);
+  const beside = await apply('state.apply', 'short', 'concurrent=True');
+  expect(beside.code, beside.text).toBe(0);
+  expect(readFileSync(join(root, 'order'), 'utf8')).toBe('long\nshort\n');
+  const queued = await apply('state.apply', 'short', 'queue=True');
+  expect(queued.code, queued.text).toBe(0);
+  expect((await long).code).toBe(0);
+  expect(readFileSync(join(root, 'order'), 'utf8')).toBe('long\nshort\nend\nshort\n');
+});
+
+test('exclude= leaves out SLS and IDs; state.test changes nothing; terse shows what matters', async () => {
+  project.write({
+    'states/a.sls': `include: [b]\n${root}/a:\n  file.managed: [{contents: a}]\nnothing:\n  test.nop: []\n`,
+    'states/b.sls': 'from b:\n  test.nop: []\n',
+  });
+  expect(idsOf((await apply('state.test', 'a')).value)).toEqual(['from b', `${root}/a`, 'nothing']);
+  expect(existsSync(join(root, 'a'))).toBe(false);
+  expect(idsOf((await apply('state.apply', 'a', 'exclude=b', 'test=True')).value)).toEqual([
+    `${root}/a`,
+    'nothing',
+  ]);
+  const byId = await apply('state.apply', 'a', 'exclude=[{id: nothing}, {sls: b}]', 'terse=True');
+  expect(idsOf(byId.value)).toEqual([`${root}/a`]);
+  expect(existsSync(join(root, 'a'))).toBe(true);
+});
+
+test('what is asked about states without running them', async () => {
+  project.write({
+    'states/top.sls': "base:\n  '*': [a]\n",
+    'states/bad.sls': 'x: 5\n',
+  });
+  const ask = async (...args: string[]): Promise<unknown> => (await apply(...args)).value;
+  expect(await ask('state.sls_exists', 'a')).toBe(true);
+  expect(await ask('state.sls_exists', 'nowhere')).toBe(false);
+  expect(await ask('state.sls_exists', 'bad')).toBe(false);
+  expect(await ask('state.id_exists', 'nothing', 'a')).toBe(true);
+  expect(await ask('state.id_exists', 'nothing,other', 'a')).toBe(false);
+  expect(await ask('state.show_states')).toEqual(['b', 'a']);
+  expect(await ask('state.show_top')).toEqual({ base: ['a'] });
+  expect(await ask('state.show_state_usage')).toMatchObject({
+    base: { used: ['a'], count_used: 1 },
+  });
+});
+
+test('state_aggregate joins what a state module can do at once', async () => {
+  project.write({
+    'states/_states/bulk.ts': `import { type Result } from 'tsalt-ssh/module';
+/** Notes its names. */
+export const noted = (name: string, { names }: { names?: string[] } = {}): Result => ({
+  name, changes: { noted: names ?? [name] }, result: true, comment: '',
+});
+/** All that are still to run go with the first. */
+export const mod_aggregate = (low: Record<string, unknown>, chunks: Record<string, unknown>[], running: object) => {
+  const others = chunks.filter(chunk => chunk.state === 'bulk' && !chunk.__agg__ && chunk.name !== low.name);
+  for (const chunk of others) chunk.__agg__ = true;
+  return { ...low, names: [low, ...others].map(chunk => chunk.name) };
+};
+`,
+    'states/agg.sls': 'one:\n  bulk.noted: []\ntwo:\n  bulk.noted: []\n',
+  });
+  const noted = async () =>
+    Object.values((await apply('state.apply', 'agg')).value).map(one => one.changes);
+  expect(await noted()).toEqual([{ noted: ['one'] }, { noted: ['two'] }]);
+  appendFileSync(join(project.dir, 'tsalt.yaml'), 'state_aggregate: true\n');
+  expect((await noted())[0]).toEqual({ noted: ['one', 'two'] });
+});
+
+const bombs: [string, string][] = [
+  [
+    'an alias bomb',
+    `a0: &a0 [x, x, x, x, x, x, x, x, x]\n${Array.from(
+      { length: 12 },
+      (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`).join(', ')}]\n`,
+    ).join('')}`,
+  ],
+  ['nesting beyond reason', `a: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`],
+  ['nested mappings beyond reason', `a: ${'{a: '.repeat(5000)}1${'}'.repeat(5000)}\n`],
+];
+
+test.each(bombs)(
+  '%s ends in a clear error that names the file, in bounded time',
+  async (_, text) => {
+    project.write({ 'states/bomb.sls': text });
+    const begin = performance.now();
+    const { code, stdout, stderr } = await project.run('web1', 'state.apply', 'bomb');
+    expect(code, (stdout + stderr).slice(0, 2000)).toBe(65);
+    expect(stdout + stderr).toContain('bomb.sls');
+    expect(stdout + stderr).not.toMatch(/RangeError|at .*\.ts:/);
+    expect(performance.now() - begin).toBeLessThan(20_000);
+  },
+);
