@@ -200,7 +200,9 @@ export class Site {
         { ...renderSettings(config), renderers: customRenderers(this.#shared.fileRoots) },
       );
     const { pillar: compiled, problems } = await compilePillar({
-      loader: loaderWith(pillar),
+      // As in Salt, a pillar file sees no part of the pillar that is being made, nor what the
+      // command line lays over it.
+      loader: loaderWith(new Map()),
       loaderWith,
       subject: {
         id: this.host.id,
