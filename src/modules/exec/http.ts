@@ -1,0 +1,211 @@
+/** HTTP requests from the host. Not there: `backend` (there is one), `persist_session`, `cookies`, XML decoding. */
+import { readFileSync } from 'node:fs';
+import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
+import { requestHttp } from '../lib/http-request.ts';
+import { parseSimpleYaml } from '../lib/simple-yaml.ts';
+import { repackDictList } from '../lib/values.ts';
+
+export type QueryOptions = {
+  method?: string;
+  params?: PlainDict | null;
+  data?: Plain;
+  data_file?: string | null;
+  header_dict?: PlainDict | null;
+  header_list?: string[] | null;
+  header_file?: string | null;
+  username?: string | null;
+  password?: string | null;
+  decode?: boolean;
+  decode_type?: string;
+  status?: boolean;
+  headers?: boolean;
+  text?: boolean;
+  raise_error?: boolean;
+  timeout?: number;
+  verify_ssl?: boolean;
+  ca_bundle?: string | null;
+  cert?: string | string[] | null;
+  max_redirects?: number;
+  text_out?: string | null;
+  headers_out?: string | null;
+  decode_out?: string | null;
+};
+
+/**
+ * Sends a request and gives the answer: `body`, and `status`, `headers`, `text`, `dict` when asked for.
+ *
+ * @param url the URL
+ * @param method GET, POST …
+ * @param params what follows `?` (GET) or is sent as a form (POST without `data`)
+ * @param data the body; a dict is sent as a form
+ * @param data_file a file with the body
+ * @param header_dict headers
+ * @param header_list headers as `Name: value`
+ * @param header_file a file with headers in lines
+ * @param username a login
+ * @param password its password
+ * @param decode true: `dict` has the body as data
+ * @param decode_type `json`, `yaml`, `plain`, or by its Content-Type (`auto`)
+ * @param status true: with the status
+ * @param headers true: with the headers
+ * @param text true: with `text`, the same as `body`
+ * @param raise_error false: an error is `error` of the answer and not one of the call
+ * @param timeout seconds
+ * @param verify_ssl false: take any certificate
+ * @param ca_bundle a file with the certificates to trust
+ * @param cert a client's certificate, or it and its key
+ * @param max_redirects how many redirects to follow
+ * @example tsalt-ssh '*' http.query http://localhost/ status=True text=True
+ */
+export const query = async (
+  url: string,
+  options: QueryOptions & { [key: string]: Plain | undefined } = {},
+): Promise<PlainDict> => {
+  refuse(options);
+  const { raise_error = true, timeout = 60, verify_ssl = true, max_redirects = 20 } = options;
+  const cert = typeof options.cert === 'string' ? [options.cert, options.cert] : options.cert;
+  const method = (options.method ?? 'GET').toUpperCase();
+  const form = method === 'POST' && options.data == null && !options.data_file && options.params;
+  const { body, type } = bodyOf(form ? { ...options, data: options.params as Plain } : options);
+  try {
+    const answer = await requestHttp(form ? url : withParams(url, options.params), {
+      method,
+      headers: { ...(type ? { 'content-type': type } : {}), ...headersOf(options) },
+      body,
+      username: options.username ?? undefined,
+      password: options.password ?? undefined,
+      timeout: Number(timeout),
+      verify: verify_ssl,
+      ca: options.ca_bundle ?? undefined,
+      cert: cert?.[0],
+      key: cert?.[1],
+      maxRedirects: max_redirects,
+    });
+    const failedStatus = answer.status >= 400;
+    return {
+      body: answer.body,
+      ...(failedStatus ? { error: `HTTP ${answer.status}` } : {}),
+      ...(options.status || failedStatus ? { status: answer.status } : {}),
+      ...(options.headers ? { headers: answer.headers as PlainDict } : {}),
+      ...(options.text || (options.decode && !isData(answer.headers['content-type'], options))
+        ? { text: answer.body }
+        : {}),
+      ...(options.decode ? decoded(answer.body, answer.headers['content-type'], options) : {}),
+    };
+  } catch (error) {
+    if (raise_error) throw error;
+    return { error: messageOf(error) };
+  }
+};
+
+/**
+ * Sends requests until one is answered well.
+ *
+ * @param url the URL
+ * @param wait_for seconds to try
+ * @param request_interval seconds between two requests
+ * @param match what the body must contain
+ * @param status_code the status it must have
+ * @example tsalt-ssh '*' http.wait_for_successful_query http://localhost/health wait_for=60
+ */
+export const wait_for_successful_query = async (
+  url: string,
+  {
+    wait_for = 300,
+    request_interval = 0,
+    ...options
+  }: { wait_for?: number; request_interval?: number } & QueryOptions = {},
+): Promise<PlainDict> => {
+  const until = Date.now() + wait_for * 1000;
+  for (;;) {
+    const answer = await query(url, { ...options, raise_error: false });
+    if (!Object.hasOwn(answer, 'error') || Date.now() >= until) return answer;
+    await new Promise(resolve => setTimeout(resolve, Math.max(request_interval * 1000, 200)));
+  }
+};
+
+const refused = [
+  'cookies',
+  'cookie_jar',
+  'persist_session',
+  'session_cookie_jar',
+  'stream',
+  'backend',
+  'auth',
+  'formdata',
+  'data_render',
+  'header_render',
+  'template_dict',
+  'text_out',
+  'headers_out',
+  'decode_out',
+];
+
+const refuse = (options: { [key: string]: Plain | undefined }): void => {
+  const wrong = refused.filter(key => options[key]);
+  if (wrong.length > 0)
+    throw new SaltInvocationError(`http.query does not take ${wrong.join(', ')} here.`);
+};
+
+const formOf = (dict: PlainDict): string =>
+  new URLSearchParams(
+    Object.entries(dict).map(([key, value]): [string, string] => [key, String(value)]),
+  ).toString();
+
+const withParams = (url: string, params: PlainDict | null | undefined): string =>
+  params && Object.keys(params).length > 0
+    ? `${url}${url.includes('?') ? '&' : '?'}${formOf(params)}`
+    : url;
+
+const bodyOf = ({
+  data,
+  data_file,
+}: QueryOptions): { body?: string | Uint8Array; type?: string } => {
+  if (data_file) return { body: readFileSync(data_file) };
+  if (data === null || data === undefined) return {};
+  if (typeof data === 'object' && !Array.isArray(data))
+    return { body: formOf(data), type: 'application/x-www-form-urlencoded' };
+  return { body: typeof data === 'string' ? data : JSON.stringify(data) };
+};
+
+const headersOf = ({
+  header_dict,
+  header_list,
+  header_file,
+}: QueryOptions): Record<string, string> => {
+  const lines = [
+    ...(header_list ?? []),
+    ...(header_file ? readFileSync(header_file, 'utf8').split(/\r?\n/) : []),
+  ];
+  const pairs = lines
+    .filter(line => line.includes(':'))
+    .map((line): [string, string] => [
+      line.slice(0, line.indexOf(':')).trim(),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]);
+  const named = Object.entries(repackDictList(header_dict ?? null)).map(
+    ([key, value]): [string, string] => [key, String(value)],
+  );
+  return Object.fromEntries([...pairs, ...named]);
+};
+
+const kindOf = (type: string | undefined, { decode_type = 'auto' }: QueryOptions): string =>
+  decode_type !== 'auto'
+    ? decode_type
+    : /json/.test(type ?? '')
+      ? 'json'
+      : /yaml/.test(type ?? '')
+        ? 'yaml'
+        : 'plain';
+
+const isData = (type: string | undefined, options: QueryOptions): boolean =>
+  kindOf(type, options) !== 'plain';
+
+const decoded = (body: string, type: string | undefined, options: QueryOptions): PlainDict => {
+  const kind = kindOf(type, options);
+  if (kind === 'plain') return {};
+  if (kind === 'json') return { dict: JSON.parse(body) as Plain };
+  if (kind === 'yaml') return { dict: parseSimpleYaml(body) as Plain };
+  throw new SaltInvocationError(`http.query decodes json, yaml and plain, not ${kind}.`);
+};

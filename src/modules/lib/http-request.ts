@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+import { redactUrl } from './source-url.ts';
+
+export type HttpRequest = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly verify?: boolean;
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly maxRedirects?: number;
+};
+
+export type HttpAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+const limit = 64 * 1024 * 1024;
+
+/**
+ * One HTTP request and its redirects. Any status is an answer; a login does not follow to
+ * another server.
+ *
+ * @throws CommandExecutionError when there is no answer; the URL is shown without its login
+ */
+export const requestHttp = async (url: string, options: HttpRequest = {}): Promise<HttpAnswer> => {
+  let target = parse(url);
+  let current = options;
+  for (let hops = options.maxRedirects ?? 20; ; hops -= 1) {
+    const answer = await once(target, current);
+    const { location } = answer.headers;
+    if (![301, 302, 303, 307, 308].includes(answer.status) || !location) return answer;
+    if (hops <= 0) throw new CommandExecutionError(`Too many redirects reading ${redactUrl(url)}`);
+    const next = parse(new URL(location, target).href);
+    if (next.origin !== target.origin) current = withoutLogin(current);
+    const method = (current.method ?? 'GET').toUpperCase();
+    const keeps =
+      answer.status === 307 || answer.status === 308 || ['GET', 'HEAD'].includes(method);
+    if (!keeps) current = { ...current, method: 'GET', body: undefined };
+    target = next;
+  }
+};
+
+const parse = (url: string): URL => {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw new SaltInvocationError(`Not a URL: ${redactUrl(url)}`);
+  }
+  if (parsed.protocol === 'http:' || parsed.protocol === 'https:') return parsed;
+  throw new SaltInvocationError(`Only http and https can be queried: ${redactUrl(url)}`);
+};
+
+const secretHeaders = ['authorization', 'cookie', 'x-vault-token'];
+
+const withoutLogin = ({ username: _, password: __, ...rest }: HttpRequest): HttpRequest => ({
+  ...rest,
+  headers: Object.fromEntries(
+    Object.entries(rest.headers ?? {}).filter(
+      ([name]) => !secretHeaders.includes(name.toLowerCase()),
+    ),
+  ),
+});
+
+const once = (target: URL, options: HttpRequest): Promise<HttpAnswer> =>
+  new Promise((resolve, reject) => {
+    const fail = (error: Error): void =>
+      reject(
+        new CommandExecutionError(`Error: ${error.message} reading ${redactUrl(target.href)}`),
+      );
+    const user = options.username ?? decodeURIComponent(target.username);
+    const password = options.password ?? decodeURIComponent(target.password);
+    const secure = target.protocol === 'https:';
+    const outgoing = (secure ? httpsRequest : httpRequest)(
+      target,
+      {
+        method: (options.method ?? 'GET').toUpperCase(),
+        headers: { 'user-agent': 'tsalt-ssh', ...options.headers },
+        signal: AbortSignal.timeout((options.timeout ?? 60) * 1000),
+        agent: false,
+        ...(user ? { auth: `${user}:${password}` } : {}),
+        ...(secure
+          ? {
+              rejectUnauthorized: options.verify ?? true,
+              ...(options.ca ? { ca: readFileSync(options.ca) } : {}),
+              ...(options.cert ? { cert: readFileSync(options.cert) } : {}),
+              ...(options.key ? { key: readFileSync(options.key) } : {}),
+            }
+          : {}),
+      },
+      incoming => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        incoming.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > limit) outgoing.destroy(new Error(`the answer is larger than ${limit} bytes`));
+          else chunks.push(chunk);
+        });
+        incoming.on('error', fail);
+        incoming.on('end', () =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            body: Buffer.concat(chunks).toString('utf8'),
+          }),
+        );
+      },
+    );
+    outgoing.on('error', fail);
+    outgoing.end(options.body);
+  });

@@ -1,0 +1,128 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as http from '../../src/modules/exec/http.ts';
+import * as state from '../../src/modules/state/http.ts';
+import { contextOf, testing, within } from './_context.ts';
+
+const context = contextOf({ http });
+let server: Server;
+let other: Server;
+let url = '';
+let asked = 0;
+
+const listen = (made: Server): Promise<string> =>
+  new Promise(resolve =>
+    made.listen(0, '127.0.0.1', () =>
+      resolve(`http://127.0.0.1:${(made.address() as AddressInfo).port}`),
+    ),
+  );
+
+beforeAll(async () => {
+  other = createServer((request, response) => response.end(JSON.stringify(request.headers)));
+  const elsewhere = await listen(other);
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    asked += 1;
+    if (request.url === '/away') response.writeHead(302, { location: elsewhere }).end();
+    else if (request.url === '/loop') response.writeHead(301, { location: '/loop' }).end();
+    else if (request.url === '/gone') response.writeHead(404).end('no such page');
+    else if (request.url === '/soon') response.writeHead(asked < 3 ? 503 : 200).end('ready');
+    else
+      response.writeHead(200, { 'content-type': 'application/json' }).end(
+        JSON.stringify({
+          method: request.method,
+          url: request.url,
+          type: request.headers['content-type'],
+          login: request.headers.authorization,
+          x: request.headers['x-a'],
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+  });
+  url = await listen(server);
+});
+
+afterAll(() => {
+  server.close();
+  other.close();
+});
+
+const query = (path: string, options = {}) =>
+  within(context, () => http.query(`${url}${path}`, options));
+
+test('sends what it is told and gives the answer as data', async () => {
+  expect(
+    await query('/p?a=1', {
+      params: { b: 'ä &' },
+      username: 'u',
+      password: 'p',
+      header_list: ['X-A: 1'],
+      decode: true,
+      status: true,
+    }),
+  ).toMatchObject({
+    status: 200,
+    dict: { method: 'GET', url: '/p?a=1&b=%C3%A4+%26', login: `Basic ${btoa('u:p')}`, x: '1' },
+  });
+  expect(await query('/', { method: 'POST', params: { b: '1' }, decode: true })).toMatchObject({
+    dict: { method: 'POST', body: 'b=1', type: 'application/x-www-form-urlencoded' },
+  });
+  expect(await query('/gone', {})).toEqual({
+    body: 'no such page',
+    error: 'HTTP 404',
+    status: 404,
+  });
+  await expect(query('/', { cookies: 'true' })).rejects.toThrow('http.query does not take cookies');
+});
+
+test('a login does not follow a redirect to another server', async () => {
+  const { body } = await query('/away', {
+    username: 'u',
+    password: 'p',
+    header_dict: { Cookie: 's', 'X-A': '1' },
+  });
+  expect(JSON.parse(String(body))).toMatchObject({ 'x-a': '1' });
+  expect(body).not.toContain('authorization');
+  expect(body).not.toContain('cookie');
+  await expect(query('/loop', {})).rejects.toThrow('Too many redirects');
+});
+
+test('an error shows no login', async () => {
+  await expect(
+    within(context, () => http.query('http://me:hush@127.0.0.1:1/x', {})),
+  ).rejects.toThrow(/^Error: connect ECONNREFUSED 127\.0\.0\.1:1 reading (?!.*hush)/);
+});
+
+test('a state holds when body and status are as wanted', async () => {
+  const ask = (options: Parameters<typeof state.query>[1], path = '/') =>
+    within(context, () => state.query(`${url}${path}`, options));
+  expect(await ask({ match: 'GET', status: 200 })).toMatchObject({
+    result: true,
+    changes: {},
+    comment: 'Match text "GET" was found. Status 200 was found.',
+  });
+  expect(
+    await ask({ match: 'n[aou] such', match_type: 'pcre', status: [200, 204] }, '/gone'),
+  ).toMatchObject({
+    result: false,
+    comment: 'Match pattern "n[aou] such" was found. Status 200, 204 was not found.',
+  });
+  expect(await ask({})).toMatchObject({ result: false });
+  const before = asked;
+  expect(await within(testing(context), () => state.query(url, { status: 200 }))).toMatchObject({
+    result: null,
+  });
+  expect(asked).toBe(before);
+});
+
+test('waits for a server that is not ready yet', async () => {
+  asked = 0;
+  expect(
+    await within(context, () =>
+      state.wait_for_successful_query(`${url}/soon`, { status: 200, wait_for: 20 }),
+    ),
+  ).toMatchObject({ result: true });
+  expect(asked).toBe(3);
+});
