@@ -1,5 +1,5 @@
 import { main } from './cli/cli.ts';
 
-main(process.argv.slice(2), process.env).then(code => {
+void main(process.argv.slice(2), process.env).then(code => {
   process.exitCode = code;
 });

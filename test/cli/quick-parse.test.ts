@@ -38,7 +38,7 @@ const slow = (argv: readonly string[]): unknown => {
 };
 
 test('what is read quickly is what yargs reads', () => {
-  assert(
+  void assert(
     property(listOf(constantFrom(...pool), { maxLength: 5 }), argv => {
       const quick = quickParse(argv);
       if (quick !== undefined) expect(quick).toEqual(slow(argv));
