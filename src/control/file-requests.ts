@@ -8,14 +8,21 @@ import { TsaltError } from '../protocol/error.ts';
 import type { ControlMethods, FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Handler, WithContent } from '../protocol/peer.ts';
-import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 
 /** Renders a template file's text for the host: `template:` of file states. */
 export type TemplateRenderer = (
   request: ControlMethods['file.render'],
   text: string,
   file: string,
+  trust?: TemplateTrust,
 ) => Promise<string>;
+
+/**
+ * A text of the job's own may use all that templates have. One that came from the host is
+ * confined: it sees no file roots and calls only what the host itself may call.
+ */
+export type TemplateTrust = 'job' | 'confined';
 
 /**
  * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
@@ -25,6 +32,8 @@ export type TemplateRenderer = (
 export class FileRefs {
   readonly #named = new Set<string>();
   readonly #templates = new Set<string>();
+  /** Templates that the job names but only the host can read: by engine, and by source or file. */
+  readonly #elsewhere = new Set<string>();
   readonly #envs = new Set(['base']);
 
   /** Allows every `salt://` path in these arguments. */
@@ -55,19 +64,35 @@ export class FileRefs {
       if (typeof chunk.template !== 'string') continue;
       for (const text of [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)])
         this.#templates.add(textKey(chunk.template, text));
-      for (const source of [chunk.source, chunk.sources, chunk.name].flat())
-        if (typeof source === 'string') this.#templates.add(`${chunk.template} ${clean(source)}`);
+      for (const source of [chunk.source, chunk.sources, chunk.name].flat().flatMap(namesOf)) {
+        const path = isElsewhere(source) ? undefined : clean(source);
+        if (path !== undefined) this.#templates.add(`${chunk.template} ${path}`);
+        else this.#elsewhere.add(`${chunk.template} ${source}`);
+      }
+      if (chunk.contents_grains !== undefined && chunk.contents_grains !== null)
+        this.#elsewhere.add(`${chunk.template} grains of ${String(chunk.name)}`);
     }
   }
 
   /**
-   * Whether the job named this template with this engine. A text that a host made up must
-   * never be rendered: a template can read the file roots, and some engines run code. Files
-   * the host may fetch can be rendered by the engines that are sandboxed.
+   * Whether the job named this template with this engine, and how far it is trusted. A text that
+   * a host made up must never be rendered as the job's: a template can read the file roots, and
+   * some engines run code. Where the job names a source that only the host can read, its text is
+   * rendered confined, by the engines that are sandboxed. Files the host may fetch can be
+   * rendered by those too.
    */
-  allowsTemplate({ template, source, text }: ControlMethods['file.render']): boolean {
-    if (text !== undefined) return this.#templates.has(textKey(template, text));
-    return this.#templates.has(`${template} ${clean(source)}`) || sandboxed.includes(template);
+  templateTrust({
+    template,
+    source,
+    text,
+    chunk,
+  }: ControlMethods['file.render']): TemplateTrust | undefined {
+    const isSandboxed = sandboxed.includes(template);
+    if (text === undefined)
+      return isSandboxed || this.#templates.has(`${template} ${clean(source)}`) ? 'job' : undefined;
+    if (this.#templates.has(textKey(template, text))) return 'job';
+    const named = source === '' ? `grains of ${String(chunk.name)}` : source;
+    return isSandboxed && this.#elsewhere.has(`${template} ${named}`) ? 'confined' : undefined;
   }
 
   /** Whether the job names this file, or a folder above it, in this environment. */
@@ -82,6 +107,14 @@ export class FileRefs {
 }
 
 const sandboxed = ['jinja', 'liquid'];
+
+/** The sources in an item of a `source` argument, which may carry its hash beside it. */
+const namesOf = (item: Plain | undefined): string[] =>
+  typeof item === 'string' ? [item] : isPlainDict(item) ? Object.keys(item) : [];
+
+/** A source that is not in the file roots: on the host, or in the web. */
+const isElsewhere = (source: string): boolean =>
+  source.startsWith('/') || /^(?!salt:)[a-z][a-z0-9+.-]*:\/\//i.test(source);
 
 const textKey = (template: string, text: string): string =>
   `${template}\0${createHash('sha256').update(text.trimEnd()).digest('hex')}`;
@@ -167,18 +200,21 @@ export const fileHandlers = ({
         .map(file => (folder === '' ? file : file.slice(folder.length + 1)));
     },
     'file.render': async (request: ControlMethods['file.render']) => {
-      if (!refs.allowsTemplate(request)) {
+      const trust = refs.templateTrust(request);
+      if (!trust) {
+        const what = request.text === undefined ? request.source : 'a text of its own';
         const error = new TsaltError(
           'template-refused',
-          'The host asked to render a template that its job does not name.',
+          `The host asked to render ${what} by ${request.template}, which its job does not name.`,
           {
             kind: 'host',
+            hint: 'Put the template into the file roots and name it as salt:// source; texts from elsewhere are rendered by jinja and liquid only.',
           },
         );
         refuse(error);
         throw error;
       }
-      const text = await templateText(request, { roots, allowed, render });
+      const text = await templateText(request, { roots, allowed, render, trust });
       if (text === undefined) return { found: false } satisfies FileAnswer;
       const bytes = Buffer.from(text, 'utf8');
       const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -195,14 +231,16 @@ export const templateText = async (
     roots,
     allowed,
     render,
+    trust,
   }: {
     roots: FileRoots;
     allowed: (path: string, saltenv: string) => void;
     render: TemplateRenderer;
+    trust: TemplateTrust;
   },
 ): Promise<string | undefined> => {
   if (request.text !== undefined)
-    return render(request, request.text, String(request.chunk.name ?? 'contents'));
+    return render(request, request.text, String(request.chunk.name ?? 'contents'), trust);
   allowed(request.source, request.saltenv);
   const found = roots.find(request.source, request.saltenv);
   if (!found) return undefined;

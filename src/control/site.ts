@@ -13,7 +13,7 @@ import {
   toPlain,
   toPlainDict,
 } from '../data/value.ts';
-import type { FileRoots } from '../fileserver/file-roots.ts';
+import { FileRoots } from '../fileserver/file-roots.ts';
 import type { Artifact } from '../protocol/artifact.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { RunEvent } from '../protocol/event.ts';
@@ -488,20 +488,41 @@ export class Site {
     return new Map(results.flatMap(({ data }) => [...data]));
   };
 
-  #template: TemplateRenderer = (request, text, file) =>
-    this.#renderTemplate(request, text, file, this.call);
+  #template: TemplateRenderer = (request, text, file, trust) =>
+    trust === 'confined'
+      ? this.#renderConfined(request, text, file)
+      : this.#renderTemplate(request, text, file, { call: this.call });
 
   #templateAhead: TemplateRenderer = (request, text, file) =>
-    this.#renderTemplate(request, text, file, async (fun, args, kwargs) => {
-      if (await this.wrapper(fun)) return this.call(fun, args, kwargs);
-      throw new NeedsHost(fun);
+    this.#renderTemplate(request, text, file, {
+      call: async (fun, args, kwargs) => {
+        if (await this.wrapper(fun)) return this.call(fun, args, kwargs);
+        throw new NeedsHost(fun);
+      },
+    });
+
+  /** Renders a text that came from the host: it learns nothing that the host could not ask for. */
+  #renderConfined = (request: ControlMethods['file.render'], text: string, file: string) =>
+    this.#renderTemplate(request, text, file, {
+      files: new FileRoots({}),
+      opts: toDict({ ...this.opts, saltenv: request.saltenv }),
+      call: async (fun, args, kwargs) => {
+        const found = isControlFunction(fun) ? await this.wrapper(fun) : undefined;
+        if (found) return callWrapper(fun, found, this.#contextForHost(), args, kwargs);
+        if (await this.wrapper(fun))
+          throw new TsaltError('template-refused', `'${fun}' is not for a template of the host.`, {
+            kind: 'host',
+            hint: 'Put the template into the file roots and name it as salt:// source.',
+          });
+        return this.call(fun, args, kwargs);
+      },
     });
 
   async #renderTemplate(
     request: ControlMethods['file.render'],
     text: string,
     file: string,
-    call: RenderContext['call'],
+    own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
   ): Promise<string> {
     const base = this.#renderContext(await this.pillar(), request.saltenv);
     return renderText({
@@ -512,7 +533,7 @@ export class Site {
       saltenv: request.saltenv,
       context: {
         ...base,
-        call,
+        ...own,
         extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
       },
     });

@@ -30,8 +30,8 @@ const site = (chunks: readonly LowChunk[]) => {
   const handlers = fileHandlers({
     roots: new FileRoots({ base: [root] }),
     refs,
-    render: async ({ template }, text) => {
-      rendered.push(`${template}: ${text}`);
+    render: async ({ template }, text, _file, trust) => {
+      rendered.push(`${template}${trust === 'confined' ? ' confined' : ''}: ${text}`);
       return text.toUpperCase();
     },
     refuse: error => refused.push(error),
@@ -99,4 +99,43 @@ test('a text that the host made up is never rendered, nor a named file by anothe
   expect(
     await ask('file.render', { ...base, source: 'salt://named', template: 'jinja' }),
   ).toMatchObject({ value: { found: true } });
+});
+
+test('a text from where the job points outside of the roots is rendered confined', async () => {
+  const { ask, rendered, refused } = site([
+    chunk({ source: '/etc/issue.in', template: 'jinja' }),
+    chunk({ source: [{ 'https://example.com/a': 'sha256=0' }], template: 'liquid' }),
+    chunk({ name: '/grains', contents_grains: 'a:b', template: 'jinja' }),
+    chunk({ source: '/etc/code', template: 'ts' }),
+  ]);
+  const request = (source: string, template: string, name = '/x') => ({
+    saltenv: 'base',
+    context: {},
+    chunk: { name },
+    source,
+    template,
+    text: 'made on the host',
+  });
+  const found = { value: { found: true } };
+  expect(await ask('file.render', request('/etc/issue.in', 'jinja'))).toMatchObject(found);
+  expect(await ask('file.render', request('https://example.com/a', 'liquid'))).toMatchObject(found);
+  expect(await ask('file.render', request('', 'jinja', '/grains'))).toMatchObject(found);
+  expect(rendered).toEqual([
+    'jinja confined: made on the host',
+    'liquid confined: made on the host',
+    'jinja confined: made on the host',
+  ]);
+  for (const [source, template, name] of [
+    ['/etc/issue.in', 'liquid', '/x'],
+    ['/etc/other', 'jinja', '/x'],
+    ['/etc/code', 'ts', '/x'],
+    ['', 'jinja', '/x'],
+  ] as const)
+    expect(await ask('file.render', request(source, template, name)), source).toBe(
+      'template-refused',
+    );
+  expect(refused[0]?.message).toBe(
+    'The host asked to render a text of its own by liquid, which its job does not name.',
+  );
+  expect(rendered).toHaveLength(3);
 });

@@ -62,6 +62,9 @@ const facts: readonly (readonly [what: string, command: string, says: string])[]
   ['a source from the web', 'cat /srv/t/new/web', 'plain source'],
   ['pillar contents', 'cat /srv/t/new/pillar', 'from pillar'],
   ['a pillar template', 'cat /srv/t/new/pillar-template', 'every says hello'],
+  ['a local template', 'cat /srv/t/new/local-template', 'port 8080 locally'],
+  ['a template from the web', 'cat /srv/t/new/web-template', 'port 8080 by web'],
+  ['a template from grains', 'cat /srv/t/new/grains-template', 'hello friend'],
   ['grains contents', 'cat /srv/t/new/grains', 'Debian'],
   [
     'attributes kept',
@@ -85,7 +88,11 @@ const facts: readonly (readonly [what: string, command: string, says: string])[]
   ],
   ['hardlink', 'stat -c %h /srv/t/new/hardlink', '2'],
   ['copied', 'stat -c %a /srv/t/new/copied', '640'],
-  ['renamed', 'cat /srv/t/new/renamed; ls /srv/t/old', 'moved\nbacked-up\nsource'],
+  [
+    'renamed',
+    'cat /srv/t/new/renamed; ls /srv/t/old',
+    'moved\nbacked-up\nsource\ntemplate\ntemplate-calls\ntemplate-reads',
+  ],
   ['absent', 'ls -A /srv/t/gone', ''],
   ['append', 'cat /srv/t/edit/append', 'alpha\nbeta\ngamma\ndelta'],
   ['prepend', 'cat /srv/t/edit/prepend', 'omega\npsi\nalpha\nbeta\ngamma'],
@@ -154,7 +161,11 @@ const facts: readonly (readonly [what: string, command: string, says: string])[]
     'v1',
   ],
   ['git config', 'git config --global --get-regexp ^lab', 'lab.word two words'],
-  ['grains', 'sort /etc/salt/grains', '- a\n- db\n- web\ndatacenter: lab1\nroles:\nshrinking:'],
+  [
+    'grains',
+    'sort /etc/salt/grains',
+    '- a\n- db\n- web\ndatacenter: lab1\ngreeting: "hello {{ word }}"\nroles:\nshrinking:',
+  ],
   ['group', 'getent group builders leaving', 'builders:x:4711:games'],
   [
     'user',
@@ -250,9 +261,12 @@ describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})
       `known_hosts_file: ${lab.knownHosts}\npillar_roots:\n  base: [pillar]\nfileserver_followsymlinks: true\n`,
     );
     const plain = readFileSync(join(project, 'states/plain.txt'));
+    const template = 'port {{ pillar.lab.port }} {{ word }}\n';
     const zip = zipSync({ 'zipped/file': strToU8('zipped\n') });
     web = createServer((request, response) => {
-      const found = { '/plain.txt': plain, '/a.zip': zip }[request.url ?? ''];
+      const found = { '/plain.txt': plain, '/a.zip': zip, '/template': template }[
+        request.url ?? ''
+      ];
       response.writeHead(found ? 200 : 404).end(found);
     });
     const own = address.replace(/\d+$/, '1');
@@ -262,6 +276,7 @@ describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})
       web: `${own}:${(web.address() as AddressInfo).port}`,
       plain_sha256: `sha256=${sha256(plain)}`,
       zip_sha256: sha256(zip),
+      template_sha256: sha256(template),
       key: readFileSync(`${lab.key}.pub`, 'utf8').trim().split(' ').slice(0, 2).join(' '),
       leaving: (await inside('cat /root/leaving.pub')).trim(),
       forwards: (await inside('cat /proc/sys/net/ipv4/ip_forward')).trim() === '1',
@@ -358,6 +373,14 @@ describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})
       ],
     ]);
     expect(await inside('cat /etc/modules-load.d/* | grep tsalt || true')).toBe('');
+  });
+
+  test('a template of the host learns nothing from the control node', async () => {
+    const results = await apply('confined');
+    expect(results.map(([name, { result, comment }]) => [name, result, comment])).toEqual([
+      ['/srv/t/new/reads managed', false, expect.stringContaining('plain.txt')],
+      ['/srv/t/new/calls managed', false, expect.stringContaining('slsutil.renderer')],
+    ]);
   });
 
   test('the second run changes nothing', async () => {
