@@ -22,9 +22,9 @@ const target = ({ get, flag }: WrapperCall): Dict => {
 const dictOr = (value: Data, { flag }: WrapperCall, what: string): Dict =>
   value === null && flag('convert_none') ? new Map() : needDict(value, what);
 
-/** `defaults.*`: formula defaults, overridden by pillar. */
+/** `defaults.*`: formula defaults. (salt.modules.defaults) */
 export const defaults: WrapperModule = {
-  doc: 'Defaults of a formula (`defaults.yaml` or `defaults.json` beside its SLS), overridden by pillar.',
+  doc: 'Defaults of a formula: `defaults.yaml` or `defaults.json` beside its SLS.',
   functions: {
     get: {
       doc: 'The default at `formula:path`, read from `salt://formula/defaults.yaml` (or .json).',

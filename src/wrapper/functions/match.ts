@@ -1,6 +1,8 @@
 import type { TargetType } from '../../config/request.ts';
+import { mergeRecursive } from '../../data/merge.ts';
 import type { Data } from '../../data/value.ts';
 import { isDict } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import { matches } from '../../targeting/match.ts';
 import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';
 
@@ -54,11 +56,35 @@ export const match: WrapperModule = {
         const lookup = call.get('lookup');
         if (!isDict(lookup)) return null;
         for (const [key, value] of lookup)
-          if (await test(withTarget(call, key as Data), 'compound')) return value;
+          if (await test(withTarget(call, key as Data), 'compound'))
+            return withMerge(value, call.get('merge'), call.flag('merge_lists'));
         return lookup.get(call.text('default')) ?? null;
       },
     },
+    search_by: {
+      doc: 'The keys of a dictionary among whose values, compound expressions, one matches this host.',
+      params: ['lookup', ['tgt_type', 'compound'], ['minion_id', null]],
+      work: async call => {
+        const lookup = call.get('lookup');
+        if (!isDict(lookup)) return null;
+        const found: Data[] = [];
+        for (const [key, targets] of lookup)
+          for (const target of Array.isArray(targets) ? targets : [])
+            if (await test(withTarget(call, target), 'compound')) {
+              found.push(key as Data);
+              break;
+            }
+        return found.length > 0 ? found : null;
+      },
+    },
   },
+};
+
+const withMerge = (value: Data, merge: Data, joinLists: boolean): Data => {
+  if (merge === null || (isDict(merge) && merge.size === 0)) return value;
+  if (!isDict(merge))
+    throw new TsaltError('arguments', 'filter_by merge argument must be a dictionary.');
+  return isDict(value) ? mergeRecursive(value, merge, joinLists) : merge;
 };
 
 const withTarget = (call: WrapperCall, target: Data): WrapperCall => ({

@@ -1,0 +1,87 @@
+import { afterAll, expect, test } from 'vitest';
+import { makeSite } from './site.ts';
+
+const one = makeSite(
+  {
+    'tsalt.yaml': "nodegroups:\n  web: 'web*'\n  db: 'db*'\nour_key: {deep: 1}\n",
+    'states/top.sls': "base:\n  '*': [a]\n",
+    'states/a.sls': 'x:\n  test.nop: []\n',
+    'states/b/init.sls': 'y:\n  test.nop: []\n',
+    'states/files/motd': 'hello\n',
+    'pillar/top.sls': "base:\n  '*': [p]\n",
+    'pillar/p.sls': 'role: front\nnet: {port: 80, name: shop}\nlist: [1, 2]\n',
+  },
+  { grains: { roles: ['front', 'cache'] } },
+);
+afterAll(one.close);
+
+test('match functions tell whether this host is meant', async () => {
+  expect(await one.call('match.glob', ['web*'])).toBe(true);
+  expect(await one.call('match.pcre', ['web[2-9]'])).toBe(false);
+  expect(await one.call('match.list', ['db1,web1'])).toBe(true);
+  expect(await one.call('match.grain', ['os:Deb*'])).toBe(true);
+  expect(await one.call('match.grain', ['os|Deb*'], { delimiter: '|' })).toBe(true);
+  expect(await one.call('match.pillar', ['net:name:sh?p'])).toBe(true);
+  expect(await one.call('match.pillar_pcre', ['role:^back'])).toBe(false);
+  expect(await one.call('match.compound', ['N@web and I@role:front and not G@os:Arch'])).toBe(true);
+  expect(await one.call('match.compound', ['N@db'])).toBe(false);
+});
+
+test('match.filter_by picks by the first target that matches, with merge over it', async () => {
+  const lookup = { 'db*': { a: 1 }, 'G@os:Debian': { a: 2, b: { c: 3 } }, default: { a: 4 } };
+  expect(await one.call('match.filter_by', [lookup])).toEqual({ a: 2, b: { c: 3 } });
+  expect(await one.call('match.filter_by', [lookup], { merge: { b: { d: 5 } } })).toEqual({
+    a: 2,
+    b: { c: 3, d: 5 },
+  });
+  expect(await one.call('match.filter_by', [{ 'db*': 1, default: 7 }])).toBe(7);
+  expect(await one.call('match.filter_by', [{ 'db*': 1 }])).toBeNull();
+  await expect(one.call('match.filter_by', [lookup], { merge: 'text' })).rejects.toThrow(
+    'must be a dictionary',
+  );
+});
+
+test('match.search_by gives every key that has a target for this host', async () => {
+  const lookup = { web: ['web1', 'web2'], db: ['db1'], debian: ['G@os:Debian'] };
+  expect(await one.call('match.search_by', [lookup])).toEqual(['web', 'debian']);
+  expect(await one.call('match.search_by', [{ db: ['db1'] }])).toBeNull();
+});
+
+test('cp functions list and read the roots', async () => {
+  expect(await one.call('cp.list_states')).toEqual(['a', 'b', 'top']);
+  expect(await one.call('cp.list_master', [], { prefix: 'files' })).toEqual(['files/motd']);
+  expect(await one.call('cp.list_master_dirs')).toEqual(['b', 'files']);
+  expect(await one.call('cp.envs')).toEqual(['base']);
+  expect(await one.call('cp.get_file_str', ['salt://files/motd'])).toBe('hello\n');
+  expect(await one.call('cp.get_file_str', ['salt://files/none'])).toBe(false);
+});
+
+test('a refreshed pillar is seen by every later look, a broken one keeps the old', async () => {
+  expect(await one.call('pillar.get', ['role'])).toBe('front');
+  one.write({ 'pillar/p.sls': 'role: back\n', 'pillar/more.sls': 'x: 1\n' });
+  expect(await one.call('pillar.get', ['role'])).toBe('front');
+  expect(await one.call('saltutil.refresh_pillar')).toBe(true);
+  expect(await one.call('pillar.get', ['role'])).toBe('back');
+  one.write({ 'pillar/p.sls': 'role: [\n' });
+  await expect(one.call('saltutil.refresh_pillar')).rejects.toThrow('Pillar failed to render');
+  expect(await one.call('pillar.get', ['role'])).toBe('back');
+});
+
+test("a call's own pillar wins over the roots and survives a refresh", async () => {
+  const site = makeSite(
+    { 'pillar/top.sls': "base:\n  '*': [p]\n", 'pillar/p.sls': 'a: sls\nb: sls\n' },
+    { kwargs: { pillar: { a: 'cli' } } },
+  );
+  expect(await site.call('pillar.items')).toEqual({ a: 'cli', b: 'sls' });
+  site.write({ 'pillar/p.sls': 'a: sls\nb: new\n' });
+  await site.call('saltutil.refresh_pillar');
+  expect(await site.call('pillar.items')).toEqual({ a: 'cli', b: 'new' });
+  site.close();
+});
+
+test('pillar_opts shows the configuration under master; without it nothing is there', async () => {
+  expect(await one.call('pillar.get', ['master'])).toBe('');
+  const site = makeSite({ 'tsalt.yaml': 'pillar_opts: true\nour_key: 1\n' });
+  expect(await site.call('pillar.get', ['master:our_key'])).toBe(1);
+  site.close();
+});

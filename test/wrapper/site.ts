@@ -1,0 +1,51 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Request } from '../../src/config/request.ts';
+import { Site } from '../../src/control/site.ts';
+import { type Data, toData, toDict, toPlain } from '../../src/data/value.ts';
+import { FileRoots } from '../../src/fileserver/file-roots.ts';
+import type { Host } from '../../src/protocol/host.ts';
+import type { Peer } from '../../src/protocol/peer.ts';
+import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
+
+/** One host's side on the control node, over files of its own and without any connection. */
+export const makeSite = (
+  files: Readonly<Record<string, string>>,
+  { grains = {}, kwargs = {} }: { grains?: PlainDict; kwargs?: PlainDict } = {},
+) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tsalt-site-'));
+  const write = (texts: Readonly<Record<string, string>>): void => {
+    for (const [path, text] of Object.entries(texts)) {
+      mkdirSync(dirname(join(dir, path)), { recursive: true });
+      writeFileSync(join(dir, path), text);
+    }
+  };
+  write({ 'tsalt.yaml': '', 'states/.keep': '', 'pillar/.keep': '', ...files });
+  const config = loadConfig({ cwd: dir, env: {} });
+  const request = { config, kwargs: toDict(kwargs), options: { test: false } } as Request;
+  const site = new Site(
+    {
+      request,
+      artifact: async () => ({ modules: [] }) as never,
+      fileRoots: new FileRoots(config.file_roots),
+      pillarRoots: new FileRoots(config.pillar_roots),
+      ownModules: async () => [] as never,
+      emit: () => undefined,
+      nodeSource: undefined as never,
+    },
+    { id: 'web1', grains: {}, minion_opts: {} } as unknown as Host,
+    () => undefined,
+  );
+  site.greet({ os: 'Debian', ...grains }, {} as Peer);
+  return {
+    dir,
+    write,
+    site,
+    /** Calls a function as a template does. */
+    call: async (fun: string, args: readonly Plain[] = [], named: PlainDict = {}) =>
+      toPlain((await site.call(fun, args.map(toData), toDict(named))) as Data),
+    close: () => rmSync(dir, { recursive: true, force: true }),
+  };
+};
