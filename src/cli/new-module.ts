@@ -21,5 +21,9 @@ export const newModule = async (words: readonly string[], config: Config): Promi
       hint: 'Set file_roots in tsalt.yaml.',
     });
   const paths = await writeSkeleton(kind, name, { root, testDir: join(config.dir, 'test') });
-  return paths.map(path => `wrote ${relative(process.cwd(), path)}\n`).join('');
+  const next =
+    kind === 'state'
+      ? `What it calls belongs into an execution module: tsalt-ssh module new exec ${name}\n`
+      : '';
+  return paths.map(path => `wrote ${relative(process.cwd(), path)}\n`).join('') + next;
 };

@@ -1,4 +1,3 @@
-import { splitFunctionName } from '../data/function-name.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { pyRepr, pyStr, pyType } from '../targeting/python-text.ts';
@@ -84,13 +83,15 @@ type StateToVerify = {
 const verifyState = (one: StateToVerify, all: Checking): void => {
   const { id, body, state, args, sls } = one;
   const { problems } = all;
-  let functions = state.includes('.') ? 1 : 0;
+  let functions = 0;
   for (const arg of args) {
     if (typeof arg === 'string') {
       functions += 1;
       if (arg.trim().includes(' ')) problems.push(whitespace(one, arg));
     } else if (isDict(arg) && arg.size > 0) verifyArgument(one, arg, all);
   }
+  // A dot left in the name is that of a nested module (`my_cloud.my_resource`) or of its function.
+  if (functions === 0 && state.includes('.')) functions = 1;
   if (functions === 0 && state !== 'require' && state !== 'watch') {
     const message = `No function declared in state '${pyStr(id)}' in SLS '${sls}'`;
     problems.push(problem(message, placeOf([body], state), `Write "${state}.<function>:".`));
@@ -98,13 +99,12 @@ const verifyState = (one: StateToVerify, all: Checking): void => {
   if (functions > 1) {
     const message =
       `Too many functions declared in state '${pyStr(id)}' in SLS '${sls}'. ` +
-      `Please choose one of the following: ${functionsOf(state, args).join(', ')}`;
+      `Please choose one of the following: ${functionsOf(args).join(', ')}`;
     problems.push(problem(message, placeOf([body], state)));
   }
 };
 
-const functionsOf = (state: string, args: readonly Data[]): string[] => [
-  ...(state.includes('.') ? [splitFunctionName(state)[1] ?? ''] : []),
+const functionsOf = (args: readonly Data[]): string[] => [
   ...args.filter(arg => typeof arg === 'string'),
 ];
 

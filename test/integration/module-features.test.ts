@@ -15,6 +15,7 @@ const files: Record<string, string> = {
   'states/_modules/five.cjs': `exports.go = () => 'cjs';`,
   'states/_modules/six/index.ts': `import { part } from './part.ts'; export const go = () => part;`,
   'states/_modules/six/part.ts': `export const part = 'folder';`,
+  'dev/_modules/seven.ts': `export const go = (): string => 'another environment';`,
   'states/_utils/words.ts': `export const loud = (text: string): string => text.toUpperCase();`,
   'states/_grains/colour.ts': `export const colour = () => ({ colour: 'green' });`,
   'states/_renderers/pairs.ts': `export const kind = 'data';
@@ -144,6 +145,7 @@ beforeAll(async () => {
   project.write({
     'tsalt.yaml': `known_hosts_file: known_hosts
 cachedir: cache
+file_roots: {base: [states], dev: [dev]}
 finds.word: from tsalt.yaml
 ext_pillar:
   - inventory: {rack: 7}
@@ -178,9 +180,9 @@ const unconnected = async (...args: string[]): Promise<string> => {
 
 test('every extension, and a folder with an index, is a module', async () => {
   const results = await Promise.all(
-    ['one', 'two', 'three', 'four', 'five', 'six'].map(name => answer(`${name}.go`)),
+    ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map(name => answer(`${name}.go`)),
   );
-  expect(results).toEqual(['ts HI', 'mts', 'js', 'mjs', 'cjs', 'folder']);
+  expect(results).toEqual(['ts HI', 'mts', 'js', 'mjs', 'cjs', 'folder', 'another environment']);
 });
 
 test('packages of npm come along, and Node brings its own', async () => {

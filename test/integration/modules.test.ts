@@ -123,6 +123,52 @@ test.skipIf(!hasSshd)('an auto_state resource is created once, from an SLS', asy
   expect(writes).toEqual(['PUT disk']);
 });
 
+test.skipIf(!hasSshd)('an auto_state resource is described, updated and deleted', async () => {
+  const { stdout } = await tsalt(['web1', 'state.describe', 'my_disk'], { cwd: dir });
+  expect(stdout).toBe(`#!yaml
+# web1
+disk:
+  my_disk.present:
+  - name: disk
+  - size: 3
+  - tags: {}
+`);
+  write('states/described.sls', stdout);
+  expect(await apply('described', 'test=true')).toEqual([[true, {}]]);
+  expect(await apply('described')).toEqual([[true, {}]]);
+  expect(writes).toEqual(['PUT disk']);
+
+  write('states/cloud.sls', 'disk:\n  my_disk.present:\n    - size: 4\n');
+  const changes = { old: { size: 3 }, new: { size: 4 } };
+  expect(await apply('cloud', 'test=true')).toEqual([[null, changes]]);
+  expect(await apply('cloud')).toEqual([[true, changes]]);
+  write('states/cloud.sls', 'disk:\n  my_disk.absent: []\n');
+  expect(await apply('cloud')).toEqual([[true, { old: { size: 4, tags: {} } }]]);
+  expect(await apply('cloud')).toEqual([[true, {}]]);
+  expect(writes).toEqual(['PUT disk', 'PUT disk', 'DELETE disk']);
+  write('states/nested.sls', 'far:\n  my_cloud.my_resource.present:\n    - size: 1\n');
+  expect(await apply('nested')).toMatchObject([[true, { new: { size: 1 } }]]);
+  expect(await apply('nested')).toEqual([[true, {}]]);
+  expect(await shown('state.describe', 'my_disc')).toContain("did you mean 'my_disk'?");
+});
+
+test.skipIf(!hasSshd)('contracts that are not held are told with all that is missing', async () => {
+  write(
+    'states/_modules/half.ts',
+    `export const __contracts__ = ['auto_state'];
+    export const get = (name: string) => ({ result: true, comment: '', ret: {} });`,
+  );
+  write(
+    'states/_states/soft.ts',
+    `export const __contracts__ = ['soft_fail'];
+    export const present = (name: string) => { throw new Error('the cable is out'); };`,
+  );
+  write('states/soft.sls', 'x:\n  soft.present: []\n');
+  const half = await shown('half.get', 'x');
+  for (const name of ['list', 'create', 'update', 'delete']) expect(half).toContain(name);
+  expect(await apply('soft')).toEqual([[false, expect.stringContaining('the cable is out')]]);
+});
+
 test.skipIf(!hasSshd)(
   '__virtual__, __init__, grains and cross-calls decide on the host',
   async () => {
@@ -146,7 +192,11 @@ test.skipIf(!hasSshd)('documentation and lists come from the same sources', asyn
     'Enforce the state of a custom thing.',
   );
   expect(doc.my_custom_state).toContain(':depends: my_custom_module');
-  expect(await answer('saltutil.sync_states')).toEqual(['states.cheese', 'states.my_custom_state']);
+  expect(await answer('saltutil.sync_states')).toEqual([
+    'states.cheese',
+    'states.my_custom_state',
+    'states.soft',
+  ]);
 });
 
 test.skipIf(!hasSshd)('a mistyped argument is found before anything is sent', async () => {
