@@ -68,7 +68,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
       id: host.id,
       fun,
       retcode: retcodeOf(cause),
-      failure: failureOf(cause),
+      failure: failureOf(host, cause),
       ...partial(site),
     };
   } finally {
@@ -242,11 +242,16 @@ const askSudo =
       prompt: `[sudo] password for ${host.user}@${host.id}: `,
     });
 
-const failureOf = (error: unknown): HostFailure => ({
-  kind: error instanceof TsaltError ? error.kind : 'internal',
-  code: error instanceof TsaltError ? error.code : 'internal',
-  message: showError(error),
-});
+const failureOf = ({ id }: Host, error: unknown): HostFailure => {
+  const code = error instanceof TsaltError ? error.code : 'internal';
+  const message = showError(error);
+  return {
+    kind: error instanceof TsaltError ? error.kind : 'internal',
+    code,
+    // The wire does not know whose it is.
+    message: code.startsWith('wire-') && !message.startsWith(id) ? `${id}: ${message}` : message,
+  };
+};
 
 /** Salt's codes for a host: 1 compile error, 5 pillar, 254 for what keeps us from the host. */
 const retcodeOf = (error: unknown): number => {

@@ -16,6 +16,7 @@ import { runHost } from './host.ts';
 import { type OwnModules, ownModules } from './own-modules.ts';
 import type { Shared } from './site.ts';
 import { pickTargets } from './targets.ts';
+import { timeLimit } from './time-limit.ts';
 
 /**
  * Runs a request on every host that matches: at most `maxProcs` at once, in batches when
@@ -42,21 +43,19 @@ export const run = async (
     emit({ type: 'host', result });
   };
   const prepareAndRun = async (host: Host, gate: Gate): Promise<HostResult | undefined> => {
-    const timeout = request.options.timeout;
-    const limit =
-      timeout === undefined
-        ? signal
-        : AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)]);
     const prepared = await request.prepareHost(host).catch((error: unknown) => error);
     if (prepared instanceof Error || !isHost(prepared)) return unprepared(host, request, prepared);
-    return runHost({
+    const limit = timeLimit(signal, request.options.timeout);
+    const result = await runHost({
       shared,
       transport,
       host: prepared,
-      signal: limit,
+      signal: limit.signal,
       gate,
       ...(isTarget ? { isTarget } : {}),
     });
+    limit.release();
+    return limit.explain(result);
   };
   try {
     for (const batch of batches(hosts, request)) {
