@@ -8,6 +8,7 @@ import { keyOf, lookUp } from './values/compare.ts';
 import { type FieldAccess, formatText } from './values/format.ts';
 import { itemAt } from './values/iterate.ts';
 import { isNumeric } from './values/number.ts';
+import { orElse } from './values/or-else.ts';
 import { quoted, reprOf, textOf, typeName } from './values/text.ts';
 import { Bytes, PySet } from './values/things.ts';
 import { Undefined } from './values/undefined.ts';
@@ -24,9 +25,14 @@ import {
 
 /** `value.name`: a method or attribute, else what a dict has under that key. */
 export const attributeOf = (value: Value, name: string, run: Run): Value =>
-  memberOf(value, name) ??
-  (isMap(value) ? value.get(name) : value instanceof Thing ? value.item(name) : undefined) ??
-  run.undefined(`${quoted(objectName(value))} has no attribute ${quoted(name)}`);
+  orElse(memberOf(value, name), () =>
+    orElse(keyed(value, name), () =>
+      run.undefined(`${quoted(objectName(value))} has no attribute ${quoted(name)}`),
+    ),
+  );
+
+const keyed = (value: Value, name: string): Value | undefined =>
+  isMap(value) ? value.get(name) : value instanceof Thing ? value.item(name) : undefined;
 
 /** `value[key]`: an item, else a method or attribute of that name. */
 export const itemOf = (value: Value, key: Value, run: Run): Value => {
@@ -39,9 +45,8 @@ export const itemOf = (value: Value, key: Value, run: Run): Value => {
   if (key instanceof Undefined) return key.raise();
   if (typeof key !== 'string')
     return run.undefined(`${objectName(value)} has no element ${reprOf(key)}`);
-  return (
-    memberOf(value, key) ??
-    run.undefined(`${quoted(objectName(value))} has no attribute ${quoted(key)}`)
+  return orElse(memberOf(value, key), () =>
+    run.undefined(`${quoted(objectName(value))} has no attribute ${quoted(key)}`),
   );
 };
 

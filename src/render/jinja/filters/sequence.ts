@@ -6,6 +6,7 @@ import { compare, equal, identity, isTrue, sorted } from '../values/compare.ts';
 import { itemAt, itemsOf, sizeOf } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
 import { binary, longestList, needRoom } from '../values/operators.ts';
+import { orElse } from '../values/or-else.ts';
 import { reprOf, textOf, typeName } from '../values/text.ts';
 import { Iterator } from '../values/things.ts';
 import { Undefined } from '../values/undefined.ts';
@@ -131,12 +132,14 @@ const extreme = (value: Value, isExact: boolean, path: Value, sign: 1 | -1, run:
 
 const first = (value: Value, run: Run): Value => {
   const found = value instanceof Iterator ? value.next() : itemsOf(value)[0];
-  return found ?? run.undefined('No first item, sequence was empty.');
+  return orElse<Value>(found, () => run.undefined('No first item, sequence was empty.'));
 };
 
 const last = (value: Value, run: Run): Value => {
   if (value instanceof Iterator) return raise(`'${value.typeName}' object is not reversible`);
-  return itemsOf(value).at(-1) ?? run.undefined('No last item, sequence was empty.');
+  return orElse<Value>(itemsOf(value).at(-1), () =>
+    run.undefined('No last item, sequence was empty.'),
+  );
 };
 
 const reverse = (value: Value): Value => {
@@ -164,9 +167,8 @@ const sum = (value: Value, path: Value, start: Value, run: Run): Value => {
 const attr = (value: Value, name: Value, run: Run): Value => {
   if (value instanceof Undefined) value.raise();
   const wanted = textOf(name);
-  return (
-    memberOf(value, wanted) ??
-    run.undefined(`'${typeName(value)} object' has no attribute '${wanted}'`)
+  return orElse(memberOf(value, wanted), () =>
+    run.undefined(`'${typeName(value)} object' has no attribute '${wanted}'`),
   );
 };
 

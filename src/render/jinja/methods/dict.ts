@@ -1,7 +1,10 @@
+import { isOrdered, markOrdered } from '../../../data/ordered.ts';
+import type { Dict } from '../../../data/value.ts';
 import { raise } from '../fault.ts';
 import { assign, keyOf, knownKey, lookUp } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';
 import { needRoom } from '../values/operators.ts';
+import { orElse } from '../values/or-else.ts';
 import { reprOf } from '../values/text.ts';
 import { DictView } from '../values/things.ts';
 import { Undefined } from '../values/undefined.ts';
@@ -47,20 +50,24 @@ const take = (dict: ValueDict, key: Value): Value | undefined => {
   return value;
 };
 
+const sameKind = (from: ValueDict, to: ValueDict): ValueDict =>
+  isOrdered(from) ? (markOrdered(to as Dict) as ValueDict) : to;
+
 const copyOf = (dict: ValueDict): ValueDict =>
-  dict instanceof OrderedDict ? new OrderedDict(dict) : new Map(dict);
+  dict instanceof OrderedDict ? new OrderedDict(dict) : sameKind(dict, new Map(dict));
 
 const plain = methods<ValueDict>('dict', {
   get: [
     ['key', 'default?'],
-    (dict, [key = null, other = null]) => lookUp(dict, keyOf(key)) ?? other,
+    (dict, [key = null, other = null]) => orElse(lookUp(dict, keyOf(key)), () => other),
   ],
   items: [[], dict => new DictView(dict, 'items')],
   keys: [[], dict => new DictView(dict, 'keys')],
   values: [[], dict => new DictView(dict, 'values')],
   pop: [
     ['key', 'default?'],
-    (dict, [key = null, other]) => take(dict, key) ?? other ?? raise(reprOf(key)),
+    (dict, [key = null, other]) =>
+      orElse(take(dict, key), () => orElse(other, () => raise(reprOf(key)))),
   ],
   popitem: [
     ['last?'],
@@ -78,7 +85,7 @@ const plain = methods<ValueDict>('dict', {
     (dict, [key = null, other = null]) => {
       const known = lookUp(dict, keyOf(key));
       if (known === undefined) assign(dict, key, other);
-      return known ?? other;
+      return orElse(known, () => other);
     },
   ],
   copy: [[], copyOf],

@@ -5,6 +5,7 @@ import type { CallArgs, CallNode, Comparison, Expression } from '../syntax/ast.t
 import { assign, compare, equal, isTrue } from '../values/compare.ts';
 import { contains, itemsOf, slice } from '../values/iterate.ts';
 import { binary, negative, positive } from '../values/operators.ts';
+import { orElse } from '../values/or-else.ts';
 import { longestText, quoted, textOf, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import {
@@ -32,7 +33,9 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
       return () => node.value;
     case 'Name':
       return frame =>
-        frame.get(node.name) ?? frame.run.undefined(`${quoted(node.name)} is undefined`);
+        orElse(frame.get(node.name), () =>
+          frame.run.undefined(`${quoted(node.name)} is undefined`),
+        );
     case 'Attribute': {
       const target = compile(node.target);
       return frame => after(target(frame), value => at(frame, spot, attributeOf, value, node.name));

@@ -1,6 +1,7 @@
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault, type Source, type Spot } from '../fault.ts';
 import type { Statement } from '../syntax/ast.ts';
+import { orElse } from '../values/or-else.ts';
 import { quoted } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import { type Execute, Output } from './execute.ts';
@@ -109,10 +110,11 @@ export const compileFromImport = (
           setPrivate(
             frame,
             alias,
-            module.attribute(name) ??
+            orElse<Value>(module.attribute(name), () =>
               frame.run.undefined(
                 `the template ${quoted(found.source.name)} (imported on line ${line} in ${quoted(source.name)}) does not export the requested name ${quoted(name)}`,
               ),
+            ),
           );
         return undefined;
       }),

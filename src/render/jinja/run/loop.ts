@@ -3,6 +3,7 @@ import { raise, raiseRuntime, type Source } from '../fault.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { equal, isTrue } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';
+import { orElse } from '../values/or-else.ts';
 import { type Args, Callable, Thing, tuple, type Value } from '../values/value.ts';
 import { type Assign, compileTarget } from './assign.ts';
 import { type Evaluate, type Execute, Output, type Signal } from './execute.ts';
@@ -136,7 +137,7 @@ class Loop extends Thing {
   }
 
   #neighbour(index: number, reason: string): Value {
-    return this.#items[index] ?? this.#frame.run.undefined(reason);
+    return orElse<Value>(this.#items[index], () => this.#frame.run.undefined(reason));
   }
 
   #changed(values: Value): boolean {

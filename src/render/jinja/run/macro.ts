@@ -101,7 +101,9 @@ export class Macro extends Thing {
       if (left.has(param))
         raise(`macro ${quoted(name)} got multiple values for argument ${quoted(param)}`);
     });
-    const given = params.map((param, index) => list[index] ?? takeFrom(left, param));
+    const given = params.map((param, index) =>
+      index < list.length ? list[index] : takeFrom(left, param),
+    );
     this.#bindSpecial(left, list, frame, run);
     const firstDefault = params.length - defaults.length;
     return inTurn<string, undefined>(params, (param, index) => {

@@ -1,3 +1,4 @@
+import { isOrdered, markOrdered } from '../../../data/ordered.ts';
 import type { Data, Dict } from '../../../data/value.ts';
 import { Float } from '../../../data/value.ts';
 import type { Key, Value, ValueDict } from '../values/value.ts';
@@ -39,6 +40,7 @@ class CopyOfDict extends Map<Key, Value> {
     this.#original = original;
     this.#copier = copier;
     for (const [key, value] of original) super.set(key, value);
+    if (isOrdered(original)) markOrdered(this as unknown as Dict);
   }
 
   override get(key: Key): Value | undefined {

@@ -61,7 +61,9 @@ const callHost = async (fun: string, { list, named }: Args, call: Call): Promise
   const args = list.map(toData);
   const kwargs = toDataDict(named);
   try {
-    return ownCopy(await call(fun, args, kwargs));
+    const result = await call(fun, args, kwargs);
+    // `defaults.merge` gives back what it was given: a change of the one is seen in the other.
+    return args.includes(result) ? (result as Value) : ownCopy(result);
   } catch (error) {
     throw new JinjaFault('call', error instanceof Error ? error.message : String(error), {
       cause: error,

@@ -1,5 +1,6 @@
 import { raise, raiseLimit } from '../fault.ts';
 import { formatValue } from './format-spec.ts';
+import { orElse } from './or-else.ts';
 import { longestText, quoted, reprOf, textOf } from './text.ts';
 import type { Args, Value } from './value.ts';
 
@@ -102,8 +103,10 @@ const fieldValue = (name: string, args: Args, access: FieldAccess, state: State)
 };
 
 const argument = (name: string, { list, named }: Args, state: State): Value => {
-  if (name !== '' && !/^\d+$/.test(name)) return named.get(name) ?? raise(quoted(name));
+  if (name !== '' && !/^\d+$/.test(name)) return orElse(named.get(name), () => raise(quoted(name)));
   const index = name === '' ? state.next : Number(name);
   if (name === '') state.next += 1;
-  return list[index] ?? raise(`Replacement index ${index} out of range for positional args tuple`);
+  return orElse(list[index], () =>
+    raise(`Replacement index ${index} out of range for positional args tuple`),
+  );
 };

@@ -2,6 +2,7 @@ import { raise, raiseLimit } from '../fault.ts';
 import { keyOf, lookUp } from './compare.ts';
 import { isFloat, isNumeric, numeric } from './number.ts';
 import { digitCount, exponentText, fixedText, generalText, splitSign } from './number-text.ts';
+import { orElse } from './or-else.ts';
 import { longestText, quoted, reprOf, textOf, typeName } from './text.ts';
 import { isMap, isTuple, Thing, type Value } from './value.ts';
 
@@ -57,7 +58,7 @@ const takesNone = (argument: Value): boolean =>
 
 const named = (argument: Value, name: string): Value => {
   if (!isMap(argument)) return raise('format requires a mapping');
-  return lookUp(argument, keyOf(name)) ?? raise(quoted(name));
+  return orElse(lookUp(argument, keyOf(name)), () => raise(quoted(name)));
 };
 
 const convert = (

@@ -1,3 +1,4 @@
+import { isOrdered, markOrdered } from '../../../data/ordered.ts';
 import { type Data, type Dict, Float } from '../../../data/value.ts';
 import { raise, raiseLimit } from '../fault.ts';
 import { textOf } from './text.ts';
@@ -42,9 +43,10 @@ const converted = (value: Value): Data => {
   if (value instanceof Thing) return thingData(value);
   if (Array.isArray(value)) return Array.from(value, converted);
   if (!isMap(value)) return value;
-  return new Map(
+  const dict: Dict = new Map(
     Array.from(value, ([key, item]) => [key instanceof Tuple ? textOf(key) : key, converted(item)]),
   );
+  return isOrdered(value) ? markOrdered(dict) : dict;
 };
 
 const thingData = (value: Thing): Data => {
