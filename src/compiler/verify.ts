@@ -104,9 +104,8 @@ const verifyState = (one: StateToVerify, all: Checking): void => {
   }
 };
 
-const functionsOf = (args: readonly Data[]): string[] => [
-  ...args.filter(arg => typeof arg === 'string'),
-];
+const functionsOf = (args: readonly Data[]): string[] =>
+  args.filter(arg => typeof arg === 'string');
 
 const whitespace = ({ id, body, state, sls }: StateToVerify, arg: string): Problem =>
   problem(
