@@ -88,6 +88,61 @@ test('compiling changes nothing it was given', async () => {
 
 const name = fc.stringMatching(/^[a-z]{1,6}$/);
 
+test('whatever requisites states declare, compiling gives the same each time and changes nothing', async () => {
+  const keyword = fc.constantFrom(
+    'require',
+    'watch',
+    'onchanges',
+    'use',
+    'require_in',
+    'watch_in',
+    'prereq_in',
+    'use_in',
+    'listen_in',
+    'onfail_in',
+  );
+  const link = fc.tuple(keyword, fc.nat(), fc.boolean());
+  const state = fc.tuple(
+    name,
+    fc.array(link, { maxLength: 3 }),
+    fc.option(fc.integer({ min: -3, max: 9 })),
+    fc.boolean(),
+  );
+  const states = fc.uniqueArray(state, { selector: ([id]) => id, minLength: 2, maxLength: 12 });
+  let good = 0;
+  await fc.assert(
+    fc.asyncProperty(states, async all => {
+      const text = ([id, links, order, plural]: (typeof all)[number]): string => {
+        const args = links.map(([key, at, bare]) => {
+          const [target] = all[at % all.length] as (typeof all)[number];
+          return `    - ${key}: [${bare ? target : `{test: ${target}}`}]\n`;
+        });
+        const more = order === null ? '' : `    - order: ${order}\n`;
+        return `${id}:\n  test.nop:\n    - some: ${id}\n${args.join('')}${more}${plural ? '    - names: [p, q]\n' : ''}`;
+      };
+      const half = Math.ceil(all.length / 2);
+      const files = {
+        'a.sls': `include: [b]\n${all.slice(0, half).map(text).join('')}`,
+        'b.sls': all.slice(half).map(text).join(''),
+      };
+      const tree = await load(files, ['a']);
+      const shown = ({ chunks, errors }: ReturnType<typeof compile>) => ({
+        chunks: lowChunks(chunks),
+        errors: errors.map(({ message }) => message),
+      });
+      const first = shown(compile(tree));
+      if (first.errors.length === 0) good += 1;
+
+      expect(shown(compile(tree))).toEqual(first);
+      expect(shown(compile(await load(files, ['a'])))).toEqual(first);
+    }),
+    { numRuns: 150 },
+  );
+
+  // The trees must not all be broken ones.
+  expect(good).toBeGreaterThan(30);
+});
+
 test('the order of definition does not matter where `order` decides', async () => {
   const states = fc.uniqueArray(fc.tuple(name, fc.integer({ min: 1, max: 500 })), {
     selector: ([id]) => id,
