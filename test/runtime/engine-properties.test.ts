@@ -130,3 +130,25 @@ test('stopped after any state, a run starts nothing more', async () => {
     { numRuns: 100 },
   );
 });
+
+test('a ring or a chain of many thousand requisites is settled in linear time, without recursion', async () => {
+  const ring = (count: number, closed: boolean): LowChunk[] =>
+    Array.from({ length: count }, (_, at) => {
+      const next = at === 0 ? (closed ? count - 1 : undefined) : at - 1;
+      return low('t.ok', `s${at}`, next === undefined ? {} : { require: [{ t: `s${next}` }] });
+    }).reverse();
+  const time = async (count: number, closed: boolean): Promise<number> => {
+    const begin = performance.now();
+    const { results } = await runEngine(ring(count, closed));
+    const good = Object.values(results).filter(({ result }) => result === true).length;
+    expect([Object.keys(results).length, good]).toEqual([count, closed ? 0 : count]);
+    return performance.now() - begin;
+  };
+  for (const closed of [true, false]) {
+    await time(200, closed);
+    const small = await time(1000, closed);
+    const large = await time(16_000, closed);
+    // Sixteen times the states; a square would take 256 times as long.
+    expect(large / small).toBeLessThan(80);
+  }
+});
