@@ -1,0 +1,30 @@
+import { CommandExecutionError, type Plain } from '../api.ts';
+import { runCommand } from './run-command.ts';
+
+/** Runs `docker` and gives what it printed. Throws with what it complained about. */
+export const docker = async (...args: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(['docker', ...args], {
+    plainLocale: true,
+    cwd: '/',
+  });
+  if (code === 0) return stdout;
+  throw new CommandExecutionError(
+    stderr.trim().replace(/^Error response from daemon: /, '') || `docker ${args[0]} failed`,
+  );
+};
+
+export type Inspected = { readonly [key: string]: Plain };
+
+/** What docker knows of one object; undefined when there is none of that name. */
+export const inspect = async (
+  kind: 'container' | 'image' | 'network' | 'volume',
+  name: string,
+): Promise<Inspected | undefined> => {
+  const { code, stdout, stderr } = await runCommand(['docker', kind, 'inspect', '--', name], {
+    plainLocale: true,
+    cwd: '/',
+  });
+  if (code === 0) return (JSON.parse(stdout) as Inspected[])[0];
+  if (/no such|not found/i.test(stderr)) return undefined;
+  throw new CommandExecutionError(stderr.trim() || `docker ${kind} inspect failed`);
+};
