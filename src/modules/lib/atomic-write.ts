@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { CommandExecutionError } from '../api.ts';
 import { statOf } from './file-paths.ts';
 
 /** Who may do what with a file; what is left out is the process's own. */
@@ -46,7 +47,26 @@ export type Temp = { readonly path: string; readonly fd: number };
 export const openTemp = (dir: string, near: string): Temp => {
   const path = join(dir, `.${near.slice(0, 64)}.${randomBytes(9).toString('hex')}.tmp`);
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
-  return { path, fd: openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600) };
+  try {
+    return { path, fd: openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600) };
+  } catch (error) {
+    // Nobody knows the temporary file: what could not be written is the file beside it.
+    throw new CommandExecutionError(`${join(dir, near)} cannot be written: ${reasonOf(error)}`);
+  }
+};
+
+const reasonOf = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reasons: Record<string, string> = {
+    EACCES: 'permission denied',
+    EPERM: 'operation not permitted',
+    EROFS: 'the file system is read-only',
+    ENOSPC: 'no space is left on the device',
+    EDQUOT: 'the disk quota is used up',
+    ENOENT: 'its folder does not exist',
+    ENOTDIR: 'its folder is not a folder',
+  };
+  return reasons[code ?? ''] ?? message;
 };
 
 export const writeAll = (fd: number, bytes: Uint8Array): void => {
