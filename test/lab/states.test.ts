@@ -118,6 +118,11 @@ const facts: readonly (readonly [what: string, command: string, says: string])[]
     'stat -c "%a %U" /srv/t/dirs/loose /srv/t/dirs/loose/sub /srv/t/dirs/loose/file',
     '755 games\n755 games\n644 games',
   ],
+  [
+    'directory clean keeps what required states manage',
+    'cd /srv/t/both && find . -type f | sort',
+    './tree/link\n./tree/one.txt\n./whole/theirs',
+  ],
   ['directory clean', 'ls /srv/t/clean', 'keep\nwanted'],
   [
     'recurse',

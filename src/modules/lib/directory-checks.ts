@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { getContext, type PlainDict } from '../api.ts';
+import { getContext, type LowChunk, type PlainDict } from '../api.ts';
 import { permDifferences, readPerms, type WantedPerms } from './check-perms.ts';
 import { isDir, isLink, linkExists } from './file-paths.ts';
 import { isIncluded } from './glob-match.ts';
+import { type RecurseSelection, recursedFiles } from './recursed-files.ts';
 
 export type Walked = { readonly path: string; readonly isDir: boolean };
 
@@ -59,32 +60,53 @@ export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
   return permDifferences(readPerms(path, wanted.follow ?? false), asLink ? owners : wanted);
 };
 
-/** The paths that required file states keep in a directory that is cleaned. */
-export const keptByRequisites = (require: unknown): string[] => {
-  if (!Array.isArray(require)) return [];
-  const { lowstate } = getContext();
-  return require.flatMap(requisite => {
+/** What stays in a directory that is cleaned: paths, and directories with all that is in them. */
+export type Kept = { readonly paths: readonly string[]; readonly trees: readonly string[] };
+
+/**
+ * What required file states keep in a directory that is cleaned: of `file.recurse` what it
+ * manages, of other states that make a directory all that is in it.
+ */
+export const keptByRequisites = async (require: unknown): Promise<Kept> => {
+  const paths: string[] = [];
+  const trees: string[] = [];
+  const { lowstate = [] } = getContext();
+  for (const requisite of Array.isArray(require) ? require : []) {
     const wanted: unknown = requisite?.file;
-    if (typeof wanted !== 'string') return [];
-    const named = (lowstate ?? []).filter(
+    if (typeof wanted !== 'string') continue;
+    const named = lowstate.filter(
       low => low.state === 'file' && (low.name === wanted || low.__id__ === wanted),
     );
-    const names = named.map(low => String(low.name));
-    return names.length > 0 ? names : [wanted];
-  });
+    if (named.length === 0) paths.push(wanted);
+    for (const low of named)
+      if (low.fun === 'recurse') paths.push(...(await keptByRecurse(low)));
+      else {
+        paths.push(String(low.name));
+        trees.push(String(low.name));
+      }
+  }
+  return { paths, trees };
 };
 
-/** What cleaning a directory removes: all that is neither kept, nor above or (`wholeTrees`) below what is kept. */
+const keptByRecurse = async (low: LowChunk): Promise<string[]> => {
+  const path = String(low.name);
+  const sources = [low.source].flat().map(each => String(each).replace(/\/+$/, ''));
+  const found = await recursedFiles(path, sources, low.__env__, low as RecurseSelection);
+  if (!found) return [path];
+  const { files, dirs, links } = found;
+  return [path, ...dirs, ...[...files, ...links.map(([link]) => link)].map(one => join(path, one))];
+};
+
+/** What cleaning a directory removes: all that is neither kept, nor above what is kept. */
 export const superfluous = (
   root: string,
-  keep: readonly string[],
+  keep: Kept,
   excludePat: string | string[] | null | undefined,
-  wholeTrees = true,
 ): string[] => {
   const kept = new Set<string>([root]);
-  for (const path of keep.map(item => resolve(item)))
+  for (const path of keep.paths.map(item => resolve(item)))
     for (let at = path; !kept.has(at) && at !== dirname(at); at = dirname(at)) kept.add(at);
-  const trees = (wholeTrees ? keep.filter(isDir) : []).map(dir => `${resolve(dir)}/`);
+  const trees = keep.trees.filter(isDir).map(dir => `${resolve(dir)}/`);
   return walk(root)
     .map(({ path }) => path)
     .filter(path => !kept.has(path) && !trees.some(tree => path.startsWith(tree)))

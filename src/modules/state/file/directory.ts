@@ -108,7 +108,7 @@ export const directory = async (
   const set = recurseSet(recurse);
   if (typeof set === 'string') return failed(ret, set);
   const wanted: Wanted = { path, perms, recurse: set, maxDepth: max_depth };
-  const removals = clean ? superfluous(path, keptByRequisites(required), exclude_pat) : [];
+  const removals = clean ? superfluous(path, await keptByRequisites(required), exclude_pat) : [];
   const planned = plan(wanted, removals, children_only);
   if (Object.keys(planned).length === 0 && Object.keys(ret.changes).length === 0)
     return { ...ret, comment: `The directory ${path} is in the correct state` };

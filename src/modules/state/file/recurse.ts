@@ -1,12 +1,11 @@
-import { dirname, join, normalize } from 'node:path';
+import { join, normalize } from 'node:path';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import type { Account } from '../../lib/check-perms.ts';
-import { controlFolder } from '../../lib/control-folder.ts';
 import { keptByRequisites, superfluous } from '../../lib/directory-checks.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';
 import { normalizeMode } from '../../lib/file-mode.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
-import { isIncluded } from '../../lib/glob-match.ts';
+import { recursedFiles } from '../../lib/recursed-files.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { parseSource } from '../../lib/source-url.ts';
 import { directory } from './directory.ts';
@@ -113,11 +112,9 @@ export const recurse = async (
   const sources = [source].flat().map(each => String(each).replace(/\/+$/, ''));
   const wrong = sources.find(each => !each.startsWith('salt://'));
   if (wrong !== undefined) return failed(ret, `Invalid source '${wrong}' (must be a salt:// URI)`);
-  const folder = await controlFolder(sources, __env__.name, {
-    dirs: include_empty,
-    symlinks: keep_symlinks,
-  });
-  if (!folder) {
+  const selection = { include_empty, keep_symlinks, include_pat, exclude_pat, maxdepth };
+  const found = await recursedFiles(path, sources, __env__.name, selection);
+  if (!found) {
     if (sources.length > 1)
       return failed(ret, 'Recurse failed: none of the specified sources were found');
     const { path: missing, saltenv = __env__.name } = parseSource(sources[0] ?? '');
@@ -134,20 +131,7 @@ export const recurse = async (
   const { test } = __opts__;
   if (!isDir(path) && !test)
     await __salt__['file.makedirs_perms']?.(path, { ...owners, mode: dirMode });
-  const wanted = (relative: string): boolean =>
-    (maxdepth === null || relative.split('/').length - 1 <= maxdepth) &&
-    !relative.split('/').includes('..') &&
-    isIncluded(relative, include_pat, exclude_pat);
-  const links = Object.entries(folder.symlinks).filter(([link]) => wanted(link));
-  const behindLink = (relative: string): boolean =>
-    links.some(([link]) => relative === link || relative.startsWith(`${link}/`));
-  const files = folder.files.filter(file => wanted(file) && !behindLink(file));
-  const fileDirs = files.map(file => dirname(join(path, file)));
-  const emptyDirs = folder.dirs
-    .filter(dir => wanted(dir) && !behindLink(dir))
-    .map(dir => join(path, dir));
-  const dirs = [...new Set([...fileDirs, ...emptyDirs])].sort();
-
+  const { folder, files, dirs, emptyDirs, links } = found;
   const report = newReport();
   for (const [link, target] of links) {
     const options = { ...owners, makedirs: true, force: force_symlinks, mode: sym_mode };
@@ -201,12 +185,9 @@ export const recurse = async (
     ...links.map(([link]) => join(path, link)),
   ];
   if (clean) {
-    const removed = superfluous(
-      path,
-      [...kept.filter(each => !isDir(each)), ...emptyDirs, ...keptByRequisites(required)],
-      exclude_pat,
-      false,
-    );
+    const others = await keptByRequisites(required);
+    const own = [...kept.filter(each => !isDir(each)), ...emptyDirs];
+    const removed = superfluous(path, { ...others, paths: [...own, ...others.paths] }, exclude_pat);
     if (removed.length > 0) await report.removed(removed);
   }
   return report.finish(ret, path);

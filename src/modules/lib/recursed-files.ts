@@ -1,0 +1,62 @@
+import { dirname, join } from 'node:path';
+import { type ControlFolder, controlFolder } from './control-folder.ts';
+import { isIncluded } from './glob-match.ts';
+
+/** What of a folder of the file roots `file.recurse` makes below a directory. */
+export type RecursedFiles = {
+  readonly folder: ControlFolder;
+  /** Relative to the folder. */
+  readonly files: readonly string[];
+  /** Absolute: all directories, and those of them that hold no file. */
+  readonly dirs: readonly string[];
+  readonly emptyDirs: readonly string[];
+  /** Symlinks, relative to the folder, and where they point. */
+  readonly links: readonly (readonly [link: string, target: string])[];
+};
+
+export type RecurseSelection = {
+  readonly include_empty?: boolean;
+  readonly keep_symlinks?: boolean;
+  readonly include_pat?: string | string[] | null;
+  readonly exclude_pat?: string | string[] | null;
+  readonly maxdepth?: number | null;
+};
+
+/** What `file.recurse` manages at `path`; undefined when none of its sources is there. */
+export const recursedFiles = async (
+  path: string,
+  sources: readonly string[],
+  saltenv: string,
+  {
+    include_empty = false,
+    keep_symlinks = false,
+    include_pat = null,
+    exclude_pat = null,
+    maxdepth = null,
+  }: RecurseSelection,
+): Promise<RecursedFiles | undefined> => {
+  const folder = await controlFolder(sources, saltenv, {
+    dirs: include_empty,
+    symlinks: keep_symlinks,
+  });
+  if (!folder) return undefined;
+  const wanted = (relative: string): boolean =>
+    (maxdepth === null || relative.split('/').length - 1 <= maxdepth) &&
+    !relative.split('/').includes('..') &&
+    isIncluded(relative, include_pat, exclude_pat);
+  const links = Object.entries(folder.symlinks).filter(([link]) => wanted(link));
+  const behindLink = (relative: string): boolean =>
+    links.some(([link]) => relative === link || relative.startsWith(`${link}/`));
+  const files = folder.files.filter(file => wanted(file) && !behindLink(file));
+  const emptyDirs = folder.dirs
+    .filter(dir => wanted(dir) && !behindLink(dir))
+    .map(dir => join(path, dir));
+  const fileDirs = files.map(file => dirname(join(path, file)));
+  return {
+    folder,
+    files,
+    emptyDirs,
+    links,
+    dirs: [...new Set([...fileDirs, ...emptyDirs])].sort(),
+  };
+};
