@@ -1,4 +1,4 @@
-import { raise, raiseLimit } from './fault.ts';
+import { raise } from './fault.ts';
 import { lipsum } from './lipsum.ts';
 import { updateDict } from './methods/dict.ts';
 import type { Names } from './run/deferred.ts';
@@ -27,7 +27,7 @@ const range = ({ list }: Args): Value => {
   if (step === 0) raise('range() arg 3 must not be zero');
   const made = second === undefined ? new Range(0, first, 1) : new Range(first, second, step);
   if (made.size > longestRange)
-    raiseLimit(`Range too big. The sandbox blocks ranges larger than MAX_RANGE (${longestRange})`);
+    raise(`Range too big. The sandbox blocks ranges larger than MAX_RANGE (${longestRange}).`);
   return made;
 };
 

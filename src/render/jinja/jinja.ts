@@ -14,7 +14,7 @@ import { templateLoader } from './run/loader.ts';
 import { ownCopy } from './run/own-copy.ts';
 import type { Program } from './run/program.ts';
 import { Run } from './run/run.ts';
-import { SaltFunctions } from './run/salt-functions.ts';
+import { hostCaller, SaltFunctions } from './run/salt-functions.ts';
 import { syntaxFrom } from './syntax/options.ts';
 import { tests } from './tests.ts';
 import { isTrue } from './values/compare.ts';
@@ -30,12 +30,13 @@ export const renderJinja = async (text: string, stage: Stage): Promise<string> =
   const { request, variables } = stage;
   const { context, saltenv, file } = request;
   const opts = isDict(context.opts) ? context.opts : new Map();
-  const run = new Run(
-    limitsFrom(opts),
-    !isTrue(opts.get('allow_undefined') ?? null),
+  const run = new Run({
+    limits: limitsFrom(opts),
+    isStrict: !isTrue(opts.get('allow_undefined') ?? null),
     filters,
     tests,
-  );
+    call: hostCaller(context.call),
+  });
   try {
     const syntax = syntaxFrom(opts, isSls(variables));
     const source = { name: String(variables.get('tplfile') ?? file), file, text };
@@ -56,10 +57,10 @@ export const renderJinja = async (text: string, stage: Stage): Promise<string> =
 const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
 
 /** What the stage offers, as a template's own: copied when it is first looked at. */
-const namesOf = ({ request, variables }: Stage): Names => {
+const namesOf = ({ variables }: Stage): Names => {
   const names: Names = new Map();
   for (const [name, value] of variables) names.set(String(name), own(value));
-  if (!names.has('salt')) names.set('salt', new SaltFunctions(request.context.call));
+  if (!names.has('salt')) names.set('salt', new SaltFunctions());
   return names;
 };
 

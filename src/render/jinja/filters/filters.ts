@@ -1,5 +1,9 @@
 import type { Operations } from '../run/run.ts';
+import { combineFilters } from './combine.ts';
+import { hostFilters } from './host.ts';
 import { numberFilters } from './number.ts';
+import { oddFilters } from './odds.ts';
+import { regexFilters } from './regex.ts';
 import { saltFilters } from './salt.ts';
 import { selectFilters } from './select.ts';
 import { sequenceFilters } from './sequence.ts';
@@ -12,4 +16,8 @@ export const filters: Operations = new Map([
   ...sequenceFilters,
   ...selectFilters,
   ...saltFilters,
+  ...regexFilters,
+  ...combineFilters,
+  ...oddFilters,
+  ...hostFilters,
 ]);

@@ -1,4 +1,51 @@
-import { pythonRegex } from '../../filters/python-regex.ts';
+import { createContext, Script } from 'node:vm';
+import { expandReplacement, pythonRegex } from '../../filters/python-regex.ts';
+import { JinjaFault, raise, raiseLimit } from '../fault.ts';
+import type { Operations } from '../run/run.ts';
+import { isTrue } from '../values/compare.ts';
+import { longestText, textOf } from '../values/text.ts';
+import { tuple, type Value } from '../values/value.ts';
+import { operations } from './define.ts';
+
+const mostMilliseconds = 2000;
+const longestSubject = 4_000_000;
+
+/** Two repetitions without an end can make a pattern take for ever; one of them cannot. */
+const mayHang = (pattern: string, text: string): boolean =>
+  text.length > 20 && (pattern.match(/[*+]|\{\d*,/g) ?? []).length > 1;
+
+const sandbox = createContext(Object.create(null));
+const search = new Script('[...text.matchAll(pattern)]');
+
+/** All matches of a pattern from a template. A pattern that takes too long is stopped. */
+const matches = (pattern: RegExp, text: string): RegExpMatchArray[] => {
+  if (text.length > longestSubject) raiseLimit('A text for a regular expression is too long');
+  if (!mayHang(pattern.source, text)) return [...text.matchAll(pattern)];
+  Object.assign(sandbox, { pattern, text });
+  try {
+    return search.runInContext(sandbox, { timeout: mostMilliseconds }) as RegExpMatchArray[];
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    return raiseLimit(`The regular expression '${pattern.source}' took too long`);
+  } finally {
+    Object.assign(sandbox, { pattern: undefined, text: undefined });
+  }
+};
+
+type Flags = {
+  readonly ignorecase: boolean;
+  readonly multiline: boolean;
+  readonly sticky?: boolean;
+};
+
+const compiled = (pattern: string, flags: Flags): RegExp => {
+  try {
+    return pythonRegex(pattern, { ...flags, global: true });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new JinjaFault('error', error.message, { cause: error });
+  }
+};
 
 /** Does the text match from its start? */
 export const regexMatches = (
@@ -6,4 +53,61 @@ export const regexMatches = (
   pattern: string,
   ignorecase: boolean,
   multiline: boolean,
-): boolean => pythonRegex(pattern, { ignorecase, multiline, sticky: true }).test(text);
+): boolean => firstMatch(text, pattern, { ignorecase, multiline, sticky: true }) !== undefined;
+
+const firstMatch = (text: string, pattern: string, flags: Flags): RegExpMatchArray | undefined =>
+  matches(compiled(pattern, flags), text)[0];
+
+const groups = (found: RegExpMatchArray | undefined): Value =>
+  found ? tuple(found.slice(1).map(group => group ?? null)) : null;
+
+const replace = (text: string, pattern: string, fresh: string, flags: Flags): string => {
+  let result = '';
+  let at = 0;
+  for (const found of matches(compiled(pattern, flags), text)) {
+    result += text.slice(at, found.index) + expandReplacement(fresh, found, found.groups);
+    at = (found.index ?? 0) + found[0].length;
+    if (result.length > longestText) raiseLimit('A text grew too long');
+  }
+  return result + text.slice(at);
+};
+
+const params = ['rgx', 'ignorecase?', 'multiline?'];
+
+const subject = (value: Value): string =>
+  typeof value === 'string' || typeof value === 'object'
+    ? textOf(value)
+    : raise('expected string or bytes-like object');
+
+/** Salt's filters on regular expressions. */
+export const regexFilters: Operations = operations({
+  regex_search: [
+    params,
+    (value, [pattern = '', ignorecase = false, multiline = false]) =>
+      groups(
+        firstMatch(subject(value), textOf(pattern), {
+          ignorecase: isTrue(ignorecase),
+          multiline: isTrue(multiline),
+        }),
+      ),
+  ],
+  regex_match: [
+    params,
+    (value, [pattern = '', ignorecase = false, multiline = false]) =>
+      groups(
+        firstMatch(subject(value), textOf(pattern), {
+          ignorecase: isTrue(ignorecase),
+          multiline: isTrue(multiline),
+          sticky: true,
+        }),
+      ),
+  ],
+  regex_replace: [
+    ['rgx', 'val', 'ignorecase?', 'multiline?'],
+    (value, [pattern = '', fresh = '', ignorecase = false, multiline = false]) =>
+      replace(subject(value), textOf(pattern), textOf(fresh), {
+        ignorecase: isTrue(ignorecase),
+        multiline: isTrue(multiline),
+      }),
+  ],
+});

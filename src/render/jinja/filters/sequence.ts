@@ -7,7 +7,7 @@ import { itemAt, itemsOf, sizeOf } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
 import { binary, longestList, needRoom } from '../values/operators.ts';
 import { orElse } from '../values/or-else.ts';
-import { reprOf, textOf, typeName } from '../values/text.ts';
+import { textOf, typeName } from '../values/text.ts';
 import { Iterator } from '../values/things.ts';
 import { Undefined } from '../values/undefined.ts';
 import { isMap, NamedTuple, Thing, Tuple, tuple, type Value } from '../values/value.ts';
@@ -243,7 +243,6 @@ const plain = operations({
     (value, [otherwise = '', boolean = false]) =>
       value instanceof Undefined || (isTrue(boolean) && !isTrue(value)) ? otherwise : value,
   ],
-  pprint: [[], reprOf],
 });
 
 /** Jinja's filters on lists and dicts. */

@@ -1,7 +1,7 @@
 import { raise, raiseRuntime, type Source } from '../fault.ts';
 import type { Target } from '../syntax/ast.ts';
-import { itemsOf } from '../values/iterate.ts';
-import { quoted } from '../values/text.ts';
+import { itemsIn } from '../values/iterate.ts';
+import { quoted, typeName } from '../values/text.ts';
 import { Namespace } from '../values/things.ts';
 import type { Value } from '../values/value.ts';
 import type { Frame } from './frame.ts';
@@ -30,7 +30,8 @@ export const compileTarget = (target: Target, source: Source): Assign => {
       const spot = { source, line: target.line };
       return (frame, value) => {
         frame.run.spot = spot;
-        const items = itemsOf(value);
+        const items =
+          itemsIn(value) ?? raise(`cannot unpack non-iterable ${typeName(value)} object`);
         if (items.length > parts.length)
           return raise(`too many values to unpack (expected ${parts.length})`);
         if (items.length < parts.length)

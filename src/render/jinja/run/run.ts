@@ -10,6 +10,15 @@ export type Operation = (value: Value, args: Args, run: Run) => Eventual<Value>;
 
 export type Operations = ReadonlyMap<string, Operation>;
 
+type Setup = {
+  readonly limits: Limits;
+  /** Whether what is undefined raises when it is used. */
+  readonly isStrict: boolean;
+  readonly filters: Operations;
+  readonly tests: Operations;
+  readonly call: (fun: string, args: Args) => Promise<Value>;
+};
+
 /** One render at work: where it is, what it may still use, which filters it knows. */
 export class Run {
   /** What is being evaluated; errors are reported here. */
@@ -17,6 +26,8 @@ export class Run {
   /** From where the macro, include or import at work was called, outermost first. */
   readonly callers: Spot[] = [];
   readonly isStrict: boolean;
+  /** Calls an execution function for the host. */
+  readonly call: (fun: string, args: Args) => Eventual<Value>;
   readonly #limits: Limits;
   readonly #filters: Operations;
   readonly #tests: Operations;
@@ -24,11 +35,12 @@ export class Run {
   #made = 0;
   #deadline: number;
 
-  constructor(limits: Limits, isStrict: boolean, filters: Operations, tests: Operations) {
+  constructor({ limits, isStrict, filters, tests, call }: Setup) {
     this.#limits = limits;
     this.isStrict = isStrict;
     this.#filters = filters;
     this.#tests = tests;
+    this.call = (fun, args) => this.waitFor(call(fun, args));
     this.#deadline = performance.now() + limits.milliseconds;
   }
 

@@ -90,6 +90,7 @@ class Lexer {
   #raw(): void {
     const end = this.#patterns.rawEnd;
     end.lastIndex = this.#at;
+    if (this.#at === this.#text.length) return;
     const found = end.exec(this.#text) ?? this.#fail('Missing end of raw directive');
     const body = this.#text.slice(this.#at, found.index);
     this.#data(

@@ -1,6 +1,7 @@
 import { quoted } from '../values/text.ts';
 import type { DataFormat, Expression, NameNode, Signature, Statement, Target } from './ast.ts';
 import { parseExpression, parseFilterChain, parseTuple } from './expressions.ts';
+import { describe } from './token.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** The statements of a whole template. */
@@ -14,6 +15,7 @@ class StatementParser {
   readonly #openTags: string[] = [];
   readonly #wanted: (readonly string[])[] = [];
   readonly blockNames = new Set<string>();
+  #loops = 0;
 
   constructor(stream: TokenStream) {
     this.stream = stream;
@@ -29,6 +31,27 @@ class StatementParser {
     this.stream.expect('block end');
     const body = this.stream.deeper(() => this.#statements(ends));
     return { body, end: this.stream.next().value };
+  }
+
+  /** The body of a loop, where `break` and `continue` may stand. */
+  loopBody(...ends: readonly string[]): { body: Statement[]; end: string } {
+    this.#loops += 1;
+    const parsed = this.body(...ends);
+    this.#loops -= 1;
+    return parsed;
+  }
+
+  /** The body of a macro: no loop around it reaches into it. */
+  closedBody(end: string): Statement[] {
+    const loops = this.#loops;
+    this.#loops = 0;
+    const { body } = this.body(end);
+    this.#loops = loops;
+    return body;
+  }
+
+  needLoop(tag: string, line: number): void {
+    if (this.#loops === 0) this.stream.fail(`${quoted(tag)} outside loop`, line);
   }
 
   #statements(ends: readonly string[]): Statement[] {
@@ -108,6 +131,7 @@ const parseName = (stream: TokenStream): NameNode => {
 const reserved: ReadonlySet<string> = new Set(['true', 'false', 'none', 'True', 'False', 'None']);
 
 const assignable = (stream: TokenStream): string => {
+  if (!stream.is('name')) stream.fail(`unexpected ${quoted(describe(stream.current))}`);
   const name = stream.expectName();
   if (reserved.has(name)) stream.fail(`can't assign to ${quoted('const')}`);
   return name;
@@ -173,7 +197,7 @@ const forTag: Tag = (parser, line) => {
   const items = parseTuple(stream, { withIf: false, stop: 'recursive' });
   const test = stream.skipName('if') ? parseExpression(stream) : undefined;
   const isRecursive = stream.skipName('recursive');
-  const { body, end } = parser.body('endfor', 'else');
+  const { body, end } = parser.loopBody('endfor', 'else');
   const otherwise = end === 'else' ? parser.body('endfor').body : [];
   return { type: 'For', target, items, test, isRecursive, body, otherwise, line };
 };
@@ -214,7 +238,7 @@ const setTag: Tag = (parser, line) => {
 const macroTag: Tag = (parser, line) => {
   const name = assignable(parser.stream);
   const signature = parseSignature(parser.stream);
-  return { type: 'Macro', name, signature, body: parser.body('endmacro').body, line };
+  return { type: 'Macro', name, signature, body: parser.closedBody('endmacro'), line };
 };
 
 const callTag: Tag = (parser, line) => {
@@ -222,7 +246,7 @@ const callTag: Tag = (parser, line) => {
   const signature = stream.isOperator('(') ? parseSignature(stream) : { params: [], defaults: [] };
   const call = parseExpression(stream);
   if (call.type !== 'Call') return stream.fail('expected call', line);
-  return { type: 'CallBlock', call, signature, body: parser.body('endcall').body, line };
+  return { type: 'CallBlock', call, signature, body: parser.closedBody('endcall'), line };
 };
 
 const filterTag: Tag = (parser, line) => {
@@ -246,7 +270,7 @@ const blockTag: Tag = (parser, line) => {
     stream.fail(
       'Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.',
     );
-  const { body } = parser.body('endblock');
+  const body = parser.closedBody('endblock');
   if (isRequired && !body.every(node => node.type === 'Text' && node.text.trim() === ''))
     stream.fail('Required blocks can only contain comments or whitespace', line);
   stream.skipName(name);
@@ -331,6 +355,13 @@ const printTag: Tag = ({ stream }) => {
 
 const doTag: Tag = ({ stream }, line) => ({ type: 'Do', value: parseTuple(stream), line });
 
+const loopTag =
+  (type: 'Break' | 'Continue'): Tag =>
+  (parser, line) => {
+    parser.needLoop(type.toLowerCase(), line);
+    return { type, line };
+  };
+
 const tags: ReadonlyMap<string, Tag> = new Map<string, Tag>([
   ['for', forTag],
   ['if', ifTag],
@@ -347,8 +378,8 @@ const tags: ReadonlyMap<string, Tag> = new Map<string, Tag>([
   ['from', fromTag],
   ['print', printTag],
   ['do', doTag],
-  ['break', (_, line) => ({ type: 'Break', line })],
-  ['continue', (_, line) => ({ type: 'Continue', line })],
+  ['break', loopTag('Break')],
+  ['continue', loopTag('Continue')],
   ['import_yaml', importDataTag('yaml')],
   ['import_json', importDataTag('json')],
   ['import_text', importDataTag('text')],

@@ -56,6 +56,7 @@ export class TokenStream {
   expect(type: TokenType, value?: string): Token {
     if (this.is(type, value)) return this.next();
     const wanted = describe({ type, value: value ?? type, line: 0 });
+    if (this.is('eof')) this.fail(`unexpected end of template, expected ${quoted(wanted)}.`);
     return this.fail(`expected token ${quoted(wanted)}, got ${quoted(describe(this.current))}`);
   }
 

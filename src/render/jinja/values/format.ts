@@ -75,7 +75,8 @@ const field = (
   if (!found) return raise("expected ':' after conversion specifier");
   const [, name = '', conversion, spec = ''] = found;
   const value = converted(fieldValue(name, args, access, state), conversion);
-  return formatValue(value, expand(spec, args, access, state, depth - 1));
+  const inner = spec.includes('{') ? expand(spec, args, access, state, depth - 1) : spec;
+  return formatValue(value, inner);
 };
 
 const converted = (value: Value, conversion: string | undefined): Value => {
@@ -106,7 +107,5 @@ const argument = (name: string, { list, named }: Args, state: State): Value => {
   if (name !== '' && !/^\d+$/.test(name)) return orElse(named.get(name), () => raise(quoted(name)));
   const index = name === '' ? state.next : Number(name);
   if (name === '') state.next += 1;
-  return orElse(list[index], () =>
-    raise(`Replacement index ${index} out of range for positional args tuple`),
-  );
+  return orElse(list[index], () => raise('tuple index out of range'));
 };

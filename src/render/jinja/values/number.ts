@@ -99,7 +99,8 @@ const bigInts = (operation: Operation, a: bigint, b: bigint): Value => {
         raiseLimit('The number grew too long');
       return int(a ** b);
     default: {
-      if (b === 0n) raise('integer division or modulo by zero');
+      if (b === 0n)
+        raise(operation === '%' ? 'integer modulo by zero' : 'integer division or modulo by zero');
       const rest = ((a % b) + b) % b;
       return operation === '%' ? int(rest) : int((a - rest) / b);
     }
