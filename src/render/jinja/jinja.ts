@@ -18,7 +18,7 @@ import { hostCaller, SaltFunctions } from './run/salt-functions.ts';
 import { syntaxFrom } from './syntax/options.ts';
 import { tests } from './tests.ts';
 import { isTrue } from './values/compare.ts';
-import type { Value } from './values/value.ts';
+import { Callable, Thing, type Value, type ValueDict } from './values/value.ts';
 
 /**
  * Jinja as Salt has it: Jinja2's language with Python's values, Salt's globals, filters, tests
@@ -45,7 +45,8 @@ export const renderJinja = async (text: string, stage: Stage): Promise<string> =
     for (const [name, value] of namesOf(stage)) globals.set(name, value);
     const load = templateLoader(context.files, saltenv, syntax, globals);
     const program: Program = { run, globals, load, modules: new Map() };
-    const main = new Context(template, program, new Map(globals));
+    globals.set('show_full_context', new Callable('show_full_context', () => shown(main)));
+    const main: Context = new Context(template, program, new Map(globals));
     const out = new Output(run, stage.guarded ? guard : undefined);
     await runTemplate(main, out);
     return text.endsWith('\n') && !syntax.keepTrailingNewline ? `${out.all}\n` : out.all;
@@ -66,3 +67,13 @@ const namesOf = ({ variables }: Stage): Names => {
 
 const own = (value: Data): Value | Deferred =>
   typeof value === 'object' && value !== null ? new Deferred(() => ownCopy(value)) : value;
+
+/** `show_full_context()`: the variables that are data. */
+const shown = (context: Context): ValueDict => {
+  const all: ValueDict = new Map();
+  for (const [name, given] of context.root.all()) {
+    const value = given instanceof Deferred ? given.value : given;
+    if (!(value instanceof Thing)) all.set(name, value);
+  }
+  return all;
+};
