@@ -32,7 +32,7 @@ const sha256 = (data: string | Uint8Array): string =>
   createHash('sha256').update(data).digest('hex');
 
 /** States that only look: they have nothing to change. */
-const lookers = ['/srv/t/old/source exists', '/srv/t/old/nowhere missing'];
+const lookers = ['/srv/t/old/source exists', '/srv/t/old/nowhere missing', 'greeting exists'];
 /** Prepared as it should be, or only there for another state. */
 const asWanted = ['/srv/t/clean/wanted managed', 'more for the block accumulated'];
 /** Theirs is to act in every run. */
@@ -169,7 +169,7 @@ const facts: readonly (readonly [what: string, command: string, says: string])[]
   [
     'grains',
     'sort /etc/salt/grains',
-    '- a\n- db\n- web\ndatacenter: lab1\ngreeting: "hello {{ word }}"\nroles:\nshrinking:',
+    '- a\n- a\n- b\n- db\n- web\ndatacenter: lab1\ngreeting: "hello {{ word }}"\ngrowing:\nroles:\nshrinking:',
   ],
   ['group', 'getent group builders leaving', 'builders:x:4711:games'],
   [
@@ -182,6 +182,7 @@ const facts: readonly (readonly [what: string, command: string, says: string])[]
     'grep -o "[^ ]*@lab$" /root/.ssh/authorized_keys; grep -c no-pty /root/.ssh/authorized_keys',
     'new@lab\n1',
   ],
+  ['managed keys', 'cut -d" " -f1,3 /home/deploy/.ssh/authorized_keys', 'ssh-ed25519 only@lab'],
   [
     'known hosts',
     'for h in new.lab "[hashed.lab]:2222" old.lab; do ssh-keygen -F "$h" 2>/dev/null | grep -vc "^#"; done',
