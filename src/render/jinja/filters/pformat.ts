@@ -1,12 +1,16 @@
 import { compare } from '../values/compare.ts';
 import { reprOf } from '../values/text.ts';
+import { toData } from '../values/to-data.ts';
 import { isMap, isTuple, type Key, type Value } from '../values/value.ts';
 
 const width = 80;
 const deepest = 100;
 
 /** Python's `pprint.pformat`: keys sorted, and over several lines where one is too short. */
-export const formatPython = (value: Value): string => write(value, 0, 0, 0);
+export const formatPython = (value: Value): string => {
+  toData(value);
+  return write(value, 0, 0, 0);
+};
 
 const sortedPairs = (value: ReadonlyMap<Key, Value>): [Key, Value][] => {
   const pairs = [...value];

@@ -1,9 +1,9 @@
 import { compareText } from '../../../data/json-dump.ts';
 import { findKey } from '../../../data/key.ts';
 import { type DataKey, type Dict, Float } from '../../../data/value.ts';
-import { raise } from '../fault.ts';
+import { raise, raiseLimit } from '../fault.ts';
 import { isFloat, isNumeric, numeric } from './number.ts';
-import { reprOf, typeName } from './text.ts';
+import { longestText, reprOf, typeName } from './text.ts';
 import { Undefined } from './undefined.ts';
 import {
   isMap,
@@ -26,7 +26,14 @@ export const isTrue = (value: Value): boolean => {
 };
 
 /** Python's `==`. */
-export const equal = (left: Value, right: Value): boolean => {
+export const equal = (left: Value, right: Value): boolean => same(left, right, { left: mostPairs });
+
+/** A list that holds another twice, which holds another twice … has no end worth waiting for. */
+const mostPairs = 10_000_000;
+
+type Budget = { left: number };
+
+const same = (left: Value, right: Value, budget: Budget): boolean => {
   if (left instanceof Thing) {
     if (right instanceof Undefined) right.need();
     return left.equals(right);
@@ -34,24 +41,26 @@ export const equal = (left: Value, right: Value): boolean => {
   if (right instanceof Thing) return right.equals(left);
   if (left === right) return true;
   if (isNumeric(left)) return isNumeric(right) && sameNumber(numeric(left), numeric(right));
+  budget.left -= 1;
+  if (budget.left < 0) raiseLimit('A comparison took too long');
   if (Array.isArray(left))
     return (
       Array.isArray(right) &&
       isTuple(left) === isTuple(right) &&
       left.length === right.length &&
-      left.every((item, index) => equal(item, right[index] ?? null))
+      left.every((item, index) => same(item, right[index] ?? null, budget))
     );
-  return isMap(left) && isMap(right) && sameDict(left, right);
+  return isMap(left) && isMap(right) && sameDict(left, right, budget);
 };
 
 const sameNumber = (left: number | bigint, right: number | bigint): boolean =>
   left === right || (typeof left !== typeof right && left >= right && left <= right);
 
-const sameDict = (left: ValueDict, right: ValueDict): boolean => {
+const sameDict = (left: ValueDict, right: ValueDict, budget: Budget): boolean => {
   if (left.size !== right.size) return false;
   for (const [key, item] of left) {
     const other = lookUp(right, key);
-    if (other === undefined || !equal(item, other)) return false;
+    if (other === undefined || !same(item, other, budget)) return false;
   }
   return true;
 };
@@ -120,7 +129,9 @@ export const identity = (value: Value): string => {
   }
   if (Array.isArray(value)) {
     const inner = value.map(identity).map(text => `${text.length}:${text}`);
-    return `${isTuple(value) ? 't' : 'l'}${inner.join('')}`;
+    const all = inner.join('');
+    if (all.length > longestText) raiseLimit('A value is too large to be compared');
+    return `${isTuple(value) ? 't' : 'l'}${all}`;
   }
   return `r${reprOf(value)}`;
 };
