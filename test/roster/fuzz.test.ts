@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { TsaltError } from '../../src/protocol/error.ts';
 import { isAddress, isId, isUser, readAddress } from '../../src/roster/address.ts';
 import { entriesOf } from '../../src/roster/backends/flat.ts';
@@ -9,8 +9,9 @@ import { checkHost } from '../../src/roster/check.ts';
 import { readSshOption } from '../../src/roster/ssh-options.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
-/** `TSALT_FUZZ_RUNS=200000` looks longer. */
-const numRuns = Number(process.env.TSALT_FUZZ_RUNS ?? 2000);
+/** Inputs for each reader: 200000 in CI, or as many as `TSALT_FUZZ_RUNS` says. */
+const numRuns = Number(process.env.TSALT_FUZZ_RUNS ?? (process.env.CI ? 200_000 : 2000));
+vi.setConfig({ testTimeout: 30_000 + numRuns * 5 });
 const seed = 20261121;
 
 const pieces = fc.constantFrom(
