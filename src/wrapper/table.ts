@@ -7,6 +7,7 @@ import { defaults } from './functions/defaults.ts';
 import { grains } from './functions/grains.ts';
 import { log } from './functions/log.ts';
 import { match } from './functions/match.ts';
+import { mine } from './functions/mine.ts';
 import { pillar } from './functions/pillar.ts';
 import { saltutil } from './functions/saltutil.ts';
 import { slsutil } from './functions/slsutil.ts';
@@ -20,6 +21,7 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   grains,
   log,
   match,
+  mine,
   pillar,
   saltutil,
   slsutil,
