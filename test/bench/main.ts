@@ -3,6 +3,7 @@ type Result = { readonly table: string; readonly rows: readonly object[] };
 
 const benches: Readonly<Record<string, () => Promise<Result>>> = {
   files: async () => (await import('./files.ts')).benchFiles(),
+  states: async () => (await import('./states.ts')).benchStates(),
   transport: async () => (await import('./transport.ts')).benchTransport(),
   modules: async () => (await import('./modules.ts')).benchModules(),
   render: async () => (await import('./render.ts')).benchRender(),

@@ -16,6 +16,8 @@ export type SshdOptions = {
   /** Further lines of sshd_config. */
   readonly config?: readonly string[];
   readonly hostKeyTypes?: readonly ('ed25519' | 'rsa' | 'ecdsa')[];
+  /** A program to start it with, as `unshare` with its arguments. */
+  readonly under?: readonly string[];
 };
 
 export type Sshd = {
@@ -26,13 +28,14 @@ export type Sshd = {
   /** Public host keys as `type base64`. */
   readonly hostKeys: readonly string[];
   readonly log: () => string;
+  readonly pid: number;
   readonly close: () => Promise<void>;
 };
 
 /** A real OpenSSH sshd on loopback, for the user who runs the tests (root or not). */
 export const startSshd = async (options: SshdOptions): Promise<Sshd> => {
   if (!program) throw new Error('no sshd here');
-  const { dir, config = [], hostKeyTypes = ['ed25519'] } = options;
+  const { dir, config = [], hostKeyTypes = ['ed25519'], under = [] } = options;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const { username, uid } = userInfo();
   if (uid === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
@@ -63,7 +66,15 @@ export const startSshd = async (options: SshdOptions): Promise<Sshd> => {
     ].join('\n'),
   );
   let text = '';
-  const child = spawn(program, ['-D', '-e', '-f', join(dir, 'sshd_config')], {
+  const [command = program, ...args] = [
+    ...under,
+    program,
+    '-D',
+    '-e',
+    '-f',
+    join(dir, 'sshd_config'),
+  ];
+  const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   child.stderr?.on('data', chunk => {
@@ -76,6 +87,7 @@ export const startSshd = async (options: SshdOptions): Promise<Sshd> => {
     key,
     hostKeys,
     log: () => text,
+    pid: child.pid ?? 0,
     close: () =>
       new Promise(resolve => {
         child.once('exit', () => resolve());
