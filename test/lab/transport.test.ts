@@ -230,7 +230,7 @@ describe.skipIf(missing)(`places of the workspace on a real host${reason}`, () =
 
 describe.skipIf(missing)(`faults of a real host${reason}`, () => {
   test('MaxSessions: the refused channel is named, the first goes on', async () => {
-    await sh("echo 'MaxSessions 1' >/etc/ssh/sshd_config.d/a.conf; systemctl reload ssh");
+    await sh("echo 'MaxSessions 1' >/etc/ssh/sshd_config.d/a.conf; systemctl reload ssh; sleep 1");
     const { link, connection } = await open();
     const error = await fault(connection.exec('true'));
     expect({ kind: error.kind, code: error.code }).toEqual({
@@ -239,7 +239,7 @@ describe.skipIf(missing)(`faults of a real host${reason}`, () => {
     });
     expect(await link.peer.request('echo', 1)).toBe(1);
     link.close();
-    await sh('rm /etc/ssh/sshd_config.d/a.conf; systemctl reload ssh');
+    await sh('rm /etc/ssh/sshd_config.d/a.conf; systemctl reload ssh; sleep 1');
   });
 
   test('a login shell that runs nothing', async () => {
