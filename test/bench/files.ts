@@ -159,7 +159,7 @@ const countWire = async (
   project: (name: string, port: number) => string,
   sshd: Bench['sshd'],
   tsalt: (folder: string) => () => Promise<number>,
-): Promise<Record<string, number>> => {
+): Promise<Record<string, number | string>> => {
   const proxy = await countingProxy(sshd.port);
   try {
     const folder = project('counted', proxy.port);
@@ -169,8 +169,37 @@ const countWire = async (
     const begun = sessions();
     await tsalt(folder)();
     const { connections, up, down } = proxy.counts;
-    return { connections, channels: sessions() - begun, 'bytes up': up, 'bytes down': down };
+    const channels = sessions() - begun;
+    const trips = await countTrips(project, sshd, tsalt);
+    return { connections, channels, 'bytes up': up, 'bytes down': down, 'round trips': trips };
   } finally {
     await proxy.close();
+  }
+};
+
+/** Long, so that a busy machine's own delays do not count as round trips. */
+const rtt = 1000;
+
+/**
+ * Round trips of the whole warm apply, from the connection to the last result: what a delay of
+ * one second per trip adds. The proxy accepts the connection at once, so its trip is added.
+ */
+const countTrips = async (
+  project: (name: string, port: number) => string,
+  sshd: Bench['sshd'],
+  tsalt: (folder: string) => () => Promise<number>,
+): Promise<string> => {
+  const slow = await countingProxy(sshd.port, rtt / 2);
+  const quick = await countingProxy(sshd.port);
+  try {
+    const [slowly, quickly] = [
+      tsalt(project('slow', slow.port)),
+      tsalt(project('quick', quick.port)),
+    ];
+    const extra = (await slowly()) - (await quickly());
+    return (extra / rtt + 1).toFixed(1);
+  } finally {
+    await slow.close();
+    await quick.close();
   }
 };
