@@ -1025,7 +1025,7 @@ export const list_repos = async ({
  * A source of packages; an empty dict when it is not there.
  *
  * @param repo its line, as in sources.list
- * @example tsalt-ssh '*' pkg.get_repo 'deb http://deb.debian.org/debian bookworm main'
+ * @example tsalt-ssh '*' pkg.get_repo 'deb http://apt.example.com/debian bookworm main'
  */
 export const get_repo = async (
   repo: string,
@@ -1048,7 +1048,7 @@ type AptRepoOptions = RepoOptions &
  * @param comps its components
  * @param architectures its architectures
  * @param disabled true: switched off
- * @example tsalt-ssh '*' pkg.expand_repo_def 'deb http://deb.debian.org/debian bookworm main'
+ * @example tsalt-ssh '*' pkg.expand_repo_def 'deb http://apt.example.com/debian bookworm main'
  */
 export const expand_repo_def = async (
   repo: string,
@@ -1071,7 +1071,7 @@ export const expand_repo_def = async (
  * @param signedby the file of its key (`signed-by`)
  * @param clean_file true: empty `file` first
  * @param refresh false: do not fetch the package lists afterwards
- * @example tsalt-ssh '*' pkg.mod_repo 'deb http://deb.debian.org/debian bookworm main' comps=main,contrib
+ * @example tsalt-ssh '*' pkg.mod_repo 'deb http://apt.example.com/debian bookworm main' comps=main,contrib
  */
 export const mod_repo = async (
   repo: string,
@@ -1090,7 +1090,7 @@ export const mod_repo = async (
  * Takes a source of packages away.
  *
  * @param repo its line, as in sources.list
- * @example tsalt-ssh '*' pkg.del_repo 'deb http://deb.debian.org/debian bookworm main'
+ * @example tsalt-ssh '*' pkg.del_repo 'deb http://apt.example.com/debian bookworm main'
  */
 export const del_repo = async (repo: string, options: AptRepoOptions = {}): Promise<string> => {
   const files = await removeRepo(repo, options);
