@@ -1,4 +1,4 @@
-import { nearestName } from '../data/bind.ts';
+import { invalidKeywords, nearestHint } from '../data/bind.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
@@ -34,16 +34,7 @@ const faultOf = (chunk: LowChunk, fun: FunctionMeta | undefined): string[] => {
     key => !internalKeywords.has(key) && !known.includes(key),
   );
   if (unknown.length === 0) return [];
-  const meant = unknown.flatMap(name => nearestName(name, known) ?? []);
-  const hint = meant.length > 0 ? ` (did you mean ${quoted([...new Set(meant)])}?)` : '';
-  const [verb, plural] = unknown.length > 1 ? ['are', 's'] : ['is an', ''];
-  return [
-    `${quoted(unknown)} ${verb} invalid keyword argument${plural} for '${chunk.state}.${chunk.fun}'${hint}, in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`,
-  ];
-};
-
-const quoted = (names: readonly string[]): string => {
-  const all = names.map(name => `'${name}'`);
-  const last = all.pop() ?? '';
-  return all.length > 0 ? `${all.join(', ')} and ${last}` : last;
+  const sentence = invalidKeywords(`${chunk.state}.${chunk.fun}`, unknown);
+  const hint = nearestHint(fun.signature, unknown);
+  return [`${sentence}${hint}, in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`];
 };

@@ -109,7 +109,9 @@ const explain = (
 ): string | undefined => {
   const { missing, unknown, twice, surplus, wrong } = problems;
   const parts = [
-    ...(unknown.length > 0 ? [invalidKeywords(fun, unknown) + nearest(signature, unknown)] : []),
+    ...(unknown.length > 0
+      ? [invalidKeywords(fun, unknown) + nearestHint(signature, unknown)]
+      : []),
     ...(twice.length > 0 ? [`'${fun}' got ${quoted(twice)} twice`] : []),
     ...(surplus > 0
       ? [`'${fun}' takes at most ${count - surplus} arguments, ${count} were given`]
@@ -123,7 +125,7 @@ const explain = (
 };
 
 /** Salt's sentence (salt.state.State.verify_data and salt.utils.args.format_call). */
-const invalidKeywords = (fun: string, names: readonly string[]): string =>
+export const invalidKeywords = (fun: string, names: readonly string[]): string =>
   names.length === 1
     ? `${quoted(names)} is an invalid keyword argument for '${fun}'`
     : `${quoted(names)} are invalid keyword arguments for '${fun}'`;
@@ -134,7 +136,8 @@ const quoted = (names: readonly string[]): string => {
   return all.length > 0 ? `${all.join(', ')} and ${last}` : last;
 };
 
-const nearest = (signature: Signature, unknown: readonly string[]): string => {
+/** ` (did you mean 'x'?)` for unknown keywords, or nothing when no parameter is near. */
+export const nearestHint = (signature: Signature, unknown: readonly string[]): string => {
   const known = [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name);
   const found = unknown.flatMap(name => nearestName(name, known) ?? []);
   return found.length > 0 ? ` (did you mean ${quoted([...new Set(found)])}?)` : '';

@@ -1,3 +1,4 @@
+import { invalidKeywords } from '../../data/bind.ts';
 import { setOwn } from '../../data/value.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Param, Signature } from '../../protocol/meta.ts';
@@ -30,14 +31,6 @@ export const bindLow = (full: string, signature: Signature, low: LowChunk): Plai
     else if (signature.anyKeyword) setOwn(kwargs, key, value);
     else unknown.push(key);
   }
-  if (unknown.length > 0) throw new RunAborted(unknownArguments(full, unknown));
+  if (unknown.length > 0) throw new RunAborted(invalidKeywords(full, unknown));
   return kwargs;
-};
-
-const unknownArguments = (full: string, names: readonly string[]): string => {
-  const quoted = names.map(name => `'${name}'`);
-  const last = quoted.at(-1);
-  return quoted.length === 1
-    ? `${last} is an invalid keyword argument for '${full}'`
-    : `${quoted.slice(0, -1).join(', ')} and ${last} are invalid keyword arguments for '${full}'`;
 };
