@@ -13,7 +13,8 @@ import type { Connection, Transport } from '../transport/transport.ts';
 import { callWrapper } from '../wrapper/define.ts';
 import { needsNoHost } from '../wrapper/table.ts';
 import type { Gate } from './barrier.ts';
-import { type Shared, Site } from './site.ts';
+import type { Shared } from './shared.ts';
+import { Site } from './site.ts';
 
 export type HostRun = {
   readonly shared: Shared;
@@ -117,13 +118,14 @@ const connect = async (
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {
       'state-start': (started: StateStarted) => {
-        if (!site.isOwnRun) return;
+        if (!site.states.isOwnRun) return;
         if (!begun) phase(run, 'run', `first state ${started.tag}`);
         begun = true;
         shared.emit({ type: 'state-start', host: host.id, ...started });
       },
       state: (finished: StateFinished) => {
-        if (site.finished(finished)) shared.emit({ type: 'state', host: host.id, ...finished });
+        if (site.states.finished(finished))
+          shared.emit({ type: 'state', host: host.id, ...finished });
       },
       log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...line }),
     },
@@ -148,11 +150,12 @@ type EarlyCall = {
  */
 const earlyCall = async (run: HostRun, site: Site): Promise<EarlyCall | undefined> => {
   const { fun, args, kwargs } = run.shared.request;
-  if (run.isTarget || (await site.wrapper(fun)) || (await site.needsPillar())) return undefined;
+  if (run.isTarget || (await site.calls.wrapper(fun)) || (await site.calls.needsPillar()))
+    return undefined;
   let answer: Promise<CallResult> | undefined;
   return {
     send: peer => {
-      answer = site.callHost(fun, args.map(toPlain), toPlainDict(kwargs), peer);
+      answer = site.calls.callHost(fun, args.map(toPlain), toPlainDict(kwargs), peer);
       // Whoever waits for it hears of a failure; when the link never stands, nobody waits.
       answer.catch(() => undefined);
     },
@@ -162,7 +165,7 @@ const earlyCall = async (run: HostRun, site: Site): Promise<EarlyCall | undefine
 
 /** Loads what states are rendered with while the host starts its runtime. */
 const prepare = ({ shared: { request } }: HostRun, site: Site): void => {
-  if (request.fun.startsWith('state.')) setTimeout(() => void site.warmUp(), 5).unref();
+  if (request.fun.startsWith('state.')) setTimeout(() => void site.templates.warmUp(), 5).unref();
 };
 
 /** Runs the function where it lives. */
@@ -173,17 +176,17 @@ const dispatch = async (
 ): Promise<HostResult> => {
   const { host, shared } = run;
   const { fun, args, kwargs } = shared.request;
-  const wrapper = await site.wrapper(fun);
+  const wrapper = await site.calls.wrapper(fun);
   if (!wrapper) {
     phase(run, 'run');
     const plain = toPlainDict(kwargs);
-    const answer = early?.answer() ?? site.callHost(fun, args.map(toPlain), plain);
+    const answer = early?.answer() ?? site.calls.callHost(fun, args.map(toPlain), plain);
     const { value, retcode } = await answer;
     return { id: host.id, fun, value, retcode, ...outputterOf(site, fun) };
   }
   phase(run, 'render');
   const value = await callWrapper(fun, wrapper, site.context(), args, kwargs);
-  const { answer, retcode } = site;
+  const { answer, retcode } = site.states;
   const problems = answer?.problems ? { problems: answer.problems } : {};
   if (answer && 'states' in answer)
     return { id: host.id, fun, states: answer.states, retcode, ...problems };
@@ -199,14 +202,13 @@ const dispatch = async (
 
 /** States that finished before the run broke: they are reported, not lost. */
 const partial = (site: Site): Pick<HostResult, 'states'> =>
-  Object.keys(site.states).length > 0 ? { states: site.states } : {};
+  Object.keys(site.states.results).length > 0 ? { states: site.states.results } : {};
 
 const outputterOf = (site: Site, fun: string): Pick<HostResult, 'outputter'> => {
   const [module, name = ''] = splitFunctionName(fun);
-  const outputter = site
-    .context()
-    .modules.find(item => item.kind === 'exec' && (item.virtualname ?? item.file) === module)
-    ?.outputters?.[name];
+  const outputter = site.facts.modules.find(
+    item => item.kind === 'exec' && (item.virtualname ?? item.file) === module,
+  )?.outputters?.[name];
   return outputter === undefined ? {} : { outputter };
 };
 

@@ -14,7 +14,7 @@ import { type Gate, newBarrier } from './barrier.ts';
 import { checkCall } from './check-call.ts';
 import { runHost } from './host.ts';
 import { type OwnModules, ownModules } from './own-modules.ts';
-import type { Shared } from './site.ts';
+import type { Shared } from './shared.ts';
 import { pickTargets } from './targets.ts';
 import { timeLimit } from './time-limit.ts';
 

@@ -27,15 +27,15 @@ export const pickTargets = (
     };
   return {
     hosts: request.hosts,
-    isTarget: async site =>
+    isTarget: async ({ facts, pillar }) =>
       matches(
         target,
         targetType,
         {
           ...subject,
-          id: site.host.id,
-          grains: site.grains,
-          pillar: asks.pillar ? await site.pillar() : new Map(),
+          id: facts.host.id,
+          grains: facts.grains,
+          pillar: asks.pillar ? await pillar.get() : new Map(),
         },
         options,
       ),

@@ -8,7 +8,7 @@ import type { ModuleMeta } from '../protocol/meta.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { Matchers } from '../targeting/match.ts';
 
-/** What a function of the control node works with: one host's run. Made by `control/site.ts`. */
+/** What a function of the control node works with: one host's run. Made by `control/wrapper-context.ts`. */
 export type WrapperContext = {
   readonly id: string;
   readonly grains: Dict;

@@ -45,7 +45,7 @@ export const makeSite = (
     site,
     /** Calls a function as a template does. */
     call: async (fun: string, args: readonly Plain[] = [], named: PlainDict = {}) =>
-      toPlain((await site.call(fun, args.map(toData), toDict(named))) as Data),
+      toPlain((await site.calls.call(fun, args.map(toData), toDict(named))) as Data),
     close: () => rmSync(dir, { recursive: true, force: true }),
   };
 };

@@ -1,0 +1,92 @@
+import { splitFunctionName } from '../data/function-name.ts';
+import { type Data, type Dict, toData, toPlain, toPlainDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { CallParams, CallResult } from '../protocol/job.ts';
+import type { Peer } from '../protocol/peer.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+import type { WrapperContext } from '../wrapper/context.ts';
+import { callWrapper } from '../wrapper/define.ts';
+import { findWrapper } from '../wrapper/table.ts';
+import type { FileRefs } from './file-requests.ts';
+import type { HostFacts } from './host-facts.ts';
+import type { HostPillar } from './host-pillar.ts';
+
+/** Calls functions for one host: on the host over its wire, or here where they live here. */
+export class HostCalls {
+  readonly #facts: HostFacts;
+  readonly #pillar: HostPillar;
+  readonly #refs: FileRefs;
+  /** What functions of the control node get that others call. */
+  readonly #context: () => WrapperContext;
+  #peer: Peer | undefined;
+
+  constructor(facts: HostFacts, pillar: HostPillar, refs: FileRefs, context: () => WrapperContext) {
+    this.#facts = facts;
+    this.#pillar = pillar;
+    this.#refs = refs;
+    this.#context = context;
+  }
+
+  /** The wire stands. */
+  connect(peer: Peer): void {
+    this.#peer = peer;
+  }
+
+  /** The wire; throws as long as there is none. */
+  get peer(): Peer {
+    if (this.#peer) return this.#peer;
+    throw new TsaltError('no-session', `${this.#facts.host.id} is not connected yet.`, {
+      kind: 'internal',
+    });
+  }
+
+  /** Calls an execution function on the host; `early` is the wire before the host has greeted. */
+  callHost = async (
+    fun: string,
+    args: readonly Plain[],
+    kwargs: PlainDict,
+    early?: Peer,
+  ): Promise<CallResult> => {
+    this.#refs.add([...args, kwargs]);
+    const params: CallParams = {
+      fun,
+      args,
+      kwargs,
+      opts: this.#facts.opts,
+      ...(early ? {} : await this.pillarForModules()),
+    };
+    return (early ?? this.peer).request<CallResult>('call', params);
+  };
+
+  /** Calls a function wherever it lives. */
+  call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
+    const wrapper = await this.wrapper(fun);
+    if (wrapper) return callWrapper(fun, wrapper, this.#context(), args, kwargs);
+    const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs));
+    return toData(value);
+  };
+
+  /** The control node's function of this name, unless a module of the user's replaces it. */
+  wrapper = async (fun: string): Promise<ReturnType<typeof findWrapper>> => {
+    const found = findWrapper(fun);
+    if (!found) return undefined;
+    const { modules } = await this.#facts.shared.artifact();
+    const [name] = splitFunctionName(fun);
+    return modules.some(
+      item => !item.builtin && item.kind === 'exec' && (item.virtualname ?? item.file) === name,
+    )
+      ? undefined
+      : found;
+  };
+
+  /** Does a module of the user's read the pillar on the host? */
+  async needsPillar(): Promise<boolean> {
+    const { modules } = await this.#facts.shared.artifact();
+    return modules.some(item => item.usesPillar && !item.builtin);
+  }
+
+  /** The pillar as a part of what is sent, where a module on the host reads it. */
+  async pillarForModules(): Promise<{ pillar?: PlainDict }> {
+    return (await this.needsPillar()) ? { pillar: toPlainDict(await this.#pillar.get()) } : {};
+  }
+}

@@ -1,0 +1,57 @@
+import { type Dict, toDict } from '../data/value.ts';
+import type { Artifact } from '../protocol/artifact.ts';
+import type { Host } from '../protocol/host.ts';
+import type { HostOpts } from '../protocol/job.ts';
+import type { ModuleMeta } from '../protocol/meta.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+import { hostOpts, templateOpts } from './host-opts.ts';
+import { noOwnModules, type OwnModules } from './own-modules.ts';
+import type { Shared } from './shared.ts';
+
+/** What the control node knows of one host: its roster entry, options, grains and modules. */
+export class HostFacts {
+  readonly shared: Shared;
+  readonly host: Host;
+  readonly opts: HostOpts;
+  #grains: Dict = new Map();
+  #modules: readonly ModuleMeta[] = [];
+  #own = noOwnModules;
+  #templateOpts: Dict | undefined;
+
+  constructor(shared: Shared, host: Host) {
+    const { config, options } = shared.request;
+    this.shared = shared;
+    this.host = host;
+    this.opts = hostOpts(config, host, { test: options.test || config.test });
+  }
+
+  get grains(): Dict {
+    return this.#grains;
+  }
+
+  /** The host's own grains, those of roster and configuration over them. */
+  learnGrains(grains: PlainDict): void {
+    this.#grains = toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
+  }
+
+  /** The artifact's modules, for docs and argument checks, and those of the control node. */
+  learnModules(artifact: Artifact, own: OwnModules): void {
+    this.#modules = artifact.modules;
+    this.#own = own;
+  }
+
+  get modules(): readonly ModuleMeta[] {
+    return this.#modules;
+  }
+
+  /** Modules of the user's for the control node's own work. */
+  get own(): OwnModules {
+    return this.#own;
+  }
+
+  /** `opts` in templates. Made once: a run may render hundreds of them. */
+  get templateOpts(): Dict {
+    this.#templateOpts ??= templateOpts(this.shared.request.config, this.opts);
+    return this.#templateOpts;
+  }
+}

@@ -1,0 +1,123 @@
+import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
+import { mergeRecursive } from '../data/merge.ts';
+import type { SlsLoader } from '../data/sls.ts';
+import { type Dict, isDict } from '../data/value.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+import { customRenderers } from '../render/custom.ts';
+import type { RenderContext } from '../render/types.ts';
+import { matches } from '../targeting/match.ts';
+import type { PillarSettings } from '../wrapper/context.ts';
+import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
+import { extPillar } from './ext-pillar.ts';
+import type { HostFacts } from './host-facts.ts';
+import { renderSettings, slsLoader } from './sls-loader.ts';
+
+/** One host's pillar: compiled when first asked for, and kept until the run uses another. */
+export class HostPillar {
+  readonly #facts: HostFacts;
+  readonly #renderContext: (pillar: Dict, saltenv: string) => RenderContext;
+  #pillar: Promise<Dict> | undefined;
+  /** At first what the command line says about it. */
+  #settings: PillarSettings;
+
+  constructor(facts: HostFacts, renderContext: (pillar: Dict, saltenv: string) => RenderContext) {
+    const { kwargs, config } = facts.shared.request;
+    this.#facts = facts;
+    this.#renderContext = renderContext;
+    this.#settings = pillarSettingsOf(kwargs, config.options);
+  }
+
+  /** This run's pillar, compiled once. */
+  get = (): Promise<Dict> => {
+    this.#pillar ??= this.compile(this.#settings);
+    return this.#pillar;
+  };
+
+  /** From now on the run's pillar is this one. */
+  use(pillar: Dict, settings: PillarSettings | undefined): void {
+    this.#pillar = Promise.resolve(pillar);
+    this.#settings = settings ?? this.#settings;
+  }
+
+  /** Compiles this run's pillar anew: templates and lookups from now on see the new one. */
+  refresh = async (): Promise<void> => {
+    this.#facts.shared.pillarRoots.refresh();
+    const fresh = await this.compile(this.#settings);
+    this.#pillar = Promise.resolve(fresh);
+  };
+
+  /** Compiles the pillar; throws kind `pillar` with every error of it. */
+  compile = async (settings: PillarSettings): Promise<Dict> => {
+    const { host, grains, own, shared } = this.#facts;
+    const { config } = shared.request;
+    const pillar = settings.override ?? new Map();
+    const { pillar: compiled, problems } = await compilePillar({
+      // As in Salt, a pillar file sees no part of the pillar that is being made, nor what the
+      // command line lays over it.
+      loader: this.#loader(new Map()),
+      loaderWith: seen => this.#loader(seen),
+      subject: {
+        id: host.id,
+        grains,
+        pillar,
+        nodegroups: config.nodegroups,
+        matchers: own.matchers,
+      },
+      options: {
+        stateTop: config.state_top,
+        pillarenv: settings.pillarenv ?? config.pillarenv,
+        saltenv: settings.saltenv ?? config.saltenv,
+        merge: {
+          strategy: config.pillar_source_merging_strategy,
+          renderer: config.renderer,
+          mergeLists: config.pillar_merge_lists,
+        },
+        includesOverride: config.pillar_includes_override_sls,
+        safeRenderError: config.options.get('pillar_safe_render_error') !== false,
+        extFirst: config.ext_pillar_first,
+      },
+      ...(settings.override ? { override: settings.override } : {}),
+      ext: config.ext_pillar.flatMap(source =>
+        Object.keys(source).map(name => ({
+          name,
+          fetch: (below: Dict) => this.ext([{ [name]: source[name] ?? null }], below),
+        })),
+      ),
+    });
+    if (config.options.get('pillar_opts') === true) addMaster(compiled, config.options);
+    if (problems.length > 0) throw pillarFailure(problems, compiled);
+    return compiled;
+  };
+
+  /** What these sources of `ext_pillar` give, over the pillar that is there already. */
+  ext = async (sources: readonly PlainDict[], pillar: Dict): Promise<Dict> => {
+    const { host, grains, own, shared } = this.#facts;
+    const { dir, nodegroups } = shared.request.config;
+    const subject = { id: host.id, grains, pillar, nodegroups };
+    const results = await extPillar(sources, {
+      id: host.id,
+      pillar,
+      grains,
+      dir,
+      nodegroups: () => Object.keys(nodegroups).filter(name => matches(name, 'nodegroup', subject)),
+      own: own.sources,
+    });
+    return new Map(results.flatMap(({ data }) => [...data]));
+  };
+
+  #loader(seen: Dict): SlsLoader {
+    const { request, fileRoots, pillarRoots } = this.#facts.shared;
+    return slsLoader(
+      pillarRoots,
+      saltenv => ({ ...this.#renderContext(seen, saltenv), files: pillarRoots }),
+      { ...renderSettings(request.config), renderers: customRenderers(fileRoots) },
+    );
+  }
+}
+
+/** `pillar_opts`: templates find tsalt.yaml under `master`, as in Salt. */
+const addMaster = (pillar: Dict, options: Dict): void => {
+  const own = new Map([...options].filter(([key]) => key !== 'grains'));
+  const given = pillar.get('master');
+  pillar.set('master', isDict(given) ? mergeRecursive(own, given, false) : own);
+};

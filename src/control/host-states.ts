@@ -1,0 +1,104 @@
+import { setOwn } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { RunParams, RunResult, StateFinished } from '../protocol/job.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import type { StateResults } from '../protocol/result.ts';
+import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
+import { checkChunks } from './check-chunks.ts';
+import type { FileRefs, TemplateRenderer } from './file-requests.ts';
+import type { HostCalls } from './host-calls.ts';
+import type { HostFacts } from './host-facts.ts';
+import { runOpts } from './host-opts.ts';
+import type { HostPillar } from './host-pillar.ts';
+import { prefetch } from './prefetch.ts';
+
+/** What a run of states works with. */
+export type StatesParts = {
+  readonly facts: HostFacts;
+  readonly pillar: HostPillar;
+  readonly calls: HostCalls;
+  readonly refs: FileRefs;
+  /** Renders a template before its state runs; throws `NeedsHost` where that cannot be. */
+  readonly renderAhead: TemplateRenderer;
+  /** Resolves when the hosts that are on their way together may be changed. */
+  readonly ready: () => Promise<void>;
+};
+
+/** Runs low chunks on the host and keeps what comes of them. */
+export class HostStates {
+  readonly #parts: StatesParts;
+  readonly results: StateResults = {};
+  retcode = 0;
+  /** Set by `state.*`: results by tag, or what did not compile and where. */
+  answer: StateAnswer | undefined;
+  /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
+  #aside: StateResults | undefined;
+
+  constructor(parts: StatesParts) {
+    this.#parts = parts;
+  }
+
+  /** A state finished on the host; false when it belongs to what a template called. */
+  finished({ tag, result }: StateFinished): boolean {
+    setOwn(this.#aside ?? this.results, tag, result);
+    return this.#aside === undefined;
+  }
+
+  /** Whether states that start now are the run's own. */
+  get isOwnRun(): boolean {
+    return this.#aside === undefined;
+  }
+
+  /** Runs low chunks on the host: they are the run. */
+  run = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
+    const { facts, pillar, ready } = this.#parts;
+    const { host, shared } = facts;
+    pillar.use(settings.pillar, settings.pillarSettings);
+    const params = await this.#params(chunks, settings);
+    await ready();
+    shared.emit({ type: 'plan', host: host.id, total: chunks.length });
+    shared.emit({ type: 'phase', host: host.id, phase: 'run' });
+    const { retcode } = await this.#send(params);
+    this.retcode = retcode;
+    return { states: this.results, retcode };
+  };
+
+  /** Runs what a template's `state.*` call asks for: no event tells of it, the run is not its. */
+  runAside = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
+    const [states, before] = [{}, this.#aside];
+    this.#aside = states;
+    try {
+      const { retcode } = await this.#send(await this.#params(chunks, settings));
+      return { states, retcode };
+    } finally {
+      this.#aside = before;
+    }
+  };
+
+  async #params(chunks: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
+    const { facts, calls, refs, renderAhead } = this.#parts;
+    checkChunks(chunks, facts.modules);
+    refs.addChunks(chunks, settings.pillar);
+    return {
+      chunks,
+      fun: facts.shared.request.fun,
+      opts: {
+        ...facts.opts,
+        ...runOpts(settings.opts ?? new Map()),
+        test: settings.test,
+        saltenv: settings.saltenv,
+      },
+      queue: settings.queue ?? false,
+      concurrent: settings.concurrent ?? false,
+      prefetch: await prefetch(chunks, facts.shared.fileRoots, renderAhead),
+      ...(await calls.pillarForModules()),
+    };
+  }
+
+  async #send(params: RunParams): Promise<{ retcode: number }> {
+    const { peer } = this.#parts.calls;
+    const { retcode, aborted } = await peer.request<RunResult>('run', params);
+    if (aborted !== undefined) throw new TsaltError('run-aborted', aborted, { kind: 'host' });
+    return { retcode };
+  }
+}

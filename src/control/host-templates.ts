@@ -1,0 +1,117 @@
+import { type Data, type Dict, toDict } from '../data/value.ts';
+import { FileRoots } from '../fileserver/file-roots.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { ControlMethods } from '../protocol/job.ts';
+import { render, renderText } from '../render/render.ts';
+import type { RenderContext } from '../render/types.ts';
+import type { WrapperContext } from '../wrapper/context.ts';
+import { callWrapper } from '../wrapper/define.ts';
+import { isControlFunction } from '../wrapper/table.ts';
+import type { TemplateRenderer } from './file-requests.ts';
+import type { HostCalls } from './host-calls.ts';
+import type { HostFacts } from './host-facts.ts';
+import type { HostPillar } from './host-pillar.ts';
+import { NeedsHost } from './prefetch.ts';
+import { renderSettings } from './sls-loader.ts';
+
+/** What templates of one host see, and the rendering of the files that its states name. */
+export class HostTemplates {
+  readonly #facts: HostFacts;
+  readonly #pillar: HostPillar;
+  readonly #calls: HostCalls;
+  readonly #contextForHost: () => WrapperContext;
+
+  constructor(
+    facts: HostFacts,
+    pillar: HostPillar,
+    calls: HostCalls,
+    contextForHost: () => WrapperContext,
+  ) {
+    this.#facts = facts;
+    this.#pillar = pillar;
+    this.#calls = calls;
+    this.#contextForHost = contextForHost;
+  }
+
+  context(pillar: Dict, saltenv: string): RenderContext {
+    return {
+      grains: this.#facts.grains,
+      pillar,
+      opts: new Map([...this.#facts.templateOpts, ['saltenv', saltenv]]),
+      files: this.#facts.shared.fileRoots,
+      call: this.#calls.call,
+    };
+  }
+
+  /** Renders a file for the host while its state runs. */
+  render: TemplateRenderer = (request, text, file, trust) =>
+    trust === 'confined'
+      ? this.#renderConfined(request, text, file)
+      : this.#render(request, text, file, { call: this.#calls.call });
+
+  /** Renders a file before its state runs; throws `NeedsHost` where the host has to be asked. */
+  renderAhead: TemplateRenderer = (request, text, file) =>
+    this.#render(request, text, file, {
+      call: async (fun, args, kwargs) => {
+        if (await this.#calls.wrapper(fun)) return this.#calls.call(fun, args, kwargs);
+        throw new NeedsHost(fun);
+      },
+    });
+
+  /**
+   * Renders a line of no meaning: what the renderers need is loaded and made then. Only where the
+   * pipe is the usual one, and by built-in renderers: one of the user's is not run for nothing.
+   */
+  async warmUp(): Promise<void> {
+    const { config } = this.#facts.shared.request;
+    if (config.renderer !== 'liquid|yaml') return;
+    await render({
+      ...renderSettings(config),
+      text: 'a: {{ 1 }}\n',
+      file: 'warm-up',
+      renderers: new Map(),
+      saltenv: 'base',
+      context: this.context(new Map(), 'base'),
+    }).catch(() => undefined);
+  }
+
+  /** Renders a text that came from the host: it learns nothing that the host could not ask for. */
+  #renderConfined: TemplateRenderer = (request, text, file) =>
+    this.#render(request, text, file, {
+      files: new FileRoots({}),
+      opts: toDict({ ...this.#facts.opts, saltenv: request.saltenv }),
+      call: this.#callConfined,
+    });
+
+  #callConfined = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
+    const wrapper = await this.#calls.wrapper(fun);
+    if (!wrapper) return this.#calls.call(fun, args, kwargs);
+    if (isControlFunction(fun))
+      return callWrapper(fun, wrapper, this.#contextForHost(), args, kwargs);
+    throw new TsaltError('template-refused', `'${fun}' is not for a template of the host.`, {
+      kind: 'host',
+      hint: 'Put the template into the file roots and name it as salt:// source.',
+    });
+  };
+
+  async #render(
+    request: ControlMethods['file.render'],
+    text: string,
+    file: string,
+    own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
+  ): Promise<string> {
+    const base = this.context(await this.#pillar.get(), request.saltenv);
+    return renderText({
+      ...renderSettings(this.#facts.shared.request.config),
+      text,
+      file,
+      pipe: request.template,
+      saltenv: request.saltenv,
+      context: {
+        ...base,
+        ...own,
+        extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
+      },
+    });
+  }
+}

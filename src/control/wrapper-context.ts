@@ -1,0 +1,130 @@
+import { toPlain } from '../data/value.ts';
+import type { FileRoots } from '../fileserver/file-roots.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+import { render } from '../render/render.ts';
+import type { FileListing, WrapperContext } from '../wrapper/context.ts';
+import type { HostCalls } from './host-calls.ts';
+import type { HostFacts } from './host-facts.ts';
+import type { HostPillar } from './host-pillar.ts';
+import type { HostStates } from './host-states.ts';
+import type { HostTemplates } from './host-templates.ts';
+import { renderSettings, slsLoader } from './sls-loader.ts';
+
+/** One host's parts, which functions of the control node work with. */
+export type ContextParts = {
+  readonly facts: HostFacts;
+  readonly pillar: HostPillar;
+  readonly calls: HostCalls;
+  readonly states: HostStates;
+  readonly templates: HostTemplates;
+};
+
+/** What the run's own function works with. */
+export const runContext = (parts: ContextParts): WrapperContext => {
+  const { facts, pillar, calls, states } = parts;
+  const { host, shared } = facts;
+  const { request, fileRoots, pillarRoots, emit } = shared;
+  const { config } = request;
+  return {
+    id: host.id,
+    grains: facts.grains,
+    opts: new Map(facts.templateOpts),
+    masterOpts: config.options,
+    config,
+    nodegroups: config.nodegroups,
+    matchers: facts.own.matchers,
+    pillar: pillar.get,
+    compilePillar: pillar.compile,
+    refreshPillar: pillar.refresh,
+    extPillar: async settings => pillar.ext([toPlain(settings) as PlainDict], await pillar.get()),
+    pillarFileExists: (path, saltenv) => pillarRoots.find(path, saltenv) !== undefined,
+    files: listing(fileRoots),
+    readFile: async (path, saltenv = 'base') =>
+      fileRoots.find(path, saltenv) ? fileRoots.read(path, saltenv) : undefined,
+    ...rendering(parts),
+    call: calls.call,
+    run: states.run,
+    modules: facts.modules,
+    log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
+    setRetcode: code => {
+      states.retcode = code;
+    },
+    answer: answer => {
+      states.answer = answer;
+    },
+    test: facts.opts.test,
+  };
+};
+
+/** For calls inside of templates and by the host: they are not the run itself. */
+export const quietContext = (parts: ContextParts): WrapperContext => ({
+  ...runContext(parts),
+  run: parts.states.runAside,
+  setRetcode: () => undefined,
+  answer: () => undefined,
+});
+
+/**
+ * For calls that come from the host: it does not choose how its pillar is compiled, and options
+ * of the control node stay here.
+ */
+export const contextForHost = (parts: ContextParts): WrapperContext => ({
+  ...quietContext(parts),
+  masterOpts: new Map(),
+  compilePillar: settings =>
+    Object.keys(settings).length === 0 ? parts.pillar.compile({}) : refuse(),
+  extPillar: refuse,
+  call: refuse,
+  run: refuse,
+});
+
+const refuse = async (): Promise<never> => {
+  throw new TsaltError(
+    'pillar-refused',
+    'A host cannot have its pillar compiled with other settings.',
+    { kind: 'host', hint: 'Give pillar= and pillarenv= on the command line.' },
+  );
+};
+
+const listing = (roots: FileRoots): FileListing => ({
+  envs: () => roots.envs(),
+  list: saltenv => roots.list(saltenv),
+  listDirs: saltenv => roots.listDirs(saltenv),
+  listSymlinks: saltenv => roots.listSymlinks(saltenv),
+  listStates: saltenv => roots.listStates(saltenv),
+  exists: (path, saltenv, kind) =>
+    kind === 'file'
+      ? roots.find(path, saltenv) !== undefined
+      : roots.listDirs(saltenv).includes(path.replace(/^salt:\/\//, '').replace(/\/$/, '')),
+});
+
+const rendering = ({
+  facts,
+  pillar,
+  templates,
+}: ContextParts): Pick<WrapperContext, 'renderAny' | 'loader' | 'renderSls'> => {
+  const { request, fileRoots } = facts.shared;
+  const settings = renderSettings(request.config);
+  return {
+    renderAny: async ({ path, text, pipe, extra }) =>
+      render({
+        ...settings,
+        text: text ?? (path === undefined ? '' : fileRoots.read(path, 'base')),
+        file: path ?? 'string',
+        pipe,
+        saltenv: 'base',
+        context: { ...templates.context(await pillar.get(), 'base'), extra },
+      }),
+    loader: seen => slsLoader(fileRoots, saltenv => templates.context(seen, saltenv), settings),
+    renderSls: (text, name, seen) =>
+      render({
+        text,
+        file: name,
+        sls: name,
+        ...settings,
+        saltenv: 'base',
+        context: templates.context(seen, 'base'),
+      }),
+  };
+};
