@@ -7,18 +7,10 @@ import {
   wrongBecomePassword,
 } from './become.ts';
 import { readable } from './faults.ts';
+import { Greeting, type Said } from './greeting.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 
-/** What the far side says before frames flow: a JSON line of the loader, or a line of a shell script. */
-export type Said =
-  | { readonly by: 'loader'; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly by: 'shell'; readonly words: readonly string[] };
-
-const marker = Buffer.from('\n\0TSALT1 ', 'latin1');
-const shellMarker = Buffer.from('\nTSALT1-', 'latin1');
-const longestLine = 64 * 1024;
-const keptNoise = 64 * 1024;
-const mostNoise = 32 * 1024 * 1024;
+const keptStderr = 64 * 1024;
 
 /**
  * One command on a host, seen from here: waits for what it says amid the login shell's noise,
@@ -31,12 +23,8 @@ export class Conversation {
   readonly #pty: boolean;
   readonly #waiting: { resolve: (said: Said) => void; reject: (error: unknown) => void }[] = [];
   readonly #said: Said[] = [];
-  #buffer: Buffer = Buffer.from('\n');
-  #noise: Buffer = Buffer.alloc(0);
-  #noiseSize = 0;
   #stderr: Buffer = Buffer.alloc(0);
-  /** The runtime has begun: what follows its line is frames, kept until `handOver`. */
-  #started = false;
+  readonly #greeting: Greeting;
   readonly #prompt: PasswordPrompt;
   /** Writers that wait until the channel takes more. */
   readonly #blocked: (() => void)[] = [];
@@ -53,6 +41,7 @@ export class Conversation {
     this.channel = channel;
     this.#become = become;
     this.#pty = become.pty;
+    this.#greeting = new Greeting(connection.host.id, said => this.#hear(said));
     this.#prompt = new PasswordPrompt(
       become,
       line => void channel.stdin.write(line),
@@ -72,8 +61,7 @@ export class Conversation {
 
   /** What the host printed that was not for us, for diagnostics. */
   get noise(): string {
-    const rest = this.#started ? Buffer.alloc(0) : this.#buffer;
-    return readable(Buffer.concat([this.#noise, rest]).toString('utf8'));
+    return this.#greeting.noise;
   }
 
   get stderr(): string {
@@ -103,8 +91,7 @@ export class Conversation {
   handOver(receive: (chunk: Uint8Array) => void, onEnd: (reason: unknown) => void): void {
     this.#receive = receive;
     this.#onEnd = onEnd;
-    const rest = this.#buffer;
-    this.#buffer = Buffer.alloc(0);
+    const rest = this.#greeting.takeRest();
     if (rest.length > 0) this.#deliver(rest);
     if (this.#failure !== undefined) onEnd(this.#failure);
   }
@@ -139,10 +126,18 @@ export class Conversation {
       this.#deliver(chunk);
       return;
     }
-    this.#buffer = this.#buffer.length > 0 ? Buffer.concat([this.#buffer, chunk]) : chunk;
-    if (this.#started) return;
-    if (this.#pty) this.#prompt.push(chunk);
-    this.#scan();
+    if (this.#pty && !this.#greeting.started) this.#prompt.push(chunk);
+    try {
+      this.#greeting.push(chunk);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #hear(said: Said): void {
+    const waiting = this.#waiting.shift();
+    if (waiting) waiting.resolve(said);
+    else this.#said.push(said);
   }
 
   #deliver(chunk: Uint8Array): void {
@@ -161,55 +156,8 @@ export class Conversation {
   }
 
   #errors(chunk: Buffer): void {
-    this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-keptNoise);
+    this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-keptStderr);
     if (!this.#pty && !this.#receive) this.#prompt.push(chunk);
-  }
-
-  #scan(): void {
-    for (;;) {
-      const buffer = this.#buffer;
-      const loader = buffer.indexOf(marker);
-      const shell = buffer.indexOf(shellMarker);
-      const isLoader = loader >= 0 && (shell < 0 || loader < shell);
-      const at = isLoader ? loader : shell;
-      if (at < 0) {
-        this.#dropNoise(buffer.length - marker.length + 1);
-        return;
-      }
-      const from = at + (isLoader ? marker : shellMarker).length;
-      const end = buffer.indexOf(0x0a, from);
-      if (end < 0) {
-        if (buffer.length - from > longestLine) this.#fail(this.#broken('an endless first line'));
-        return;
-      }
-      const line = buffer.toString('utf8', from, end);
-      this.#dropNoise(at);
-      // The line's end stays for a shell's next line; after the loader's come frames.
-      this.#buffer = buffer.subarray(isLoader ? end + 1 : end);
-      const said = isLoader ? parseLoader(line) : parseShell(line);
-      if (!said) {
-        this.#fail(this.#broken('a first line that is no JSON'));
-        return;
-      }
-      const waiting = this.#waiting.shift();
-      if (waiting) waiting.resolve(said);
-      else this.#said.push(said);
-      if (said.by === 'loader' && said.value.start === true) {
-        this.#started = true;
-        return;
-      }
-    }
-  }
-
-  #dropNoise(count: number): void {
-    if (count <= 0) return;
-    this.#noise = Buffer.concat([this.#noise, this.#buffer.subarray(0, count)]).subarray(
-      -keptNoise,
-    );
-    this.#buffer = this.#buffer.subarray(count);
-    this.#noiseSize += count;
-    if (this.#noiseSize > mostNoise)
-      this.#fail(this.#broken('endless output instead of an answer'));
   }
 
   #fail(reason: unknown): void {
@@ -253,29 +201,7 @@ export class Conversation {
       excerpt: [this.noise, this.stderr].filter(text => text !== '').join('\n'),
     });
   }
-
-  #broken(what: string): TsaltError {
-    return new TsaltError('wire-greeting', `${this.#connection.host.id}: the host sent ${what}.`, {
-      kind: 'host',
-      excerpt: this.noise,
-    });
-  }
 }
-
-const parseLoader = (line: string): Said | undefined => {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-    return { by: 'loader', value: value as Readonly<Record<string, unknown>> };
-  } catch {
-    return;
-  }
-};
-
-const parseShell = (line: string): Said => ({
-  by: 'shell',
-  words: line.replace(/\r$/, '').split(' '),
-});
 
 const showExit = ({ code, signal }: Exit): string =>
   signal

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ParsedKey } from 'ssh2';
 import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
-import { fastSign } from './ssh2-tuning.ts';
+import { fastSign } from './ssh2/tuning.ts';
 import type { Ask } from './transport.ts';
 
 export type ParseKey = (data: Buffer, passphrase?: string) => ParsedKey | Error;

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { WithContent } from '../../src/protocol/peer.ts';
-import { type Link, openRuntime, type RuntimeOptions } from '../../src/transport/bootstrap.ts';
+import { openRuntime } from '../../src/transport/bootstrap.ts';
 import type { NodeSource } from '../../src/transport/node-source.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import { type RawResult, runRaw } from '../../src/transport/raw-shell.ts';
+import type { Link, RuntimeOptions } from '../../src/transport/runtime-link.ts';
 import type {
   Channel,
   Connection,

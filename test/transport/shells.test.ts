@@ -2,8 +2,9 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { showError, TsaltError } from '../../src/protocol/error.ts';
-import { type Link, openRuntime, type RuntimeOptions } from '../../src/transport/bootstrap.ts';
+import { openRuntime } from '../../src/transport/bootstrap.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
+import type { Link, RuntimeOptions } from '../../src/transport/runtime-link.ts';
 import type { EmbeddedServerOptions } from '../helpers/embedded-server.ts';
 import { scratch, startTestHost, type TestHost } from '../helpers/hosts.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';

@@ -6,7 +6,7 @@ import { showError, TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import { runRaw } from '../../src/transport/raw-shell.ts';
-import { ssh2Options } from '../../src/transport/ssh2-options.ts';
+import { ssh2Options } from '../../src/transport/ssh2/options.ts';
 import type { TransportOptions } from '../../src/transport/transport.ts';
 import { newKey } from '../helpers/embedded-server.ts';
 import { aHost, scratch } from '../helpers/hosts.ts';

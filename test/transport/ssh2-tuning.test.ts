@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import ssh2, { type AuthMethod, type Client, type ParsedKey } from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fastSign, nudge, pipelineAuth } from '../../src/transport/ssh2-tuning.ts';
+import { fastSign, nudge, pipelineAuth } from '../../src/transport/ssh2/tuning.ts';
 import { newKey } from '../helpers/embedded-server.ts';
 import { scratch, startTestHost, type TestHost } from '../helpers/hosts.ts';
 import { hasSshd, type Sshd, startSshd } from '../helpers/sshd.ts';
 
-// These tests fail when ssh2 moves what ssh2-tuning.ts touches. Then read its new source, mend
+// These tests fail when ssh2 moves what ssh2/tuning.ts touches. Then read its new source, mend
 // that file, and pin the new version in package.json.
 
 let target: TestHost;

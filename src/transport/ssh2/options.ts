@@ -1,7 +1,7 @@
 import type { Algorithms } from 'ssh2';
-import { TsaltError } from '../protocol/error.ts';
-import type { Host } from '../protocol/host.ts';
-import { checkSshOption } from './openssh.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Host } from '../../protocol/host.ts';
+import { checkSshOption } from '../openssh.ts';
 
 /** What a host's `ssh_options` come to where ssh2 carries them out. */
 export type Ssh2Options = {

@@ -1,0 +1,168 @@
+import type { Hello } from '../protocol/job.ts';
+import { Peer } from '../protocol/peer.ts';
+import type { Become } from './become.ts';
+import { Conversation } from './conversation.ts';
+import { cancelled, readable } from './faults.ts';
+import { greetingFault, platformOf } from './greeting.ts';
+import { artifactFrame, type LoaderConfig, loaderSource } from './loader.ts';
+import type { Platform } from './node-source.ts';
+import { checkHello, loaderFault, noHello } from './runtime-faults.ts';
+import type { Link, RuntimeOptions } from './runtime-link.ts';
+import { findNode } from './scripts.ts';
+import { quoteWord, shCommand } from './shell.ts';
+import { watch } from './watch.ts';
+
+export type Begun = { readonly link: Link } | { readonly platform: Platform };
+
+/** The attempts of one `openRuntime`: what is sent early is made once and sent in each. */
+export class RuntimeStart {
+  readonly #options: RuntimeOptions;
+  readonly #suffix: string;
+  readonly #peer: Peer;
+  readonly #early: Uint8Array[] = [];
+  #conversation: Conversation | undefined;
+  #heard = 0;
+  #hello: ((hello: Hello) => void) | undefined;
+
+  constructor(options: RuntimeOptions, suffix: string) {
+    this.#options = options;
+    this.#suffix = suffix;
+    this.#peer = new Peer({
+      write: bytes => this.#write(bytes),
+      handlers: options.handlers,
+      events: {
+        ...options.events,
+        hello: (hello: Hello) => this.#hello?.(hello),
+        ping: () => void this.#peer.event('pong', null),
+        pong: () => undefined,
+      },
+    });
+    options.early?.(this.#peer);
+  }
+
+  async attempt(become: Become): Promise<Begun> {
+    const { connection, host, onPhase, signal, timeouts } = this.#options;
+    onPhase?.('bootstrap');
+    const channel = await connection.exec(this.#command(become), { pty: become.pty });
+    const conversation = new Conversation(connection, channel, become);
+    const seconds = timeouts?.hello ?? host.timeout;
+    try {
+      // Whatever comes before sudo's answer would be taken for the password.
+      let sent = become.nonce === undefined;
+      if (sent) this.#sendEarly(conversation);
+      for (;;) {
+        const said = await conversation.next(seconds, signal);
+        if (said.by === 'shell') return { platform: platformOf(host, said) };
+        const { value } = said;
+        if (value.error !== undefined) throw loaderFault(host, value);
+        if (value.need === 'node') {
+          conversation.close(undefined);
+          return { platform: platformOf(host, said) };
+        }
+        if (!sent) this.#sendEarly(conversation);
+        sent = true;
+        if (value.need === 'artifact') await this.#sendArtifact(conversation);
+        else if (value.start === true)
+          return { link: await this.#start(conversation, value, seconds) };
+        else throw greetingFault(host.id, 'an unknown first line');
+      }
+    } catch (error) {
+      const reason = signal?.aborted ? cancelled(host.id) : error;
+      conversation.close(reason);
+      throw reason;
+    }
+  }
+
+  #command(become: Become): string {
+    const { artifact, host, randomDir, wipe } = this.#options;
+    const config: LoaderConfig = {
+      sha: artifact.sha256,
+      size: artifact.size,
+      ...(host.thin_dir === undefined ? {} : { thin: host.thin_dir }),
+      ...(this.#suffix === '' ? {} : { suffix: this.#suffix }),
+      ...((wipe && !host.disable_wipe) || randomDir ? { wipe: true } : {}),
+      ...(host.cmd_umask === undefined ? {} : { umask: host.cmd_umask }),
+      ...(this.#options.kind === undefined ? {} : { kind: this.#options.kind }),
+    };
+    const base64 = (text: string): string => `'${Buffer.from(text).toString('base64')}'`;
+    return become.wrap(
+      shCommand(findNode, [
+        base64(loaderSource),
+        base64(JSON.stringify(config)),
+        quoteWord(host.thin_dir ?? '', 'thin_dir'),
+        `'${this.#suffix}'`,
+        quoteWord(host.node_bin ?? '', 'node_bin'),
+        quoteWord(host.set_path ?? '', 'set_path'),
+      ]),
+    );
+  }
+
+  #write(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#conversation) return this.#conversation.write(bytes);
+    this.#early.push(bytes);
+    return;
+  }
+
+  #sendEarly(conversation: Conversation): void {
+    for (const bytes of this.#early) void conversation.write(bytes);
+  }
+
+  async #sendArtifact(conversation: Conversation): Promise<void> {
+    const { artifact, onPhase } = this.#options;
+    const bytes = await artifact.compressed();
+    onPhase?.('upload', `${bytes.length} bytes`);
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(bytes.length, 0);
+    head[4] = artifactFrame;
+    void conversation.write(head);
+    await conversation.write(bytes);
+  }
+
+  async #start(
+    conversation: Conversation,
+    said: Readonly<Record<string, unknown>>,
+    seconds: number,
+  ): Promise<Link> {
+    const { host, onPhase, signal } = this.#options;
+    onPhase?.('hello');
+    const peer = this.#peer;
+    this.#conversation = conversation;
+    const hello = await new Promise<Hello>((resolve, reject) => {
+      const timer = setTimeout(() => conversation.close(noHello(host, seconds)), seconds * 1000);
+      const abort = (): void => conversation.close(cancelled(host.id));
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#hello = value => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        resolve(value);
+      };
+      conversation.handOver(
+        chunk => {
+          this.#heard = Date.now();
+          peer.receive(chunk);
+        },
+        reason => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', abort);
+          peer.close(reason);
+          reject(reason);
+        },
+      );
+    });
+    checkHello(host, hello);
+    watch(this.#options, conversation, {
+      heard: () => this.#heard,
+      ping: () => void peer.event('ping', null),
+      cancel: () => peer.request('cancel', {}),
+    });
+    return {
+      hello,
+      peer,
+      cached: said.cached === true,
+      ended: conversation.ended,
+      node: readable(String(said.node), 40),
+      diagnostics: () => [conversation.noise, conversation.stderr].filter(Boolean).join('\n'),
+      close: () => conversation.close(undefined),
+    };
+  }
+}

@@ -1,0 +1,93 @@
+import type { Client, ClientChannel, PseudoTtyOptions } from 'ssh2';
+import type { Host } from '../../protocol/host.ts';
+import type { Channel, Connection, ExecOptions, Exit } from '../transport.ts';
+import { channelRefused, connectionLost } from './faults.ts';
+
+/** A client that is logged in, as the contract has it. `silence`: see `connectionLost`. */
+export const connectionOf = (
+  client: Client,
+  host: Host,
+  where: string,
+  silence: number,
+): Connection => {
+  let lost: Error | undefined;
+  let closing = false;
+  client.removeAllListeners('error');
+  client.removeAllListeners('close');
+  client.on('error', error => {
+    lost ??= connectionLost(where, silence, error);
+  });
+  client.on('close', () => {
+    if (!closing) lost ??= connectionLost(where, silence);
+  });
+  return {
+    host,
+    transport: 'ssh2',
+    exec: (command, options) => exec(client, where, command, options, () => lost),
+    forward: (to, port) =>
+      new Promise((resolve, reject) => {
+        client.forwardOut('127.0.0.1', 0, to, port, (error, stream) =>
+          error ? reject(error) : resolve(stream),
+        );
+      }),
+    lost: () => lost,
+    close: () => {
+      closing = true;
+      client.end();
+      // A host that does not answer the goodbye is not waited for.
+      setTimeout(() => client.destroy(), 1000).unref();
+    },
+  };
+};
+
+const exec = (
+  client: Client,
+  where: string,
+  command: string,
+  options: ExecOptions | undefined,
+  lost: () => Error | undefined,
+): Promise<Channel> =>
+  new Promise((resolve, reject) => {
+    const refused = (error: Error): void => reject(lost() ?? channelRefused(where, error));
+    try {
+      client.exec(command, options?.pty ? { pty: rawTerminal } : {}, (error, channel) => {
+        if (error) refused(error);
+        else resolve(channelOf(client, channel));
+      });
+    } catch (error) {
+      refused(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+
+/** Wide, so that nothing wraps; no echo, no line editing, no change of line ends. */
+const rawTerminal: PseudoTtyOptions = {
+  term: 'dumb',
+  cols: 1000,
+  rows: 50,
+  modes: { ECHO: 0, ICANON: 0, ISIG: 0, OPOST: 0, IXON: 0 },
+};
+
+const channelOf = (client: Client, channel: ClientChannel): Channel => {
+  let exit: Exit = { code: null, signal: null };
+  channel.on('exit', (code: number | null, signal?: string) => {
+    exit = { code, signal: signal ?? null };
+  });
+  const exited = new Promise<Exit>(resolve => {
+    channel.once('close', () => resolve(exit));
+    client.once('close', () => resolve(exit));
+  });
+  channel.on('error', () => undefined);
+  return {
+    stdin: channel,
+    stdout: channel,
+    stderr: channel.stderr as Channel['stderr'],
+    exited,
+    signal: name => {
+      channel.signal(name);
+    },
+    close: () => {
+      channel.end();
+      channel.close();
+    },
+  };
+};

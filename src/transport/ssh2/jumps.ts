@@ -1,0 +1,79 @@
+import type { Duplex } from 'node:stream';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Host } from '../../protocol/host.ts';
+import { cancelled, readable, unreachable } from '../faults.ts';
+import type { Address } from '../known-hosts.ts';
+import type { SshConfig } from '../ssh-config.ts';
+import type { Connection } from '../transport.ts';
+
+/** The jump hosts of one run, each connected once. Each hop is verified as a host of its own. */
+export class Jumps {
+  readonly #config: SshConfig;
+  readonly #connect: (hop: Host) => Promise<Connection>;
+  readonly #opened = new Map<string, Promise<Connection>>();
+
+  constructor(config: SshConfig, connect: (hop: Host) => Promise<Connection>) {
+    this.#config = config;
+    this.#connect = connect;
+  }
+
+  /** `a,b,c`: c is reached through b, which is reached through a. */
+  async through(jump: string, host: Host, address: Address, signal?: AbortSignal): Promise<Duplex> {
+    const hops = jump.split(',');
+    const last = hops.pop() ?? '';
+    const key = JSON.stringify([jump, host.user, host.priv]);
+    const opened = this.#opened.get(key) ?? this.#connectHop(last, hops.join(','), host);
+    this.#opened.set(key, opened);
+    if (signal?.aborted) throw cancelled(host.id);
+    const connection = await opened.catch(error => {
+      this.#opened.delete(key);
+      throw error;
+    });
+    if (!connection.forward) throw new Error('a jump host that cannot forward');
+    return await connection.forward(address.host, address.port).catch(error => {
+      throw unreachable(`${host.id} (${address.host}:${address.port}) through ${last}`, error);
+    });
+  }
+
+  close(): void {
+    for (const jump of this.#opened.values())
+      jump.then(
+        connection => connection.close(),
+        () => undefined,
+      );
+    this.#opened.clear();
+  }
+
+  async #connectHop(text: string, before: string, target: Host): Promise<Connection> {
+    const hop = parseHop(text);
+    const settings = await this.#config.settings(hop.host, hop.user, hop.port);
+    return await this.#connect({
+      id: hop.host,
+      host: hop.host,
+      user: hop.user ?? settings.user ?? target.user,
+      port: hop.port ?? settings.port ?? 22,
+      timeout: target.timeout,
+      minion_opts: {},
+      grains: {},
+      ...(target.priv === undefined ? {} : { priv: target.priv }),
+      ...(target.priv_passwd === undefined ? {} : { priv_passwd: target.priv_passwd }),
+      ...(before === '' ? {} : { proxy_jump: before }),
+    });
+  }
+}
+
+const parseHop = (text: string): { host: string; user?: string; port?: number } => {
+  const match = /^(?:ssh:\/\/)?(?:([^@\s]+)@)?(\[[^\]\s]+\]|[^:@\s]+)(?::(\d+))?\/?$/.exec(
+    text.trim(),
+  );
+  const host = match?.[2]?.replace(/^\[|\]$/g, '');
+  if (!host)
+    throw new TsaltError('proxy-jump', `"${readable(text, 80)}" is no jump host.`, {
+      hint: 'Write [user@]host[:port], several with commas between.',
+    });
+  return {
+    host,
+    ...(match?.[1] === undefined ? {} : { user: match[1] }),
+    ...(match?.[3] === undefined ? {} : { port: Number(match[3]) }),
+  };
+};

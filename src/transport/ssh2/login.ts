@@ -1,0 +1,52 @@
+import type { AnyAuthMethod } from 'ssh2';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Host } from '../../protocol/host.ts';
+import { readable } from '../faults.ts';
+
+/** Walks through the login methods and remembers what happened, for the message. */
+export class Login {
+  readonly #methods: readonly AnyAuthMethod[];
+  readonly #user: string;
+  readonly #tried: string[] = [];
+  #at = 0;
+  #offered: readonly string[] | null = null;
+
+  constructor(methods: readonly AnyAuthMethod[], user: string) {
+    this.#methods = methods;
+    this.#user = user;
+  }
+
+  get tried(): boolean {
+    return this.#tried.length > 0;
+  }
+
+  next(offered: readonly string[] | null): AnyAuthMethod | undefined {
+    this.#offered = offered ?? this.#offered;
+    while (this.#at < this.#methods.length) {
+      const method = this.#methods[this.#at++];
+      if (!method) return;
+      const wire = method.type === 'agent' ? 'publickey' : method.type;
+      if (offered && !offered.includes(wire)) continue;
+      this.#tried.push(method.type === 'agent' ? 'agent' : wire);
+      return method;
+    }
+    // Without any secret at hand the question alone tells what the server would take.
+    if (this.#tried.length > 0 || offered) return;
+    this.#tried.push('none');
+    return { type: 'none', username: this.#user };
+  }
+
+  refused({ id, user }: Host): TsaltError {
+    const tried = [...new Set(this.#tried)].filter(method => method !== 'none');
+    const offered = (this.#offered ?? []).map(method => readable(method, 40)).slice(0, 8);
+    return new TsaltError('auth-refused', `${id}: login as ${user} was refused.`, {
+      kind: 'auth',
+      hint: [
+        tried.length > 0 ? `Tried: ${tried.join(', ')}.` : 'There was no key or password to try.',
+        offered.length > 0 ? `The host takes: ${offered.join(', ')}.` : '',
+      ]
+        .filter(part => part !== '')
+        .join(' '),
+    });
+  }
+}

@@ -1,0 +1,106 @@
+import type { AnyAuthMethod, ParsedKey } from 'ssh2';
+import type { Host } from '../../protocol/host.ts';
+import { readable } from '../faults.ts';
+import type { KeyRing } from '../keys.ts';
+import type { SshSettings } from '../ssh-config.ts';
+import type { Ask, TransportOptions } from '../transport.ts';
+import type { Ssh2Options } from './options.ts';
+
+type Sources = {
+  readonly host: Host;
+  readonly settings: SshSettings;
+  readonly given: Ssh2Options;
+  /** By no password, and asking nobody. */
+  readonly keysOnly: boolean;
+  readonly keys: KeyRing;
+  readonly options: TransportOptions;
+};
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The ways of logging in to one host, in the order to try them; `oneKey`: see `Plan`. */
+export const loginMethods = async (
+  sources: Sources,
+): Promise<{ methods: AnyAuthMethod[]; oneKey: boolean }> => {
+  const { host, given, settings, keysOnly, options } = sources;
+  const only =
+    host.identities_only ||
+    options.identitiesOnly ||
+    (given.identitiesOnly ?? settings.identitiesOnly);
+  const agentOnly = host.priv === 'agent-forwarding';
+  const agent = agentSocket(sources);
+  const useAgent = agent !== undefined && (agentOnly || !only);
+  const username = host.user;
+  const { keys, configured } = await keysOf(sources, agentOnly);
+  const keyMethods = keys.map(key => ({ type: 'publickey', username, key }) as const);
+  const agentMethods = useAgent ? [{ type: 'agent', username, agent } as const] : [];
+  const methods = inOrder(given.methods, [
+    ...(configured ? [...keyMethods, ...agentMethods] : [...agentMethods, ...keyMethods]),
+    ...(keysOnly ? [] : passwordMethods(host, options.ask)),
+  ]);
+  return {
+    methods,
+    oneKey: keys.length === 1 && (configured || !useAgent) && methods[0]?.type === 'publickey',
+  };
+};
+
+const agentSocket = ({ given, settings, options }: Sources): string | undefined => {
+  const env = options.env ?? process.env;
+  const socket = given.identityAgent ?? settings.identityAgent ?? env.SSH_AUTH_SOCK;
+  const named = socket && socket !== 'SSH_AUTH_SOCK' ? socket : env.SSH_AUTH_SOCK;
+  return named && named !== 'none' ? expandHome(named, env) : undefined;
+};
+
+/** `configured`: somebody named key files for this host. */
+const keysOf = async (
+  { host, settings, given, keysOnly, keys: ring, options }: Sources,
+  agentOnly: boolean,
+): Promise<{ keys: ParsedKey[]; configured: boolean }> => {
+  const env = options.env ?? process.env;
+  const { priv, passwd } = host;
+  const keys: ParsedKey[] = [];
+  const files = agentOnly ? [] : [...(priv === undefined ? [] : [priv]), ...given.identityFiles];
+  for (const file of files)
+    keys.push(await ring.load(expandHome(file, env), host.id, host.priv_passwd));
+  if (files.length === 0 && !agentOnly && (keysOnly || passwd === undefined))
+    for (const file of settings.identityFiles) {
+      const key = await ring.loadIfUsable(file, host.id);
+      if (key) keys.push(key);
+    }
+  return { keys, configured: files.length > 0 };
+};
+
+const passwordMethods = (
+  { id, user: username, passwd }: Host,
+  ask: Ask | undefined,
+): AnyAuthMethod[] => {
+  const interactive: AnyAuthMethod = {
+    type: 'keyboard-interactive',
+    username,
+    prompt: (_name, _instructions, _language, prompts, finish) => {
+      const answers = prompts.map(({ prompt, echo }) => {
+        if (passwd && !echo) return Promise.resolve(passwd.reveal());
+        if (!ask) return Promise.resolve('');
+        const text = readable(prompt, 200);
+        return ask({
+          host: id,
+          what: 'keyboard-interactive',
+          prompt: `${id}: ${text} `,
+        }).then(answer => answer.reveal());
+      });
+      Promise.all(answers).then(finish, () => finish([]));
+    },
+  };
+  if (passwd === undefined) return ask ? [interactive] : [];
+  return [{ type: 'password', username, password: passwd.reveal() }, interactive];
+};
+
+/** The methods that `ssh_options` leave, in their order; an agent offers keys. */
+const inOrder = (order: readonly string[], methods: readonly AnyAuthMethod[]): AnyAuthMethod[] => {
+  const rank = ({ type }: AnyAuthMethod): number =>
+    order.indexOf(type === 'agent' ? 'publickey' : type);
+  return methods.filter(one => rank(one) >= 0).sort((a, b) => rank(a) - rank(b));
+};
+
+const expandHome = (path: string, env: Env): string =>
+  path.startsWith('~/') && env.HOME ? env.HOME + path.slice(1) : path;

@@ -1,0 +1,85 @@
+import type { AnyAuthMethod } from 'ssh2';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Host } from '../../protocol/host.ts';
+import { readable } from '../faults.ts';
+import { KeyRing, type ParseKey } from '../keys.ts';
+import { type Address, type KnownHost, readKnownHosts } from '../known-hosts.ts';
+import type { SshConfig, SshSettings } from '../ssh-config.ts';
+import type { TransportOptions } from '../transport.ts';
+import { loginMethods } from './methods.ts';
+import { type Ssh2Options, ssh2Options } from './options.ts';
+
+/** Everything one connection needs to know, settled before the socket opens. */
+export type Plan = {
+  readonly host: Host;
+  readonly address: Address;
+  readonly settings: SshSettings;
+  /** From the roster's `ssh_options`. */
+  readonly given: Ssh2Options;
+  readonly knownHostsFiles: readonly string[];
+  readonly entries: readonly KnownHost[];
+  readonly methods: readonly AnyAuthMethod[];
+  /** The first method is one configured key: it may be sent in the first flight. */
+  readonly oneKey: boolean;
+};
+
+/** Makes the plans of one run; keys and known hosts are read once. */
+export class Planner {
+  readonly #options: TransportOptions;
+  readonly #config: SshConfig;
+  readonly #keys: KeyRing;
+  readonly #knownHosts = new Map<string, KnownHost[]>();
+
+  constructor(options: TransportOptions, config: SshConfig, parseKey: ParseKey) {
+    this.#options = options;
+    this.#config = config;
+    this.#keys = new KeyRing(parseKey, options.ask);
+  }
+
+  async plan(host: Host, keysOnly: boolean): Promise<Plan> {
+    checkWord(host.host, 'host');
+    checkWord(host.user, 'user');
+    const settings = await this.#config.settings(host.host, host.user, host.port);
+    const given = ssh2Options(host);
+    const alias = given.hostKeyAlias ?? settings.hostKeyAlias;
+    const address: Address = {
+      host: settings.hostname,
+      port: host.port,
+      ...(alias === undefined ? {} : { alias }),
+    };
+    const knownHostsFiles = this.#options.knownHostsFiles ?? settings.knownHostsFiles;
+    return {
+      host,
+      address,
+      settings,
+      given,
+      knownHostsFiles,
+      entries: this.#entries(knownHostsFiles),
+      ...(await loginMethods({
+        host,
+        settings,
+        given,
+        keysOnly,
+        keys: this.#keys,
+        options: this.#options,
+      })),
+    };
+  }
+
+  #entries(files: readonly string[]): KnownHost[] {
+    const key = files.join('\0');
+    const entries = this.#knownHosts.get(key) ?? readKnownHosts(files);
+    this.#knownHosts.set(key, entries);
+    return entries;
+  }
+}
+
+/** Nothing that a program could take for an option, and nothing no name contains. */
+const checkWord = (value: string, key: string): void => {
+  if (value === '' || /^-|[\s\0-\x1f\x7f]/.test(value))
+    throw new TsaltError(
+      'roster-value',
+      `The ${key} ${JSON.stringify(readable(value, 80))} cannot be right.`,
+      { hint: `A ${key} does not start with "-" and has no blanks or control characters.` },
+    );
+};

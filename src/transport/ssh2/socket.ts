@@ -1,0 +1,43 @@
+import { connect, type Socket } from 'node:net';
+import { cancelled, timedOut, unreachable } from '../faults.ts';
+import type { Address } from '../known-hosts.ts';
+import type { Ssh2Options } from './options.ts';
+
+/** A TCP connection that does not wait to fill packets. */
+export const tcp = (
+  { host, port }: Address,
+  { family, localAddress, tcpKeepAlive }: Ssh2Options,
+  seconds: number,
+  where: string,
+  signal?: AbortSignal,
+): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({
+      host,
+      port,
+      noDelay: true,
+      ...(family === undefined ? {} : { family }),
+      ...(localAddress === undefined ? {} : { localAddress }),
+      ...(tcpKeepAlive === undefined ? {} : { keepAlive: tcpKeepAlive }),
+    });
+    const timer = setTimeout(() => fail(timedOut(where, 'connection', seconds)), seconds * 1000);
+    const abort = (): void => fail(cancelled(where));
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      socket.removeListener('error', refuse);
+    };
+    const fail = (error: unknown): void => {
+      done();
+      socket.on('error', () => undefined);
+      socket.destroy();
+      reject(error);
+    };
+    const refuse = (error: Error): void => fail(unreachable(where, error));
+    signal?.addEventListener('abort', abort, { once: true });
+    socket.once('error', refuse);
+    socket.once('connect', () => {
+      done();
+      resolve(socket);
+    });
+  });
