@@ -1,6 +1,7 @@
+import { stamp } from './stamp.ts';
 import type { Dict } from './value.ts';
 
-const ordered = new WeakSet<object>();
+const ordered = stamp<true>();
 
 /**
  * Says that a dictionary is one of Python's ordered ones: what the `yaml` renderer reads (SLS,
@@ -8,12 +9,12 @@ const ordered = new WeakSet<object>();
  * YAML is written: an ordered dictionary keeps its keys as they stand, others are sorted.
  */
 export const markOrdered = <T extends Dict>(dict: T): T => {
-  ordered.add(dict);
+  ordered.put(dict, true);
   return dict;
 };
 
-export const isOrdered = (dict: object): boolean => ordered.has(dict);
+export const isOrdered = (dict: object): boolean => ordered.of(dict) === true;
 
 /** A dictionary of the same kind with the same entries. */
 export const copyDict = (dict: Dict): Dict =>
-  ordered.has(dict) ? markOrdered(new Map(dict)) : new Map(dict);
+  isOrdered(dict) ? markOrdered(new Map(dict)) : new Map(dict);

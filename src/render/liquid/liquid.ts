@@ -1,4 +1,5 @@
 import type { Stage } from '../types.ts';
+import { drive } from './drive.ts';
 import { engineFor } from './engine.ts';
 import { liquidFault } from './fault.ts';
 import { setStage } from './stage.ts';
@@ -15,7 +16,8 @@ export const renderLiquid = async (text: string, stage: Stage): Promise<string> 
     const globals = Object.create(null) as Record<string, unknown>;
     for (const [name, value] of variables) globals[String(name)] = wrap(value);
     setStage(globals, stage);
-    return (await liquid.render(templates, Object.create(null), { globals })) as string;
+    const steps = liquid._render(templates, Object.create(null), { globals, sync: true });
+    return (await drive(steps)) as string;
   } catch (error) {
     throw liquidFault(error, { file: request.file, tplfile, text, fileOf });
   }

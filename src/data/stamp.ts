@@ -1,0 +1,34 @@
+/**
+ * A note on objects that others cannot see: a private field, which costs a fraction of an entry
+ * in a WeakMap. `of` gives it back, `put` sets it.
+ */
+export type Stamp<Note> = {
+  readonly of: (target: object) => Note | undefined;
+  readonly put: (target: object, note: Note) => void;
+};
+
+/** A constructor that gives back what it is given: a class over it adds its fields to that. */
+class Given {
+  constructor(target: object) {
+    // biome-ignore lint/correctness/noConstructorReturn: JavaScript's way to add private fields to another's object.
+    return target;
+  }
+}
+
+export const stamp = <Note>(): Stamp<Note> => {
+  class Stamped extends Given {
+    #note: Note;
+    constructor(target: object, note: Note) {
+      super(target);
+      this.#note = note;
+    }
+    static of(target: object): Note | undefined {
+      return #note in target ? (target as Stamped).#note : undefined;
+    }
+    static put(target: object, note: Note): void {
+      if (#note in target) (target as Stamped).#note = note;
+      else new Stamped(target, note);
+    }
+  }
+  return { of: Stamped.of, put: Stamped.put };
+};

@@ -1,0 +1,48 @@
+type Step = Generator<unknown, unknown, unknown>;
+
+const generators = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})())) as object;
+
+const isStep = (value: unknown): value is Step =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.prototype.isPrototypeOf.call(generators, value);
+
+/**
+ * Runs Liquid's generators to their end. What one yields is a generator to run first, a promise
+ * to wait for, or a value. Liquid's own way makes a promise for each expression of a template,
+ * which takes most of its time; here only what a host is asked for is waited for.
+ */
+export const drive = async (first: unknown): Promise<unknown> => {
+  const running: Step[] = [];
+  let value = first;
+  let isFailed = false;
+  for (;;) {
+    if (!isFailed && value instanceof Promise) {
+      try {
+        value = await value;
+      } catch (error) {
+        isFailed = true;
+        value = error;
+      }
+    }
+    if (!isFailed && isStep(value)) {
+      running.push(value);
+      value = undefined;
+    }
+    const step = running.at(-1);
+    if (!step) {
+      if (isFailed) throw value;
+      return value;
+    }
+    try {
+      const next = isFailed ? step.throw(value) : step.next(value);
+      isFailed = false;
+      value = next.value;
+      if (next.done) running.pop();
+    } catch (error) {
+      running.pop();
+      isFailed = true;
+      value = error;
+    }
+  }
+};
