@@ -8,6 +8,9 @@ const vm = require('node:vm');
 const main = path.join(__dirname, 'main.cjs');
 const cacheHome = process.env.XDG_CACHE_HOME || path.join(require('node:os').homedir(), '.cache');
 const cacheDir = path.join(cacheHome, 'tsalt-ssh');
+const day = 24 * 3600 * 1000;
+/** An install that has not run for so long has gone. */
+const oldest = 30 * day;
 
 const privateDir = () => {
   try {
@@ -18,15 +21,38 @@ const privateDir = () => {
   }
 };
 
+/** FNV-1a: crypto would take longer to load than all the rest. */
+const hash = text => {
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  return (sum >>> 0).toString(16).padStart(8, '0');
+};
+
 const source = fs.readFileSync(main, 'latin1');
 const stamp = fs.statSync(main).mtimeMs;
-const key = `cli-${process.version}-${source.length}-${stamp}`.replace(/[^\w.-]/g, '_');
+// Several installs share the directory; each replaces its own caches only.
+const install = `cli-${hash(main)}-`;
+const key = `${install}${process.version}-${source.length}-${stamp}`.replace(/[^\w.-]/g, '_');
 // Reading the cache takes time by its size: a state run needs functions that other calls do not.
 const kind = process.argv.some(word => word.startsWith('state.')) ? 'state' : 'call';
 const cacheFile = path.join(cacheDir, `${key}-${kind}.cache`);
+
+const readCache = () => {
+  if (!privateDir()) return undefined;
+  const fd = fs.openSync(cacheFile, 'r');
+  try {
+    const { mtimeMs } = fs.fstatSync(fd);
+    // Tells the other installs that this one is in use.
+    if (Date.now() - mtimeMs > day) fs.futimesSync(fd, new Date(), new Date());
+    return fs.readFileSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+};
+
 let cachedData;
 try {
-  if (privateDir()) cachedData = fs.readFileSync(cacheFile);
+  cachedData = readCache();
 } catch {
   // No cache yet: the run that ends now writes it.
 }
@@ -37,14 +63,27 @@ const script = new vm.Script(
 );
 /** A run that built an artifact has compiled what the next ones do not need. */
 const hasBuilt = () => Object.keys(require.cache).some(file => /[\\/]esbuild[\\/]/.test(file));
+
+const prune = () => {
+  for (const name of fs.readdirSync(cacheDir)) {
+    if (!name.startsWith('cli-') || name.startsWith(key)) continue;
+    const file = path.join(cacheDir, name);
+    try {
+      const replaced = name.startsWith(install);
+      if (replaced || Date.now() - fs.statSync(file).mtimeMs > oldest) fs.rmSync(file);
+    } catch {
+      // Another run was faster.
+    }
+  }
+};
+
 if (cachedData === undefined || script.cachedDataRejected) {
   process.on('exit', () => {
     try {
       if (hasBuilt()) return;
       fs.mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
       if (!privateDir()) return;
-      for (const name of fs.readdirSync(cacheDir))
-        if (name.startsWith('cli-') && !name.startsWith(key)) fs.rmSync(path.join(cacheDir, name));
+      prune();
       const temporary = `${cacheFile}.${process.pid}`;
       fs.writeFileSync(temporary, script.createCachedData(), { mode: 0o600 });
       fs.renameSync(temporary, cacheFile);
