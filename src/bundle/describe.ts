@@ -171,7 +171,10 @@ const localFunction = (
   return hasDoc(binding.comments) ? { ...found, comments: binding.comments } : found;
 };
 
-/** The function an expression stands for: itself, a name, or the last function given to a wrapper. */
+/**
+ * The function an expression stands for: itself, a name, the last function given to a wrapper, or
+ * the function that a maker (a function that returns one) makes.
+ */
 const functionIn = (
   sources: Sources,
   source: Source,
@@ -195,10 +198,26 @@ const functionIn = (
         const found = functionIn(sources, source, argument, depth + 1);
         if (found) return found;
       }
-      return undefined;
+      return node.callee.type === 'Identifier'
+        ? madeFunction(sources, source, node.callee.name, depth + 1)
+        : undefined;
     default:
       return undefined;
   }
+};
+
+/** The function that `name` returns, documented by the comment above `name`. */
+const madeFunction = (
+  sources: Sources,
+  source: Source,
+  name: string,
+  depth: number,
+): FoundFunction | undefined => {
+  const maker = localFunction(sources, source, name, depth);
+  const made = maker?.node.body;
+  return maker && (made?.type === 'ArrowFunctionExpression' || made?.type === 'FunctionExpression')
+    ? { ...maker, node: made }
+    : undefined;
 };
 
 const describeFunction = (

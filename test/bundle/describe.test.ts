@@ -122,7 +122,7 @@ test('rest parameters are kept', async () => {
   });
 });
 
-test('functions are found behind depends(), renames, re-exports and wrappers', async () => {
+test('functions are found behind depends(), renames, re-exports, wrappers and makers', async () => {
   const meta = await describe(
     `import { depends } from 'tsalt-ssh/module';
      export const __func_alias__ = { list_: 'list' };
@@ -134,10 +134,14 @@ test('functions are found behind depends(), renames, re-exports and wrappers', a
      const _hidden = 1;
      export { deep } from './deep.ts';
      export * from './all.ts';
+     import { maker } from './makers.ts';
+     export const made = maker({ a: 1 });
      export const notAFunction = { a: 1 };
      export type Ignored = string;`,
     {
       'salt/_modules/deep.ts': 'export function deep(c: boolean) {}',
+      'salt/_modules/makers.ts':
+        '/** Made. */ export const maker = (settings: object) => async (e: string) => e;',
       'salt/_modules/all.ts': '/** From all. */ export const everything = (d = 1) => d;',
     },
   );
@@ -147,8 +151,10 @@ test('functions are found behind depends(), renames, re-exports and wrappers', a
     ['deep', 'c'],
     ['everything', 'd'],
     ['list', 'a'],
+    ['made', 'e'],
     ['outer', 'b'],
   ]);
+  expect(meta.functions.find(({ name }) => name === 'made')?.doc).toBe('Made.');
   expect(meta.functions.find(({ name }) => name === 'list')?.doc).toBe('Lists.');
 });
 
