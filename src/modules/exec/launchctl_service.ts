@@ -5,9 +5,26 @@
  * @depends launchctl
  */
 import { __grains__, CommandExecutionError } from '../api.ts';
-import { hasProcess } from '../lib/processes.ts';
+import {
+  type Action,
+  disabling,
+  enabling,
+  getAll,
+  getDisabled,
+  getEnabled,
+  type InitSystem,
+  isAvailable,
+  isDisabled,
+  isEnabled,
+  isMissing,
+  reloading,
+  restarting,
+  starting,
+  statusBy,
+  stopping,
+} from '../lib/init-system.ts';
 import { namesIn } from '../lib/read-file.ts';
-import { runCommand } from '../lib/run-command.ts';
+import { type CommandResult, runCommand } from '../lib/run-command.ts';
 
 export const __virtualname__ = 'service';
 
@@ -32,150 +49,58 @@ const plistOf = (name: string): string => {
   return `${folder}/${name}.plist`;
 };
 
-const act = async (name: string, action: string): Promise<boolean> => {
+const steps = (name: string, action: Action): string[][] => {
   const target = `system/${name}`;
-  const commands: Record<string, string[][]> = {
-    start: [
+  const commands: Record<Action, () => string[][]> = {
+    start: () => [
       ['bootstrap', 'system', plistOf(name)],
       ['kickstart', target],
     ],
-    stop: [['bootout', target]],
-    restart: [['kickstart', '-k', target]],
-    reload: [['kill', 'HUP', target]],
+    stop: () => [['bootout', target]],
+    restart: () => [['kickstart', '-k', target]],
+    reload: () => [['kill', 'HUP', target]],
   };
-  const steps = commands[action] ?? [];
-  let result = { code: 0, stderr: '' };
-  for (const step of steps) result = await launchctl(...step);
-  if (result.code !== 0) throw new CommandExecutionError(result.stderr.trim());
-  return true;
+  return commands[action]();
 };
 
-const isUp = async (name: string): Promise<boolean> =>
-  /^\s*pid = \d+/m.test((await launchctl('print', `system/${name}`)).stdout);
-
-const changeBoot = async (name: string, on: boolean): Promise<boolean> => {
-  const { code, stderr } = await launchctl(on ? 'enable' : 'disable', `system/${name}`);
-  if (code !== 0) throw new CommandExecutionError(stderr.trim());
-  return true;
-};
-
-/**
- * The services that are there.
- *
- * @example tsalt-ssh '*' service.get_all
- */
-export const get_all = async (): Promise<string[]> =>
-  [
+const init: InitSystem = {
+  // What is loaded already cannot be bootstrapped again: the last step tells how it went.
+  act: async (name, action) => {
+    let last: CommandResult | undefined;
+    for (const step of steps(name, action)) last = await launchctl(...step);
+    return last;
+  },
+  isUp: async name => /^\s*pid = \d+/m.test((await launchctl('print', `system/${name}`)).stdout),
+  setBoot: (name, on) => launchctl(on ? 'enable' : 'disable', `system/${name}`),
+  all: async () => [
     ...new Set(
       folders.flatMap(folder =>
         namesIn(folder).flatMap(file => (file.endsWith('.plist') ? [file.slice(0, -6)] : [])),
       ),
     ),
-  ].sort();
-
-/**
- * The services that start at boot: all that are not switched off.
- *
- * @example tsalt-ssh '*' service.get_enabled
- */
-export const get_enabled = async (): Promise<string[]> => {
-  const off = _parseDisabled((await launchctl('print-disabled', 'system')).stdout);
-  return (await get_all()).filter(name => !off.includes(name));
+  ],
+  // All that are not switched off.
+  atBoot: async () => {
+    const off = _parseDisabled((await launchctl('print-disabled', 'system')).stdout);
+    return (await init.all()).filter(name => !off.includes(name));
+  },
 };
 
 /** `"com.example.tool" => disabled` (`true` in older systems). */
 export const _parseDisabled = (text: string): string[] =>
   [...text.matchAll(/"([^"]+)"\s*=>\s*(disabled|true)/g)].map(match => match[1] ?? '');
 
-/**
- * Starts a service.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.start nginx
- */
-export const start = async (name: string): Promise<boolean> => act(name, 'start');
-
-/**
- * Stops a service.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.stop nginx
- */
-export const stop = async (name: string): Promise<boolean> => act(name, 'stop');
-
-/**
- * Restarts a service.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.restart nginx
- */
-export const restart = async (name: string): Promise<boolean> => act(name, 'restart');
-
-/**
- * Makes a running service read its configuration again.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.reload nginx
- */
-export const reload_ = async (name: string): Promise<boolean> => act(name, 'reload');
-
-/**
- * Whether a service runs.
- *
- * @param name the service
- * @param sig text by which its process is found instead
- * @example tsalt-ssh '*' service.status nginx
- */
-export const status = async (
-  name: string,
-  options: { sig?: string | null; wait?: number } = {},
-): Promise<boolean> => (options.sig ? hasProcess(options.sig) : isUp(name));
-
-/**
- * Makes a service start at boot.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.enable nginx
- */
-export const enable = async (name: string): Promise<boolean> => changeBoot(name, true);
-
-/**
- * Keeps a service from starting at boot.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.disable nginx
- */
-export const disable = async (name: string): Promise<boolean> => changeBoot(name, false);
-
-/**
- * Whether a service starts at boot.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.enabled nginx
- */
-export const enabled = async (name: string): Promise<boolean> =>
-  (await get_enabled()).includes(name);
-
-/**
- * Whether a service does not start at boot.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.disabled nginx
- */
-export const disabled = async (name: string): Promise<boolean> => !(await enabled(name));
-
-/**
- * Whether there is a service of that name.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.available nginx
- */
-export const available = async (name: string): Promise<boolean> => (await get_all()).includes(name);
-
-/**
- * Whether there is no service of that name.
- *
- * @param name the service
- * @example tsalt-ssh '*' service.missing nginx
- */
-export const missing = async (name: string): Promise<boolean> => !(await available(name));
+export const get_all = getAll(init);
+export const get_enabled = getEnabled(init);
+export const get_disabled = getDisabled(init);
+export const start = starting(init);
+export const stop = stopping(init);
+export const restart = restarting(init);
+export const reload_ = reloading(init);
+export const status = statusBy(init);
+export const enable = enabling(init);
+export const disable = disabling(init);
+export const enabled = isEnabled(init);
+export const disabled = isDisabled(init);
+export const available = isAvailable(init);
+export const missing = isMissing(init);
