@@ -4,12 +4,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainDict } from '../../src/modules/api.ts';
 import * as apk from '../../src/modules/exec/apkpkg.ts';
-import * as apt from '../../src/modules/exec/aptpkg.ts';
 import * as brew from '../../src/modules/exec/mac_brew_pkg.ts';
 import * as pacman from '../../src/modules/exec/pacmanpkg.ts';
-import * as yum from '../../src/modules/exec/yumpkg.ts';
+import * as yumGroups from '../../src/modules/exec/yumpkg/groups.ts';
+import * as yumHolds from '../../src/modules/exec/yumpkg/holds.ts';
+import * as yumPackages from '../../src/modules/exec/yumpkg/packages.ts';
+import * as yumRepos from '../../src/modules/exec/yumpkg/repos.ts';
 import * as zypper from '../../src/modules/exec/zypperpkg.ts';
+import { parsePackages } from '../../src/modules/lib/dpkg-list.ts';
+import { parseYumList } from '../../src/modules/lib/yum.ts';
 import { contextOf, within } from './_context.ts';
+
+const yum = { ...yumGroups, ...yumHolds, ...yumPackages, ...yumRepos };
 
 /** Output in the managers' own form, played back by small programs in PATH. */
 const recorded = (name: string): string => readFileSync(`test/fixtures/packagers/${name}`, 'utf8');
@@ -81,7 +87,7 @@ test('a failure of the manager names what it said and what changed all the same'
 });
 
 test('yum list is read, broken lines too', () => {
-  expect(yum._parseYumList(recorded('yum-list.txt'), 'x86_64')).toEqual(
+  expect(parseYumList(recorded('yum-list.txt'), 'x86_64')).toEqual(
     new Map([
       ['nginx', ['1:1.20.1-14.el9_2.1', '1:1.20.1-16.el9_4.1']],
       ['a-very-long-package-name-that-breaks-the-line', ['2.3-1.el9']],
@@ -196,7 +202,7 @@ test('Homebrew lists formulae and casks and refuses what it cannot do', async ()
 
 test('dpkg states are told apart', () => {
   expect(
-    apt._parsePackages(
+    parsePackages(
       `install ok installed bash 5.2-1 amd64
 hold ok installed nginx 1.22-1 amd64
 install ok installed libc6 2.36-9 i386

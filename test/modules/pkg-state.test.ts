@@ -3,9 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LowChunk } from '../../src/modules/api.ts';
-import * as pkg from '../../src/modules/exec/aptpkg.ts';
-import * as state from '../../src/modules/state/pkg.ts';
+import * as aptAvailable from '../../src/modules/exec/aptpkg/available.ts';
+import * as aptHold from '../../src/modules/exec/aptpkg/hold.ts';
+import * as aptInstall from '../../src/modules/exec/aptpkg/install.ts';
+import * as aptList from '../../src/modules/exec/aptpkg/list.ts';
+import * as aptRefresh from '../../src/modules/exec/aptpkg/refresh.ts';
+import * as aptRemove from '../../src/modules/exec/aptpkg/remove.ts';
+import * as aptSelections from '../../src/modules/exec/aptpkg/selections.ts';
+import { installed } from '../../src/modules/state/pkg/installed.ts';
+import { latest } from '../../src/modules/state/pkg/latest.ts';
+import { mod_aggregate } from '../../src/modules/state/pkg/mod_aggregate.ts';
+import { mod_init } from '../../src/modules/state/pkg/mod_init.ts';
+import { removed } from '../../src/modules/state/pkg/removed.ts';
 import { contextOf, testing, within } from './_context.ts';
+
+const state = { mod_aggregate, mod_init, installed, latest, removed };
+const pkg = {
+  ...aptInstall,
+  ...aptList,
+  ...aptAvailable,
+  ...aptRemove,
+  ...aptHold,
+  ...aptSelections,
+  ...aptRefresh,
+};
 
 let folder: string;
 const path = process.env.PATH;

@@ -5,11 +5,17 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as launchctl from '../../src/modules/exec/launchctl_service.ts';
 import * as openrc from '../../src/modules/exec/openrc_service.ts';
-import * as systemd from '../../src/modules/exec/systemd_service.ts';
+import * as actions from '../../src/modules/exec/systemd_service/actions.ts';
+import * as boot from '../../src/modules/exec/systemd_service/boot.ts';
+import * as masks from '../../src/modules/exec/systemd_service/masks.ts';
+import * as status from '../../src/modules/exec/systemd_service/status.ts';
 import { hasProcess, listProcesses } from '../../src/modules/lib/processes.ts';
-import * as state from '../../src/modules/state/service.ts';
+import { dead } from '../../src/modules/state/service/dead.ts';
+import { mod_watch } from '../../src/modules/state/service/mod_watch.ts';
+import { running } from '../../src/modules/state/service/running.ts';
 import { contextOf, testing, within } from './_context.ts';
 
+const state = { dead, mod_watch, running };
 let folder: string;
 const path = process.env.PATH;
 
@@ -44,7 +50,10 @@ esac`,
   );
 
 const context = () =>
-  contextOf({ service: { ...systemd, reload: systemd.reload_ } }, { grains: { init: 'systemd' } });
+  contextOf(
+    { service: { ...actions, ...boot, ...masks, ...status } },
+    { grains: { init: 'systemd' } },
+  );
 
 test('a service is started and enabled once', async () => {
   fakeSystemd();

@@ -33,7 +33,20 @@ export type Manager = {
     action: 'remove' | 'purge',
     names: readonly string[],
   ) => readonly [string, ...string[]];
-  readonly refresh: readonly [string, ...string[]];
+  /** The command that upgrades these packages, or all when none is named. */
+  readonly upgrade: (
+    names: readonly string[],
+    options: ManagerOptions,
+  ) => readonly [string, ...string[]];
+  /** The command that fetches the package lists. */
+  readonly refresh: () => readonly [string, ...string[]];
+  /** The newest versions that could be installed. */
+  readonly candidates: (
+    names: readonly string[],
+    options: ManagerOptions,
+  ) => Promise<ReadonlyMap<string, string>>;
+  /** What an upgrade would bring, with new versions. */
+  readonly upgrades: (options: ManagerOptions) => Promise<Iterable<readonly [string, string]>>;
   /** What it says while another one works. */
   readonly locked: RegExp;
   /** All versions of a package that could be installed; needed for `>=1.2`. */
@@ -191,19 +204,9 @@ export const upgradeWith = async (
 export const refreshWith = async ({ refresh, locked }: Manager): Promise<boolean> => {
   refreshDone();
   if (__opts__.test) return true;
-  const { code, stdout, stderr } = await runManager(refresh, locked);
+  const { code, stdout, stderr } = await runManager(refresh(), locked);
   if (code !== 0) throw new CommandExecutionError(stderr.trim() || stdout.trim());
   return true;
-};
-
-/** `pkg.version` for any manager. */
-export const versionWith = async (
-  manager: Manager,
-  names: readonly string[],
-): Promise<string | { [name: string]: string }> => {
-  const list = await installedBy(manager);
-  const found = names.map(name => [name, list[name]?.join(',') ?? ''] as const);
-  return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
 };
 
 /** `pkg.latest_version` for any manager: an empty text for what is up to date. */

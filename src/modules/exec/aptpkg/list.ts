@@ -1,0 +1,60 @@
+/**
+ * Packages of Debian and its kin, by apt and dpkg. Goes by the name `pkg`.
+ *
+ * @platform Debian, Ubuntu and their kin
+ * @depends apt-get, dpkg
+ */
+import { __grains__ } from '../../api.ts';
+import { normalize } from '../../lib/apt-run.ts';
+import { installedNow, listed } from '../../lib/dpkg-list.ts';
+import { forgetPackages, shownPackages } from '../../lib/packages.ts';
+import { which } from '../../lib/which.ts';
+
+export const __virtualname__ = 'pkg';
+
+export const __virtual__ = (): string | [false, string] =>
+  __grains__.os_family === 'Debian' || which('apt-get')
+    ? __virtualname__
+    : [false, 'apt-get is not there: this is no Debian family system.'];
+
+/**
+ * The installed packages with their versions.
+ *
+ * @param versions_as_list true: a list of versions for each
+ * @param removed true: packages that are removed but whose configuration is still there
+ * @param purge_desired true: packages marked to be purged that are still installed
+ * @param use_context false: ask dpkg again
+ * @example tsalt-ssh '*' pkg.list_pkgs
+ */
+export const list_pkgs = async ({
+  versions_as_list = false,
+  removed = false,
+  purge_desired = false,
+  use_context = true,
+}: {
+  versions_as_list?: boolean;
+  removed?: boolean;
+  purge_desired?: boolean;
+  use_context?: boolean;
+} = {}): Promise<{ [name: string]: string | string[] }> => {
+  if (!use_context) forgetPackages();
+  const all = await listed();
+  const list = removed
+    ? all.removed
+    : purge_desired
+      ? all.purge_desired
+      : { ...all.purge_desired, ...all.installed };
+  return shownPackages(list, versions_as_list);
+};
+
+/**
+ * The version of installed packages; an empty text for one that is not installed.
+ *
+ * @param names names of packages
+ * @example tsalt-ssh '*' pkg.version openssh-server
+ */
+export const version = async (...names: string[]): Promise<string | { [name: string]: string }> => {
+  const list = await installedNow();
+  const found = names.map(name => [name, list[normalize(name)]?.join(',') ?? ''] as const);
+  return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
+};

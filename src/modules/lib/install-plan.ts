@@ -1,0 +1,148 @@
+import { isPlainDict } from '../../protocol/plain.ts';
+import type { Plain, PlainDict } from '../api.ts';
+import { hasFunction, salt } from './call.ts';
+import {
+  fulfills,
+  isRefreshDue,
+  type PackageList,
+  packageSources,
+  type Wanted,
+} from './packages.ts';
+import { compareVersions, latestVersions } from './wanted-packages.ts';
+
+export type InstallPlan = {
+  readonly targets: Wanted;
+  readonly again: Wanted;
+  readonly altered: Map<string, Plain>;
+  readonly unpurge: string[];
+  readonly problems: string[];
+  readonly hasVersions: boolean;
+};
+
+export const planInstall = async (
+  desired: Wanted,
+  current: PackageList,
+  bySource: boolean,
+  {
+    allow_updates,
+    ignore_epoch,
+    reinstall,
+    verifying,
+    pkg_verify,
+    rest,
+  }: {
+    allow_updates: boolean;
+    ignore_epoch: boolean | null;
+    reinstall: boolean;
+    verifying: boolean;
+    pkg_verify: Plain;
+    rest: Record<string, unknown>;
+  },
+): Promise<InstallPlan> => {
+  const plan = {
+    targets: new Map<string, string | null>(),
+    again: new Map<string, string | null>(),
+    altered: new Map<string, Plain>(),
+    unpurge: await unpurgeTargets(desired),
+    problems: [] as string[],
+    hasVersions: false,
+  };
+  for (const [name, version] of desired) {
+    const have = current[name] ?? [];
+    if (have.length === 0) plan.targets.set(name, version);
+    else if (reinstall) plan.again.set(name, version);
+    else if (bySource) continue;
+    else if (version === null) {
+      const altered: Plain = verifying ? await verify(name, pkg_verify, rest) : null;
+      if (isPlainDict(altered) && Object.keys(altered).length > 0) {
+        plan.again.set(name, version);
+        plan.altered.set(name, altered);
+      }
+    } else {
+      plan.hasVersions = true;
+      const options = { ignoreEpoch: ignore_epoch, allowUpdates: allow_updates };
+      if (!fulfills(have, version, compareVersions, options)) plan.targets.set(name, version);
+    }
+  }
+  return plan;
+};
+
+export const verify = async (
+  name: string,
+  pkg_verify: Plain,
+  rest: Record<string, unknown>,
+): Promise<Plain> => {
+  const options: PlainDict = {};
+  if (Array.isArray(pkg_verify))
+    for (const item of pkg_verify) if (isPlainDict(item)) Object.assign(options, item);
+  return salt('pkg.verify')(name, { ...rest, ...options });
+};
+
+const unpurgeTargets = async (desired: Wanted): Promise<string[]> => {
+  if (!hasFunction('pkg.unpurge')) return [];
+  const marked = await salt('pkg.list_pkgs')({ purge_desired: true });
+  return [...desired.keys()].filter(name => name in marked);
+};
+
+export const packagesToInstall = (
+  plan: InstallPlan,
+  sources: Plain,
+): { pkgs?: Plain; sources?: Plain } => {
+  const all = new Map([...plan.targets, ...plan.again]);
+  if (!sources) return { pkgs: [...all].map(([name, version]) => ({ [name]: version })) };
+  return {
+    sources: [...packageSources(sources)]
+      .filter(([name]) => all.has(name))
+      .map(([name, source]) => ({ [name]: source })),
+  };
+};
+
+export const resolveLatest = async (
+  desired: Wanted,
+  current: PackageList,
+  {
+    refresh,
+    fromrepo,
+    sources,
+  }: { refresh: boolean | null; fromrepo: string | null; sources: Plain },
+): Promise<void> => {
+  const names = sources
+    ? []
+    : [...desired].flatMap(([name, version]) => (version === 'latest' ? [name] : []));
+  if (names.length === 0) return;
+  const newest = await latestVersions(names, { refresh: isRefreshDue(refresh), fromrepo });
+  for (const name of names) desired.set(name, newest[name] || current[name]?.at(-1) || null);
+};
+
+/** Why packages cannot be installed, where the manager can tell beforehand. */
+export const notFound = async (
+  desired: Wanted,
+  current: PackageList,
+  {
+    skip_suggestions,
+    fromrepo,
+    sources,
+  }: { skip_suggestions: boolean; fromrepo: string | null; sources: Plain },
+): Promise<string | undefined> => {
+  if (skip_suggestions || sources || !hasFunction('pkg.check_db')) return undefined;
+  const names = [...desired.keys()].filter(one => !current[one]);
+  if (names.length === 0) return undefined;
+  const found: { [name: string]: { found: boolean; suggestions: string[] } } = await salt(
+    'pkg.check_db',
+  )(...names, { fromrepo });
+  const missing = Object.entries(found).filter(([, info]) => info.found === false);
+  const nothing = missing.flatMap(([one, { suggestions }]) => (suggestions.length ? [] : [one]));
+  const comments = [
+    ...(nothing.length > 0
+      ? [
+          `The following package(s) were not found, and no possible matches were found in the package db: ${nothing.sort().join(', ')}`,
+        ]
+      : []),
+    ...missing.flatMap(([one, { suggestions }]) =>
+      suggestions.length > 0
+        ? [`Package '${one}' not found (possible matches: ${suggestions.join(', ')})`]
+        : [],
+    ),
+  ];
+  return comments.length > 0 ? comments.join('. ') : undefined;
+};

@@ -1,0 +1,110 @@
+import { existsSync, readlinkSync } from 'node:fs';
+import { __context__, __grains__, CommandExecutionError } from '../api.ts';
+import { commandCount, runCommand } from './run-command.ts';
+import { which } from './which.ts';
+
+/** systemd is installed but does not run: an image that is being built, a chroot. */
+export const isOffline = (): boolean =>
+  ['unknown', 'systemd', undefined].includes(__grains__.init as string | undefined) &&
+  !existsSync('/run/systemd/system') &&
+  which('systemctl') !== undefined;
+
+/** What systemd says of a unit, asked once for the questions that one state asks in a row. */
+type Unit = {
+  readonly load: string;
+  readonly active: string;
+  readonly file: string;
+  readonly needsReload: boolean;
+};
+
+/** Where units are remembered; to be deleted after whatever may change one. */
+export const cacheKey = 'systemd.units';
+
+const cacheTime = 1000;
+
+type Cache = { count: number; at: number; units: Map<string, Unit> };
+
+/** What systemd says of a unit now. */
+export const unitOf = async (name: string, fresh = false): Promise<Unit> => {
+  const id = unitName(name);
+  const cache = __context__[cacheKey] as Cache | undefined;
+  const isValid =
+    cache && cache.count === commandCount() && Date.now() - cache.at < cacheTime && !fresh;
+  const known = isValid ? cache.units.get(id) : undefined;
+  if (known) return known;
+  const { stdout } = await systemctl([
+    'show',
+    '--property=LoadState,ActiveState,UnitFileState,NeedDaemonReload',
+    '--',
+    id,
+  ]);
+  const unit = parseUnit(stdout);
+  __context__[cacheKey] = {
+    count: commandCount(),
+    at: Date.now(),
+    units: new Map([...(isValid ? cache.units : []), [id, unit]]),
+  } satisfies Cache;
+  return unit;
+};
+
+/** `Key=value` lines of `systemctl show`. */
+export const parseUnit = (text: string): Unit => {
+  const value = (key: string): string => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  return {
+    load: value('LoadState'),
+    active: value('ActiveState'),
+    file: value('UnitFileState'),
+    needsReload: value('NeedDaemonReload') === 'yes',
+  };
+};
+
+const suffixes =
+  /\.(?:service|socket|device|mount|automount|swap|target|path|timer|slice|scope|snapshot)$/;
+
+export const unitName = (name: string): string => (suffixes.test(name) ? name : `${name}.service`);
+
+export const systemctl = (args: readonly string[]) =>
+  runCommand(['systemctl', ...args], {
+    plainLocale: true,
+    cwd: '/',
+    env: { SYSTEMD_PAGER: '', SYSTEMD_COLORS: '0' },
+  });
+
+/** Runs an action; systemd reads changed unit files first. */
+export const act = async (args: readonly string[], name: string): Promise<boolean> => {
+  if ((await unitOf(name)).needsReload) await systemctl(['daemon-reload']);
+  const result = await systemctl([...args, '--', unitName(name)]);
+  delete __context__[cacheKey];
+  if (result.code === 0) return true;
+  throw new CommandExecutionError(
+    result.stderr.trim() || `systemctl ${args.join(' ')} ${name} failed`,
+  );
+};
+
+const maskFolder = (runtime: boolean): string =>
+  runtime ? '/run/systemd/system' : '/etc/systemd/system';
+
+export const isMasked = (name: string, runtime: boolean): boolean => {
+  try {
+    return readlinkSync(`${maskFolder(runtime)}/${unitName(name)}`) === '/dev/null';
+  } catch {
+    return false;
+  }
+};
+
+/** Lifts a mask, where there is one. */
+export const liftMask = async (name: string, runtime: boolean): Promise<boolean> =>
+  isMasked(name, runtime) ? act(['unmask', ...(runtime ? ['--runtime'] : [])], name) : true;
+
+export type ActionOptions = { no_block?: boolean; unmask?: boolean; unmask_runtime?: boolean };
+
+/** Runs an action on a unit, masks lifted before where that is asked for. */
+export const actOn = async (
+  verb: string,
+  name: string,
+  { no_block = false, unmask = false, unmask_runtime = false }: ActionOptions,
+): Promise<boolean> => {
+  if (unmask) await liftMask(name, false);
+  if (unmask_runtime) await liftMask(name, true);
+  return act([verb, ...(no_block ? ['--no-block'] : [])], name);
+};

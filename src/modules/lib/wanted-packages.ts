@@ -1,0 +1,59 @@
+import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
+import { hasFunction, salt } from './call.ts';
+import { compareAlpine, compareDebian, compareRpm, withoutEpoch } from './package-version.ts';
+import { type PackageList, packageSources, type Wanted, wantedPackages } from './packages.ts';
+import { pyStr } from './python-text.ts';
+
+export const currentPackages = async (): Promise<PackageList> =>
+  salt('pkg.list_pkgs')({ versions_as_list: true });
+
+export const latestVersions = async (
+  names: readonly string[],
+  options: { refresh: boolean; fromrepo: string | null },
+): Promise<{ [name: string]: string }> => {
+  const found: unknown = await salt('pkg.latest_version')(...names, options);
+  return typeof found === 'string'
+    ? { [names[0] ?? '']: found }
+    : (found as { [name: string]: string });
+};
+
+export const desiredPackages = async ({
+  name,
+  version,
+  pkgs,
+  sources,
+  normalize,
+}: {
+  name: string;
+  version: Plain;
+  pkgs: Plain;
+  sources: Plain;
+  normalize: boolean;
+}): Promise<Wanted> => {
+  const raw = sources
+    ? new Map([...packageSources(sources)].map(([key, value]) => [key, value as string | null]))
+    : wantedPackages(pkgs ?? [version === null ? name : { [name]: pyStr(version) }]);
+  if (raw.size === 0) throw new CommandExecutionError('no packages');
+  if (!normalize || !hasFunction('pkg.normalize_name')) return raw;
+  const wanted: Wanted = new Map();
+  for (const [key, value] of raw)
+    wanted.set(
+      key.includes(':') || key.includes('.') ? await salt('pkg.normalize_name')(key) : key,
+      value,
+    );
+  return wanted;
+};
+
+/** How versions are ordered where it is not Debian's way. */
+const orders = new Map([
+  ['RedHat', compareRpm],
+  ['Suse', compareRpm],
+  ['Arch', compareRpm],
+  ['Alpine', compareAlpine],
+  ['MacOS', compareAlpine],
+]);
+
+export const compareVersions = (left: string, right: string, ignoreEpoch: boolean): number => {
+  const compare = orders.get(String(__grains__.os_family)) ?? compareDebian;
+  return ignoreEpoch ? compare(withoutEpoch(left), withoutEpoch(right)) : compare(left, right);
+};

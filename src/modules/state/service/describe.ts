@@ -1,0 +1,33 @@
+import { hasFunction, salt } from '../../lib/call.ts';
+import { type Description, describedState } from '../../lib/describe.ts';
+import { isUp, startsAtBoot } from '../../lib/service-checks.ts';
+
+/**
+ * All services that can be enabled, and those that run: whether they run, whether they start at
+ * boot. Masked ones are described as masked.
+ */
+export const describe = async (): Promise<Description> => {
+  const described: Description = {};
+  const bootable = new Set(await bootableServices());
+  const running: string[] = hasFunction('service.get_running')
+    ? await salt('service.get_running')()
+    : [];
+  const isOurs = (name: string): boolean =>
+    !/@$|@\.|\.(target|mount|slice|scope|device)$/.test(name);
+  const all: string[] = await salt('service.get_all')();
+  const masked = hasFunction('service.masked') ? salt('service.masked') : async () => false;
+  for (const name of all.filter(isOurs)) {
+    if (await masked(name)) described[name] = describedState('service.masked', {});
+    else if (bootable.has(name) || running.includes(name)) {
+      const state = (await isUp(name, {})) ? 'service.running' : 'service.dead';
+      const enable = bootable.has(name) ? await startsAtBoot(name) : undefined;
+      described[name] = describedState(state, { enable });
+    }
+  }
+  return described;
+};
+
+const bootableServices = async (): Promise<string[]> =>
+  hasFunction('service.get_enabled') && hasFunction('service.get_disabled')
+    ? [...(await salt('service.get_enabled')()), ...(await salt('service.get_disabled')())]
+    : salt('service.get_all')();
