@@ -9,6 +9,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     imports: [
       'control',
       'config',
+      'sdb',
       'roster',
       'render',
       'fileserver',
@@ -23,6 +24,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   control: {
     imports: [
       'config',
+      'sdb',
       'roster',
       'targeting',
       'fileserver',
@@ -40,6 +42,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   wrapper: {
     imports: [
       'config',
+      'sdb',
       'compiler',
       'render',
       'fileserver',
@@ -49,7 +52,8 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'protocol',
     ],
   },
-  config: { imports: ['yaml', 'data', 'protocol'] },
+  config: { imports: ['sdb', 'yaml', 'data', 'protocol'] },
+  sdb: { imports: ['yaml', 'data', 'protocol'] },
   roster: { imports: ['yaml', 'data', 'protocol'], packages: ['esbuild'] },
   targeting: { imports: ['data', 'protocol'] },
   fileserver: { imports: ['protocol'] },

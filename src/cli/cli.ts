@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Output } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { Sdb } from '../sdb/sdb.ts';
 import { exitCode, exitCodeOf, exitCodeOfKind } from './exit-code.ts';
 import type { Given } from './parse.ts';
 import { quickParse } from './quick-parse.ts';
@@ -33,8 +34,11 @@ const dispatch = async (given: Given, argv: readonly string[], env: Env): Promis
   const { loadConfig } = await import('../config/load.ts');
   const { asUsage } = await import('./usage.ts');
   const path = typeof options.config === 'string' ? { path: options.config } : {};
-  const config = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
-  if (options.hosts === true) return listHosts(given, config, env);
+  const written = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
+  const { openSdb, resolveConfig } = await import('./open-sdb.ts');
+  const sdb = openSdb(written, env);
+  const config = await resolveConfig(written, sdb);
+  if (options.hosts === true) return listHosts({ given, config, env, sdb });
   if (words[0] === 'module' && words[1] === 'new') {
     const { newModule } = await import('./new-module.ts');
     process.stdout.write(await newModule(words.slice(2), config));
@@ -45,16 +49,24 @@ const dispatch = async (given: Given, argv: readonly string[], env: Env): Promis
     process.stdout.write(await fetchNodes(words.slice(2), config));
     return exitCode.ok;
   }
-  return runCall(given, config, env);
+  return runCall({ given, config, env, sdb });
 };
 
-const listHosts = async (given: Given, config: Config, env: Env): Promise<number> => {
+type Opened = {
+  readonly given: Given;
+  readonly config: Config;
+  readonly env: Env;
+  readonly sdb: Sdb;
+};
+
+const listHosts = async (opened: Opened): Promise<number> => {
   const { hostsText } = await import('./hosts.ts');
-  process.stdout.write(await hostsText({ given, config, env }));
+  process.stdout.write(await hostsText(opened));
   return exitCode.ok;
 };
 
-const runCall = async (given: Given, config: Config, env: Env): Promise<number> => {
+const runCall = async (opened: Opened): Promise<number> => {
+  const { given, config } = opened;
   const { makeRequest } = await import('./request.ts');
   const { createAsk } = await import('./terminal.ts');
   const { openOutput } = await import('./open-output.ts');
@@ -63,9 +75,7 @@ const runCall = async (given: Given, config: Config, env: Env): Promise<number> 
   const release = onInterrupt(stop);
   try {
     const request = await makeRequest({
-      given,
-      config,
-      env,
+      ...opened,
       ask: createAsk({ stdin: process.stdin, stderr: process.stderr }, output.pause),
     });
     if (given.options.verbose === true)

@@ -9,6 +9,7 @@ import { isForward } from '../roster/check.ts';
 import { adHocHost, loadRoster, type Roster, type RosterRequest } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
+import type { Sdb } from '../sdb/sdb.ts';
 import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';
 import { cleanCommand } from './clean.ts';
@@ -22,6 +23,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export type Invocation = {
   readonly given: Given;
   readonly config: Config;
+  readonly sdb: Sdb;
   readonly env: Env;
   readonly ask: (question: Question) => Promise<Secret>;
 };
@@ -33,7 +35,7 @@ export type Invocation = {
  * @throws TsaltError `usage-…`, `roster-…`
  */
 export const makeRequest = async (invocation: Invocation): Promise<Request> => {
-  const { given, env, ask } = invocation;
+  const { given, env, ask, sdb } = invocation;
   const { options } = given;
   const call = callOf(given);
   const type = targetType(options);
@@ -44,7 +46,7 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
   };
   const extra = await hostBesideRoster(call.target, type, roster, invocation);
   const checked = extra === undefined ? roster.hosts : [...roster.hosts, extra];
-  const store = new SecretStore({ env, ask });
+  const store = new SecretStore({ env, ask, sdb: uri => sdb.get(uri) });
   const secrets = new Map(checked.map(({ host, secrets: named }) => [host.id, named]));
   return {
     ...call,
@@ -53,6 +55,7 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
       : { target: extra.host.id, targetType: 'list' as const }),
     delimiter: textOf(options.delimiter) ?? ':',
     config,
+    sdb,
     hosts: checked.map(({ host }) => host),
     prepareHost: host => store.fill(host, secrets.get(host.id)),
     ask,
@@ -103,16 +106,17 @@ const callOf = ({ options, words }: Given): Call => {
 };
 
 /** Reads the rosters that the options or the configuration name. */
-export const readRoster = ({ given, config, env }: Omit<Invocation, 'ask'>): Promise<Roster> =>
-  asUsage(() => loadRoster(rosterRequest({ given, config, env })));
+export const readRoster = (invocation: Omit<Invocation, 'ask'>): Promise<Roster> =>
+  asUsage(() => loadRoster(rosterRequest(invocation)));
 
-const rosterRequest = ({ given, config, env }: Omit<Invocation, 'ask'>): RosterRequest => {
+const rosterRequest = ({ given, config, env, sdb }: Omit<Invocation, 'ask'>): RosterRequest => {
   const domain = config.options.get('roster_domain');
   return {
     sources: sourcesOf(given, config),
     ...defaultsOf(given, config),
     render: renderRoster(config),
     env,
+    resolve: data => sdb.resolve(data),
     ...(typeof domain === 'string' ? { domain } : {}),
   };
 };

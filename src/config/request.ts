@@ -1,6 +1,7 @@
 import type { Data, Dict } from '../data/value.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import type { LogLevel } from '../protocol/job.ts';
+import type { Sdb } from '../sdb/sdb.ts';
 import type { Config } from './config.ts';
 
 export type TargetType =
@@ -37,6 +38,8 @@ export type Request = {
   /** The shell command of `-r`, or of each host; `fun` and `args` are then without meaning. */
   readonly raw?: string | ((host: Host) => string);
   readonly config: Config;
+  /** The stores behind `sdb://` addresses. */
+  readonly sdb: Sdb;
   /** The whole roster, defaults filled in; control picks the targets. */
   readonly hosts: readonly Host[];
   /**

@@ -5,8 +5,10 @@ import { missing, traverse } from '../data/traverse.ts';
 import { type Data, type Dict, isDict, toData, toPlainDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import type { Vault } from '../sdb/vault.ts';
 import { fnmatch } from '../targeting/glob.ts';
 import { loadYaml } from '../yaml/load.ts';
+import { vaultPillar } from './ext-pillar-vault.ts';
 import type { OwnSource } from './own-modules.ts';
 
 /** What an external source may depend on. */
@@ -16,6 +18,7 @@ export type ExtPillarInput = {
   readonly grains: Dict;
   /** The project folder: relative paths start there. */
   readonly dir: string;
+  readonly vault: () => Promise<Vault>;
   /** Names of the nodegroups the host is in. */
   readonly nodegroups: () => readonly string[];
   /** Sources of the user's (`_pillar`), by name: they go before those that are built in. */
@@ -230,6 +233,7 @@ const readTree = async (
 
 const known: Readonly<Record<string, Source>> = {
   file_tree: fileTree,
+  vault: vaultPillar,
   cmd_yaml: async (settings, input) =>
     loadYaml(await runCommand(settings, input), { file: 'cmd_yaml' }),
   cmd_json: async (settings, input) => parseJson(await runCommand(settings, input)),

@@ -63,6 +63,7 @@ export class HostCalls {
     const wrapper = await this.wrapper(fun);
     if (wrapper) return callWrapper(fun, wrapper, this.#context(), args, kwargs);
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs));
+    this.#facts.hear(value);
     return toData(value);
   };
 

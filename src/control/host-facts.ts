@@ -3,7 +3,7 @@ import type { Artifact } from '../protocol/artifact.ts';
 import type { Host } from '../protocol/host.ts';
 import type { HostOpts } from '../protocol/job.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
-import type { PlainDict } from '../protocol/plain.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
 import { hostOpts, templateOpts } from './host-opts.ts';
 import { noOwnModules, type OwnModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
@@ -17,6 +17,7 @@ export class HostFacts {
   #modules: readonly ModuleMeta[] = [];
   #own = noOwnModules;
   #templateOpts: Dict | undefined;
+  #heard = '';
 
   constructor(shared: Shared, host: Host) {
     const { config, options } = shared.request;
@@ -31,7 +32,20 @@ export class HostFacts {
 
   /** The host's own grains, those of roster and configuration over them. */
   learnGrains(grains: PlainDict): void {
+    this.hear(grains);
     this.#grains = toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
+  }
+
+  /** Remembers which `sdb://` addresses the host has said. */
+  hear(said: Plain | PlainDict): void {
+    if (!this.shared.request.sdb.isUsed) return;
+    const text = JSON.stringify(said);
+    if (text.includes('sdb://')) this.#heard += text;
+  }
+
+  /** Has the host said this text? It must not choose which secret it is told. */
+  hasSaid(text: string): boolean {
+    return this.#heard.includes(text);
   }
 
   /** The artifact's modules, for docs and argument checks, and those of the control node. */

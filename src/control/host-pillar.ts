@@ -5,6 +5,7 @@ import { type Dict, isDict } from '../data/value.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { customRenderers } from '../render/custom.ts';
 import type { RenderContext } from '../render/types.ts';
+import { sdbUrisIn } from '../sdb/uri.ts';
 import { matches } from '../targeting/match.ts';
 import type { PillarSettings } from '../wrapper/context.ts';
 import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
@@ -17,6 +18,8 @@ export class HostPillar {
   readonly #facts: HostFacts;
   readonly #renderContext: (pillar: Dict, saltenv: string) => RenderContext;
   #pillar: Promise<Dict> | undefined;
+  /** What of sdb stands in the pillar files that were read. */
+  readonly #addresses = new Set<string>();
   /** At first what the command line says about it. */
   #settings: PillarSettings;
 
@@ -86,19 +89,32 @@ export class HostPillar {
     });
     if (config.options.get('pillar_opts') === true) addMaster(compiled, config.options);
     if (problems.length > 0) throw pillarFailure(problems, compiled);
-    return compiled;
+    return this.#resolveSdb(compiled);
   };
+
+  /**
+   * Replaces `sdb://` addresses by their values, where they stand so in a pillar file and the
+   * host has not said them: one that a template took from a grain stays text.
+   */
+  async #resolveSdb(pillar: Dict): Promise<Dict> {
+    const { sdb } = this.#facts.shared.request;
+    if (this.#addresses.size === 0 || !sdb.isUsed) return pillar;
+    const allowed = (uri: string): boolean => this.#addresses.has(uri) && !this.#facts.hasSaid(uri);
+    return (await sdb.resolve(pillar, allowed)) as Dict;
+  }
 
   /** What these sources of `ext_pillar` give, over the pillar that is there already. */
   ext = async (sources: readonly PlainDict[], pillar: Dict): Promise<Dict> => {
     const { host, grains, own, shared } = this.#facts;
-    const { dir, nodegroups } = shared.request.config;
+    const { config, sdb } = shared.request;
+    const { dir, nodegroups } = config;
     const subject = { id: host.id, grains, pillar, nodegroups };
     const results = await extPillar(sources, {
       id: host.id,
       pillar,
       grains,
       dir,
+      vault: () => sdb.vault(),
       nodegroups: () => Object.keys(nodegroups).filter(name => matches(name, 'nodegroup', subject)),
       own: own.sources,
     });
@@ -111,6 +127,9 @@ export class HostPillar {
       pillarRoots,
       saltenv => ({ ...this.#renderContext(seen, saltenv), files: pillarRoots }),
       { ...renderSettings(request.config), renderers: customRenderers(fileRoots) },
+      text => {
+        for (const uri of sdbUrisIn(text)) this.#addresses.add(uri);
+      },
     );
   }
 }

@@ -23,6 +23,7 @@ export const slsLoader = (
   roots: FileRoots,
   context: (saltenv: string) => RenderContext,
   settings: RenderSettings,
+  onText: (text: string) => void = () => undefined,
 ): SlsLoader => ({
   envs: () => roots.envs(),
   list: async saltenv => roots.listStates(saltenv),
@@ -32,9 +33,11 @@ export const slsLoader = (
     if (found === undefined) return undefined;
     const full = roots.find(found, saltenv)?.path ?? found;
     const base = context(saltenv);
+    const text = roots.read(found, saltenv);
+    onText(text);
     const data: Data = await render({
       ...settings,
-      text: roots.read(found, saltenv),
+      text,
       file: shownPath(full),
       tplfile: found,
       sls,

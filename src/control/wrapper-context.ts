@@ -31,6 +31,7 @@ export const runContext = (parts: ContextParts): WrapperContext => {
     grains: facts.grains,
     opts: new Map(facts.templateOpts),
     masterOpts: config.options,
+    sdb: request.sdb,
     config,
     nodegroups: config.nodegroups,
     matchers: facts.own.matchers,

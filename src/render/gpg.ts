@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Data } from '../data/value.ts';
+import type { Data, Dict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { decryptAll } from './secrets.ts';
 import type { Stage } from './types.ts';
@@ -11,8 +11,11 @@ const marked = /-----BEGIN PGP MESSAGE-----[\s\S]*?-----END PGP MESSAGE-----/g;
  * are those of `gpg_keydir` (option) or of the user. A message that cannot be decrypted is
  * an error (`gpg_decrypt_must_succeed: false` leaves it as it is).
  */
-export const renderGpg = (data: Data, stage: Stage): Promise<Data> => {
-  const { opts } = stage.request.context;
+export const renderGpg = (data: Data, { request }: Stage): Promise<Data> =>
+  decryptGpg(data, request.context.opts, request.file);
+
+/** The same for data of any origin; `file` is named where a message cannot be decrypted. */
+export const decryptGpg = (data: Data, opts: Dict, file: string): Promise<Data> => {
   const home = opts.get('gpg_keydir');
   const known = new Map<string, Promise<string>>();
   const decrypt = (block: string): Promise<string> => {
@@ -23,7 +26,7 @@ export const renderGpg = (data: Data, stage: Stage): Promise<Data> => {
     return found.catch(error => {
       throw new TsaltError('gpg-failed', `gpg: ${(error as Error).message}`, {
         kind: 'render',
-        at: { file: stage.request.file },
+        at: { file },
         hint: `Keys come from ${typeof home === 'string' ? home : "the user's keyring"}; see gpg_keydir.`,
       });
     });

@@ -96,6 +96,8 @@ const kinds = {
 
 const secretKeys: readonly SecretKey[] = ['passwd', 'sudo_passwd', 'priv_passwd'];
 
+export const isSecretKey = (key: unknown): boolean => secretKeys.includes(key as SecretKey);
+
 /** Names a roster entry may have. */
 export const rosterKeys: readonly string[] = [...Object.keys(kinds), ...secretKeys];
 
@@ -253,7 +255,8 @@ const readSecrets = (layers: readonly Layer[]) => {
     if (source === undefined) continue;
     const value = source.dict.get(key) ?? null;
     const at = placeOf(source.file, source.dict, key);
-    if (isDict(value)) secrets[key] = { node: checkSource(key, value, at), file: source.file, at };
+    const node = sourceOf(key, value, at);
+    if (node !== undefined) secrets[key] = { node, file: source.file, at };
     else known[key] = new Secret(secretText(key, value, at));
   }
   return { secrets, known };
@@ -265,6 +268,12 @@ const secretText = (key: string, value: Data, at: Place): string => {
   throw badSecret(key, at);
 };
 
+/** How the secret is to be fetched; undefined where it is the value itself. */
+const sourceOf = (key: string, value: Data, at: Place): Dict | undefined => {
+  if (typeof value === 'string' && value.startsWith('sdb://')) return new Map([['sdb', value]]);
+  return isDict(value) ? checkSource(key, value, at) : undefined;
+};
+
 const checkSource = (key: string, node: Dict, at: Place): Dict => {
   const [name] = node.keys();
   if (node.size === 1 && ['env', 'file', 'command', 'prompt'].includes(String(name))) return node;
@@ -274,7 +283,7 @@ const checkSource = (key: string, node: Dict, at: Place): Dict => {
 const badSecret = (key: string, at: Place): TsaltError =>
   new TsaltError(
     'roster-secret',
-    `The value of '${key}' must be text or one of {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}.`,
+    `The value of '${key}' must be text or one of {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}, or an address sdb://PROFILE/KEY.`,
     { at },
   );
 

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { nearest } from '../data/nearest.ts';
-import type { Data, Dict } from '../data/value.ts';
+import { type Data, type Dict, isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { checkDefaults, checkHost } from './check.ts';
+import { checkDefaults, checkHost, isSecretKey } from './check.ts';
 import type { CheckedHost, Entry, Found } from './roster.ts';
 
 export type RosterRequest = {
@@ -13,6 +13,8 @@ export type RosterRequest = {
   readonly defaultsFile: string;
   /** Template text to data, through the render pipe. */
   readonly render: RenderRoster;
+  /** Replaces `sdb://` addresses by their values. */
+  readonly resolve: (data: Data) => Promise<Data>;
   /** For ids without a dot from the backend `dir`. */
   readonly domain?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -46,13 +48,16 @@ const backends: Readonly<Record<string, () => Promise<Backend>>> = {
  * @throws TsaltError `roster-…` with the place
  */
 export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
-  const defaults = { dict: request.defaults, file: request.defaultsFile };
+  const defaults = {
+    dict: await resolveDict(request.defaults, request.resolve),
+    file: request.defaultsFile,
+  };
   checkDefaults(defaults);
   const entries = new Map<string, Entry[]>();
   const groups = new Map<string, Set<string>>();
   for (const { backend, source } of request.sources) {
     const found = await (await pick(backend, source))(source, request);
-    for (const entry of found.entries) {
+    for (const entry of await resolveAll(found.entries, request.resolve)) {
       const known = entries.get(entry.id);
       if (known) known.push(entry);
       else entries.set(entry.id, [entry]);
@@ -64,6 +69,29 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
     hosts: [...entries.values()].map(list => checkHost(list, defaults)),
     groups: Object.fromEntries([...groups].map(([name, ids]) => [name, `L@${[...ids].join(',')}`])),
   };
+};
+
+const resolveAll = (
+  entries: readonly Entry[],
+  resolve: RosterRequest['resolve'],
+): Promise<Entry[]> =>
+  Promise.all(
+    entries.map(async entry => ({
+      ...entry,
+      value: isDict(entry.value)
+        ? await resolveDict(entry.value, resolve)
+        : await resolve(entry.value),
+    })),
+  );
+
+/** Passwords are left for `SecretStore`: they are fetched only for hosts that run. */
+const resolveDict = async (dict: Dict, resolve: RosterRequest['resolve']): Promise<Dict> => {
+  for (const [key, value] of dict) {
+    if (isSecretKey(key)) continue;
+    const resolved = await resolve(value);
+    if (resolved !== value) dict.set(key, resolved);
+  }
+  return dict;
 };
 
 const pick = async (name: string, source: string): Promise<Backend> => {

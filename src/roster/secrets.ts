@@ -9,6 +9,8 @@ import { localFile } from './check.ts';
 import type { SecretKey, SecretSource } from './roster.ts';
 
 export type SecretReader = {
+  /** The value at an `sdb://` address; what is none of a known profile comes back as it is. */
+  readonly sdb: (uri: string) => Promise<Data>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ask: (question: {
     readonly host: string;
@@ -60,6 +62,7 @@ export class SecretStore {
     const [[way, value] = ['', null]] = source.node;
     if (way === 'env') return this.#fromEnv(value, source);
     if (way === 'file') return fromFile(String(value), source);
+    if (way === 'sdb') return this.#fromSdb(String(value), source);
     if (way === 'command') return fromCommand(value, source);
     const { what, words } = questions[key];
     return this.#reader.ask({
@@ -67,6 +70,12 @@ export class SecretStore {
       what,
       prompt: `${words} for ${host.user}@${host.host}: `,
     });
+  }
+
+  async #fromSdb(uri: string, source: SecretSource): Promise<Secret> {
+    const value = await this.#reader.sdb(uri);
+    if (typeof value === 'string' || typeof value === 'number') return new Secret(String(value));
+    throw failure('sdb', `There is no text at ${uri}.`, source);
   }
 
   #fromEnv(name: Data, source: SecretSource): Secret {

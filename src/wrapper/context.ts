@@ -6,6 +6,7 @@ import type { LogLevel } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { StateResults } from '../protocol/result.ts';
+import type { Sdb } from '../sdb/sdb.ts';
 import type { Matchers } from '../targeting/match.ts';
 
 /** What a function of the control node works with: one host's run. Made by `control/wrapper-context.ts`. */
@@ -17,6 +18,7 @@ export type WrapperContext = {
   /** tsalt.yaml as written. */
   readonly masterOpts: Dict;
   readonly config: Config;
+  readonly sdb: Sdb;
   /** Nodegroups as expressions, by name. */
   readonly nodegroups: Readonly<Record<string, string | readonly string[]>>;
   /** Matchers of the user's, for top files. */

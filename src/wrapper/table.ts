@@ -10,9 +10,11 @@ import { match } from './functions/match.ts';
 import { mine } from './functions/mine.ts';
 import { pillar } from './functions/pillar.ts';
 import { saltutil } from './functions/saltutil.ts';
+import { sdb } from './functions/sdb.ts';
 import { slsutil } from './functions/slsutil.ts';
 import { state } from './functions/state.ts';
 import { sysModule } from './functions/sys.ts';
+import { vault } from './functions/vault.ts';
 
 const modules: Readonly<Record<string, WrapperModule>> = {
   config,
@@ -24,9 +26,11 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   mine,
   pillar,
   saltutil,
+  sdb,
   slsutil,
   state,
   sys: sysModule(() => wrapperModules()),
+  vault,
 };
 
 /** The function of the control node with this name, if there is one. */

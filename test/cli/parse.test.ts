@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { openSdb } from '../../src/cli/open-sdb.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
 import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -17,9 +18,11 @@ const request = (argv: readonly string[], text = roster, config = ''): Promise<R
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'roster.yaml'), text);
   writeFileSync(join(dir, 'tsalt.yaml'), config);
+  const written = loadConfig({ cwd: dir, env: {} });
   return makeRequest({
     given: parseArguments(argv),
-    config: loadConfig({ cwd: dir, env: {} }),
+    config: written,
+    sdb: openSdb(written, {}),
     env: {},
     ask: () => Promise.reject(new Error('asked')),
   });

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openSdb } from '../../src/cli/open-sdb.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
@@ -130,6 +131,7 @@ const requestOf = (
     args: args.map(fill),
     kwargs: new Map([...kwargs].map(([key, value]) => [key, fillData(value, workspace)])),
     config,
+    sdb: openSdb(config, {}),
     hosts: [host],
     prepareHost: async one => one,
     ask: async () => {

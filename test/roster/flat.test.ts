@@ -170,7 +170,7 @@ test.each([
   ],
   [
     'a:\n  passwd: {envv: X}',
-    "The value of 'passwd' must be text or one of {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}.",
+    "The value of 'passwd' must be text or one of {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}, or an address sdb://PROFILE/KEY.",
     2,
     undefined,
   ],

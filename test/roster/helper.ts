@@ -29,6 +29,7 @@ export const load = (
     defaultsFile: '/project/tsalt.yaml',
     render: async (text, file) => loadYaml(text.replaceAll('{{ net }}', '10.0.0'), { file }),
     env: {},
+    resolve: async data => data,
   });
 
 /** The hosts of one flat roster by id. */

@@ -8,6 +8,7 @@ import { folder, load } from './helper.ts';
 const store = (env = {}, asked: string[] = []) =>
   new SecretStore({
     env,
+    sdb: async uri => uri,
     ask: async ({ prompt }) => {
       asked.push(prompt);
       return new Secret('typed');

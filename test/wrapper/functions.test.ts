@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { makeSite } from './site.ts';
 
-const one = makeSite(
+const one = await makeSite(
   {
     'tsalt.yaml': "nodegroups:\n  web: 'web*'\n  db: 'db*'\nour_key: {deep: 1}\n",
     'states/top.sls': "base:\n  '*': [a]\n",
@@ -68,7 +68,7 @@ test('a refreshed pillar is seen by every later look, a broken one keeps the old
 });
 
 test("a call's own pillar wins over the roots and survives a refresh", async () => {
-  const site = makeSite(
+  const site = await makeSite(
     { 'pillar/top.sls': "base:\n  '*': [p]\n", 'pillar/p.sls': 'a: sls\nb: sls\n' },
     { kwargs: { pillar: { a: 'cli' } } },
   );
@@ -81,7 +81,7 @@ test("a call's own pillar wins over the roots and survives a refresh", async () 
 
 test('pillar_opts shows the configuration under master; without it nothing is there', async () => {
   expect(await one.call('pillar.get', ['master'])).toBe('');
-  const site = makeSite({ 'tsalt.yaml': 'pillar_opts: true\nour_key: 1\n' });
+  const site = await makeSite({ 'tsalt.yaml': 'pillar_opts: true\nour_key: 1\n' });
   expect(await site.call('pillar.get', ['master:our_key'])).toBe(1);
   site.close();
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openSdb, resolveConfig } from '../../src/cli/open-sdb.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import { Site } from '../../src/control/site.ts';
@@ -11,9 +12,13 @@ import type { Peer } from '../../src/protocol/peer.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 
 /** One host's side on the control node, over files of its own and without any connection. */
-export const makeSite = (
+export const makeSite = async (
   files: Readonly<Record<string, string>>,
-  { grains = {}, kwargs = {} }: { grains?: PlainDict; kwargs?: PlainDict } = {},
+  {
+    grains = {},
+    kwargs = {},
+    env = {},
+  }: { grains?: PlainDict; kwargs?: PlainDict; env?: Record<string, string> } = {},
 ) => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-site-'));
   const write = (texts: Readonly<Record<string, string>>): void => {
@@ -23,8 +28,10 @@ export const makeSite = (
     }
   };
   write({ 'tsalt.yaml': '', 'states/.keep': '', 'pillar/.keep': '', ...files });
-  const config = loadConfig({ cwd: dir, env: {} });
-  const request = { config, kwargs: toDict(kwargs), options: { test: false } } as Request;
+  const written = loadConfig({ cwd: dir, env: {} });
+  const sdb = openSdb(written, env);
+  const config = await resolveConfig(written, sdb);
+  const request = { config, sdb, kwargs: toDict(kwargs), options: { test: false } } as Request;
   const site = new Site(
     {
       request,

@@ -1,0 +1,40 @@
+import type { Config } from '../config/config.ts';
+import { type Data, type Dict, isDict, toData, toPlain } from '../data/value.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+import { isSdbSetting, Sdb } from '../sdb/sdb.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The stores that the configuration names; nothing is opened before an address is asked for. */
+export const openSdb = (config: Config, env: Env): Sdb =>
+  new Sdb({
+    options: config.options,
+    dir: config.dir,
+    env,
+    decrypt: async data => {
+      const { decryptGpg } = await import('../render/gpg.ts');
+      return decryptGpg(data, config.options, 'sdb');
+    },
+  });
+
+/**
+ * The configuration with its `sdb://` addresses replaced by their values. Profiles and the
+ * settings of Vault are taken out: neither templates nor hosts learn how stores are opened.
+ */
+export const resolveConfig = async (config: Config, sdb: Sdb): Promise<Config> => {
+  const options: Dict = new Map(
+    [...config.options].filter(([name, value]) => !isSdbSetting(String(name), value)),
+  );
+  if (!sdb.isUsed) return { ...config, options };
+  return {
+    ...config,
+    options: (await sdb.resolve(options)) as Dict,
+    ssh_minion_opts: await resolvePlain(sdb, config.ssh_minion_opts),
+    ext_pillar: await Promise.all(config.ext_pillar.map(entry => resolvePlain(sdb, entry))),
+  };
+};
+
+const resolvePlain = async (sdb: Sdb, dict: PlainDict): Promise<PlainDict> => {
+  const resolved: Data = await sdb.resolve(toData(dict));
+  return isDict(resolved) ? (toPlain(resolved) as PlainDict) : dict;
+};

@@ -1,0 +1,21 @@
+import type { Data, Dict } from '../data/value.ts';
+import type { Vault } from './vault.ts';
+
+/** What a driver may use of the control node. */
+export type SdbWorld = {
+  /** The project folder: relative paths start there. */
+  readonly dir: string;
+  /** The environment that `env` reads; what `sdb.set` writes lasts for this run. */
+  readonly env: Map<string, string>;
+  /** Decrypts PGP messages in data, for `yaml` with `gpg: true`. */
+  readonly decrypt: (data: Data) => Promise<Data>;
+  readonly vault: () => Promise<Vault>;
+};
+
+/** One kind of store. Its profile is the mapping of the configuration that names it. */
+export type SdbDriver = {
+  /** Null: there is nothing under this key. */
+  readonly get: (key: string, profile: Dict, world: SdbWorld) => Promise<Data>;
+  readonly set?: (key: string, value: Data, profile: Dict, world: SdbWorld) => Promise<boolean>;
+  readonly delete?: (key: string, profile: Dict, world: SdbWorld) => Promise<boolean>;
+};

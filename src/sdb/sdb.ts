@@ -1,0 +1,182 @@
+import { randomInt } from 'node:crypto';
+import { type Data, type Dict, isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { SdbDriver, SdbWorld } from './driver.ts';
+import { looksLikeSdb, parseSdbUri } from './uri.ts';
+import { openVault, type Vault } from './vault.ts';
+
+const drivers: Readonly<Record<string, () => Promise<SdbDriver>>> = {
+  env: async () => (await import('./drivers/env.ts')).envDriver,
+  file: async () => (await import('./drivers/file.ts')).fileDriver,
+  cmd: async () => (await import('./drivers/cmd.ts')).cmdDriver,
+  yaml: async () => (await import('./drivers/yaml.ts')).yamlDriver,
+  vault: async () => (await import('./drivers/vault.ts')).vaultDriver,
+};
+
+export type SdbSettings = {
+  /** tsalt.yaml as written: profiles and the settings of `vault`. */
+  readonly options: Dict;
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly decrypt: SdbWorld['decrypt'];
+};
+
+/** Is this option of tsalt.yaml a profile of sdb, or what stores are opened with? */
+export const isSdbSetting = (name: string, value: Data): boolean =>
+  name === 'vault' || driverOf(value) !== undefined;
+
+const driverOf = (profile: Data | undefined): string | undefined => {
+  const driver = isDict(profile) ? profile.get('driver') : undefined;
+  return typeof driver === 'string' && Object.hasOwn(drivers, driver) ? driver : undefined;
+};
+
+/**
+ * Salt's small stores of values, mostly secrets: `sdb://profile/key`. They are opened on the
+ * control node only, and each address is read once in a run. No error shows a value.
+ */
+export class Sdb {
+  readonly #options: Dict;
+  readonly #world: SdbWorld;
+  readonly #known = new Map<string, Promise<Data>>();
+  #vault: Promise<Vault> | undefined;
+
+  constructor({ options, dir, env, decrypt }: SdbSettings) {
+    this.#options = new Map(
+      [...options].filter(([name, value]) => isSdbSetting(String(name), value)),
+    );
+    const defined = Object.entries(env).filter(([, value]) => value !== undefined);
+    this.#world = {
+      dir,
+      env: new Map(defined as [string, string][]),
+      decrypt,
+      vault: () => this.vault(),
+    };
+  }
+
+  /** Is there any profile at all? Without one no address means anything. */
+  get isUsed(): boolean {
+    return [...this.#options.values()].some(value => driverOf(value) !== undefined);
+  }
+
+  /** Vault as the option `vault` describes it; logged in to once in a run. */
+  vault(): Promise<Vault> {
+    this.#vault ??= this.resolve(this.#options.get('vault') ?? new Map()).then(settings =>
+      openVault(settings, this.#world),
+    );
+    return this.#vault;
+  }
+
+  /**
+   * The value at an address; null where the store has none. What is no address of a known
+   * profile comes back as it is, or is an error with `strict`.
+   */
+  async get(uri: Data, strict = false): Promise<Data> {
+    const found = this.#find(uri);
+    if (typeof found !== 'string') {
+      const known = this.#known.get(uri as string);
+      if (known !== undefined) return known;
+      const value = this.#use(uri as string, async () =>
+        (await found.load()).get(found.key, found.profile, this.#world),
+      );
+      this.#known.set(uri as string, value);
+      return value;
+    }
+    if (strict) throw new TsaltError('sdb-uri', found, { kind: 'usage' });
+    return uri;
+  }
+
+  /** Writes a value; false for what is no address of a known profile. */
+  async set(uri: Data, value: Data): Promise<boolean> {
+    const found = this.#find(uri);
+    if (typeof found === 'string') return false;
+    this.#known.delete(uri as string);
+    return this.#use(uri as string, async () => {
+      const { set } = await found.load();
+      if (set) return set(found.key, value, found.profile, this.#world);
+      throw new Error(`the driver ${found.driver} cannot write`);
+    });
+  }
+
+  /** Removes a value; false for what is no address of a known profile. */
+  async delete(uri: Data): Promise<boolean> {
+    const found = this.#find(uri);
+    if (typeof found === 'string') return false;
+    this.#known.delete(uri as string);
+    return this.#use(uri as string, async () => {
+      const { delete: remove } = await found.load();
+      if (remove) return remove(found.key, found.profile, this.#world);
+      throw new Error(`the driver ${found.driver} cannot delete`);
+    });
+  }
+
+  /**
+   * The value at an address; a random text is made and stored where there is none. Without
+   * `store` (test mode) it is made, but lasts for this run only.
+   */
+  async getOrSetHash(
+    uri: Data,
+    { length, chars, store }: { length: number; chars: string; store: boolean },
+  ): Promise<Data> {
+    if (!looksLikeSdb(uri)) return false;
+    if (!(length >= 1) || chars === '')
+      throw new TsaltError('arguments', 'sdb.get_or_set_hash needs a length and characters.', {
+        kind: 'usage',
+      });
+    const known = await this.get(uri);
+    if (known !== null && known !== '') return known;
+    const made = Array.from({ length }, () => chars[randomInt(chars.length)]).join('');
+    if (store) await this.set(uri, made);
+    else this.#known.set(uri, Promise.resolve(made));
+    return made;
+  }
+
+  /** A copy of the data with every address of a known profile replaced by its value. */
+  async resolve(data: Data, allowed: (uri: string) => boolean = () => true): Promise<Data> {
+    if (typeof data === 'string') return allowed(data) ? this.get(data) : data;
+    if (Array.isArray(data)) {
+      const list: Data[] = [];
+      for (const item of data) list.push(await this.resolve(item, allowed));
+      return list;
+    }
+    if (!isDict(data)) return data;
+    for (const [key, value] of data) {
+      const resolved = await this.resolve(value, allowed);
+      if (resolved !== value) data.set(key, resolved);
+    }
+    return data;
+  }
+
+  /** Profile and driver of an address, or what is wrong with it. */
+  #find(uri: Data):
+    | string
+    | {
+        readonly key: string;
+        readonly profile: Dict;
+        readonly driver: string;
+        readonly load: () => Promise<SdbDriver>;
+      } {
+    if (!looksLikeSdb(uri)) return 'An address of sdb must start with "sdb://".';
+    const parts = parseSdbUri(uri);
+    if (parts === undefined)
+      return `The sdb address '${uri}' must have a profile and a key: sdb://PROFILE/KEY.`;
+    const profile = this.#options.get(parts.profile);
+    const driver = driverOf(profile);
+    const load = driver === undefined ? undefined : drivers[driver];
+    if (!isDict(profile) || driver === undefined || load === undefined)
+      return `The configuration has no sdb profile '${parts.profile}' (a mapping with 'driver': ${Object.keys(drivers).join(', ')}).`;
+    return { key: parts.key, profile, driver, load };
+  }
+
+  async #use<T>(uri: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof TsaltError && error.code === 'sdb') throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TsaltError('sdb', `${uri} cannot be used: ${reason.replace(/\.$/, '')}.`, {
+        kind: 'usage',
+        cause: error,
+      });
+    }
+  }
+}
