@@ -66,6 +66,20 @@ test('ssh_auth.present adds a key once and changes its options', async () => {
   expect(host.file('keys')).toBe('');
 });
 
+test('ssh_auth predicts keys of a user whom an earlier state will add, and fails without test mode', async () => {
+  const user = 'nobody-here-yet';
+  const name = `ssh-ed25519 ${key} anna@laptop`;
+  const predicted = { result: null, changes: {} };
+  expect(await host.test('ssh_auth.present', name, user)).toMatchObject({
+    ...predicted,
+    comment: `Key ${key} for user ${user} is set to be added`,
+  });
+  expect(await host.test('ssh_auth.manage', 'all', [name], user)).toMatchObject(predicted);
+  await expect(host.state('ssh_auth.present', name, user)).rejects.toThrow(
+    `User ${user} does not exist`,
+  );
+});
+
 test('ssh_auth refuses text that is no key', async () => {
   const options = { config: `${host.root}/keys` };
   expect(

@@ -51,10 +51,13 @@ export const present = async (
   }
   const lines: string[] = [];
   let pending = false;
+  const toCome = Boolean(__opts__.test) && (await isMissing(user));
   for (const { key, ...about } of keys) {
     const args = [about.enc, about.comment, about.options];
     if (__opts__.test) {
-      const status: string = await __salt__['ssh.check_key']?.(user, key, ...args, { config });
+      const status: string = toCome
+        ? 'add'
+        : await __salt__['ssh.check_key']?.(user, key, ...args, { config });
       pending ||= status !== 'exists';
       lines.push(
         status === 'exists'
@@ -158,7 +161,8 @@ export const manage = async (
   const ret = newReturn(name);
   const comments: string[] = [];
   const wanted = ssh_keys.map(key => keyOf(key, { enc, comment, options }).key);
-  const existing: object = await __salt__['ssh.auth_keys']?.(user, { config });
+  const toCome = Boolean(__opts__.test) && (await isMissing(user));
+  const existing: object = toCome ? {} : await __salt__['ssh.auth_keys']?.(user, { config });
   const results: StateReturn[] = [];
   for (const key of Object.keys(existing).filter(each => !wanted.includes(each)))
     results.push(await absent(key, user, { config }));
@@ -170,6 +174,12 @@ export const manage = async (
     if (result === false || ret.result === true) ret.result = result;
   }
   return { ...ret, comment: comments.join('\n') };
+};
+
+// A prediction for a new machine: a state before this one may be about to add the user.
+const isMissing = async (user: string): Promise<boolean> => {
+  const info: object = (await __salt__['user.info']?.(user)) ?? {};
+  return Object.keys(info).length === 0;
 };
 
 const wantedKeys = async (name: string, options: KeyOptions): Promise<AuthorizedKey[]> => {
