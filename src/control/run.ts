@@ -15,7 +15,7 @@ import { checkCall } from './check-call.ts';
 import { runHost } from './host.ts';
 import { type OwnModules, ownModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
-import { pickTargets } from './targets.ts';
+import { pickTargets, unknownNames } from './targets.ts';
 import { timeLimit } from './time-limit.ts';
 
 /**
@@ -32,6 +32,13 @@ export const run = async (
   if (hosts.length === 0) throw noTarget(request);
   const shared = share(request, emit);
   if (request.raw === undefined) await checkModules(request, shared);
+  for (const name of unknownNames(request))
+    emit({
+      type: 'log',
+      level: 'warning',
+      module: 'target',
+      message: `The list names '${name}', which no roster has; it is left out.`,
+    });
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   const transport = openTransport(transportOptions(request, emit));
   const results: HostResult[] = [];

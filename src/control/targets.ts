@@ -41,3 +41,13 @@ export const pickTargets = (
       ),
   };
 };
+
+/**
+ * Names of a list target that no roster has. A glob that matches less than hoped is ordinary; a
+ * host that was named and silently left out is not.
+ */
+export const unknownNames = ({ target, targetType, hosts }: Request): readonly string[] => {
+  if (targetType !== 'list') return [];
+  const known = new Set(hosts.map(({ id }) => id));
+  return target.split(',').filter(name => !known.has(name));
+};

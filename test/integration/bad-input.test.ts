@@ -150,3 +150,9 @@ test('no host matches', async () => {
       "tsalt-ssh: No host of the roster matches the glob target 'db*'.\nThe roster has: web1 (tsalt-ssh '*' -H lists them).\n",
   });
 });
+
+test('a list names a host that no roster has: the others run, and it is said', async () => {
+  const { code, stdout, stderr } = await project.run('-L', 'web1,web9', 'test.ping');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'web1:\n    True\n' });
+  expect(stderr).toContain("The list names 'web9', which no roster has; it is left out.");
+});
