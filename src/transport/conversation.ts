@@ -12,6 +12,9 @@ import type { Channel, Connection, Exit } from './transport.ts';
 
 const keptStderr = 64 * 1024;
 
+/** Milliseconds that a command has to end after its last word. */
+const patience = 500;
+
 /**
  * One command on a host, seen from here: waits for what it says amid the login shell's noise,
  * gives sudo its password, and then hands the streams over to whoever speaks frames.
@@ -113,6 +116,20 @@ export class Conversation {
   /** Resolves with the reason when the command is over, however it came. */
   get ended(): Promise<unknown> {
     return this.#over;
+  }
+
+  /**
+   * Lets a command that has said its last word end before the next one begins: dropbear may
+   * close a new channel when a process of an old one ends (its issue 321).
+   */
+  async settle(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, patience);
+    });
+    await Promise.race([this.channel.exited, late]);
+    clearTimeout(timer);
+    this.close(undefined);
   }
 
   /** Ends the command and everything that waits for it. */

@@ -50,10 +50,10 @@ export const runPreFlight = async (options: PreFlightOptions): Promise<void> => 
   const conversation = new Conversation(connection, channel, become);
   try {
     const first = wordOf(host, await conversation.next(host.timeout, signal));
-    if (first === 'DONE before') return;
+    if (first === 'DONE before') return await conversation.settle();
     await conversation.write(bytes);
     const last = wordOf(host, await conversation.next(longestScript, signal));
-    if (last === 'DONE 0') return;
+    if (last === 'DONE 0') return await conversation.settle();
     const output = [conversation.noise, conversation.stderr].filter(text => text !== '');
     throw new TsaltError(
       'pre-flight-failed',

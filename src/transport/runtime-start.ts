@@ -4,7 +4,7 @@ import type { Become } from './become.ts';
 import { Conversation } from './conversation.ts';
 import { cancelled, readable } from './faults.ts';
 import { greetingFault, platformOf } from './greeting.ts';
-import { artifactFrame, type LoaderConfig, loaderSource } from './loader.ts';
+import { artifactFrame, type LoaderConfig, loaderWord } from './loader.ts';
 import type { Platform } from './node-source.ts';
 import { checkHello, loaderFault, noHello } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
@@ -52,13 +52,13 @@ export class RuntimeStart {
       if (sent) this.#sendEarly(conversation);
       for (;;) {
         const said = await conversation.next(seconds, signal);
-        if (said.by === 'shell') return { platform: platformOf(host, said) };
+        if (said.by === 'shell' || said.value.need === 'node') {
+          const platform = platformOf(host, said);
+          await conversation.settle();
+          return { platform };
+        }
         const { value } = said;
         if (value.error !== undefined) throw loaderFault(host, value);
-        if (value.need === 'node') {
-          conversation.close(undefined);
-          return { platform: platformOf(host, said) };
-        }
         if (!sent) this.#sendEarly(conversation);
         sent = true;
         if (value.need === 'artifact') await this.#sendArtifact(conversation);
@@ -87,7 +87,7 @@ export class RuntimeStart {
     const base64 = (text: string): string => `'${Buffer.from(text).toString('base64')}'`;
     return become.wrap(
       shCommand(findNode, [
-        base64(loaderSource),
+        `'${loaderWord}'`,
         base64(JSON.stringify(config)),
         quoteWord(host.thin_dir ?? '', 'thin_dir'),
         `'${this.#suffix}'`,

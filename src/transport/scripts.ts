@@ -22,7 +22,7 @@ for f in /lib/ld-musl-*; do [ -e "$f" ] && [ $l = none ] && l=musl; done
 `;
 
 /**
- * `$1` loader and `$2` its config, in base64; `$3` thin_dir, `$4` suffix of the workspace,
+ * `$1` loader, `$2` its config in base64; `$3` thin_dir, `$4` suffix of the workspace,
  * `$5` node_bin, `$6` set_path. A Node that we brought is only run from a directory that is
  * ours alone.
  */
@@ -49,7 +49,7 @@ echo
 echo "TSALT1-NONODE $(uname -s) $(uname -m) $l"
 exit 0
 fi
-exec "$n" -e "eval((Buffer.allocUnsafe?Buffer.from:Buffer)(process.argv[1],process.argv[2]).toString())" "$1" base64 "$2"
+exec "$n" -e "eval(decodeURIComponent(process.argv[1]))" "$1" "$2"
 `;
 
 /** Finds `$p`, the first place of `$1` thin_dir with suffix `$2` that can take and run a Node. */

@@ -67,6 +67,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
     }
     if (!pty) channel.stdin.end();
     expectWord(host, await conversation.next(unpackSeconds, signal), 'DONE');
+    await conversation.settle();
   } finally {
     conversation.close(undefined);
   }
@@ -88,10 +89,11 @@ const pulled = async (options: UploadOptions, mirror: Mirror): Promise<boolean> 
   try {
     const said = await conversation.next(downloadSeconds, signal);
     const [word, reason] = said.by === 'shell' ? said.words : [];
-    if (word === 'FAILED' && reason === 'fetch') return false;
     if (word === 'FAILED' && reason === 'hash') throw wrongMirror(host, mirror);
-    expectWord(host, said, 'DONE');
-    return true;
+    const fetched = word !== 'FAILED' || reason !== 'fetch';
+    if (fetched) expectWord(host, said, 'DONE');
+    await conversation.settle();
+    return fetched;
   } finally {
     conversation.close(undefined);
   }

@@ -105,7 +105,11 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-const answers = async (port: number, child: ChildProcess, log: () => string): Promise<void> => {
+export const answers = async (
+  port: number,
+  child: ChildProcess,
+  log: () => string,
+): Promise<void> => {
   for (let tries = 0; tries < 100; tries++) {
     if (child.exitCode !== null) break;
     const open = await new Promise<boolean>(resolve => {

@@ -9,12 +9,13 @@ import type { TransportOptions } from '../../src/transport/transport.ts';
 import { startTestHost, type TestHost } from '../helpers/hosts.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
+const commands: string[] = [];
 let target: TestHost;
 let artifact: Awaited<ReturnType<typeof tinyArtifact>>;
 
 beforeAll(async () => {
   artifact = await tinyArtifact();
-  target = await startTestHost();
+  target = await startTestHost({ onExec: command => commands.push(command) });
 });
 afterAll(() => target.close());
 
@@ -85,4 +86,15 @@ test('the workspace and all in it are private, and the artifact is there by its 
   expect(statSync(dir).mode & 0o777).toBe(0o700);
   for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
   expect(readFileSync(join(dir, `${artifact.sha256}.js`)).equals(artifact.text)).toBe(true);
+});
+
+test('the command that starts a runtime is short enough for dropbear, with words to spare', async () => {
+  const { done } = await open({
+    ...target.host,
+    thin_dir: join(target.home, 'ws'),
+    cmd_umask: '0022',
+  });
+  done();
+  expect(commands.at(-1)).toContain('TSALT1-NONODE');
+  expect(commands.at(-1)?.length).toBeLessThan(8500);
 });

@@ -23,7 +23,7 @@ export const connectionOf = (
   return {
     host,
     transport: 'ssh2',
-    exec: (command, options) => exec(client, where, command, options, () => lost),
+    exec: (command, options) => exec(client, where, command, options, () => lost, 3),
     forward: (to, port) =>
       new Promise((resolve, reject) => {
         client.forwardOut('127.0.0.1', 0, to, port, (error, stream) =>
@@ -40,15 +40,27 @@ export const connectionOf = (
   };
 };
 
+/**
+ * Runs a command. A channel that is closed before the command was taken is asked for again: some
+ * releases of dropbear close one when a process of another ends at that moment (its issue 321).
+ */
 const exec = (
   client: Client,
   where: string,
   command: string,
   options: ExecOptions | undefined,
   lost: () => Error | undefined,
+  tries: number,
 ): Promise<Channel> =>
   new Promise((resolve, reject) => {
-    const refused = (error: Error): void => reject(lost() ?? channelRefused(where, error));
+    const refused = (error: Error): void => {
+      if (lost() !== undefined || tries <= 1 || !/^Unable to exec/.test(error.message))
+        reject(lost() ?? channelRefused(where, error));
+      else
+        setTimeout(() => {
+          exec(client, where, command, options, lost, tries - 1).then(resolve, reject);
+        }, 100);
+    };
     try {
       client.exec(command, options?.pty ? { pty: rawTerminal } : {}, (error, channel) => {
         if (error) refused(error);
