@@ -1,19 +1,7 @@
+import { requisiteKeywords as names } from '../protocol/state-keywords.ts';
+
 /** Requisites as a state carries them: extending one adds to its list. */
-export const requisiteKeywords: ReadonlySet<unknown> = new Set([
-  'onchanges',
-  'onchanges_any',
-  'onfail',
-  'onfail_any',
-  'onfail_all',
-  'onfail_stop',
-  'prereq',
-  'prerequired',
-  'watch',
-  'watch_any',
-  'require',
-  'require_any',
-  'listen',
-]);
+export const requisiteKeywords: ReadonlySet<unknown> = new Set(names);
 
 /** Requisites that say something about another state. */
 export const requisiteInKeywords: ReadonlySet<unknown> = new Set([
