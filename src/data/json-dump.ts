@@ -5,6 +5,8 @@ export type JsonDumpOptions = {
   /** Spaces per level; absent: everything on one line, `, ` and `: ` between. */
   readonly indent?: number | undefined;
   readonly sortKeys?: boolean;
+  /** Between items, and between a key and its value. Default `, ` (`,` with `indent`) and `: `. */
+  readonly separators?: readonly [string, string] | undefined;
   /** Write everything beyond ASCII as `\uXXXX`. */
   readonly ascii?: boolean;
 };
@@ -28,7 +30,8 @@ const write = (data: Data, options: JsonDumpOptions, depth: number): string => {
   const { indent } = options;
   const open = indent === undefined ? '' : `\n${' '.repeat(indent * (depth + 1))}`;
   const close = indent === undefined ? '' : `\n${' '.repeat(indent * depth)}`;
-  const comma = indent === undefined ? ', ' : `,${open}`;
+  const [between, colon] = options.separators ?? [indent === undefined ? ', ' : ',', ': '];
+  const comma = `${between}${open}`;
   if (Array.isArray(data)) {
     if (data.length === 0) return '[]';
     return `[${open}${data.map(item => write(item, options, depth + 1)).join(comma)}${close}]`;
@@ -36,7 +39,7 @@ const write = (data: Data, options: JsonDumpOptions, depth: number): string => {
   if (data.size === 0) return '{}';
   const pairs = entries(data, options.sortKeys ?? false).map(
     ([key, value]) =>
-      `${jsonString(keyName(key), options.ascii ?? false)}: ${write(value, options, depth + 1)}`,
+      `${jsonString(keyName(key), options.ascii ?? false)}${colon}${write(value, options, depth + 1)}`,
   );
   return `{${open}${pairs.join(comma)}${close}}`;
 };

@@ -3,6 +3,7 @@ import type { FilterTable } from './filter.ts';
 import { formatFilters } from './format.ts';
 import { hashFilters } from './hash.ts';
 import { listFilters } from './list.ts';
+import { networkFilters } from './network.ts';
 import { textFilters } from './text.ts';
 
 /** Salt's filters under Salt's names, for all template languages. */
@@ -12,4 +13,5 @@ export const saltFilters: FilterTable = {
   ...listFilters,
   ...dictFilters,
   ...hashFilters,
+  ...networkFilters,
 };

@@ -1,5 +1,4 @@
 import { createHash, createHmac, randomInt } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { Data } from '../../data/value.ts';
 import { type FilterTable, listOf, textOf } from './filter.ts';
 
@@ -8,7 +7,7 @@ const digest =
   (value: Data): Data =>
     createHash(algorithm).update(textOf(value)).digest('hex');
 
-/** Hashes, codes, addresses and chance. */
+/** Hashes, codes and chance. */
 export const hashFilters: FilterTable = {
   md5: { params: [], run: digest('md5') },
   sha1: { params: [], run: digest('sha1') },
@@ -31,23 +30,6 @@ export const hashFilters: FilterTable = {
     run: value => Buffer.from(textOf(value), 'base64').toString('utf8'),
   },
   uuid: { params: [], run: value => uuid5(textOf(value)) },
-  is_ip: { params: [], run: value => isIP(address(value)) !== 0 },
-  is_ipv4: { params: [], run: value => isIP(address(value)) === 4 },
-  is_ipv6: { params: [], run: value => isIP(address(value)) === 6 },
-  ipwrap: {
-    params: [],
-    run: value => (Array.isArray(value) ? value.map(wrapAddress) : wrapAddress(value)),
-  },
-  network_size: {
-    params: [],
-    run: value => {
-      const [host = '', bits] = textOf(value).split('/');
-      const width = isIP(host) === 4 ? 32 : isIP(host) === 6 ? 128 : 0;
-      if (width === 0) return null;
-      const size = 2n ** BigInt(width - Number(bits ?? width));
-      return Number.isSafeInteger(Number(size)) ? Number(size) : size;
-    },
-  },
   random_hash: {
     params: ['hash_type'],
     run: (value, type = 'md5') =>
@@ -72,11 +54,6 @@ export const hashFilters: FilterTable = {
     run: (value, seed) => shuffle(listOf(value, 'random_shuffle'), seed),
   },
 };
-
-const address = (value: Data): string => textOf(value).split('/', 1)[0] ?? '';
-
-const wrapAddress = (value: Data): Data =>
-  isIP(textOf(value)) === 6 ? `[${textOf(value)}]` : value;
 
 /** Salt's own name space for `|uuid`. */
 const saltSpace = '91633ebf1c865e33935a28061f4b480e';

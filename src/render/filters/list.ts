@@ -2,6 +2,7 @@ import { dumpJson } from '../../data/json-dump.ts';
 import { traverse } from '../../data/traverse.ts';
 import { type Data, Float, isDict } from '../../data/value.ts';
 import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
+import { searchData } from './jmespath/search.ts';
 
 /** Filters on lists and dicts. */
 export const listFilters: FilterTable = {
@@ -49,6 +50,7 @@ export const listFilters: FilterTable = {
       return typeof found === 'symbol' ? otherwise : found;
     },
   },
+  json_query: { params: ['expr'], run: (value, expr) => searchData(value, textOf(expr)) },
   sorted_ignorecase: {
     params: [],
     run: value =>

@@ -1,0 +1,70 @@
+import type { Data } from '../../../data/value.ts';
+import { JsonReader } from '../../json-reader.ts';
+
+export type Token = {
+  /** An operator as it is written, or `name`, `number`, `literal`, `end`. */
+  readonly kind: string;
+  /** Of names, numbers and literals. */
+  readonly value: Data;
+  /** A name in quotes is no function. */
+  readonly isQuoted?: boolean;
+  readonly at: number;
+};
+
+const pattern =
+  /\s*(?:(?<name>[A-Za-z_]\w*)|(?<number>-?\d+)|(?<quoted>"(?:\\.|[^"\\])*")|(?<raw>'(?:\\.|[^'\\])*')|(?<json>`(?:\\.|[^`\\])*`)|(?<operator>\[\?|\[\]|\|\||&&|[!=<>]=|[.*@&|()[\]{},:!<>]))/suy;
+
+/** @throws TypeError for what is no part of JMESPath. */
+export const tokenize = (text: string): Token[] => {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (text.slice(at).trim() !== '') {
+    pattern.lastIndex = at;
+    const groups = pattern.exec(text)?.groups;
+    if (!groups) throw fault(text, at + (/\S/.exec(text.slice(at))?.index ?? 0));
+    tokens.push(tokenOf(groups, text, at));
+    at = pattern.lastIndex;
+  }
+  tokens.push({ kind: 'end', value: null, at: text.length });
+  return tokens;
+};
+
+const tokenOf = (groups: Record<string, string | undefined>, text: string, at: number): Token => {
+  const { name, number, quoted, raw, json, operator = '' } = groups;
+  if (name !== undefined) return { kind: 'name', value: name, at };
+  if (number !== undefined) return { kind: 'number', value: Number(number), at };
+  if (quoted !== undefined)
+    return { kind: 'name', value: jsonOf(quoted, text, at), isQuoted: true, at };
+  if (raw !== undefined)
+    return { kind: 'literal', value: raw.slice(1, -1).replaceAll("\\'", "'"), at };
+  if (json !== undefined) {
+    const source = json.slice(1, -1).replaceAll('\\`', '`');
+    return { kind: 'literal', value: literalOf(source, text, at), at };
+  }
+  return { kind: operator, value: null, at };
+};
+
+/** A text without quotes is taken as it is, as older JMESPath had it. */
+const literalOf = (source: string, text: string, at: number): Data => {
+  try {
+    return new JsonReader(source).read();
+  } catch {
+    return jsonOf(`"${source.trimStart()}"`, text, at);
+  }
+};
+
+const jsonOf = (source: string, text: string, at: number): Data => {
+  try {
+    return new JsonReader(source).read();
+  } catch {
+    throw fault(text, at);
+  }
+};
+
+/** The fault of a query, at a place of it. */
+export const fault = (text: string, at: number): TypeError =>
+  new TypeError(
+    at >= text.length
+      ? `the JMESPath query '${text}' is not complete`
+      : `the JMESPath query '${text}' makes no sense at '${text.slice(at).trim()}'`,
+  );
