@@ -1,49 +1,70 @@
 import { createContext, Script } from 'node:vm';
+import { translatePattern } from '../../data/python-pattern.ts';
 
 /**
- * A Python regular expression as JavaScript's: named groups, `\A`, `\Z`, inline flags.
- * Matching is by code point, as in Python.
+ * A Python regular expression as JavaScript's. Matching is by code point, as in Python.
  *
- * @throws TypeError for a pattern that JavaScript cannot express.
+ * @throws TypeError for a pattern that is broken or that JavaScript cannot express.
  */
 export const pythonRegex = (
   pattern: string,
-  flags: { ignorecase?: boolean; multiline?: boolean; sticky?: boolean; global?: boolean },
+  given: { ignorecase?: boolean; multiline?: boolean; sticky?: boolean; global?: boolean },
 ): RegExp => {
-  let letters = `${flags.ignorecase ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.sticky ? 'y' : ''}${flags.global ? 'g' : ''}`;
-  const inline = /^\(\?([aiLmsux]+)\)/.exec(pattern);
-  let source = inline ? pattern.slice(inline[0].length) : pattern;
-  for (const letter of inline?.[1] ?? '')
-    if ('ims'.includes(letter) && !letters.includes(letter)) letters += letter;
-  if (inline?.[1]?.includes('x'))
-    source = source.replace(/\\.|\s+|#.*$/gm, part => (part.startsWith('\\') ? part : ''));
-  source = source
-    .replace(/\(\?P</g, '(?<')
-    .replace(/\(\?P=(\w+)\)/g, '\\k<$1>')
-    .replace(/\\A/g, '(?<![\\s\\S])')
-    .replace(/\\Z/g, '(?![\\s\\S])');
+  const letters = `${given.ignorecase ? 'i' : ''}${given.multiline ? 'm' : ''}`;
   try {
-    return new RegExp(source, `${letters}u`);
-  } catch {
-    try {
-      return new RegExp(source, letters);
-    } catch (error) {
-      throw new TypeError(`'${pattern}' is no regular expression: ${(error as Error).message}`);
-    }
+    const { source, flags } = translatePattern(pattern, letters);
+    return new RegExp(source, `${flags}${given.sticky ? 'y' : ''}${given.global ? 'g' : ''}`);
+  } catch (error) {
+    const { message } = error as Error;
+    const reason = message.slice(message.lastIndexOf(': ') + 1).trim();
+    throw new TypeError(`'${pattern}' is no regular expression: ${reason}`);
   }
 };
 
-/** Python's replacement text: `\1`, `\g<1>`, `\g<name>`, `\n`; `$` means nothing. */
+const controls: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+};
+
+/**
+ * Python's replacement text: `\1`, `\g<1>`, `\g<name>`, `\n`; `$` means nothing.
+ *
+ * @throws TypeError for a backslash before any other letter.
+ */
 export const expandReplacement = (
   template: string,
   match: readonly (string | undefined)[],
   groups: Readonly<Record<string, string | undefined>> | undefined,
 ): string =>
-  template.replace(/\\(?:g<(\w+)>|(\d{1,2})|([nrt\\]))/g, (whole, name, digits, control) => {
-    const key: string | undefined = name ?? digits;
-    if (key !== undefined) return (/^\d+$/.test(key) ? match[Number(key)] : groups?.[key]) ?? '';
-    return { n: '\n', r: '\r', t: '\t', '\\': '\\' }[control as string] ?? whole;
-  });
+  template.replace(
+    /\\(?:g<(\w+)>|(0[0-7]{0,2})|([1-9]\d?)|([\s\S]?))/g,
+    (whole, name, octal, digits, char) => {
+      const key: string | undefined = name ?? digits;
+      if (key !== undefined) return groupOf(key, match, groups);
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
+      const control = controls[char as string];
+      if (control === undefined && /^[A-Za-z]?$/.test(char))
+        throw new TypeError(`bad escape ${whole} in the replacement '${template}'`);
+      return control ?? whole;
+    },
+  );
+
+const groupOf = (
+  key: string,
+  match: readonly (string | undefined)[],
+  groups: Readonly<Record<string, string | undefined>> | undefined,
+): string => {
+  const isNumber = /^\d+$/.test(key);
+  const isKnown = isNumber ? Number(key) < match.length : Object.hasOwn(groups ?? {}, key);
+  if (!isKnown) throw new TypeError(`the pattern has no group ${key}`);
+  return (isNumber ? match[Number(key)] : groups?.[key]) ?? '';
+};
 
 const find = new Script('Array.from(text.matchAll(regex))');
 const timeout = 2000;
