@@ -14,15 +14,15 @@ export type Chunks = { readonly chunks: Dict[]; readonly problems: readonly Prob
  * (salt.state.State.compile_high_data, order_chunks)
  */
 export const chunksOf = (high: High): Chunks => {
-  const chunks: Dict[] = [];
-  const problems: Problem[] = [];
+  const found: Found = { chunks: [], problems: [] };
   for (const [id, body] of high) {
     if (isOwnKey(id) || !isDict(body)) continue;
-    for (const [state, args] of body)
-      if (!isOwnKey(state) && Array.isArray(args))
-        addChunks({ chunks, problems }, id, body, state, args);
+    for (const state of body.keys()) {
+      const args = body.get(state);
+      if (!isOwnKey(state) && Array.isArray(args)) addChunks(found, id, body, state, args);
+    }
   }
-  return { chunks: inOrder(chunks), problems };
+  return { chunks: inOrder(found.chunks), problems: found.problems };
 };
 
 /** Chunks as they travel to the host. */
@@ -48,7 +48,8 @@ const addChunks = (
   for (const arg of args) {
     if (typeof arg === 'string') fun = arg;
     if (!isDict(arg)) continue;
-    for (const [key, value] of arg) {
+    for (const key of arg.keys()) {
+      const value = arg.get(key) as Data;
       if (key === 'names') names = [...(names ?? []), ...(Array.isArray(value) ? value : [])];
       // A state cannot say which module it is.
       else if (key === 'state') continue;

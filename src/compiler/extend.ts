@@ -25,9 +25,10 @@ export const reconcileExtend = (
   if (!Array.isArray(extensions)) return [];
   const excluded = excludedSls(high);
   const problems: Problem[] = [];
+  const context = { high, lookup, strict, excluded, grown: new Set<Data[]>(), problems };
   for (const extension of extensions)
     for (const [name, body] of isDict(extension) ? extension : [])
-      if (isDict(body)) problems.push(...extendOne({ high, lookup, strict, excluded }, name, body));
+      if (isDict(body)) extendOne(context, name, body);
   return problems;
 };
 
@@ -36,6 +37,9 @@ type Extending = {
   readonly lookup: Lookup;
   readonly strict: boolean;
   readonly excluded: ReadonlySet<Data>;
+  /** Lists made here may be added to in place; those a template wrote are copied first. */
+  readonly grown: Set<Data[]>;
+  readonly problems: Problem[];
 };
 
 const excludedSls = (high: High): ReadonlySet<Data> => {
@@ -46,25 +50,30 @@ const excludedSls = (high: High): ReadonlySet<Data> => {
   return new Set(names);
 };
 
-const extendOne = (context: Extending, name: DataKey, body: Dict): Problem[] => {
-  const { high, lookup, strict, excluded } = context;
-  const state = [...body.keys()].find(key => !isOwnKey(key));
+const extendOne = (context: Extending, name: DataKey, body: Dict): void => {
+  const { high, lookup, strict, excluded, problems } = context;
+  const state = firstState(body);
   if (typeof state !== 'string') {
     const message = `Extension of ID '${pyStr(name)}' in SLS '${pyStr(slsOf(body))}' names no state`;
-    return [problem(message, placeOf([body]), 'Below the ID stands the state it extends.')];
+    const hint = 'Below the ID stands the state it extends.';
+    problems.push(problem(message, placeOf([body]), hint));
+    return;
   }
   const known = high.get(name);
   const found =
     isDict(known) && known.has(state) ? [{ id: name, state }] : lookup.find(name, state, strict);
   const target = found.length === 1 ? found[0] : undefined;
   const extended = target && high.get(target.id);
-  if (!target || !isDict(extended)) return [missing(name, body, state)];
-  if (excluded.has(slsOf(body))) return [];
-  return [...body].flatMap(([key, args]) =>
-    isOwnKey(key) || typeof key !== 'string'
-      ? []
-      : extendState(context, { id: target.id, body: extended }, key, args, body),
-  );
+  if (!target || !isDict(extended)) problems.push(missing(name, body, state));
+  else if (!excluded.has(slsOf(body)))
+    for (const [key, args] of body)
+      if (!isOwnKey(key) && typeof key === 'string')
+        extendState(context, { id: target.id, body: extended }, key, args, body);
+};
+
+const firstState = (body: Dict): DataKey | undefined => {
+  for (const key of body.keys()) if (!isOwnKey(key)) return key;
+  return undefined;
 };
 
 const missing = (name: DataKey, body: Dict, state: string): Problem => {
@@ -80,66 +89,64 @@ const missing = (name: DataKey, body: Dict, state: string): Problem => {
 };
 
 const extendState = (
-  { high, lookup }: Extending,
+  context: Extending,
   target: { readonly id: DataKey; readonly body: Dict },
   state: string,
   run: Data,
   extension: Dict,
-): Problem[] => {
+): void => {
+  const { lookup, problems } = context;
   const known = target.body.get(state);
-  if (known === undefined) {
-    target.body.set(state, Array.isArray(run) ? copyOf(run) : run);
-    lookup.changed(target.id, state);
-    return [];
-  }
-  const list = (wrong: Data): wrong is Data[] => Array.isArray(wrong);
-  if (!list(known) || !list(run)) {
+  if (known !== undefined && !(Array.isArray(known) && Array.isArray(run))) {
     const message = `State '${pyStr(target.id)}' in SLS '${pyStr(slsOf(extension))}' is not formed as a list`;
-    return [problem(message, placeOf([extension], state))];
+    problems.push(problem(message, placeOf([extension], state)));
+    return;
   }
-  const problems = run.flatMap(arg => extendArgument(known, arg, target.id, extension));
-  high.set(target.id, target.body);
+  if (known === undefined) target.body.set(state, Array.isArray(run) ? [...run] : run);
+  else
+    for (const arg of run as Data[])
+      extendArgument(context, { args: known, id: target.id, extension }, arg);
   lookup.changed(target.id, state);
-  return problems;
 };
 
-const extendArgument = (args: Data[], arg: Data, id: DataKey, extension: Dict): Problem[] => {
-  const problems: Problem[] = [];
+/** The arguments that are extended, whose they are, and what extends them. */
+type Extended = { readonly args: Data[]; readonly id: DataKey; readonly extension: Dict };
+
+const extendArgument = (context: Extending, extended: Extended, arg: Data): void => {
+  const { args } = extended;
+  const key = isDict(arg) ? firstKey(arg) : undefined;
   let done = false;
-  for (const [index, old] of args.entries()) {
+  for (let index = 0; index < args.length; index += 1) {
+    const old = args[index] as Data;
     if (typeof arg === 'string' && typeof old === 'string') {
       args[index] = arg;
       done = true;
     } else if (isDict(arg) && isDict(old)) {
-      const key = firstKey(arg);
-      if (key !== undefined && key === firstKey(old)) {
+      const oldKey = firstKey(old);
+      if (key !== undefined && key === oldKey) {
         done = true;
-        if (!requisiteKeywords.has(key)) args[index] = arg;
-        else problems.push(...addRequisites(args, index, key, arg, id, extension));
-      } else if (key === 'name' && firstKey(old) === 'names') args[index] = arg;
+        if (requisiteKeywords.has(key)) addRequisites(context, extended, index, key, arg);
+        else args[index] = arg;
+      } else if (key === 'name' && oldKey === 'names') args[index] = arg;
     }
   }
   if (!done) args.push(arg);
-  return problems;
 };
 
-/** Lists made here may be added to in place; those a template wrote are copied first. */
-const grown = new WeakSet<object>();
-
 const addRequisites = (
-  args: Data[],
+  { grown, problems }: Extending,
+  { args, id, extension }: Extended,
   index: number,
   key: DataKey,
   arg: Dict,
-  id: DataKey,
-  extension: Dict,
-): Problem[] => {
+): void => {
   const old = args[index] as Dict;
   const more = arg.get(key);
   const known = old.get(key);
   if (!Array.isArray(more) || !Array.isArray(known)) {
     const message = `The ${pyStr(key)} statement in state '${pyStr(id)}' in SLS '${pyStr(slsOf(extension))}' needs to be formed as a list`;
-    return [problem(message, placeOf([extension, arg], key))];
+    problems.push(problem(message, placeOf([extension, arg], key)));
+    return;
   }
   if (grown.has(known)) for (const one of more) known.push(one);
   else {
@@ -149,7 +156,6 @@ const addRequisites = (
     copy.set(key, list);
     args[index] = copy;
   }
-  return [];
 };
 
 /**

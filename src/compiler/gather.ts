@@ -4,7 +4,7 @@ import { isDict } from '../data/value.ts';
 import { pyStr } from '../targeting/python-text.ts';
 import { canonical } from './canonical.ts';
 import type { High } from './high.ts';
-import { copyOf, emptyCopyOf, firstKey, grownBy, placeOf, problem, setFile } from './high.ts';
+import { copyOf, emptyCopyOf, firstKey, placeOf, problem, setFile } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';
 import type { Problem } from './problem.ts';
 
@@ -21,8 +21,8 @@ export type Gathered = { readonly high: High; readonly problems: readonly Proble
  * (salt.state.BaseHighState.render_highstate)
  */
 export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
-  const order = { next: 10_000, auto: options.autoOrder };
-  const parts = ownParts(tree, order.auto);
+  const order = { next: 10_000 };
+  const parts = ownParts(tree, { auto: options.autoOrder, split: splitter() });
   const shared = sharedIds(parts.values());
   const whole = newPart();
   for (const { asked, saltenv, loaded } of tree) {
@@ -44,7 +44,27 @@ const renameMissing = (one: Problem, asked: string, saltenv: string): Problem =>
     ? { ...one, message: `No matching sls found for '${asked}' in env '${saltenv}'` }
     : one;
 
-type Order = { next: number; readonly auto: boolean };
+type Order = { next: number };
+
+/** How states are read: with numbers for their order or without, function names once each. */
+type Reading = {
+  readonly auto: boolean;
+  readonly split: (name: string) => readonly [module: string, fun: string];
+};
+
+/** Thousands of states share a dozen functions: the parts of a name are the same two texts. */
+const splitter = (): Reading['split'] => {
+  const known = new Map<string, readonly [string, string]>();
+  return name => {
+    let parts = known.get(name);
+    if (!parts) {
+      const [module, fun = ''] = splitFunctionName(name);
+      parts = [module, fun];
+      known.set(name, parts);
+    }
+    return parts;
+  };
+};
 
 /** What one SLS declares, and the parts of what it includes. */
 type Part = {
@@ -69,12 +89,12 @@ const newPart = (): Part => ({
   problems: [],
 });
 
-const ownParts = (tree: SlsTree, auto: boolean): Map<LoadedSls, Part> => {
+const ownParts = (tree: SlsTree, reading: Reading): Map<LoadedSls, Part> => {
   const parts = new Map<LoadedSls, Part>();
   const open = tree.map(({ loaded }) => loaded);
   for (let one = open.pop(); one; one = open.pop()) {
     if (!('sls' in one)) continue;
-    parts.set(one, ownPart(one, auto));
+    parts.set(one, ownPart(one, reading));
     open.push(...one.includes);
   }
   return parts;
@@ -151,24 +171,23 @@ const assemble = (whole: Part): High => {
   return high;
 };
 
-const ownPart = (loaded: LoadedSls, auto: boolean): Part => {
+const ownPart = (loaded: LoadedSls, reading: Reading): Part => {
   const part = newPart();
   part.problems.push(...loaded.problems, ...loaded.includeProblems);
   const { data } = loaded;
   if (!isDict(data)) return part;
-  const source = copyOf(data);
-  if (loaded.includeProblems.length === 0) source.delete('include');
-  if (source.has('extend')) takeExtend(source, loaded, part);
-  if (source.has('exclude')) takeExclude(source, loaded, part);
-  for (const [id, body] of source)
-    part.states.set(id, declare(id, body, source, loaded, part, auto));
+  if (data.has('extend')) takeExtend(data, loaded, part);
+  if (data.has('exclude')) takeExclude(data, loaded, part);
+  const included = loaded.includeProblems.length === 0;
+  for (const [id, body] of data)
+    if (id !== 'extend' && id !== 'exclude' && !(included && id === 'include'))
+      part.states.set(id, declare(id, body, data, loaded, part, reading));
   return part;
 };
 
 const takeExtend = (source: Dict, loaded: LoadedSls, { extend, problems }: Part): void => {
   const written = source.get('extend') as Data;
   const at = placeOf([source], 'extend');
-  source.delete('extend');
   if (!isDict(written)) {
     const message = `Extension value in SLS '${loaded.sls}' is not a dictionary`;
     problems.push(problem(message, at, 'extend: maps IDs to what is changed in them.'));
@@ -195,7 +214,6 @@ const takeExtend = (source: Dict, loaded: LoadedSls, { extend, problems }: Part)
 const takeExclude = (source: Dict, loaded: LoadedSls, part: Part): void => {
   const written = source.get('exclude') as Data;
   const at = placeOf([source], 'exclude');
-  source.delete('exclude');
   if (Array.isArray(written)) {
     part.exclude = [...written];
     return;
@@ -214,15 +232,13 @@ const addOrigin = (body: Dict, { sls, saltenv }: LoadedSls): void => {
 
 /** `mod.fun: [args]` becomes `mod: [args, fun]`, at the end of the body. */
 const splitFunction = (body: Dict, key: string, args: readonly Data[]): void => {
-  const copy = copyOf(args as Data[]);
   if (!key.includes('.')) {
-    body.set(key, copy);
+    body.set(key, [...args]);
     return;
   }
   const [module, fun] = splitFunctionName(key) as [string, string];
   body.delete(key);
-  copy.push(fun);
-  body.set(module, copy);
+  body.set(module, [...args, fun]);
 };
 
 const declare = (
@@ -231,12 +247,12 @@ const declare = (
   source: Dict,
   loaded: LoadedSls,
   { problems, orders }: Part,
-  auto: boolean,
+  { auto, split }: Reading,
 ): Data => {
   const { sls, saltenv } = loaded;
   const own = auto ? orders : undefined;
   if (typeof body === 'string' && body.includes('.')) {
-    const [module, fun] = splitFunctionName(body) as [string, string];
+    const [module, fun] = split(body);
     return new Map<DataKey, Data>()
       .set('__sls__', sls)
       .set('__env__', saltenv)
@@ -250,15 +266,16 @@ const declare = (
   }
   const copy = emptyCopyOf(body);
   setFile(copy, loaded.file ?? sls);
-  const dotted: [string, Data[]][] = [];
-  for (const [key, args] of body) {
+  for (const key of body.keys()) {
+    const args = body.get(key) as Data;
     if (!isPlainKey(key) || !Array.isArray(args)) copy.set(key, args);
-    else if (key.includes('.')) dotted.push([key, args]);
-    else copy.set(key, complete(args, undefined, own));
+    else if (!key.includes('.')) copy.set(key, complete(args, undefined, own));
   }
   // In order of definition; modules written without a function count from the start.
-  for (const [key, args] of dotted) {
-    const [module, fun] = splitFunctionName(key) as [string, string];
+  for (const key of body.keys()) {
+    const args = body.get(key);
+    if (!isPlainKey(key) || !key.includes('.') || !Array.isArray(args)) continue;
+    const [module, fun] = split(key);
     if (copy.has(module)) {
       const message = `ID '${pyStr(id)}' in SLS '${sls}' contains multiple state declarations of the same type`;
       problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
@@ -273,13 +290,16 @@ const declare = (
 
 /** The arguments with the function and, where none is written, an `order` to be numbered. */
 const complete = (args: Data[], fun: string | undefined, orders: Dict[] | undefined): Data[] => {
-  const more: Data[] = fun === undefined ? [] : [fun];
-  if (orders && !args.some(arg => isDict(arg) && firstKey(arg) === 'order')) {
-    const order: Dict = new Map();
-    orders.push(order);
-    more.push(order);
-  }
-  return grownBy(args, more);
+  const order = orders && !hasOrder(args) ? (new Map() as Dict) : undefined;
+  if (order) orders?.push(order);
+  // `concat` makes lists of just the size: `push` and spreading reserve room for a dozen more.
+  if (fun === undefined) return order ? args.concat(order) : args.concat();
+  return order ? args.concat(fun, order) : args.concat(fun);
+};
+
+const hasOrder = (args: readonly Data[]): boolean => {
+  for (const arg of args) if (isDict(arg) && firstKey(arg) === 'order') return true;
+  return false;
 };
 
 const conflict = (id: DataKey, first: Data, second: Data): Problem => {

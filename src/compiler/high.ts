@@ -23,9 +23,9 @@ export const setFile = (node: Marked, file: string): void => {
 };
 
 /** A shallow copy that still knows where its original was written. */
-export const copyOf = <T extends Dict | Data[]>(node: T): T => {
-  const copy = (isDict(node) ? new Map(node) : [...(node as Data[])]) as T & Marked;
-  const from: Marked = node;
+export const copyOf = (node: Dict): Dict => {
+  const copy: Dict & Marked = new Map(node);
+  const from: Dict & Marked = node;
   copy[originalKey] = from[originalKey] ?? from;
   if (from[fileKey] !== undefined) copy[fileKey] = from[fileKey];
   return copy;
@@ -37,15 +37,6 @@ export const emptyCopyOf = (node: Dict): Dict => {
   const from: Dict & Marked = node;
   copy[originalKey] = from[originalKey] ?? from;
   return copy;
-};
-
-/** The list with further items, as a copy that knows where its original was written. */
-export const grownBy = (list: Data[], items: Data[]): Data[] => {
-  // `concat` makes lists of just the size: `push` would reserve room for a dozen more.
-  const grown: Data[] & Marked = list.concat(items);
-  const from: Data[] & Marked = list;
-  grown[originalKey] = from[originalKey] ?? from;
-  return grown;
 };
 
 const positionOf = (node: Marked, key: unknown): Position | undefined => {

@@ -56,11 +56,10 @@ export class Lookup {
   #withArgument(name: DataKey, state: string): Ref[] {
     const ids = [...(this.#arguments(state).get(name) ?? [])];
     // The index may still hold what an extend has replaced; and Salt counts every mention.
-    const found = ids.flatMap(id =>
-      argumentsOf(this.#high, id, state)
-        .filter(value => value === name)
-        .map(() => ({ id, state })),
-    );
+    const found: Ref[] = [];
+    for (const id of ids)
+      for (const arg of argumentsOf(this.#high, id, state))
+        if (onlyValue(arg) === name) found.push({ id, state });
     return found.length > 1 ? this.#inOrder(found) : found;
   }
 
@@ -93,20 +92,23 @@ export const statesOf = (high: High, id: DataKey): string[] => {
   return [...body.keys()].filter(key => typeof key === 'string' && !isOwnKey(key)) as string[];
 };
 
-/** The values of the arguments that are mappings of one key. */
-const argumentsOf = (high: High, id: DataKey, state: string): Data[] => {
+const argumentsOf = (high: High, id: DataKey, state: string): readonly Data[] => {
   const body = high.get(id);
   const args = isDict(body) ? body.get(state) : undefined;
-  if (!Array.isArray(args)) return [];
-  return args.flatMap(arg => (isDict(arg) && arg.size === 1 ? [[...arg.values()][0] ?? null] : []));
+  return Array.isArray(args) ? args : [];
 };
+
+/** The value of an argument that is a mapping of one key. */
+const onlyValue = (arg: Data): Data | undefined =>
+  isDict(arg) && arg.size === 1 ? arg.values().next().value : undefined;
 
 /** The IDs whose arguments have a value. */
 type ArgumentIndex = Map<Data, Set<DataKey>>;
 
 const indexArguments = (values: ArgumentIndex, high: High, id: DataKey, state: string): void => {
-  for (const value of argumentsOf(high, id, state)) {
-    if (value !== null && typeof value === 'object') continue;
+  for (const arg of argumentsOf(high, id, state)) {
+    const value = onlyValue(arg);
+    if (value === undefined || (value !== null && typeof value === 'object')) continue;
     const ids = values.get(value);
     if (ids) ids.add(id);
     else values.set(value, new Set([id]));
@@ -121,7 +123,10 @@ const addTo = <K>(index: Map<K, DataKey[]>, key: K, id: DataKey): void => {
 
 const indexStates = (high: High): Map<string, DataKey[]> => {
   const index = new Map<string, DataKey[]>();
-  for (const id of high.keys()) for (const state of statesOf(high, id)) addTo(index, state, id);
+  for (const [id, body] of high)
+    if (isDict(body))
+      for (const state of body.keys())
+        if (typeof state === 'string' && !isOwnKey(state)) addTo(index, state, id);
   return index;
 };
 
@@ -136,23 +141,19 @@ const indexSls = (high: High): Map<Data, DataKey[]> => {
 
 const indexNames = (high: High): Map<Data, Ref> => {
   const index = new Map<Data, Ref>();
-  for (const [id, body] of high)
-    for (const state of statesOf(high, id)) {
-      const args = isDict(body) ? body.get(state) : undefined;
-      for (const arg of Array.isArray(args) ? args : []) {
+  for (const id of high.keys())
+    for (const state of statesOf(high, id))
+      for (const arg of argumentsOf(high, id, state)) {
         const name = isDict(arg) ? arg.get('name') : undefined;
         if (name !== undefined && !index.has(name)) index.set(name, { id, state });
       }
-    }
   return index;
 };
 
 /** The names of the arguments a state sets. (salt.state.state_args) */
 export const argumentNames = (high: High, { id, state }: Ref): Set<DataKey> => {
-  const body = high.get(id);
-  const args = isDict(body) ? body.get(state) : undefined;
   const names = new Set<DataKey>();
-  for (const arg of Array.isArray(args) ? args : []) {
+  for (const arg of argumentsOf(high, id, state)) {
     const name = isDict(arg) && arg.size === 1 ? firstKey(arg) : undefined;
     if (name !== undefined) names.add(name);
   }

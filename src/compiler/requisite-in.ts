@@ -15,8 +15,11 @@ import type { Problem } from './problem.ts';
  *
  * @param disabled - `disabled_requisites`: keywords to leave alone.
  */
-export const requisiteIn = (high: High, disabled: readonly string[] = []): Problem[] => {
-  const lookup = new Lookup(high);
+export const requisiteIn = (
+  high: High,
+  disabled: readonly string[] = [],
+  lookup = new Lookup(high),
+): Problem[] => {
   const work: Work = { high, lookup, extend: new Map(), added: new Map(), problems: [] };
   for (const [id, body] of high) {
     if (!isDict(body)) continue;
@@ -30,8 +33,7 @@ export const requisiteIn = (high: High, disabled: readonly string[] = []): Probl
       }
     }
   }
-  const extensions = [...work.extend].map(([id, body]): Data => new Map([[id, body]]));
-  high.set('__extend__', extensions);
+  high.set('__extend__', [work.extend]);
   return [...work.problems, ...reconcileExtend(high, true, lookup)];
 };
 
@@ -90,7 +92,7 @@ const listOfTargets = (work: Work, origin: Origin, items: readonly Data[]): void
 };
 
 const entryOf = (item: Dict): [string, Data] | undefined => {
-  const [key, value] = [...item][0] ?? [];
+  const [key, value] = item.entries().next().value ?? [];
   return key === undefined ? undefined : [pyStr(key), value ?? null];
 };
 
@@ -126,7 +128,6 @@ const keyword = ({ key }: Origin): string => key.split('_')[0] ?? key;
 const hand = (work: Work, origin: Origin, target: Ref): void => {
   const { high, lookup } = work;
   const { id, state, key } = origin;
-  const prerequired = (to: Ref): Data => new Map([['prerequired', [new Map([[to.state, to.id]])]]]);
   switch (key) {
     case 'prereq':
       for (const ref of lookup.find(target.id, target.state, true))
@@ -154,6 +155,8 @@ const hand = (work: Work, origin: Origin, target: Ref): void => {
   }
 };
 
+const prerequired = (to: Ref): Data => new Map([['prerequired', [new Map([[to.state, to.id]])]]]);
+
 const argumentsFor = ({ extend }: Work, { id, state }: Ref): Data[] => {
   let body = extend.get(id);
   if (!body) {
@@ -178,7 +181,7 @@ const addRequisite = (work: Work, origin: Origin, target: Ref): void => {
     lists = new Map();
     work.added.set(args, lists);
   }
-  const requisite: Data = new Map([[origin.state, origin.id]]);
+  const requisite: Dict = new Map().set(origin.state, origin.id);
   const list = lists.get(rkey);
   if (list) {
     list.push(requisite);

@@ -67,7 +67,7 @@ const declare = (
       continue;
     }
     if (fun !== undefined) copy.delete(key);
-    copy.set(module, fun === undefined ? copyOf(args) : [...args, fun]);
+    copy.set(module, fun === undefined ? [...args] : [...args, fun]);
     modules.add(module);
   }
   return copy;

@@ -8,36 +8,19 @@ import type { Problem } from './problem.ts';
 /** Checks the shape of high data: every fault, in Salt's words. (salt.state.State.verify_high) */
 export const verifyHigh = (high: Data): Problem[] => {
   if (!isDict(high)) return [problem('High data is not a dictionary and is invalid', undefined)];
-  const requisites: Requisites = new Map();
   const problems: Problem[] = [];
-  const all: Checking = { high, requisites, problems };
+  const all: Checking = { high, requisites: new Map(), indexes: new Map(), problems };
   for (const [id, body] of high) if (!isOwnKey(id)) verifyId(id, body, all);
   return problems;
 };
 
-/** What each ID's latest requisite statement names, and in which state it stands: Salt's check for pairs. */
-type Requisites = Map<DataKey, Statement>;
-/** A statement mostly names one thing: then no map is needed. */
-type Statement = {
-  readonly state: string;
-  value: Data;
-  key: string;
-  readonly more: Map<Data, string> | undefined;
-};
-
-const nameAdded = (statement: Statement, value: Data, key: string): void => {
-  statement.value = value;
-  statement.key = key;
-  statement.more?.set(value, key);
-};
-
-const isNamed = ({ more, value, key }: Statement, name: Data, state: string): boolean =>
-  more ? more.get(name) === state : value === name && key === state;
-
 /** What the checks of all states share; they put what they find into `problems`. */
 type Checking = {
   readonly high: High;
-  readonly requisites: Requisites;
+  /** What each ID's latest requisite statement names: Salt's check for pairs. */
+  readonly requisites: Map<DataKey, readonly Data[]>;
+  /** Of long statements: what is named, and as what. */
+  readonly indexes: Map<readonly Data[], ReadonlyMap<Data, string>>;
   readonly problems: Problem[];
 };
 
@@ -124,66 +107,122 @@ const checkedRequisites: ReadonlySet<unknown> = new Set([
 const verifyArgument = (one: StateToVerify, arg: Dict, all: Checking): void => {
   const key = firstKey(arg);
   if (key !== 'names' && !checkedRequisites.has(key)) return;
-  const { id, body, sls } = one;
-  const { problems } = all;
+  const { id, sls } = one;
   const value = arg.get(key ?? null) ?? null;
-  const at = (): Problem['at'] => placeOf([body, arg], key);
-  if (key === 'names' && !Array.isArray(value)) {
-    const message = `The 'names' argument in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`;
-    problems.push(problem(message, at()));
-    return;
-  }
-  if (typeof key !== 'string' || key === 'names') return;
   if (!Array.isArray(value)) {
-    const message = `The ${key} statement in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`;
-    problems.push(problem(message, at(), `Write "- ${key}:" and below it "  - module: id".`));
+    const message =
+      key === 'names'
+        ? `The 'names' argument in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`
+        : `The ${key} statement in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`;
+    const hint = `Write "- ${key}:" and below it "  - module: id".`;
+    report(one, arg, all, message, key === 'names' ? undefined : hint);
     return;
   }
-  verifyRequisites(one, value, at, all);
+  if (key === 'names') return;
+  verifyRequisites(one, arg, value, all);
   if (arg.size !== 1) {
     const message = `Multiple dictionaries defined in argument of state '${pyStr(id)}' in SLS '${sls}'`;
-    problems.push(problem(message, at()));
+    report(one, arg, all, message);
   }
 };
 
-const verifyRequisites = (
-  { id, state, sls }: StateToVerify,
-  list: readonly Data[],
-  at: () => Problem['at'],
-  { requisites, problems }: Checking,
+/** A fault of an argument. */
+const report = (
+  { body }: StateToVerify,
+  arg: Dict,
+  { problems }: Checking,
+  message: string,
+  hint?: string,
 ): void => {
-  const more = list.length > 1 ? new Map<Data, string>() : undefined;
-  const own: Statement = { state, value: null, key: '', more };
-  requisites.set(id, own);
+  problems.push(problem(message, placeOf([body, arg], firstKey(arg)), hint));
+};
+
+const verifyRequisites = (
+  one: StateToVerify,
+  arg: Dict,
+  list: readonly Data[],
+  all: Checking,
+): void => {
+  const { id, state, sls } = one;
+  all.requisites.set(id, list);
   for (const item of list) {
-    const entry = isDict(item) ? firstOf(item) : undefined;
-    if (typeof item !== 'string' && !entry) {
+    if (typeof item !== 'string' && !(isDict(item) && item.size > 0)) {
       const message = `Requisite declaration ${pyStr(item)} in SLS ${sls} is not formed as a single key dictionary`;
-      problems.push(problem(message, at()));
+      report(one, arg, all, message);
       continue;
     }
-    const key = entry ? pyStr(entry[0]) : 'id';
-    const value = entry ? entry[1] : item;
+    const key = requisiteKey(item);
+    const value = requisiteValue(item);
     if (key.includes('.')) {
       const message =
         `Invalid requisite type '${key}' in state '${pyStr(id)}', in SLS '${sls}'. Requisite types ` +
         `must not contain dots, did you mean '${key.slice(0, key.indexOf('.'))}'?`;
-      problems.push(problem(message, at()));
+      report(one, arg, all, message);
     }
-    if (value !== null && typeof value === 'object' && (Array.isArray(value) || isDict(value))) {
+    if (Array.isArray(value) || isDict(value)) {
       const message = `Illegal requisite "${pyRepr(value)}", please check your syntax.\n`;
-      problems.push(problem(message, at()));
-      continue;
-    }
-    nameAdded(own, value, key);
-    const other = isKey(value) ? requisites.get(value) : undefined;
-    if (other && other.state === key && isNamed(other, id, state)) {
+      report(one, arg, all, message);
+    } else if (value === id ? key === state : namesBack(all, value, key, id, state)) {
       const message = `A recursive requisite was found, SLS "${sls}" ID "${pyStr(id)}" ID "${pyStr(value)}"`;
-      problems.push(problem(message, at(), 'Two states cannot each wait for the other.'));
+      report(one, arg, all, message, 'Two states cannot each wait for the other.');
     }
   }
 };
 
-const firstOf = (dict: Dict): [DataKey, Data] | undefined => dict.entries().next().value;
+/** A plain text names an ID. */
+const requisiteKey = (item: string | Dict): string =>
+  typeof item === 'string' ? 'id' : pyStr(firstKey(item) ?? null);
 
-const isKey = (value: Data): value is DataKey => !Array.isArray(value) && !isDict(value);
+const requisiteValue = (item: string | Dict): Data =>
+  typeof item === 'string' ? item : (item.values().next().value ?? null);
+
+/** Does the latest statement of `other`, if it stands in its state `key`, name this state of `id`? */
+const namesBack = (
+  { high, requisites, indexes }: Checking,
+  other: DataKey,
+  key: string,
+  id: DataKey,
+  state: string,
+): boolean => {
+  const list = requisites.get(other);
+  if (list === undefined) return false;
+  const named = list.length > longList ? indexOf(indexes, list).get(id) : keyOfLast(list, id);
+  return named === state && stateOf(high.get(other), list) === key;
+};
+
+/** Beyond this a list is indexed: each of ten thousand states may ask for each of its items. */
+const longList = 8;
+
+const keyOfLast = (list: readonly Data[], name: DataKey): string | undefined => {
+  for (let at = list.length - 1; at >= 0; at -= 1) {
+    const item = list[at];
+    if ((typeof item === 'string' || isDict(item)) && requisiteValue(item) === name)
+      return requisiteKey(item);
+  }
+  return undefined;
+};
+
+const indexOf = (
+  indexes: Checking['indexes'],
+  list: readonly Data[],
+): ReadonlyMap<Data, string> => {
+  const known = indexes.get(list);
+  if (known) return known;
+  const keys = new Map<Data, string>();
+  for (const item of list)
+    if (typeof item === 'string' || isDict(item))
+      keys.set(requisiteValue(item), requisiteKey(item));
+  indexes.set(list, keys);
+  return keys;
+};
+
+/** The state whose argument this list is. */
+const stateOf = (body: Data | undefined, list: readonly Data[]): string | undefined => {
+  for (const [state, args] of isDict(body) ? body : [])
+    if (
+      Array.isArray(args) &&
+      args.some(arg => isDict(arg) && arg.get(firstKey(arg) ?? null) === list)
+    )
+      return pyStr(state);
+  return undefined;
+};
