@@ -37,6 +37,8 @@ export type Config = {
   readonly known_hosts_file?: string;
   readonly ssh_wipe: boolean;
   readonly ssh_run_pre_flight: boolean;
+  /** Keep each host's grains: its next state run is rendered with them while it starts. */
+  readonly minion_data_cache: boolean;
   /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
   readonly node_mirror?: PlainDict;
   readonly state_top: string;

@@ -30,6 +30,7 @@ export const keys = {
   pillar_raise_on_missing: flag,
   ext_pillar_first: flag,
   failhard: flag,
+  minion_data_cache: flag,
   state_auto_order: flag,
   test: flag,
   providers: mapping,

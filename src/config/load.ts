@@ -72,6 +72,7 @@ const defaults = {
   pillar_raise_on_missing: false,
   ext_pillar_first: false,
   failhard: false,
+  minion_data_cache: true,
   state_auto_order: true,
   test: false,
   providers: {},

@@ -18,7 +18,7 @@ export class HostCalls {
   readonly #refs: FileRefs;
   /** What functions of the control node get that others call. */
   readonly #context: () => WrapperContext;
-  #peer: Peer | undefined;
+  #peer: Peer | Promise<Peer> | undefined;
 
   constructor(facts: HostFacts, pillar: HostPillar, refs: FileRefs, context: () => WrapperContext) {
     this.#facts = facts;
@@ -27,14 +27,14 @@ export class HostCalls {
     this.#context = context;
   }
 
-  /** The wire stands. */
-  connect(peer: Peer): void {
+  /** The wire stands, or will. */
+  connect(peer: Peer | Promise<Peer>): void {
     this.#peer = peer;
   }
 
-  /** The wire; throws as long as there is none. */
-  get peer(): Peer {
-    if (this.#peer) return this.#peer;
+  /** The wire, when it stands; throws where none is on its way. */
+  async peer(): Promise<Peer> {
+    if (this.#peer !== undefined) return this.#peer;
     throw new TsaltError('no-session', `${this.#facts.host.id} is not connected yet.`, {
       kind: 'internal',
     });
@@ -55,7 +55,7 @@ export class HostCalls {
       opts: this.#facts.opts,
       ...(early ? {} : await this.pillarForModules()),
     };
-    return (early ?? this.peer).request<CallResult>('call', params);
+    return (early ?? (await this.peer())).request<CallResult>('call', params);
   };
 
   /** Calls a function wherever it lives. */

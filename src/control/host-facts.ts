@@ -1,4 +1,5 @@
 import { type Dict, toDict } from '../data/value.ts';
+import { WatchedDict } from '../data/watched-dict.ts';
 import type { Artifact } from '../protocol/artifact.ts';
 import type { Host } from '../protocol/host.ts';
 import type { HostOpts } from '../protocol/job.ts';
@@ -33,7 +34,23 @@ export class HostFacts {
   /** The host's own grains, those of roster and configuration over them. */
   learnGrains(grains: PlainDict): void {
     this.hear(grains);
-    this.#grains = toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
+    this.#grains = this.#all(grains);
+  }
+
+  /** The host has not answered: its grains may be these. */
+  suppose(grains: PlainDict): void {
+    this.hear(grains);
+    this.#grains = new WatchedDict(this.#all(grains));
+  }
+
+  /** The host answered. @returns whether what was supposed and used is true */
+  confirm(grains: PlainDict): boolean {
+    this.hear(grains);
+    return this.#grains instanceof WatchedDict && this.#grains.settle(this.#all(grains));
+  }
+
+  #all(grains: PlainDict): Dict {
+    return toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
   }
 
   /** Remembers which `sdb://` addresses the host has said. */

@@ -96,7 +96,7 @@ export class HostStates {
   }
 
   async #send(params: RunParams): Promise<{ retcode: number }> {
-    const { peer } = this.#parts.calls;
+    const peer = await this.#parts.calls.peer();
     const { retcode, aborted } = await peer.request<RunResult>('run', params);
     if (aborted !== undefined) throw new TsaltError('run-aborted', aborted, { kind: 'host' });
     return { retcode };

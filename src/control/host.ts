@@ -3,29 +3,18 @@ import { splitFunctionName } from '../data/function-name.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
 import type { HostFailure, HostResult, Phase } from '../protocol/event.ts';
-import type { Host, Secret } from '../protocol/host.ts';
-import type { CallResult, LogLine, StateFinished, StateStarted } from '../protocol/job.ts';
-import type { Peer } from '../protocol/peer.ts';
-import { openRuntime } from '../transport/bootstrap.ts';
+import type { Host } from '../protocol/host.ts';
 import { cancelled } from '../transport/faults.ts';
 import { runRaw } from '../transport/raw-shell.ts';
 import type { Link } from '../transport/runtime-link.ts';
-import type { Connection, Transport } from '../transport/transport.ts';
+import type { Connection } from '../transport/transport.ts';
 import { callWrapper } from '../wrapper/define.ts';
 import { needsNoHost } from '../wrapper/table.ts';
-import type { Gate } from './barrier.ts';
-import type { Shared } from './shared.ts';
+import { askSudo, type HostRun, phase } from './host-run.ts';
+import { keepGrains } from './last-grains.ts';
+import type { NewSite } from './rehearsal.ts';
 import { Site } from './site.ts';
-
-export type HostRun = {
-  readonly shared: Shared;
-  readonly transport: Transport;
-  readonly host: Host;
-  /** Decides, once grains are there, whether the host is a target. */
-  readonly isTarget?: (site: Site) => Promise<boolean>;
-  readonly signal: AbortSignal;
-  readonly gate?: Gate;
-};
+import { type EarlyCall, earlyCall, startRuntime } from './start-runtime.ts';
 
 /**
  * One host's run, stage by stage. Whatever goes wrong is part of the result: a failing host
@@ -41,7 +30,8 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     faults.push(error);
     link?.close();
   };
-  const site = new Site(shared, host, refuse, run.gate?.ready);
+  const newSite: NewSite = (own, greeted) => makeSite({ ...run, shared: own }, refuse, greeted);
+  let site = newSite(shared, Promise.resolve());
   try {
     if (shared.request.raw === undefined && !run.isTarget && needsNoHost(fun)) {
       site.learn(await shared.artifact(), await shared.ownModules());
@@ -54,14 +44,17 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     // Before anything is sent: an early call may ask for its pillar at once.
     site.learn(await shared.artifact(), await shared.ownModules());
     const early = await earlyCall(run, site);
-    const opening = connect(run, connection, site, early);
-    prepare(run, site);
-    link = await opening;
-    site.greet(link.hello.grains, link.peer);
-    run.gate?.connected();
+    const started = await startRuntime(run, connection, {
+      site,
+      early,
+      newSite,
+      perform: (guess, own) => dispatch({ ...run, shared: own }, guess, undefined),
+    });
+    ({ link, site } = started);
     if (run.isTarget && !(await run.isTarget(site))) return undefined;
-    const result = await dispatch(run, site, early);
+    const result = await (started.rehearsed ?? dispatch(run, site, early));
     if (run.signal.aborted) throw cancelled(host.id);
+    await keepGrains(shared.request, host, link.hello.grains, started.wrong);
     return result;
   } catch (error) {
     // Cancelled, the host may still answer: that its processes ended is no news then.
@@ -80,12 +73,15 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
   }
 };
 
-const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): void =>
-  shared.emit({
-    type: 'phase',
-    host: host.id,
-    phase: name,
-    ...(detail === undefined ? {} : { detail }),
+/** `greeted`: nothing is changed on the host, nor counted by others, before. */
+const makeSite = (
+  { shared, host, gate }: HostRun,
+  refuse: (error: TsaltError) => void,
+  greeted: Promise<void>,
+): Site =>
+  new Site(shared, host, refuse, async () => {
+    await greeted;
+    await gate?.ready();
   });
 
 /** By key, password or whatever the roster has; `--key-deploy` brings the key there first. */
@@ -98,75 +94,6 @@ const logIn = async (run: HostRun): Promise<Connection> => {
   const log = (message: string): void =>
     shared.emit({ type: 'log', host: host.id, level: 'info', module: 'key-deploy', message });
   return await connectDeployingKey({ transport, host, ask, env: process.env, connect, log });
-};
-
-/** Starts the runtime on the host and waits for its hello. */
-const connect = async (
-  run: HostRun,
-  connection: Connection,
-  site: Site,
-  early: EarlyCall | undefined,
-): Promise<Link> => {
-  const { host, shared } = run;
-  const { options } = shared.request;
-  let begun = false;
-  return openRuntime({
-    connection,
-    host,
-    artifact: await shared.artifact(),
-    handlers: site.handlers(),
-    ...(early ? { early: early.send } : {}),
-    ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
-    events: {
-      'state-start': (started: StateStarted) => {
-        if (!site.states.isOwnRun) return;
-        if (!begun) phase(run, 'run', `first state ${started.tag}`);
-        begun = true;
-        shared.emit({ type: 'state-start', host: host.id, ...started });
-      },
-      state: (finished: StateFinished) => {
-        if (site.states.finished(finished))
-          shared.emit({ type: 'state', host: host.id, ...finished });
-      },
-      log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...line }),
-    },
-    onPhase: (name: Phase, detail?: string) => phase(run, name, detail),
-    signal: run.signal,
-    askSudoPassword: askSudo(run),
-    nodeSource: shared.nodeSource,
-    preFlight: options.preFlight,
-    wipe: options.wipe || shared.request.config.ssh_wipe,
-    randomDir: options.randomThinDir,
-  });
-};
-
-type EarlyCall = {
-  readonly send: (peer: Peer) => void;
-  readonly answer: () => Promise<CallResult> | undefined;
-};
-
-/**
- * A function of the host that needs nothing of it first travels with the command that starts
- * the runtime: one round trip less. What depends on grains (targets, pillar) has to wait.
- */
-const earlyCall = async (run: HostRun, site: Site): Promise<EarlyCall | undefined> => {
-  const { fun, args, kwargs } = run.shared.request;
-  if (run.isTarget || (await site.calls.wrapper(fun)) || (await site.calls.needsPillar()))
-    return undefined;
-  let answer: Promise<CallResult> | undefined;
-  return {
-    send: peer => {
-      answer = site.calls.callHost(fun, args.map(toPlain), toPlainDict(kwargs), peer);
-      // Whoever waits for it hears of a failure; when the link never stands, nobody waits.
-      answer.catch(() => undefined);
-    },
-    answer: () => answer,
-  };
-};
-
-/** Loads what states are rendered with while the host starts its runtime. */
-const prepare = ({ shared: { request } }: HostRun, site: Site): void => {
-  if (request.fun.startsWith('state.')) setTimeout(() => void site.templates.warmUp(), 5).unref();
 };
 
 /** Runs the function where it lives. */
@@ -235,15 +162,6 @@ const rawShell = async (
     value: retcode === 0 && stderr === '' ? stdout : { retcode, stdout, stderr },
   };
 };
-
-const askSudo =
-  ({ host, shared }: HostRun) =>
-  (): Promise<Secret> =>
-    shared.request.ask({
-      host: host.id,
-      what: 'sudo-password',
-      prompt: `[sudo] password for ${host.user}@${host.id}: `,
-    });
 
 const failureOf = ({ id }: Host, error: unknown): HostFailure => {
   const code = error instanceof TsaltError ? error.code : 'internal';

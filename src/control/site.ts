@@ -31,10 +31,7 @@ export class Site {
   readonly states: HostStates;
   readonly #refs = new FileRefs();
   readonly #refuse: (error: TsaltError) => void;
-  #onGreeted: () => void = () => undefined;
-  readonly #greeted = new Promise<void>(resolve => {
-    this.#onGreeted = resolve;
-  });
+  #handlers: Readonly<Record<string, Handler>> | undefined;
 
   constructor(
     shared: Shared,
@@ -71,7 +68,17 @@ export class Site {
   greet(grains: PlainDict, peer: Peer): void {
     this.facts.learnGrains(grains);
     this.calls.connect(peer);
-    this.#onGreeted();
+  }
+
+  /** The host will answer, probably with these grains: work that needs the host waits for `peer`. */
+  suppose(grains: PlainDict, peer: Promise<Peer>): void {
+    this.facts.suppose(grains);
+    this.calls.connect(peer);
+  }
+
+  /** The host answered. @returns whether what was supposed and used is true */
+  confirm(grains: PlainDict): boolean {
+    return this.facts.confirm(grains);
   }
 
   /** What functions of the control node work with. */
@@ -79,9 +86,14 @@ export class Site {
     return runContext(this);
   }
 
-  /** The requests this host may make. */
-  handlers(): Record<string, Handler> {
-    const handlers: Record<string, Handler> = {
+  /** The requests this host may make, once it has greeted. */
+  get handlers(): Readonly<Record<string, Handler>> {
+    this.#handlers ??= this.#makeHandlers();
+    return this.#handlers;
+  }
+
+  #makeHandlers(): Record<string, Handler> {
+    return {
       ...fileHandlers({
         roots: this.facts.shared.fileRoots,
         refs: this.#refs,
@@ -102,15 +114,5 @@ export class Site {
         );
       },
     };
-    // A job that travelled ahead may ask in the same packet as hello: its grains come first.
-    return Object.fromEntries(
-      Object.entries(handlers).map(([method, handle]): [string, Handler] => [
-        method,
-        async (params, peer) => {
-          await this.#greeted;
-          return handle(params, peer);
-        },
-      ]),
-    );
   }
 }

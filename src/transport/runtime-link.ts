@@ -21,6 +21,8 @@ export type RuntimeOptions = {
    */
   readonly early?: (peer: Peer) => void;
   readonly onPhase?: (phase: Phase, detail?: string) => void;
+  /** The command is there: the host is busy for a while. */
+  readonly onSent?: () => void;
   readonly signal?: AbortSignal;
   readonly timeouts?: Timeouts;
   /** Asked when sudo wants a password that the roster does not have. */

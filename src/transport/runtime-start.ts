@@ -50,6 +50,7 @@ export class RuntimeStart {
       // Whatever comes before sudo's answer would be taken for the password.
       let sent = become.nonce === undefined;
       if (sent) this.#sendEarly(conversation);
+      this.#options.onSent?.();
       for (;;) {
         const said = await conversation.next(seconds, signal);
         if (said.by === 'shell' || said.value.need === 'node') {

@@ -1,6 +1,7 @@
 import { isOrdered, markOrdered } from '../../../data/ordered.ts';
 import type { Data, Dict } from '../../../data/value.ts';
 import { Float } from '../../../data/value.ts';
+import { WatchedDict } from '../../../data/watched-dict.ts';
 import type { Key, Value, ValueDict } from '../values/value.ts';
 
 /**
@@ -18,7 +19,8 @@ class Copier {
     const known = this.#known.get(data);
     if (known !== undefined) return known;
     if (!Array.isArray(data)) {
-      const dict = new CopyOfDict(data, this);
+      const dict =
+        data instanceof WatchedDict ? new CopyOfWatched(data, this) : new CopyOfDict(data, this);
       this.#known.set(data, dict);
       return dict;
     }
@@ -39,7 +41,8 @@ class CopyOfDict extends Map<Key, Value> {
     super();
     this.#original = original;
     this.#copier = copier;
-    for (const [key, value] of original) super.set(key, value);
+    const entries = original instanceof WatchedDict ? original.unread() : original;
+    for (const [key, value] of entries) super.set(key, value);
     if (isOrdered(original)) markOrdered(this as unknown as Dict);
   }
 
@@ -72,5 +75,70 @@ class CopyOfDict extends Map<Key, Value> {
   override forEach(visit: (value: Value, key: Key, map: ValueDict) => void): void {
     this.#whole();
     super.forEach(visit);
+  }
+}
+
+/** Reads of the original what is read of the copy, when it is: the original may change till then. */
+class CopyOfWatched extends CopyOfDict {
+  readonly #watched: WatchedDict;
+  /** What the template has read or changed itself. */
+  readonly #own = new Set<Key>();
+
+  constructor(original: WatchedDict, copier: Copier) {
+    super(original, copier);
+    this.#watched = original;
+  }
+
+  override get(key: Key): Value | undefined {
+    this.#look(key);
+    return super.get(key);
+  }
+  override has(key: Key): boolean {
+    this.#look(key);
+    return super.has(key);
+  }
+  override set(key: Key, value: Value): this {
+    this.#own.add(key);
+    return super.set(key, value);
+  }
+  override delete(key: Key): boolean {
+    this.#look(key);
+    return super.delete(key);
+  }
+  override clear(): void {
+    this.#lookAtAll();
+    super.clear();
+  }
+  override get size(): number {
+    this.#lookAtAll();
+    return super.size;
+  }
+  override keys(): ReturnType<ValueDict['keys']> {
+    this.#lookAtAll();
+    return super.keys();
+  }
+  override values(): ReturnType<ValueDict['values']> {
+    this.#lookAtAll();
+    return super.values();
+  }
+  override entries(): ReturnType<ValueDict['entries']> {
+    this.#lookAtAll();
+    return super.entries();
+  }
+  override forEach(visit: (value: Value, key: Key, map: ValueDict) => void): void {
+    this.#lookAtAll();
+    super.forEach(visit);
+  }
+
+  #look(key: Key): void {
+    if (this.#own.has(key)) return;
+    this.#own.add(key);
+    const value = this.#watched.get(key as never);
+    if (value === undefined) super.delete(key);
+    else super.set(key, value as Value);
+  }
+
+  #lookAtAll(): void {
+    for (const key of [...this.#watched.keys(), ...super.keys()]) this.#look(key as Key);
   }
 }

@@ -1,0 +1,35 @@
+import type { Phase } from '../protocol/event.ts';
+import type { Host, Secret } from '../protocol/host.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Gate } from './barrier.ts';
+import type { Shared } from './shared.ts';
+import type { Site } from './site.ts';
+
+/** What one host's run is made of. */
+export type HostRun = {
+  readonly shared: Shared;
+  readonly transport: Transport;
+  readonly host: Host;
+  /** Decides, once grains are there, whether the host is a target. */
+  readonly isTarget?: (site: Site) => Promise<boolean>;
+  readonly signal: AbortSignal;
+  readonly gate?: Gate;
+};
+
+/** Tells which stage the host has come to. */
+export const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): void =>
+  shared.emit({
+    type: 'phase',
+    host: host.id,
+    phase: name,
+    ...(detail === undefined ? {} : { detail }),
+  });
+
+export const askSudo =
+  ({ host, shared }: HostRun) =>
+  (): Promise<Secret> =>
+    shared.request.ask({
+      host: host.id,
+      what: 'sudo-password',
+      prompt: `[sudo] password for ${host.user}@${host.id}: `,
+    });

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Project, startProject } from '../helpers/project.ts';
+
+let project: Project;
+let root = '';
+
+const color = (name: string): void => writeFileSync(join(root, 'color'), name);
+
+beforeAll(async () => {
+  project = await startProject({
+    files: {
+      'states/_grains/color.ts': `import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+
+/** The colour of the host. */
+export const color = () => ({ color: readFileSync(homedir() + '/color', 'utf8') });
+`,
+      'states/paint.sls': `#!jinja|yaml
+{{ grains.root }}/painted:
+  file.managed:
+    - contents: "{{ grains.color }} {{ salt['cmd.run']('echo x >> ~/asked; wc -l < ~/asked') }}"
+`,
+      'states/process.sls': `{{ grains.root }}/process:
+  file.managed:
+    - contents: "{{ grains.pid }}"
+`,
+      'states/broken.sls': '{{ grains.color }: [\n',
+    },
+  });
+  root = project.hosts.web1?.root ?? '';
+});
+afterAll(() => project.close());
+
+beforeEach(() => {
+  color('red');
+  for (const name of ['asked', 'painted', 'process']) rmSync(join(root, name), { force: true });
+});
+
+const apply = async (...args: string[]) => {
+  const { code, stdout, stderr } = await project.run('-v', 'web1', 'state.apply', ...args);
+  return { code, text: stdout + stderr, ahead: /render begun while the host started/.test(stderr) };
+};
+const painted = (): string => readFileSync(join(root, 'painted'), 'utf8').trim();
+const asked = (): number => readFileSync(join(root, 'asked'), 'utf8').split('\n').length - 1;
+
+test('the second run is rendered while the host starts, and asks the host as often as the first', async () => {
+  const first = await apply('paint');
+  const second = await apply('paint');
+
+  expect(first, first.text).toMatchObject({ code: 0 });
+  expect(second, second.text).toMatchObject({ code: 0, ahead: true });
+  expect(painted()).toBe('red 2');
+  expect(asked()).toBe(2);
+});
+
+test('a grain that changed since the last run is rendered as it is now, once', async () => {
+  await apply('paint');
+  color('blue');
+
+  const changed = await apply('paint');
+  const again = await apply('paint');
+
+  expect(changed, changed.text).toMatchObject({ code: 0, ahead: false });
+  expect(again, again.text).toMatchObject({ code: 0, ahead: true });
+  expect(painted()).toBe('blue 3');
+  expect(asked()).toBe(3);
+});
+
+test('the pid of the runtime is never that of an earlier run', async () => {
+  await apply('process');
+  const before = readFileSync(join(root, 'process'), 'utf8');
+
+  const { ahead, text } = await apply('process');
+
+  expect(ahead, text).toBe(false);
+  expect(readFileSync(join(root, 'process'), 'utf8')).not.toBe(before);
+  expect((await apply('paint')).ahead).toBe(true);
+});
+
+test('what does not render is told once, as in a first run', async () => {
+  await apply('paint');
+  const words = ['web1', 'state.apply', 'broken'];
+  const first = await project.run(...words);
+  const second = await project.run(...words);
+
+  expect(first.code).not.toBe(0);
+  expect(first.stdout).toMatch(/states\/broken.sls:1/);
+  expect(second.stdout + second.stderr).toBe(first.stdout + first.stderr);
+});
+
+test('the grains are kept privately, and not at all without minion_data_cache', async () => {
+  const folder = join(project.dir, 'cache/grains');
+  const [kept = ''] = readdirSync(folder);
+  expect(statSync(join(folder, kept)).mode & 0o777).toBe(0o600);
+  rmSync(folder, { recursive: true });
+  project.write({
+    'tsalt.yaml': 'known_hosts_file: known_hosts\ncachedir: cache\nminion_data_cache: false\n',
+  });
+
+  const runs = [await apply('paint'), await apply('paint')];
+
+  expect(runs.map(({ ahead }) => ahead)).toEqual([false, false]);
+  expect(readdirSync(join(project.dir, 'cache'))).not.toContain('grains');
+});
