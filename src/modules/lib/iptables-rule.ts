@@ -1,103 +1,113 @@
+import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { pyStr } from './python-text.ts';
 import { toList } from './values.ts';
 
-/** Options that belong to the target and stand after `--jump`. */
-const targetOptions = new Set(
-  `add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set
+/** Options that belong to the target and stand after `--jump`, in the order they are given to it. */
+const targetOptions = `j jump
+  add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set
   ecn-tcp-remove exist expevents gateway hash-init hashmode helper label local-node log-ip-options
   log-level log-prefix log-tcp-options log-tcp-sequence log-uid mask new nfmask nflog-group
   nflog-prefix nflog-range nflog-threshold nodst notrack on-ip on-port or-mark or-tos persistent
-  queue-balance queue-bypass queue-num random reject-with restore restore-mark save-mark selctx
-  set-class set-dscp set-dscp-class set-mark set-mss set-tos set-xmark strip-options timeout to
-  to-destination to-ports to-source total-nodes tproxy-mark ttl-dec ttl-inc ttl-set type xor-mark
-  xor-tos zone hl-dec hl-inc hl-set to-port set-mac prefix`
-    .split(/\s+/)
-    .filter(name => name !== ''),
-);
+  queue-balance queue-bypass queue-num random rateest-ewmalog rateest-interval rateest-name
+  reject-with restore restore-mark save-mark selctx set-class set-dscp set-dscp-class set-mark
+  set-mss set-tos set-xmark strip-options timeout to to-destination to-ports to-source total-nodes
+  tproxy-mark ttl-dec ttl-inc ttl-set type ulog-cprange ulog-nlgroup ulog-prefix ulog-qthreshold
+  xor-mark xor-tos zone dst-pfx hl-dec hl-inc hl-set hmark-dport-mask hmark-dst-prefix hmark-mod
+  hmark-offset hmark-proto-mask hmark-rnd hmark-spi-mask hmark-sport-mask hmark-src-prefix
+  hmark-tuple led-always-blink led-delay led-trigger-id queue-cpu-fanout src-pfx to-port addr
+  and-mask delude honeypot or-mask prefix reset reuse set-mac shift static tarpit tname ttl`
+  .split(/\s+/)
+  .filter(name => name !== '');
 
 /** Arguments of the state, not of the rule. */
-const notRule = new Set([
-  'table',
-  'chain',
-  'family',
-  'save',
-  'position',
-  'rules',
-  'name',
-  'policy',
-]);
+const notRule = new Set(['chain', 'name', 'policy', 'rules', 'save', 'state', 'table']);
+
+/** Extensions that have a `--name`, which Salt calls `name_`. */
+const named = ['pknock', 'quota2', 'recent'];
 
 /**
- * The words of a rule from Salt's arguments: `{protocol: tcp, dport: 22, jump: ACCEPT}`. A value
- * that begins with `!` or `not ` is negated.
+ * A rule as Salt writes it, from Salt's arguments: `{protocol: tcp, dport: 22, jump: ACCEPT}` is
+ * `-p tcp --dport 22 --jump ACCEPT`. A value that begins with `!` or `not` is negated.
  */
-export const ruleWords = (given: PlainDict): string[] => {
+export const ruleText = (given: PlainDict): string => {
   const rest = new Map(
     Object.entries(given).filter(
-      ([key, value]) => !notRule.has(key) && !key.startsWith('__') && value !== undefined,
+      ([key, value]) => !notRule.has(key) && !internalKeywords.has(key) && value !== undefined,
     ),
   );
-  const words: string[] = [];
-  const take = (...keys: string[]): Plain | undefined => {
-    for (const key of keys)
-      if (rest.has(key)) {
-        const value = rest.get(key);
-        rest.delete(key);
-        return value;
-      }
-    return undefined;
+  const take = (key: string): Plain | undefined => {
+    const value = rest.get(key);
+    rest.delete(key);
+    return value;
   };
+  const parts: string[] = [];
   const put = (flag: string, value: Plain | undefined): void => {
     if (value === undefined) return;
     const { isNegated, text } = readNegation(value);
-    words.push(...(isNegated ? ['!'] : []), flag, ...(text === '' ? [] : [text]));
+    parts.push(`${isNegated ? '! ' : ''}${flag}${text === '' ? '' : ` ${text}`}`);
   };
+  const once = (part: string): void => {
+    if (!parts.includes(part)) parts.push(part);
+  };
+
+  const target = take('target');
+  if (target !== undefined) rest.set('jump', target);
   put('-i', take('if'));
   put('-o', take('of'));
-  const protocol = take('protocol', 'proto');
+  const isPolicy = pyStr(rest.get('match') ?? '') === 'policy';
+  const protocol = isPolicy ? take('protocol') : (take('proto') ?? take('protocol'));
+  rest.delete('protocol');
   put('-p', protocol);
-  const matches = toList(take('match'));
-  for (const match of matches) words.push('-m', match);
-  for (const set of toList(take('match-set'))) {
+  for (const match of toList(take('match'))) {
+    parts.push(`-m ${match}`);
+    if (named.includes(match)) put('--name', take('name_'));
+  }
+  if (isPolicy) put('--proto', take('proto'));
+  for (const set of listOf(take('match-set'))) {
     const { isNegated, text } = readNegation(set);
-    words.push('-m', 'set', ...(isNegated ? ['!'] : []), '--match-set', ...text.split(/\s+/));
+    parts.push(`-m set ${isNegated ? '! ' : ''}--match-set ${text}`);
   }
   const connstate = take('connstate');
   if (connstate !== undefined) {
-    if (!matches.includes('state')) words.push('-m', 'state');
-    put('--state', connstate);
+    once('-m state');
+    put('--state', Array.isArray(connstate) ? toList(connstate).join(',') : connstate);
   }
   put('--dport', take('dport'));
   put('--sport', take('sport'));
-  const ports = (['dports', 'sports'] as const).flatMap(key => {
-    const value = take(key);
-    return value === undefined ? [] : [[key, value] as const];
-  });
-  if (ports.length > 0) {
+  for (const key of ['dports', 'sports']) {
+    const ports = take(key);
+    if (ports === undefined) continue;
     if (protocol === undefined)
       throw new SaltInvocationError('Error: protocol must be specified with dports and sports');
-    if (!matches.includes('multiport')) words.push('-m', 'multiport');
-    for (const [key, value] of ports) {
-      const items = toList(value).map(item => readNegation(item));
-      const isNegated = items.some(item => item.isNegated);
-      words.push(...(isNegated ? ['!'] : []), `--${key}`, items.map(item => item.text).join(','));
-    }
+    once('-m multiport');
+    const items = listOf(ports).map(readNegation);
+    if (items.some(({ isNegated }) => isNegated)) parts.push('!');
+    parts.push(`--${key} ${items.map(({ text }) => text).join(',')}`);
   }
   const comment = take('comment');
   if (comment !== undefined) {
-    if (!matches.includes('comment')) words.push('-m', 'comment');
-    words.push('--comment', pyStr(comment));
+    once('-m comment');
+    parts.push(`--comment ${quoted(pyStr(comment))}`);
   }
-  const target: string[] = [];
-  const jump = take('jump', 'j');
-  if (jump !== undefined) target.push('--jump', pyStr(jump));
-  for (const [key, value] of rest)
-    if (targetOptions.has(key))
-      target.push(`--${key}`, ...(value === null || value === '' ? [] : [pyStr(value)]));
-    else put(key.length === 1 ? `-${key}` : `--${key}`, value ?? '');
-  return [...words, ...target];
+  // Without a value it is the option of the extension `recent`.
+  if (rest.get('set')) put('--match-set', take('set'));
+  const after = targetOptions.flatMap(key => {
+    if (!rest.has(key)) return [];
+    const value = take(key);
+    if (value === null || value === '') return [`--${key}`];
+    const text = pyStr(value);
+    return [`--${key} ${/[\s"'\\]/.test(text) ? quoted(text) : text}`];
+  });
+  for (const [key, value] of rest) put(key.length === 1 ? `-${key}` : `--${key}`, value ?? '');
+  return [...parts, ...after].join(' ');
 };
+
+const listOf = (value: Plain | undefined): Plain[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value];
+
+/** In double quotes, whatever is in it. */
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 const readNegation = (value: Plain): { isNegated: boolean; text: string } => {
   const text = value === null ? '' : pyStr(value);

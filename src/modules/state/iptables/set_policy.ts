@@ -1,0 +1,60 @@
+import { __opts__, type StateReturn } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
+import { guarded } from '../../lib/guarded.ts';
+import { savedAfter, savedLikewise } from '../../lib/iptables-state.ts';
+import { changed, unchanged, would } from '../../lib/returns.ts';
+
+/**
+ * A chain has this policy: what happens to packets that none of its rules fits.
+ *
+ * @param name any name
+ * @param table its table
+ * @param chain the chain
+ * @param policy `ACCEPT` or `DROP`
+ * @param family `ipv4` or `ipv6`
+ * @param save true or a file: write the rules down for the next boot
+ * @example
+ * default:
+ *   iptables.set_policy:
+ *     - chain: INPUT
+ *     - policy: DROP
+ */
+export const set_policy = async (
+  name: string,
+  {
+    table = 'filter',
+    chain,
+    policy,
+    family = 'ipv4',
+    save = false,
+  }: {
+    table?: string;
+    chain: string;
+    policy: string;
+    family?: string;
+    save?: boolean | string;
+  },
+): Promise<StateReturn> =>
+  guarded(name, async () => {
+    if ((await salt('iptables.get_policy')(table, chain, family)) === policy)
+      return savedLikewise(
+        unchanged(
+          name,
+          `iptables default policy for chain ${chain} on table ${table} for ${family} already set to ${policy}`,
+        ),
+        save,
+        family,
+      );
+    if (__opts__.test)
+      return would(
+        name,
+        `iptables default policy for chain ${chain} on table ${table} for ${family} needs to be set to ${policy}`,
+      );
+    await salt('iptables.set_policy')(table, chain, policy, family);
+    if (save) await savedAfter(save, family);
+    return changed(
+      name,
+      `${save ? 'Set and saved' : 'Set'} default policy for ${chain} to ${policy} family ${family}`,
+      { locale: name },
+    );
+  });
