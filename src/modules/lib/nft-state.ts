@@ -1,0 +1,52 @@
+import { CommandExecutionError, type StateReturn } from '../api.ts';
+import { salt } from './call.ts';
+import type { NftAnswer } from './nft-answer.ts';
+
+export type NftRuleOptions = {
+  table?: string;
+  chain?: string;
+  family?: string;
+  position?: number;
+  save?: boolean | string;
+  [argument: string]: unknown;
+};
+
+/** A rule, and the whole command that Salt shows for it. */
+export const nftRule = async (
+  { table = 'filter', chain, family = 'ipv4', position, save, ...rule }: NftRuleOptions,
+  command: string,
+): Promise<{ rule: string; shown: string }> => {
+  const built = await salt('nftables.build_rule')(table, chain, {
+    ...rule,
+    command,
+    family,
+    full: true,
+    ...(position === undefined ? {} : { position }),
+  });
+  if (!built.result) throw new CommandExecutionError(built.comment);
+  const { rule: text } = await salt('nftables.build_rule')(table, chain, { ...rule, family });
+  return { rule: text, shown: String(built.rule).trim() };
+};
+
+/** Whether a rule is there: an error when its table or chain is not. */
+export const isNftRuleSet = async (
+  table: string,
+  chain: string,
+  rule: string,
+  family: string,
+): Promise<boolean> => {
+  const { result, comment }: NftAnswer = await salt('nftables.check')(table, chain, rule, family);
+  if (!result && !comment.startsWith('Rule ')) throw new CommandExecutionError(comment);
+  return result;
+};
+
+/** Writes the rules down where that is asked for; `comment` says so then. */
+export const nftSaved = async (
+  state: StateReturn,
+  { save = false, family = 'ipv4' }: NftRuleOptions,
+  comment: string,
+): Promise<StateReturn> => {
+  if (!save) return state;
+  await salt('nftables.save')(typeof save === 'string' ? save : null, family);
+  return { ...state, comment };
+};
