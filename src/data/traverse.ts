@@ -6,7 +6,7 @@ export const missing: unique symbol = Symbol('missing');
 
 /**
  * The value at a path such as `nginx:vhosts:0:name`: dictionaries by key, lists by index, and
- * through a list of dictionaries by the first that has the key. An empty path is the data
+ * through a list of dictionaries by the first that has the key (a number is a number there). An empty path is the data
  * itself. Keys that are numbers or booleans are found too. (salt.utils.data.traverse_dict_and_list)
  */
 export const traverse = (data: Data, path: string, delimiter = ':'): Data | typeof missing => {
@@ -22,11 +22,12 @@ export const traverse = (data: Data, path: string, delimiter = ':'): Data | type
 const step = (data: Data, part: string): Data | typeof missing => {
   if (isDict(data)) return inDict(data, part);
   if (!Array.isArray(data)) return missing;
+  const index = /^\s*[-+]?\d+\s*$/.test(part) ? Number(part) : undefined;
   for (const item of data) {
-    const found = isDict(item) ? inDict(item, part) : missing;
-    if (found !== missing) return found;
+    const found = isDict(item) ? item.get(index ?? part) : undefined;
+    if (found !== undefined) return found;
   }
-  const item = /^-?\d+$/.test(part) ? data.at(Number(part)) : undefined;
+  const item = index === undefined ? undefined : data.at(index);
   return item === undefined ? missing : item;
 };
 

@@ -1,16 +1,17 @@
-import { cloneData } from '../../data/clone.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
-import { type FilterTable, textOf } from './filter.ts';
+import { type Data, type DataKey, type Dict, isDict } from '../../data/value.ts';
+import { type FilterTable, listOf, textOf } from './filter.ts';
 
 type Change = (old: Data | undefined, value: Data, path: string) => Data;
 
-/** Filters that set something inside of a dict, by a path such as `a:b`; they give a changed copy. */
+/**
+ * Filters that set something inside of a dict, by a path such as `a:b`. As in Salt they
+ * change the dict they are given, and give it back.
+ */
 export const dictFilters: FilterTable = {
   set_dict_key_value: changing((_, value) => value),
   update_dict_key_value: changing((old, value, path) => {
-    if (!isDict(value)) throw new TypeError('update_dict_key_value takes a dictionary');
     if (old !== undefined && old !== null && !isDict(old)) throw wrong(path, 'dictionary');
-    return new Map([...(old ?? []), ...value]);
+    return new Map([...(old ?? []), ...pairsOf(value)]);
   }),
   append_dict_key_value: changing((old, value, path) => {
     if (old !== undefined && old !== null && !Array.isArray(old)) throw wrong(path, 'list');
@@ -18,35 +19,39 @@ export const dictFilters: FilterTable = {
   }),
   extend_dict_key_value: changing((old, value, path) => {
     if (old !== undefined && old !== null && !Array.isArray(old)) throw wrong(path, 'list');
-    const items = Array.isArray(value)
-      ? value
-      : isDict(value)
-        ? [...value.keys()]
-        : Array.from(textOf(value));
+    const items = listOf(value, 'extend_dict_key_value');
     return [...(old ?? []), ...items];
   }),
 };
 
+const pairsOf = (value: Data): [DataKey, Data][] => {
+  if (isDict(value)) return [...value];
+  if (!Array.isArray(value)) throw new TypeError('update_dict_key_value takes a dictionary');
+  return value.map((pair): [DataKey, Data] => {
+    const [key, item] = Array.isArray(pair) && pair.length === 2 ? pair : [];
+    if (key === undefined || item === undefined || Array.isArray(key) || isDict(key))
+      throw new TypeError('update_dict_key_value takes a dictionary or a list of pairs');
+    return [key, item];
+  });
+};
+
 function changing(change: Change): FilterTable[string] {
   return {
-    params: ['keys', 'value', 'delimiter'],
+    params: ['keys', 'value', 'delimiter?', 'ordered_dict?'],
+    changesValue: true,
     run: (data, keys, value = null, delimiter = ':') => {
       if (!isDict(data)) throw new TypeError('the filter takes a dictionary');
-      const copy = cloneData(data) as Dict;
       const path = textOf(keys).split(textOf(delimiter));
       const last = path.pop() ?? '';
-      let dict = copy;
+      let dict = data;
       for (const key of path) {
         const next = dict.get(key);
-        if (isDict(next ?? null)) dict = next as Dict;
-        else if (next === undefined || next === null) {
-          const made: Dict = new Map();
-          dict.set(key, made);
-          dict = made;
-        } else throw wrong(key, 'dictionary');
+        const inner: Dict = next !== undefined && isDict(next) ? next : new Map();
+        dict.set(key, inner);
+        dict = inner;
       }
       dict.set(last, change(dict.get(last), value, textOf(keys)));
-      return copy;
+      return data;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { chanceFilters } from './chance.ts';
 import { dictFilters } from './dict.ts';
 import type { FilterTable } from './filter.ts';
 import { formatFilters } from './format.ts';
@@ -13,5 +14,6 @@ export const saltFilters: FilterTable = {
   ...listFilters,
   ...dictFilters,
   ...hashFilters,
+  ...chanceFilters,
   ...networkFilters,
 };

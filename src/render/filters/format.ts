@@ -4,15 +4,17 @@ import { dumpYaml } from '../../data/yaml-dump.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { JsonReader } from '../json-reader.ts';
 import { type FilterTable, isTrue, textOf } from './filter.ts';
+import { scalarText } from './python-text.ts';
+import { formatXml } from './xml.ts';
 
 /** Data written as text and read from it: `yaml`, `json`, `yaml_encode` … */
 export const formatFilters: FilterTable = {
   yaml: {
-    params: ['flow_style'],
+    params: ['flow_style?'],
     run: (value, flow = true) => formatYaml(value, flow === null ? null : isTrue(flow)),
   },
   json: {
-    params: ['sort_keys', 'indent'],
+    params: ['sort_keys?', 'indent?'],
     run: (value, sortKeys = true, indent) =>
       dumpJson(value, {
         sortKeys: isTrue(sortKeys),
@@ -20,19 +22,23 @@ export const formatFilters: FilterTable = {
       }),
   },
   tojson: {
-    params: ['indent', 'sort_keys'],
-    run: (value, indent, sortKeys = false) =>
+    params: ['indent?', 'sort_keys?', 'separators?', 'ensure_ascii?'],
+    run: (value, indent, sortKeys = false, separators = null, ascii = true) =>
       dumpJson(value, {
-        ascii: true,
+        ascii: isTrue(ascii),
         sortKeys: isTrue(sortKeys),
         indent: typeof indent === 'number' ? indent : undefined,
+        separators: Array.isArray(separators)
+          ? [textOf(separators[0]), textOf(separators[1])]
+          : undefined,
       }).replace(/[<>&']/g, char => `\\u00${char.charCodeAt(0).toString(16)}`),
   },
+  xml: { params: [], run: value => formatXml(value) },
   yaml_encode: { params: [], run: value => yamlEncode(value) },
-  yaml_dquote: { params: [], run: value => yamlDoubleQuote(textOf(value)) },
-  yaml_squote: { params: [], run: value => dumpQuoted(textOf(value)) },
+  yaml_dquote: { params: [], run: value => yamlDoubleQuote(scalarText(value)) },
+  yaml_squote: { params: [], run: value => dumpQuoted(scalarText(value)) },
   dict_to_sls_yaml_params: {
-    params: ['flow_style'],
+    params: ['flow_style?'],
     run: (value, flow = false) => {
       if (!isDict(value)) throw new TypeError('dict_to_sls_yaml_params takes a dictionary');
       return formatYaml(
@@ -52,7 +58,17 @@ const formatYaml = (value: Data, defaultFlowStyle: boolean | null): string =>
 /** A double-quoted YAML scalar on one line. */
 const yamlDoubleQuote = (text: string): string => {
   const forced = dumpYaml(`\x07${text}`, { width: Number.MAX_SAFE_INTEGER }).trimEnd();
-  return `"${forced.slice('"\\a'.length)}`;
+  return `"${forced.slice('"\\a'.length).replace(/[^\x20-\x7e]/gu, escaped)}`;
+};
+
+/** As PyYAML writes what is beyond ASCII, unless it is told otherwise. */
+const escaped = (char: string): string => {
+  const short = { '\x85': 'N', '\xa0': '_', '\u2028': 'L', '\u2029': 'P' }[char];
+  if (short !== undefined) return `\\${short}`;
+  const code = char.codePointAt(0) ?? 0;
+  if (code < 0x100) return `\\x${code.toString(16).toUpperCase()}`;
+  const hex = code.toString(16).toUpperCase();
+  return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 };
 
 const dumpQuoted = (text: string): string =>

@@ -1,18 +1,19 @@
-import { createHash, createHmac, randomInt } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Data } from '../../data/value.ts';
-import { type FilterTable, listOf, textOf } from './filter.ts';
+import { type FilterTable, textOf } from './filter.ts';
+import { needText } from './python-text.ts';
 
-const digest =
-  (algorithm: string) =>
-  (value: Data): Data =>
-    createHash(algorithm).update(textOf(value)).digest('hex');
+const digest = (algorithm: string): FilterTable[string] => ({
+  params: [],
+  run: value => createHash(algorithm).update(needText(value, algorithm)).digest('hex'),
+});
 
-/** Hashes, codes and chance. */
+/** Hashes and codes. */
 export const hashFilters: FilterTable = {
-  md5: { params: [], run: digest('md5') },
-  sha1: { params: [], run: digest('sha1') },
-  sha256: { params: [], run: digest('sha256') },
-  sha512: { params: [], run: digest('sha512') },
+  md5: digest('md5'),
+  sha1: digest('sha1'),
+  sha256: digest('sha256'),
+  sha512: digest('sha512'),
   hmac: {
     params: ['shared_secret', 'challenge_hmac'],
     run: (value, secret, challenge) =>
@@ -24,35 +25,15 @@ export const hashFilters: FilterTable = {
     run: (value, secret) =>
       createHmac('sha256', textOf(secret)).update(textOf(value)).digest('hex'),
   },
-  base64_encode: { params: [], run: value => Buffer.from(textOf(value)).toString('base64') },
+  base64_encode: {
+    params: [],
+    run: value => Buffer.from(needText(value, 'base64_encode')).toString('base64'),
+  },
   base64_decode: {
     params: [],
-    run: value => Buffer.from(textOf(value), 'base64').toString('utf8'),
+    run: value => readBase64(value).toString('utf8'),
   },
-  uuid: { params: [], run: value => uuid5(textOf(value)) },
-  random_hash: {
-    params: ['hash_type'],
-    run: (value, type = 'md5') =>
-      createHash(textOf(type))
-        .update(String(randomInt(Math.min(Number(value) || 1, 2 ** 47))))
-        .digest('hex'),
-  },
-  rand_str: {
-    params: ['hash_type'],
-    run: (value, type = 'md5') =>
-      createHash(textOf(type))
-        .update(String(randomInt(Math.min(Number(value) || 1, 2 ** 47))))
-        .digest('hex'),
-  },
-  random_sample: {
-    params: ['size', 'seed'],
-    run: (value, size, seed) =>
-      shuffle(listOf(value, 'random_sample'), seed).slice(0, Number(size)),
-  },
-  random_shuffle: {
-    params: ['seed'],
-    run: (value, seed) => shuffle(listOf(value, 'random_shuffle'), seed),
-  },
+  uuid: { params: [], run: value => uuid5(needText(value, 'uuid')) },
 };
 
 /** Salt's own name space for `|uuid`. */
@@ -65,21 +46,15 @@ const uuid5 = (name: string): string => {
   return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 };
 
-/** In an order that is the same for the same seed; not the order that Python would choose. */
-const shuffle = (list: readonly Data[], seed: Data | undefined): Data[] => {
-  if (seed === undefined || seed === null) {
-    return list
-      .map(item => ({ item, order: randomInt(2 ** 47) }))
-      .sort((a, b) => a.order - b.order)
-      .map(({ item }) => item);
-  }
-  return list
-    .map((item, index) => ({
-      item,
-      order: createHash('sha1')
-        .update(`${textOf(seed)}:${index}`)
-        .digest('hex'),
-    }))
-    .sort((a, b) => (a.order < b.order ? -1 : 1))
-    .map(({ item }) => item);
+/**
+ * The bytes behind a text in base64; what is no letter of it is skipped, as in Python.
+ *
+ * @throws TypeError where its end is missing.
+ */
+export const readBase64 = (value: Data): Buffer => {
+  const text = needText(value, 'base64_decode').replace(/[^A-Za-z0-9+/=]/g, '');
+  const [letters = ''] = text.split('=', 1);
+  if ((letters.length + Math.min(2, text.length - letters.length)) % 4 !== 0)
+    throw new TypeError('base64_decode: incorrect padding');
+  return Buffer.from(letters, 'base64');
 };

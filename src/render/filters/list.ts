@@ -1,25 +1,20 @@
-import { dumpJson } from '../../data/json-dump.ts';
-import { traverse } from '../../data/traverse.ts';
-import { type Data, Float, isDict } from '../../data/value.ts';
+import { compareText, dumpJson } from '../../data/json-dump.ts';
+import { missing, traverse } from '../../data/traverse.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
 import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
 import { searchData } from './jmespath/search.ts';
+import { toNumber } from './number.ts';
+import { needText, scalarText } from './python-text.ts';
 
 /** Filters on lists and dicts. */
 export const listFilters: FilterTable = {
   unique: { params: [], run: value => unique(listOf(value, 'unique')) },
   min: { params: [], run: value => extreme(listOf(value, 'min'), -1) },
   max: { params: [], run: value => extreme(listOf(value, 'max'), 1) },
-  avg: {
-    params: [],
-    run: value => {
-      const list = Array.isArray(value) ? value : [value];
-      const mean = list.reduce((sum: number, item) => sum + Number(item), 0) / list.length;
-      return Number.isInteger(mean) ? new Float(mean) : mean;
-    },
-  },
+  avg: { params: [], run: average },
   union: {
     params: ['lst2'],
-    run: (a, b) => unique([...listOf(a, 'union'), ...listOf(b, 'union')]),
+    run: (a, b) => unique([...sequenceOf(a, 'union'), ...sequenceOf(b, 'union')]),
   },
   intersect: { params: ['lst2'], run: (a, b) => unique(listOf(a, 'intersect').filter(isIn(b))) },
   difference: {
@@ -30,12 +25,12 @@ export const listFilters: FilterTable = {
     params: ['lst2'],
     run: (a, b) =>
       unique([
-        ...listOf(a, 'symmetric_difference').filter(item => !isIn(b)(item)),
-        ...listOf(b, 'symmetric_difference').filter(item => !isIn(a)(item)),
+        ...sequenceOf(a, 'symmetric_difference').filter(item => !isIn(b)(item)),
+        ...sequenceOf(b, 'symmetric_difference').filter(item => !isIn(a)(item)),
       ]),
   },
   flatten: {
-    params: ['levels', 'preserve_nulls'],
+    params: ['levels?', 'preserve_nulls?'],
     run: (value, levels = null, nulls = false) =>
       flatten(
         listOf(value, 'flatten'),
@@ -44,25 +39,29 @@ export const listFilters: FilterTable = {
       ),
   },
   traverse: {
-    params: ['key', 'default', 'delimiter'],
+    params: ['key', 'default?', 'delimiter?'],
     run: (value, key, otherwise = null, delimiter = ':') => {
-      const found = traverse(value, textOf(key), textOf(delimiter));
+      const found =
+        key === '' ? inDict(value, '') : traverse(value, textOf(key), textOf(delimiter));
       return typeof found === 'symbol' ? otherwise : found;
     },
   },
   json_query: { params: ['expr'], run: (value, expr) => searchData(value, textOf(expr)) },
+  mysql_to_dict: { params: ['key'], run: mysqlTable },
   sorted_ignorecase: {
     params: [],
     run: value =>
-      [...listOf(value, 'sorted_ignorecase')].sort((a, b) => {
-        const [left, right] = [textOf(a).toLowerCase(), textOf(b).toLowerCase()];
-        return left < right ? -1 : left > right ? 1 : 0;
-      }),
+      listOf(value, 'sorted_ignorecase')
+        .map(item => ({ item, lower: needText(item, 'sorted_ignorecase').toLowerCase() }))
+        .sort((a, b) => compareText(a.lower, b.lower))
+        .map(({ item }) => item),
   },
   substring_in_list: {
     params: ['list_to_search'],
     run: (value, list) =>
-      listOf(list, 'substring_in_list').some(item => textOf(item).includes(textOf(value))),
+      listOf(list, 'substring_in_list').some(item =>
+        needText(item, 'substring_in_list').includes(needText(value, 'substring_in_list')),
+      ),
   },
   is_list: { params: [], run: value => Array.isArray(value) },
   is_iter: { params: [], run: value => Array.isArray(value) || isDict(value) },
@@ -75,13 +74,13 @@ export const listFilters: FilterTable = {
     run: value => listOf(value, 'exactly_one_true').filter(isTrue).length === 1,
   },
   exactly_n_true: {
-    params: ['amount'],
+    params: ['amount?'],
     run: (value, amount = 1) =>
       listOf(value, 'exactly_n_true').filter(isTrue).length === Number(amount),
   },
-  skip: { params: [], run: () => null },
+  skip: { params: [], run: () => '' },
   compare_lists: {
-    params: ['new'],
+    params: ['new?'],
     run: (old, fresh) => {
       const added = listOf(fresh, 'compare_lists').filter(item => !isIn(old)(item));
       const removed = listOf(old, 'compare_lists').filter(item => !isIn(fresh)(item));
@@ -92,22 +91,21 @@ export const listFilters: FilterTable = {
     },
   },
   compare_dicts: {
-    params: ['new'],
+    params: ['new?'],
     run: (old, fresh) => {
       if (!isDict(old) || !isDict(fresh ?? null))
         throw new TypeError('compare_dicts takes two dictionaries');
       const after = fresh as typeof old;
-      const changes = new Map<string, Data>();
+      const changes = new Map<DataKey, Data>();
       for (const key of new Set([...old.keys(), ...after.keys()])) {
-        const [before, now] = [old.get(key) ?? '', after.get(key) ?? ''];
-        if (identity(before) !== identity(now))
-          changes.set(
-            String(key),
-            new Map<string, Data>([
-              ['old', before],
-              ['new', now],
-            ]),
-          );
+        const [before, now] = [old.get(key), after.get(key)];
+        if (before !== undefined && now !== undefined && identity(before) === identity(now))
+          continue;
+        const change = new Map<string, Data>([
+          ['old', before === undefined ? '' : before],
+          ['new', now === undefined ? '' : now],
+        ]);
+        changes.set(key, before !== undefined && now === undefined ? reversed(change) : change);
       }
       return changes;
     },
@@ -136,18 +134,87 @@ const unique = (list: readonly Data[]): Data[] => {
   });
 };
 
+/** Salt writes what is new before what is gone. */
+const reversed = (dict: ReadonlyMap<string, Data>): Map<string, Data> =>
+  new Map([...dict].reverse());
+
+const sequenceOf = (value: Data | undefined, name: string): Data[] => {
+  if (value instanceof Map) throw new TypeError(`the filter '${name}' takes lists`);
+  return listOf(value, name);
+};
+
+const inDict = (value: Data, key: string): Data | symbol =>
+  isDict(value) ? (value.get(key) ?? missing) : missing;
+
+const isNumber = (value: Data): boolean =>
+  ['number', 'bigint', 'boolean'].includes(typeof value) || value instanceof Float;
+
+const numeric = (value: Data): number => Number(value);
+
+function average(value: Data): Data {
+  const list = Array.isArray(value) ? value : [value];
+  const numbers = list.map(item => {
+    const parsed = isNumber(item) || !Array.isArray(value) ? numeric(item) : Number.NaN;
+    if (Number.isNaN(parsed) || item === null)
+      throw new TypeError(`avg takes numbers, not ${scalarText(item)}`);
+    return parsed;
+  });
+  if (numbers.length === 0) throw new TypeError('avg takes a list that is not empty');
+  const mean = numbers.reduce((sum, item) => sum + item, 0) / numbers.length;
+  return Number.isInteger(mean) ? new Float(mean) : mean;
+}
+
+/** Python's order of two values of one kind. */
+const order = (a: Data, b: Data): number => {
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
+  if (isNumber(a) && isNumber(b)) return numeric(a) - numeric(b);
+  if (!Array.isArray(a) || !Array.isArray(b))
+    throw new TypeError('what the list holds cannot be compared with each other');
+  for (let index = 0; index < a.length && index < b.length; index += 1) {
+    const [left, right] = [a[index] ?? null, b[index] ?? null];
+    if (identity(left) !== identity(right)) return order(left, right);
+  }
+  return a.length - b.length;
+};
+
 const extreme = (list: readonly Data[], sign: number): Data => {
   const [first, ...rest] = list;
   if (first === undefined) throw new TypeError('the list is empty');
-  return rest.reduce(
-    (best, item) => ((item ?? 0) > (best ?? 0) === sign > 0 && item !== best ? item : best),
-    first,
-  );
+  return rest.reduce((best, item) => (sign * order(item, best) > 0 ? item : best), first);
 };
+
+/** What flattens: lists, and of dictionaries the keys. */
+const innerItems = (item: Data): readonly Data[] | undefined =>
+  Array.isArray(item) ? item : isDict(item) ? [...item.keys()] : undefined;
 
 const flatten = (list: readonly Data[], levels: number, nulls: boolean): Data[] =>
   list
-    .filter(item => nulls || item !== null)
-    .flatMap(item =>
-      Array.isArray(item) && levels > 0 ? flatten(item, levels - 1, nulls) : [item],
-    );
+    .filter(item => nulls || (item !== null && item !== 'None' && item !== 'null'))
+    .flatMap(item => {
+      const inner = levels > 0 ? innerItems(item) : undefined;
+      return inner ? flatten(inner, levels - 1, nulls) : [item];
+    });
+
+/** Rows of what `mysql` prints, by one of their columns. */
+function mysqlTable(value: Data, key: Data | undefined): Data {
+  const rows = new Map<DataKey, Data>();
+  let headers: string[] | undefined;
+  for (const line of listOf(value, 'mysql_to_dict')) {
+    const text = needText(line, 'mysql_to_dict');
+    if (text === '' || text.startsWith('+')) continue;
+    const cells = text.split('|').map(cell => cell.trim());
+    if (!headers) {
+      headers = cells.length > 1 ? cells : undefined;
+      continue;
+    }
+    const row: Dict = new Map();
+    headers.slice(1, -1).forEach((header, index) => {
+      row.set(header, toNumber(cells[index + 1] ?? ''));
+    });
+    const name = row.get(textOf(key));
+    if (name === undefined || Array.isArray(name) || isDict(name))
+      throw new TypeError(`mysql_to_dict: there is no column '${textOf(key)}'`);
+    rows.set(name, row);
+  }
+  return rows;
+}

@@ -19,20 +19,20 @@ const mostHosts = 1n << 20n;
 /** Salt's filters on addresses and networks. */
 export const networkFilters: FilterTable = {
   is_ip: {
-    params: ['options'],
+    params: ['options?'],
     run: (value, options) => pick(value, [4, 6], options) !== undefined,
   },
   is_ipv4: {
-    params: ['options'],
+    params: ['options?'],
     run: (value, options) => pick(value, [4], options) !== undefined,
   },
   is_ipv6: {
-    params: ['options'],
+    params: ['options?'],
     run: (value, options) => pick(value, [6], options) !== undefined,
   },
-  ipv4: { params: ['options'], run: (value, options) => pickAll(value, 4, options) },
-  ipv6: { params: ['options'], run: (value, options) => pickAll(value, 6, options) },
-  ipaddr: { params: ['options'], run: (value, options) => pickAny(value, options) },
+  ipv4: { params: ['options?'], run: (value, options) => pickAll(value, 4, options) },
+  ipv6: { params: ['options?'], run: (value, options) => pickAll(value, 6, options) },
+  ipaddr: { params: ['options?'], run: (value, options) => pickAny(value, options) },
   ip_host: networkFilter(address =>
     ipText({ ...address, prefix: address.prefix ?? widthOf(address.version) }),
   ),
@@ -86,7 +86,7 @@ const pickAny = (value: Data, options: Data | undefined): Data => {
 /** A filter on each address of a list, or on one; nothing where there is none. */
 function networkFilter(make: (address: IpAddress) => Data): FilterTable[string] {
   return {
-    params: ['options', 'version'],
+    params: ['options?', 'version?'],
     run: (value, options, version) => {
       const found =
         version === 4 || version === 6 ? pickAll(value, version, options) : pickAny(value, options);

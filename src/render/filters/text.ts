@@ -1,15 +1,21 @@
-import { type Data, Float } from '../../data/value.ts';
-import { type FilterTable, isTrue, textOf } from './filter.ts';
+import { posix } from 'node:path';
+import type { Data } from '../../data/value.ts';
+import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
+import { humanToBytes, toNumber } from './number.ts';
 import { allMatches, expandReplacement, pythonRegex } from './python-regex.ts';
+import { capitalized, isSpace, needText, scalarText } from './python-text.ts';
 
-const regexParams = ['rgx', 'ignorecase', 'multiline'];
+const regexParams = ['rgx', 'ignorecase?', 'multiline?'];
 
 /** Filters on texts. */
 export const textFilters: FilterTable = {
   to_bool: { params: [], run: value => toBool(value) },
-  quote: { params: [], run: value => shellQuote(textOf(value)) },
+  quote: {
+    params: [],
+    run: value => shellQuote(value === null ? '' : needText(value, 'quote')),
+  },
   indent: {
-    params: ['width', 'first', 'blank'],
+    params: ['width?', 'first?', 'blank?'],
     run: (value, width = 4, first = false, blank = false) => {
       const space = typeof width === 'string' ? width : ' '.repeat(Number(width));
       const lines = textOf(value).split(/\r\n|\r|\n/);
@@ -22,7 +28,7 @@ export const textFilters: FilterTable = {
   },
   regex_escape: {
     params: [],
-    run: value => textOf(value).replace(/[\s#$&()*+\-.?[\\\]^{|}~]/g, '\\$&'),
+    run: value => needText(value, 'regex_escape').replace(/[\s#$&()*+\-.?[\\\]^{|}~]/g, '\\$&'),
   },
   regex_search: {
     params: regexParams,
@@ -33,7 +39,7 @@ export const textFilters: FilterTable = {
     run: (value, rgx, ignorecase, multiline) => groups(value, rgx, ignorecase, multiline, true),
   },
   regex_replace: {
-    params: ['rgx', 'val', 'ignorecase', 'multiline'],
+    params: ['rgx', 'val', 'ignorecase?', 'multiline?'],
     run: (value, rgx, val, ignorecase, multiline) => {
       const flags = { ignorecase: isTrue(ignorecase), multiline: isTrue(multiline), global: true };
       const text = textOf(value);
@@ -46,48 +52,101 @@ export const textFilters: FilterTable = {
       return result + text.slice(at);
     },
   },
-  contains_whitespace: { params: [], run: value => /\s/.test(textOf(value)) },
-  is_hex: {
-    params: [],
-    run: value => /^\s*[-+]?(?:0[xX])?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*\s*$/.test(textOf(value)),
-  },
-  to_num: { params: [], run: toNumber },
-  str_to_num: { params: [], run: toNumber },
-  to_snake_case: {
+  contains_whitespace: {
     params: [],
     run: value =>
-      textOf(value)
-        .replace(/(.)([A-Z][a-z]+)/g, '$1_$2')
-        .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-        .toLowerCase(),
+      listOf(value, 'contains_whitespace').some(item =>
+        isSpace(needText(item, 'contains_whitespace')),
+      ),
   },
+  is_hex: {
+    params: [],
+    run: value =>
+      typeof value === 'string' &&
+      /^\s*[-+]?(?:0[xX])?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*\s*$/.test(value),
+  },
+  to_num: { params: [], run: value => toNumber(value) },
+  str_to_num: { params: [], run: value => toNumber(value) },
+  to_snake_case: { params: [], run: value => snakeCase(needText(value, 'to_snake_case')) },
   to_camelcase: {
-    params: ['uppercamel'],
+    params: ['uppercamel?'],
     run: (value, upper = false) => {
-      const text = textOf(value)
-        .split('_')
-        .map(part => part.charAt(0).toUpperCase() + part.slice(1).toLowerCase())
-        .join('');
-      return isTrue(upper) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+      const [first = '', ...rest] = needText(value, 'to_camelcase').split('_');
+      return [isTrue(upper) ? capitalized(first) : first, ...rest.map(capitalized)].join('');
     },
   },
   human_to_bytes: {
-    params: ['default_unit', 'handle_metric'],
+    params: ['default_unit?', 'handle_metric?'],
     run: (value, unit = 'B', metric = false) =>
-      humanToBytes(textOf(value), textOf(unit), isTrue(metric)),
+      humanToBytes(scalarText(value), textOf(unit), isTrue(metric)),
+  },
+  check_whitelist_blacklist: {
+    params: ['whitelist?', 'blacklist?'],
+    run: (value, whitelist, blacklist) => isAllowed(textOf(value), whitelist, blacklist),
   },
   path_join: {
-    params: ['a', 'b', 'c', 'd', 'e', 'f'],
-    run: (value, ...parts) =>
-      [value, ...parts]
-        .filter(part => part !== undefined)
-        .map(textOf)
-        .reduce((path, part) =>
-          part.startsWith('/') && path === ''
-            ? part
-            : `${path.replace(/\/+$/, '')}/${part.replace(/^\/+/, '')}`,
-        ),
+    params: ['use_posixpath?'],
+    isOpen: true,
+    run: (value, _, ...parts) =>
+      joinPath([value, ...parts].map(part => needText(part, 'path_join'))),
   },
+};
+
+const isAllowed = (
+  text: string,
+  whitelist: Data | undefined,
+  blacklist: Data | undefined,
+): boolean => {
+  const isIn = (list: Data | undefined): boolean =>
+    (typeof list === 'string' ? [list] : listOf(list, 'check_whitelist_blacklist')).some(pattern =>
+      isMatch(text, textOf(pattern)),
+    );
+  if (isTrue(blacklist) && isIn(blacklist)) return false;
+  return isTrue(whitelist) ? isIn(whitelist) : true;
+};
+
+/** As a glob, or else as a regular expression for all of it. */
+const isMatch = (text: string, pattern: string): boolean => {
+  const glob = pattern
+    .replace(/[\\^$.|+(){}]/g, '\\$&')
+    .replace(/\[!/g, '[^')
+    .replace(/\[(?![^\]]+\])/g, '\\[')
+    .replace(/\*+/g, '.*')
+    .replace(/\?/g, '.');
+  return [glob, pattern].some(source => {
+    try {
+      return allMatches(pythonRegex(`\\A(?:${source})\\Z`, { global: true }), text).length > 0;
+    } catch {
+      return false;
+    }
+  });
+};
+
+/** Joins below the first, whatever the others begin with, and tidies up. */
+const joinPath = ([root = '', ...parts]: readonly string[]): string => {
+  const tidy = parts.map(part => normalPath(part).replace(/^\/+/, ''));
+  const start = normalPath(root).replace(/\/$/, '');
+  return tidy.length === 0 ? normalPath(root) : normalPath([start, ...tidy].join('/'));
+};
+
+/** Python's `posixpath.normpath`: nothing is `.`, two slashes at the start stay. */
+const normalPath = (path: string): string => {
+  const tidy = posix.normalize(path).replace(/(?<=.)\/$/, '');
+  return /^\/\/(?!\/)/.test(path) ? `/${tidy}` : tidy;
+};
+
+const snakeCase = (text: string): string => {
+  if (text === '') throw new TypeError('to_snake_case takes a text that is not empty');
+  const chars = [...text];
+  const isUpper = (char = ''): boolean => char !== char.toLowerCase();
+  const isLower = (char = ''): boolean => char !== char.toUpperCase();
+  return chars
+    .map((char, index) => {
+      const isEdge = index > 0 && isUpper(char);
+      const isWord = isLower(chars[index - 1]) || isLower(chars[index + 1]);
+      return (isEdge && isWord ? '_' : '') + char.toLowerCase();
+    })
+    .join('');
 };
 
 const toBool = (value: Data): boolean => {
@@ -119,26 +178,4 @@ const groups = (
   };
   const [found] = allMatches(pythonRegex(textOf(rgx), flags), textOf(value));
   return found ? found.slice(1).map(group => group ?? null) : null;
-};
-
-function toNumber(value: Data): Data {
-  const text = textOf(value).trim();
-  if (/^[-+]?\d+(?:_\d+)*$/.test(text)) {
-    const whole = BigInt(text.replaceAll('_', '').replace(/^\+/, ''));
-    return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
-  }
-  if (!/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(text)) return value;
-  const number = Number(text);
-  return Number.isInteger(number) || !Number.isFinite(number) ? new Float(number) : number;
-}
-
-const humanToBytes = (size: string, defaultUnit: string, metric: boolean): number => {
-  const [, digits = '', written = ''] = /^([0-9.]*)\s*(.*)$/.exec(size.trim()) ?? [];
-  const unit = (written || defaultUnit).toLowerCase();
-  const value = digits === '' ? Number.NaN : Number(digits);
-  if (Number.isNaN(value)) return 0;
-  const decimal = /^[kmgtpezy]b$/.test(unit);
-  if (!decimal && !/^(?:b|[kmgtpezy](?:ib)?)$/.test(unit)) return 0;
-  const power = 'bkmgtpezy'.indexOf(unit.charAt(0));
-  return Math.trunc(value * (decimal && metric ? 1000 ** power : 1024 ** power));
 };

@@ -1,7 +1,9 @@
 import type { Context, Liquid } from 'liquidjs';
+import { cloneData } from '../../data/clone.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { callFilter } from '../filters/filter.ts';
 import { saltFilters } from '../filters/filters.ts';
+import { type Ask, hostFilters } from '../filters/host.ts';
 import { stageOf } from './stage.ts';
 import { unwrap, wrap } from './wrap.ts';
 
@@ -36,7 +38,21 @@ export const registerFilters = (liquid: Liquid): void => {
   for (const [name, filter] of Object.entries(saltFilters)) {
     liquid.registerFilter(name, function (this: FilterThis, value: unknown, ...argv: unknown[]) {
       const { args, kwargs } = split(this, argv);
-      return wrap(callFilter(name, filter, unwrap(value), args, kwargs));
+      const data = unwrap(value);
+      const own = filter.changesValue ? cloneData(data) : data;
+      return wrap(callFilter(name, filter, own, args, kwargs));
+    } as never);
+  }
+  for (const [name, filter] of hostFilters) {
+    liquid.registerFilter(name, async function (
+      this: FilterThis,
+      value: unknown,
+      ...argv: unknown[]
+    ) {
+      const { args, kwargs } = split(this, argv);
+      const { call } = stageOf(this.context.globals).request.context;
+      const ask: Ask = (fun, list, options = new Map()) => call(fun, list, options);
+      return wrap(await filter(ask, unwrap(value), args, kwargs));
     } as never);
   }
   liquid.registerFilter('size', ((value: unknown) => sizeOf(unwrap(value))) as never);

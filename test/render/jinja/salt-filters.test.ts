@@ -3,7 +3,9 @@ import { site } from '../site.ts';
 import table from './salt-filters.json' with { type: 'json' };
 
 /** By filter: a template and what Salt 3006 on Python 3.11 makes of it; alone where Salt raises. */
-const filters = Object.entries(table.filters as unknown as Record<string, readonly [string, string?][]>);
+const filters = Object.entries(
+  table.filters as unknown as Record<string, readonly [string, string?][]>,
+);
 
 test.each(filters)('%s answers as in Salt', async (_, cases) => {
   const { text } = site({ pillar: table.pillar });

@@ -3,6 +3,7 @@ import { combineFilters } from './combine.ts';
 import { hostFilters } from './host.ts';
 import { numberFilters } from './number.ts';
 import { oddFilters } from './odds.ts';
+import { pythonTypeFilters } from './python-types.ts';
 import { regexFilters } from './regex.ts';
 import { saltFilters } from './salt.ts';
 import { selectFilters } from './select.ts';
@@ -16,6 +17,7 @@ export const filters: Operations = new Map([
   ...sequenceFilters,
   ...selectFilters,
   ...saltFilters,
+  ...pythonTypeFilters,
   ...regexFilters,
   ...combineFilters,
   ...oddFilters,
