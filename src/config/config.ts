@@ -41,6 +41,8 @@ export type Config = {
   readonly minion_data_cache: boolean;
   /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
   readonly node_mirror?: PlainDict;
+  /** Releases of Node to bring instead of ours, by platform; see `transport/node-release.ts`. */
+  readonly node_release?: PlainDict;
   readonly state_top: string;
   readonly state_top_saltenv?: string;
   readonly top_file_merging_strategy: 'merge' | 'merge_all' | 'same';

@@ -12,6 +12,7 @@ export const keys = {
   ssh_wipe: flag,
   ssh_run_pre_flight: flag,
   node_mirror: mapping,
+  node_release: mapping,
   state_top: text,
   state_top_saltenv: text,
   top_file_merging_strategy: oneOf('merge', 'merge_all', 'same'),

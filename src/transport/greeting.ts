@@ -99,18 +99,21 @@ export class Greeting {
 /** The platform of a host that has no Node, from what it says of itself. */
 export const platformOf = ({ id }: Host, said: Said): Platform => {
   if (said.by === 'loader') {
-    const { os, arch, have } = said.value;
+    const { os, arch, libc, have } = said.value;
     return {
       os: readable(String(os), 40),
       arch: readable(String(arch), 40),
-      libc: 'unknown',
+      libc: libcOf(libc),
       have: readable(String(have), 40),
     };
   }
   const [word, os = '', arch = '', libc = ''] = said.words.map(text => readable(text, 40));
   if (word !== 'NONODE') throw greetingFault(id, 'an unknown first line');
-  return { os, arch, libc: libc === 'glibc' || libc === 'musl' ? libc : 'unknown' };
+  return { os, arch, libc: libcOf(libc) };
 };
+
+const libcOf = (said: unknown): Platform['libc'] =>
+  said === 'glibc' || said === 'musl' ? said : 'unknown';
 
 export const greetingFault = (host: string, what: string, excerpt?: string): TsaltError =>
   new TsaltError('wire-greeting', `${host}: the host sent ${what}.`, {

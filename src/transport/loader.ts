@@ -91,10 +91,14 @@ function tidy(dir) {
     try { if (Date.now() - fs.statSync(path.join(dir, name)).mtimeMs > 30 * 864e5) fs.unlinkSync(path.join(dir, name)); } catch (gone) {}
   });
 }
+function libc() {
+  if (fs.existsSync("/lib64/ld-linux-x86-64.so.2") || fs.existsSync("/lib/ld-linux-aarch64.so.1")) return "glibc";
+  try { return fs.readdirSync("/lib").some(function (name) { return /^ld-musl/.test(name); }) ? "musl" : "unknown"; } catch (error) { return "unknown"; }
+}
 var tried = [];
 (function () {
   if (parseInt(process.versions.node, 10) < 18) {
-    say({ need: "node", have: process.version, os: os.type(), arch: process.arch });
+    say({ need: "node", have: process.version, os: os.type(), arch: process.arch, libc: libc() });
     process.exit(0);
   }
   process.argv = [process.execPath, "tsalt-ssh"];

@@ -1,8 +1,18 @@
-import { chmod, lstat, mkdir } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 
-export type NodeTarget = 'linux-x64' | 'linux-arm64';
+/** The platforms that a Node can be brought to. */
+export const nodeTargets = ['linux-x64', 'linux-arm64'] as const;
+
+export type NodeTarget = (typeof nodeTargets)[number];
+
+export const isNodeTarget = (text: string): text is NodeTarget =>
+  (nodeTargets as readonly string[]).includes(text);
+
+/** What a binary is called in the cache. */
+export const binaryName = (version: string, target: NodeTarget): string =>
+  `node-v${version}-${target}`;
 
 /** The cache's folder for Node binaries, private to this user. */
 export const nodeFolder = async (cacheDir: string): Promise<string> => {
@@ -15,4 +25,26 @@ export const nodeFolder = async (cacheDir: string): Promise<string> => {
     });
   if (mode & 0o077) await chmod(folder, 0o700);
   return folder;
+};
+
+/** What a process leaves in the cache when it is killed amid its work; its number is in the name. */
+const half = /^\.fetch-(\d+)-|^node-v.*-linux-\w+\.(\d+)$|\.gz\.(\d+)-[0-9a-f]+$/;
+
+/** Removes the half downloads and half-made files of processes that are gone. */
+export const discardHalves = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const [, ...numbers] = half.exec(name) ?? [];
+    const pid = Number(numbers.find(number => number !== undefined) ?? process.pid);
+    if (pid !== process.pid && !isAlive(pid))
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 };

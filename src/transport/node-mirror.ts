@@ -1,6 +1,6 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
-import type { NodeTarget } from './node-cache.ts';
+import { isNodeTarget, type NodeTarget } from './node-cache.ts';
 
 /** An official `.tar.gz` of Node that hosts download themselves, and its SHA-256. */
 export type Mirror = { readonly url: string; readonly sha256: string; readonly inside: string };
@@ -20,8 +20,7 @@ export const readMirrors = (value: PlainDict = {}): ReadonlyMap<NodeTarget, Mirr
         typeof url === 'string' && /^https?:\/\/[\x21\x23-\x26\x28-\x5b\x5d-\x7e]+$/.test(url)
           ? /\/([\w.-]+)\.tar\.gz$/.exec(url)?.[1]
           : undefined;
-      const isTarget = target === 'linux-x64' || target === 'linux-arm64';
-      if (!isTarget || name === undefined || !/^[0-9a-f]{64}$/.test(String(sha256)))
+      if (!isNodeTarget(target) || name === undefined || !/^[0-9a-f]{64}$/.test(String(sha256)))
         throw wrong(target);
       return [target, { url: String(url), sha256: String(sha256), inside: `${name}/bin/node` }];
     }),

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
-import { type NodeTarget, nodeFolder } from './node-cache.ts';
+import { binaryName, type NodeTarget, nodeFolder } from './node-cache.ts';
 import type { Mirror } from './node-mirror.ts';
+import type { Releases } from './node-release.ts';
 
 /** What a host without a usable Node says of itself, by `uname` (or by its too old Node). */
 export type Platform = {
@@ -43,14 +44,17 @@ export type NodeSourceOptions = {
   /** May an official binary be fetched by npm when the cache has none? Default: yes. */
   readonly mayFetch?: boolean;
   readonly mirrors?: ReadonlyMap<NodeTarget, Mirror>;
+  /** Releases that the user wants: they come before this process's own binary. */
+  readonly releases?: Releases;
   readonly log?: (message: string) => void;
 };
 
-/** Binaries for hosts: this process's own where it fits, else official ones from the cache. */
+/** Binaries for hosts: of the cache, else this process's own where it fits, else by npm. */
 export const nodeSource = ({
   cacheDir,
   mayFetch = true,
   mirrors,
+  releases = new Map(),
   log,
 }: NodeSourceOptions): NodeSource => {
   const known = new Map<NodeTarget, Promise<NodeBinary>>();
@@ -60,13 +64,15 @@ export const nodeSource = ({
     platform: Platform,
   ): Promise<NodeBinary> => {
     const folder = await nodeFolder(cacheDir);
-    const cached = await cachedBinary(folder, target);
+    const wanted = releases.get(target)?.version;
+    const cached = await cachedBinary(folder, target, wanted);
     if (cached) return await compressed(folder, cached);
-    if (isOwnTarget(target)) return await compressed(folder, await realpath(process.execPath));
+    if (wanted === undefined && isOwnTarget(target))
+      return await compressed(folder, await realpath(process.execPath));
     if (!mayFetch) throw noBinary(hostId, platform, target);
     log?.(`${hostId}: fetching Node for ${target}`);
     const { fetchNode } = await import('./fetch-node.ts');
-    return await compressed(folder, await fetchNode(cacheDir, target));
+    return await compressed(folder, await fetchNode(cacheDir, target, releases));
   };
   return {
     mirror: platform => {
@@ -112,10 +118,16 @@ const runsOnGlibc = (): boolean => reportHeader().glibcVersionRuntime !== undefi
 /** Node 26 needs libatomic, which bare hosts lack. */
 const needsLibatomic = (): boolean => Number.parseInt(process.versions.node, 10) >= 26;
 
-/** A prepared `node-v…-linux-x64` in the cache; the newest when there are several. */
-const cachedBinary = async (folder: string, target: NodeTarget): Promise<string | undefined> => {
-  const names = (await readdir(folder)).filter(
-    name => name.startsWith('node-v') && name.endsWith(`-${target}`),
+/** A prepared `node-v…-linux-x64` in the cache: the wanted one, else the newest. */
+const cachedBinary = async (
+  folder: string,
+  target: NodeTarget,
+  wanted: string | undefined,
+): Promise<string | undefined> => {
+  const names = (await readdir(folder)).filter(name =>
+    wanted === undefined
+      ? name.startsWith('node-v') && name.endsWith(`-${target}`)
+      : name === binaryName(wanted, target),
   );
   const newest = names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
   return newest && join(folder, newest);
