@@ -14,7 +14,7 @@ export type Chunks = { readonly chunks: Dict[]; readonly problems: readonly Prob
  * (salt.state.State.compile_high_data, order_chunks)
  */
 export const chunksOf = (high: High): Chunks => {
-  const found: Found = { chunks: [], problems: [] };
+  const found: Found = { chunks: [], orders: [], offsets: [], problems: [] };
   for (const [id, body] of high) {
     if (isOwnKey(id) || !isDict(body)) continue;
     for (const state of body.keys()) {
@@ -22,14 +22,28 @@ export const chunksOf = (high: High): Chunks => {
       if (!isOwnKey(state) && Array.isArray(args)) addChunks(found, id, body, state, args);
     }
   }
-  return { chunks: inOrder(found.chunks), problems: found.problems };
+  return { chunks: inOrder(found), problems: found.problems };
 };
 
 /** Chunks as they travel to the host. */
 export const lowChunks = (chunks: readonly Dict[]): LowChunk[] =>
   chunks.map(chunk => toPlainDict(chunk) as LowChunk);
 
-type Found = { readonly chunks: Dict[]; readonly problems: Problem[] };
+type Found = {
+  readonly chunks: Dict[];
+  /** Beside each chunk its `order` as written, and what its place among `names` adds to it. */
+  readonly orders: (Data | undefined)[];
+  readonly offsets: number[];
+  readonly problems: Problem[];
+};
+
+const add = ({ chunks, orders, offsets }: Found, chunk: Dict): void => {
+  const place = chunk.get('name_order');
+  if (place !== undefined) chunk.delete('name_order');
+  chunks.push(chunk);
+  orders.push(chunk.get('order'));
+  offsets.push(Number(place ?? 0) / 10_000);
+};
 
 const addChunks = (
   found: Found,
@@ -62,11 +76,11 @@ const addChunks = (
     return;
   }
   chunk.set('fun', fun);
-  found.chunks.push(chunk);
+  add(found, chunk);
 };
 
 const addNamed = (
-  { chunks, problems }: Found,
+  found: Found,
   common: Dict,
   fun: string,
   names: readonly Data[],
@@ -79,14 +93,14 @@ const addNamed = (
       chunk.set('name', name);
       if (!Array.isArray(own) || !own.every(isDict)) {
         const message = `The arguments of name '${pyStr(name)}' in state '${pyStr(common.get('__id__') ?? null)}' in SLS '${pyStr(slsOf(body))}' need to be formed as a list of single key dictionaries`;
-        problems.push(problem(message, placeOf([body, names, entry], name)));
+        found.problems.push(problem(message, placeOf([body, names, entry], name)));
         continue;
       }
       for (const arg of own) for (const [key, value] of arg) chunk.set(key, value);
     } else chunk.set('name', entry);
     chunk.set('name_order', index + 1);
     chunk.set('fun', fun);
-    chunks.push(chunk);
+    add(found, chunk);
   }
 };
 
@@ -112,35 +126,34 @@ const isInt = (order: Data | undefined): boolean =>
   typeof order === 'boolean' ||
   typeof order === 'bigint';
 
-const inOrder = (chunks: Dict[]): Dict[] => {
+const inOrder = ({ chunks, orders, offsets }: Found): Dict[] => {
   let cap = 1;
-  for (const chunk of chunks) {
-    const order = chunk.get('order');
+  for (const order of orders) {
     const value = isInt(order) ? (orderNumber(order) as number) : 0;
     if (value > cap - 1 && value > 0) cap = value + 100;
   }
-  let before = Number.NEGATIVE_INFINITY;
+  const settled: number[] = [];
   let sorted = true;
-  for (const chunk of chunks) {
-    const order = settleOrder(chunk, cap);
-    if (order <= before) sorted = false;
-    before = order;
+  for (const [at, written] of orders.entries()) {
+    const order = settle(written, offsets[at] ?? 0, cap);
+    if (order !== written)
+      chunks[at]?.set('order', written instanceof Float ? new Float(order) : order);
+    if (at > 0 && order <= (settled[at - 1] ?? 0)) sorted = false;
+    settled.push(order);
   }
-  const orderOf = (chunk: Dict): number => orderNumber(chunk.get('order')) ?? 0;
-  return sorted ? chunks : chunks.sort((a, b) => orderOf(a) - orderOf(b) || compareTies(a, b));
+  if (sorted) return chunks;
+  return chunks
+    .map((chunk, at) => ({ chunk, order: settled[at] ?? 0 }))
+    .sort((a, b) => a.order - b.order || compareTies(a.chunk, b.chunk))
+    .map(({ chunk }) => chunk);
 };
 
-const settleOrder = (chunk: Dict, cap: number): number => {
-  const written = chunk.get('order');
-  const offset = Number(chunk.get('name_order') ?? 0) / 10_000;
-  chunk.delete('name_order');
+const settle = (written: Data | undefined, offset: number, cap: number): number => {
   let order = orderNumber(written);
   if (order === undefined)
     order = written === 'last' ? cap + 1_000_000 : written === 'first' ? 0 : cap;
   order += offset;
-  if (order < 0) order = cap + 1_000_000 + order;
-  if (order !== written) chunk.set('order', written instanceof Float ? new Float(order) : order);
-  return order;
+  return order < 0 ? cap + 1_000_000 + order : order;
 };
 
 const compareTies = (a: Dict, b: Dict): number => {

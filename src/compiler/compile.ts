@@ -7,7 +7,7 @@ import type { High } from './high.ts';
 import type { SlsTree } from './load.ts';
 import { Lookup } from './lookup.ts';
 import type { Problem } from './problem.ts';
-import { requisiteIn } from './requisite-in.ts';
+import { collectStatements, requisiteIn, type Statement } from './requisite-in.ts';
 import { verifyHigh } from './verify.ts';
 
 export type CompileOptions = {
@@ -39,28 +39,36 @@ export type Compiled = {
  * exclude, order. Pure: neither the tree nor what it holds is changed.
  */
 export const compile = (tree: SlsTree, options: CompileOptions = {}): Compiled => {
-  const { high, problems } = gather(tree, { autoOrder: options.autoOrder ?? true });
+  const { high, problems, complete } = gather(tree, { autoOrder: options.autoOrder ?? true });
   const collect = options.collect ?? 'run';
   if (problems.length > 0 && collect === 'run')
     return { high, empty: high.size === 0, chunks: [], errors: problems };
   const empty = high.size === 0;
   if (options.exclude) addExclude(high, options.exclude);
-  return { ...compileHigh(high, options, problems), empty };
+  if (!complete && collect === 'run') addDefaultCalls(high);
+  return { ...compileGathered(high, options, problems), empty };
 };
 
 /** As `compile`, from high data on; the high data is consumed. */
-export const compileHigh = (
+export const compileHigh = (high: High, options: CompileOptions = {}): Compiled => {
+  if ((options.collect ?? 'run') === 'run') addDefaultCalls(high);
+  return compileGathered(high, options, []);
+};
+
+const compileGathered = (
   high: High,
-  options: CompileOptions = {},
-  earlier: readonly Problem[] = [],
+  options: CompileOptions,
+  earlier: readonly Problem[],
 ): Compiled => {
   const collect = options.collect ?? 'run';
   const empty = high.size === 0;
-  if (collect === 'run') addDefaultCalls(high);
   const lookup = new Lookup(high);
-  const errors = [...earlier, ...reconcileExtend(high, false, lookup), ...verifyHigh(high)];
+  const errors = [...earlier, ...reconcileExtend(high, false, lookup)];
+  const statements: Statement[] = [];
+  const disabled = options.disabledRequisites ?? [];
+  errors.push(...verifyHigh(high, (id, body) => collectStatements(statements, id, body, disabled)));
   if (errors.length > 0 && collect !== 'show') return { high, empty, chunks: [], errors };
-  errors.push(...requisiteIn(high, options.disabledRequisites, lookup));
+  errors.push(...requisiteIn(high, statements, lookup));
   applyExclude(high);
   if (errors.length > 0) return { high, empty, chunks: [], errors };
   const { chunks, problems } = chunksOf(high);

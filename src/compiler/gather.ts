@@ -13,7 +13,12 @@ export type GatherOptions = {
   readonly autoOrder: boolean;
 };
 
-export type Gathered = { readonly high: High; readonly problems: readonly Problem[] };
+export type Gathered = {
+  readonly high: High;
+  readonly problems: readonly Problem[];
+  /** Every state has a function. */
+  readonly complete: boolean;
+};
 
 /**
  * One body of high data from all SLS: short forms written out, `__sls__`/`__env__` and order
@@ -22,7 +27,8 @@ export type Gathered = { readonly high: High; readonly problems: readonly Proble
  */
 export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
   const order = { next: 10_000 };
-  const parts = ownParts(tree, { auto: options.autoOrder, split: splitter() });
+  const reading: Reading = { auto: options.autoOrder, split: splitter(), complete: true };
+  const parts = ownParts(tree, reading);
   const shared = sharedIds(parts.values());
   const whole = newPart();
   for (const { asked, saltenv, loaded } of tree) {
@@ -35,7 +41,7 @@ export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
     mergeIn(whole, part, problems);
     whole.problems.push(...problems.map(one => renameMissing(one, asked, saltenv)));
   }
-  return { high: assemble(whole), problems: whole.problems };
+  return { high: assemble(whole), problems: whole.problems, complete: reading.complete };
 };
 
 /** A root SLS that is missing is named as it was asked for. */
@@ -50,6 +56,8 @@ type Order = { next: number };
 type Reading = {
   readonly auto: boolean;
   readonly split: (name: string) => readonly [module: string, fun: string];
+  /** No state was found that names no function. */
+  complete: boolean;
 };
 
 /** Thousands of states share a dozen functions: the parts of a name are the same two texts. */
@@ -247,9 +255,10 @@ const declare = (
   source: Dict,
   loaded: LoadedSls,
   { problems, orders }: Part,
-  { auto, split }: Reading,
+  reading: Reading,
 ): Data => {
   const { sls, saltenv } = loaded;
+  const { auto, split } = reading;
   const own = auto ? orders : undefined;
   if (typeof body === 'string' && body.includes('.')) {
     const [module, fun] = split(body);
@@ -268,6 +277,8 @@ const declare = (
   setFile(copy, loaded.file ?? sls);
   for (const key of body.keys()) {
     const args = body.get(key) as Data;
+    if (Array.isArray(args) && !(isPlainKey(key) && key.includes('.')))
+      reading.complete &&= args.some(arg => typeof arg === 'string');
     if (!isPlainKey(key) || !Array.isArray(args)) copy.set(key, args);
     else if (!key.includes('.')) copy.set(key, complete(args, undefined, own));
   }

@@ -6,33 +6,22 @@ import type { High } from './high.ts';
 import { firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
 import { notUsed, requisiteInKeywords } from './keywords.ts';
 import type { Ref } from './lookup.ts';
-import { argumentNames, Lookup, statesOf } from './lookup.ts';
+import { argumentNames, type Lookup, statesOf } from './lookup.ts';
 import type { Problem } from './problem.ts';
 
 /**
  * Turns what states say about others (`require_in`, `use`, `prereq` …) into arguments of those
  * others, by extending them. (salt.state.State.requisite_in)
  *
- * @param disabled - `disabled_requisites`: keywords to leave alone.
+ * @param statements - Of all IDs, in order.
  */
 export const requisiteIn = (
   high: High,
-  disabled: readonly string[] = [],
-  lookup = new Lookup(high),
+  statements: readonly Statement[],
+  lookup: Lookup,
 ): Problem[] => {
   const work: Work = { high, lookup, extend: new Map(), added: new Map(), problems: [] };
-  for (const [id, body] of high) {
-    if (!isDict(body)) continue;
-    for (const [state, args] of body) {
-      if (isOwnKey(state) || typeof state !== 'string' || !Array.isArray(args)) continue;
-      for (const arg of args) {
-        const key = isDict(arg) ? firstKey(arg) : undefined;
-        if (typeof key !== 'string' || !requisiteInKeywords.has(key)) continue;
-        if (disabled.includes(key)) continue;
-        handOut(work, { id, state, body, arg: arg as Dict, key });
-      }
-    }
-  }
+  for (const statement of statements) handOut(work, statement);
   high.set('__extend__', [work.extend]);
   return [...work.problems, ...reconcileExtend(high, true, lookup)];
 };
@@ -47,7 +36,8 @@ type Work = {
   readonly problems: Problem[];
 };
 
-type Origin = {
+/** What a state says about others. */
+export type Statement = {
   readonly id: DataKey;
   readonly state: string;
   readonly body: Dict;
@@ -55,39 +45,65 @@ type Origin = {
   readonly key: string;
 };
 
-const handOut = (work: Work, origin: Origin): void => {
-  const items = origin.arg.get(origin.key) ?? null;
-  if (isDict(items)) for (const [state, name] of items) oneTarget(work, origin, pyStr(state), name);
-  else if (Array.isArray(items)) listOfTargets(work, origin, items);
+/**
+ * Adds what the states of an ID say about others to `statements`.
+ *
+ * @param disabled - `disabled_requisites`: keywords to leave alone.
+ */
+export const collectStatements = (
+  statements: Statement[],
+  id: DataKey,
+  body: Data,
+  disabled: readonly string[],
+): void => {
+  if (!isDict(body)) return;
+  for (const state of body.keys()) {
+    const args = body.get(state);
+    if (isOwnKey(state) || typeof state !== 'string' || !Array.isArray(args)) continue;
+    for (const arg of args) {
+      if (!isDict(arg)) continue;
+      const key = firstKey(arg);
+      if (typeof key === 'string' && requisiteInKeywords.has(key) && !disabled.includes(key))
+        statements.push({ id, state, body, arg, key });
+    }
+  }
 };
 
-const oneTarget = (work: Work, origin: Origin, written: string, name: Data): void => {
+const handOut = (work: Work, statement: Statement): void => {
+  const items = statement.arg.get(statement.key) ?? null;
+  if (isDict(items))
+    for (const [state, name] of items) oneTarget(work, statement, pyStr(state), name);
+  else if (Array.isArray(items)) listOfTargets(work, statement, items);
+};
+
+const oneTarget = (work: Work, statement: Statement, written: string, name: Data): void => {
   if (name !== null && typeof name === 'object') {
-    illegal(work, origin, name);
+    illegal(work, statement, name);
     return;
   }
-  const state = withoutDots(work, origin, written, name);
-  addRequisite(work, origin, { id: name, state });
+  const state = withoutDots(work, statement, written, name);
+  addRequisite(work, statement, { id: name, state });
 };
 
-const listOfTargets = (work: Work, origin: Origin, items: readonly Data[]): void => {
+const listOfTargets = (work: Work, statement: Statement, items: readonly Data[]): void => {
   let targets: Ref[] = [];
   for (const item of items) {
     const named = isDict(item) ? entryOf(item) : byName(work, item);
     if (!named) {
-      if (item !== null && typeof item === 'object' && !isDict(item)) illegal(work, origin, item);
+      if (item !== null && typeof item === 'object' && !isDict(item))
+        illegal(work, statement, item);
       continue;
     }
     const [state, name] = named;
     if (name !== null && typeof name === 'object') {
-      illegal(work, origin, name);
+      illegal(work, statement, name);
       continue;
     }
     if (state === 'sls') targets = work.lookup.ofSls(name);
     else targets.push({ id: name, state });
-    withoutDots(work, origin, state, name);
+    withoutDots(work, statement, state, name);
     // Salt walks the targets named so far again for each further one; the lists show it.
-    for (const target of targets) hand(work, origin, target);
+    for (const target of targets) hand(work, statement, target);
   }
 };
 
@@ -107,27 +123,27 @@ const byName = ({ high, lookup }: Work, item: Data): [string, Data] | undefined 
   return undefined;
 };
 
-const illegal = ({ problems }: Work, { body, arg, key }: Origin, value: Data): void => {
+const illegal = ({ problems }: Work, { body, arg, key }: Statement, value: Data): void => {
   const message = `Illegal requisite "${pyStr(value)}", please check your syntax.\n`;
   problems.push(problem(message, placeOf([body, arg], key)));
 };
 
-const withoutDots = (work: Work, origin: Origin, state: string, name: Data): string => {
+const withoutDots = (work: Work, statement: Statement, state: string, name: Data): string => {
   if (!state.includes('.')) return state;
   const [module = ''] = state.split('.');
   const message =
-    `Invalid requisite in ${keyword(origin)}: ${state} for ${pyStr(name)}, in SLS ` +
-    `'${pyStr(slsOf(origin.body))}'. Requisites must not contain dots, did you mean '${module}'?`;
-  work.problems.push(problem(message, placeOf([origin.body, origin.arg], origin.key)));
+    `Invalid requisite in ${keyword(statement)}: ${state} for ${pyStr(name)}, in SLS ` +
+    `'${pyStr(slsOf(statement.body))}'. Requisites must not contain dots, did you mean '${module}'?`;
+  work.problems.push(problem(message, placeOf([statement.body, statement.arg], statement.key)));
   return module;
 };
 
 /** `require_in` puts a `require` into its target. */
-const keyword = ({ key }: Origin): string => key.split('_')[0] ?? key;
+const keyword = ({ key }: Statement): string => key.split('_')[0] ?? key;
 
-const hand = (work: Work, origin: Origin, target: Ref): void => {
+const hand = (work: Work, statement: Statement, target: Ref): void => {
   const { high, lookup } = work;
-  const { id, state, key } = origin;
+  const { id, state, key } = statement;
   switch (key) {
     case 'prereq':
       for (const ref of lookup.find(target.id, target.state, true))
@@ -148,10 +164,10 @@ const hand = (work: Work, origin: Origin, target: Ref): void => {
       break;
     case 'prereq_in':
       argumentsFor(work, { id, state }).push(prerequired(target));
-      addRequisite(work, origin, target);
+      addRequisite(work, statement, target);
       break;
     default:
-      addRequisite(work, origin, target);
+      addRequisite(work, statement, target);
   }
 };
 
@@ -170,18 +186,18 @@ const argumentsFor = ({ extend }: Work, { id, state }: Ref): Data[] => {
   return args;
 };
 
-const addRequisite = (work: Work, origin: Origin, target: Ref): void => {
+const addRequisite = (work: Work, statement: Statement, target: Ref): void => {
   const args = argumentsFor(work, target);
   const body = work.extend.get(target.id) as Dict;
-  body.set('__env__', origin.body.get('__env__') ?? null);
-  body.set('__sls__', slsOf(origin.body));
-  const rkey = keyword(origin);
+  body.set('__env__', statement.body.get('__env__') ?? null);
+  body.set('__sls__', slsOf(statement.body));
+  const rkey = keyword(statement);
   let lists = work.added.get(args);
   if (!lists) {
     lists = new Map();
     work.added.set(args, lists);
   }
-  const requisite: Dict = new Map().set(origin.state, origin.id);
+  const requisite: Dict = new Map().set(statement.state, statement.id);
   const list = lists.get(rkey);
   if (list) {
     list.push(requisite);

@@ -5,12 +5,22 @@ import type { High } from './high.ts';
 import { firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
 import type { Problem } from './problem.ts';
 
-/** Checks the shape of high data: every fault, in Salt's words. (salt.state.State.verify_high) */
-export const verifyHigh = (high: Data): Problem[] => {
+/**
+ * Checks the shape of high data: every fault, in Salt's words. (salt.state.State.verify_high)
+ *
+ * @param visit - Called with each ID: what reads all of them besides, does so while they are at hand.
+ */
+export const verifyHigh = (
+  high: Data,
+  visit: (id: DataKey, body: Data) => void = () => undefined,
+): Problem[] => {
   if (!isDict(high)) return [problem('High data is not a dictionary and is invalid', undefined)];
   const problems: Problem[] = [];
   const all: Checking = { high, requisites: new Map(), indexes: new Map(), problems };
-  for (const [id, body] of high) if (!isOwnKey(id)) verifyId(id, body, all);
+  for (const [id, body] of high) {
+    if (!isOwnKey(id)) verifyId(id, body, all);
+    visit(id, body);
+  }
   return problems;
 };
 
