@@ -6,7 +6,7 @@ import type { Peer } from '../protocol/peer.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
 import { callWrapper } from '../wrapper/define.ts';
-import { findWrapper } from '../wrapper/table.ts';
+import { findWrapper, onlyLooks } from '../wrapper/table.ts';
 import type { FileRefs } from './file-requests.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { HostPillar } from './host-pillar.ts';
@@ -79,6 +79,10 @@ export class HostCalls {
       ? undefined
       : found;
   };
+
+  /** Is this a function that only looks at this host's data? Not where a user's module has it. */
+  onlyLooks = async (fun: string): Promise<boolean> =>
+    onlyLooks(fun) && (await this.wrapper(fun)) !== undefined;
 
   /** Does a module of the user's read the pillar on the host? */
   async needsPillar(): Promise<boolean> {

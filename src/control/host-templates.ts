@@ -40,6 +40,7 @@ export class HostTemplates {
       opts: new Map([...this.#facts.templateOpts, ['saltenv', saltenv]]),
       files: this.#facts.shared.fileRoots,
       call: this.#calls.call,
+      onlyLooks: this.#calls.onlyLooks,
     };
   }
 

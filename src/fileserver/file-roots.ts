@@ -40,7 +40,7 @@ export class FileRoots {
   readonly #trees = new Map<string, Tree>();
   readonly #realRoots = new Map<string, string | undefined>();
   readonly #found = new Map<string, FoundFile | null>();
-  readonly #texts = new Map<string, { readonly stamp: string; readonly bytes: Buffer }>();
+  readonly #contents = new Map<string, Content>();
   readonly #hashes = new Map<string, Promise<string>>();
 
   constructor(roots: Readonly<Record<string, readonly string[]>>, options: FileRootsOptions = {}) {
@@ -116,13 +116,7 @@ export class FileRoots {
    * @throws TsaltError `file-missing`
    */
   bytes(path: string, saltenv = 'base'): Buffer {
-    const file = this.#need(path, saltenv);
-    const stamp = stampOf(file.path);
-    const known = this.#texts.get(file.path);
-    if (known?.stamp === stamp) return known.bytes;
-    const bytes = readFileSync(file.path);
-    if (bytes.length <= cachedSize) this.#texts.set(file.path, { stamp, bytes });
-    return bytes;
+    return this.#content(this.#need(path, saltenv)).bytes;
   }
 
   /**
@@ -131,9 +125,10 @@ export class FileRoots {
    * @throws TsaltError `file-missing`, and `file-encoding` for what is not UTF-8.
    */
   read(path: string, saltenv = 'base'): string {
-    const bytes = this.bytes(path, saltenv);
+    const content = this.#content(this.#need(path, saltenv));
     try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      content.text ??= new TextDecoder('utf-8', { fatal: true }).decode(content.bytes);
+      return content.text;
     } catch {
       throw new TsaltError('file-encoding', `${path} is not UTF-8 text.`, {
         kind: 'render',
@@ -165,6 +160,15 @@ export class FileRoots {
     this.#trees.clear();
     this.#found.clear();
     this.#realRoots.clear();
+  }
+
+  #content({ path }: FoundFile): Content {
+    const stamp = stampOf(path);
+    const known = this.#contents.get(path);
+    if (known?.stamp === stamp) return known;
+    const content: Content = { stamp, bytes: readFileSync(path) };
+    if (content.bytes.length <= cachedSize) this.#contents.set(path, content);
+    return content;
   }
 
   #find(path: string, saltenv: string): FoundFile | undefined {
@@ -225,6 +229,9 @@ export class FileRoots {
     });
   }
 }
+
+/** What a file holds; its text once somebody asked for it. */
+type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string };
 
 const cachedSize = 1024 * 1024;
 

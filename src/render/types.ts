@@ -1,5 +1,6 @@
 import type { Data, Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
+import type { Recorder } from './share/recorder.ts';
 
 /** What templates may know and ask. One per host and run. */
 export type RenderContext = {
@@ -10,6 +11,11 @@ export type RenderContext = {
   readonly files: FileRoots;
   /** Calls an execution function for this host (`salt['cmd.run']`). */
   readonly call: (fun: string, args: Data[], kwargs: Dict) => Promise<Data>;
+  /**
+   * Whether a function only looks at grains, pillar, options and its arguments, so that asking
+   * it once more changes nothing. Templates that call others are rendered for each host.
+   */
+  readonly onlyLooks?: (fun: string) => Promise<boolean>;
   /** Further variables; they win over the ones every template has (`context:` of file states). */
   readonly extra?: Dict;
 };
@@ -46,6 +52,8 @@ export type Stage = {
   readonly guarded: boolean;
   /** What templates see: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. */
   readonly variables: Dict;
+  /** To be told of every look at grains, pillar, opts and files, where the text may be shared. */
+  readonly recorder?: Recorder | undefined;
 };
 
 /**

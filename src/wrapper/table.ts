@@ -85,6 +85,24 @@ export const isControlFunction = (name: string): boolean => {
   return (allowed === 'all' || allowed?.includes(fun) === true) && findWrapper(name) !== undefined;
 };
 
+/**
+ * Functions that do nothing but read grains, pillar, options and their arguments, and run no
+ * code of the user's: asked twice they give the same.
+ */
+const looking: Readonly<Record<string, readonly string[]>> = {
+  config: ['backup_mode', 'dot_vals', 'get', 'items', 'manage_mode', 'merge', 'option'],
+  defaults: ['deepcopy', 'merge', 'update'],
+  grains: ['equals', 'fetch', 'filter_by', 'get', 'has_value', 'item', 'items', 'ls'],
+  pillar: ['fetch', 'filter_by', 'get', 'keys', 'ls', 'raw'],
+  slsutil: ['banner', 'boolstr', 'merge', 'merge_all', 'update'],
+};
+
+/** Does this function of the control node only look at one host's data? */
+export const onlyLooks = (name: string): boolean => {
+  const [module, fun = ''] = splitFunctionName(name);
+  return Object.hasOwn(looking, module) && looking[module]?.includes(fun) === true;
+};
+
 /** What a host forwards to control: functions that cannot run there, with their signatures. */
 export const controlFunctions = (): { name: string; signature: Signature }[] =>
   wrapperModules().flatMap(({ file, functions }) =>

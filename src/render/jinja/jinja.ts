@@ -1,5 +1,7 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import type { Data, Dict } from '../../data/value.ts';
 import { guard } from '../guard.ts';
+import type { Recorder } from '../share/recorder.ts';
+import { shareText } from '../share/share.ts';
 import type { Stage } from '../types.ts';
 import { filters } from './filters/filters.ts';
 import { makeGlobals } from './globals.ts';
@@ -26,10 +28,13 @@ import { Callable, Thing, type Value, type ValueDict } from './values/value.ts';
  *
  * @throws TsaltError `jinja-…` with the template, line and excerpt, and from where it was called.
  */
-export const renderJinja = async (text: string, stage: Stage): Promise<string> => {
-  const { request, variables } = stage;
+export const renderJinja = (text: string, stage: Stage): Promise<string> =>
+  shareText('jinja', text, stage, renderOwn);
+
+const renderOwn = async (text: string, stage: Stage): Promise<string> => {
+  const { request, variables, recorder } = stage;
   const { context, saltenv, file } = request;
-  const opts = isDict(context.opts) ? context.opts : new Map();
+  const opts = ownCopy(context.opts, recorder) as Dict;
   const run = new Run({
     limits: limitsFrom(opts),
     isStrict: !isTrue(opts.get('allow_undefined') ?? null),
@@ -43,7 +48,7 @@ export const renderJinja = async (text: string, stage: Stage): Promise<string> =
     const template = compileSource(source, syntax);
     const globals = makeGlobals();
     for (const [name, value] of namesOf(stage)) globals.set(name, value);
-    const load = templateLoader(context.files, saltenv, syntax, globals);
+    const load = templateLoader({ files: context.files, saltenv, syntax, globals, recorder });
     const program: Program = { run, globals, load, modules: new Map() };
     globals.set('show_full_context', new Callable('show_full_context', () => shown(main)));
     const main: Context = new Context(template, program, new Map(globals));
@@ -58,15 +63,20 @@ export const renderJinja = async (text: string, stage: Stage): Promise<string> =
 const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
 
 /** What the stage offers, as a template's own: copied when it is first looked at. */
-const namesOf = ({ variables }: Stage): Names => {
+const namesOf = ({ variables, request, recorder }: Stage): Names => {
+  const { grains, pillar, opts } = request.context;
+  const watched: readonly Data[] = [grains, pillar, opts];
   const names: Names = new Map();
-  for (const [name, value] of variables) names.set(String(name), own(value));
+  for (const [name, value] of variables)
+    names.set(String(name), own(value, watched.includes(value) ? recorder : undefined));
   if (!names.has('salt')) names.set('salt', new SaltFunctions());
   return names;
 };
 
-const own = (value: Data): Value | Deferred =>
-  typeof value === 'object' && value !== null ? new Deferred(() => ownCopy(value)) : value;
+const own = (value: Data, recorder: Recorder | undefined): Value | Deferred =>
+  typeof value === 'object' && value !== null
+    ? new Deferred(() => ownCopy(value, recorder))
+    : value;
 
 /** `show_full_context()`: the variables that are data. */
 const shown = (context: Context): ValueDict => {

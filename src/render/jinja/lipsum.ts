@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomInt } from '../chance.ts';
 import { bind } from './bind.ts';
 import { raiseLimit } from './fault.ts';
 import { isTrue } from './values/compare.ts';

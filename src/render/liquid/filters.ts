@@ -1,6 +1,7 @@
 import type { Context, Liquid } from 'liquidjs';
 import { cloneData } from '../../data/clone.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { noteChance } from '../chance.ts';
 import { callFilter } from '../filters/filter.ts';
 import { saltFilters } from '../filters/filters.ts';
 import { type Ask, hostFilters } from '../filters/host.ts';
@@ -32,8 +33,10 @@ export const registerFilters = (liquid: Liquid): void => {
     ...argv: unknown[]
   ) {
     const { args, kwargs } = split(this, argv);
-    const { request } = stageOf(this.context.globals);
-    return wrap(await request.context.call(String(fun), args, kwargs));
+    const { call } = stageOf(this.context.globals).request.context;
+    // Some functions change their arguments; what the template sees is everybody's.
+    const [ownArgs, ownKwargs] = cloneData([args, kwargs]) as [Data[], Dict];
+    return wrap(await call(String(fun), ownArgs, ownKwargs));
   } as never);
   for (const [name, filter] of Object.entries(saltFilters)) {
     liquid.registerFilter(name, function (this: FilterThis, value: unknown, ...argv: unknown[]) {
@@ -55,8 +58,27 @@ export const registerFilters = (liquid: Liquid): void => {
       return wrap(await filter(ask, unwrap(value), args, kwargs));
     } as never);
   }
+  for (const name of chancy) {
+    const own = liquid.filters[name] as FilterFunction;
+    liquid.registerFilter(name, function (this: FilterThis, ...argv: unknown[]) {
+      noteChance();
+      return own.apply(this, argv);
+    } as never);
+  }
   liquid.registerFilter('size', ((value: unknown) => sizeOf(unwrap(value))) as never);
 };
+
+type FilterFunction = (this: FilterThis, ...argv: unknown[]) => unknown;
+
+/** Filters of Liquid's own that choose at random or read the clock for `now`. */
+const chancy = [
+  'sample',
+  'date',
+  'date_to_xmlschema',
+  'date_to_rfc822',
+  'date_to_string',
+  'date_to_long_string',
+];
 
 const sizeOf = (data: Data): number => {
   if (typeof data === 'string') return Array.from(data).length;

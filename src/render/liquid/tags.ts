@@ -79,10 +79,11 @@ const importTag = (format: Format): TagClass =>
 
     override *render(ctx: Context, _emitter: Emitter): Generator<unknown, void, unknown> {
       const path = String(unwrap(yield this.#path.value(ctx, false)));
-      const { request } = stageOf(ctx.globals);
+      const { request, recorder } = stageOf(ctx.globals);
       const here = posix.dirname(this.token.file ?? '');
       const full = /^\.\.?\//.test(path) ? posix.join(here, path) : path;
       const text = request.context.files.read(full, request.saltenv);
+      recorder?.file(full, request.saltenv);
       ctx.bottom()[this.#variable] = wrap(format(text, full, 1));
     }
   };

@@ -2,25 +2,104 @@ import { Drop } from 'liquidjs';
 import { dumpJson } from '../../data/json-dump.ts';
 import { findKey } from '../../data/key.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import type { Recorder } from '../share/recorder.ts';
 
 /**
  * Data as Liquid sees it. A dict becomes a view without a prototype: its properties are the
  * dict's keys and nothing else, it iterates as pairs. Lists are copied, floats keep their
  * `.0`. `unwrap` gives the very dict back.
  */
-export const wrap = (data: Data): unknown => {
-  if (data instanceof Float) return new LiquidFloat(data);
-  if (typeof data !== 'object' || data === null) return data;
-  const known = views.get(data);
-  if (known !== undefined) return known;
-  const view = Array.isArray(data) ? data.map(wrap) : dictView(data);
-  views.set(data, view);
-  originals.set(view, data);
-  return view;
+export const wrap = (data: Data): unknown => allViews.of(data);
+
+/** Views of the same data are the same view; looks through them are told to the recorder. */
+export class Views {
+  readonly #views = new WeakMap<object, object>();
+  readonly #recorder: Recorder | undefined;
+
+  constructor(recorder?: Recorder) {
+    this.#recorder = recorder;
+  }
+
+  of(data: Data): unknown {
+    if (data instanceof Float) return new LiquidFloat(data);
+    if (typeof data !== 'object' || data === null) return data;
+    const known = this.#views.get(data);
+    if (known !== undefined) return known;
+    const view = Array.isArray(data) ? this.#list(data) : this.#dict(data);
+    this.#views.set(data, view);
+    originals.set(view, { data, recorder: this.#recorder });
+    return view;
+  }
+
+  #list(list: Data[]): unknown[] {
+    this.#recorder?.keys(list);
+    return list.map((item, index) => {
+      this.#recorder?.item(list, index);
+      return this.of(item);
+    });
+  }
+
+  #dict(dict: Dict): object {
+    const recorder = this.#recorder;
+    const find = (name: string | symbol): DataKey | undefined =>
+      typeof name === 'string' ? keyNamed(dict, name, recorder) : undefined;
+    const value = (key: DataKey): unknown => {
+      recorder?.item(dict, key);
+      return this.of(dict.get(key) ?? null);
+    };
+    const pairs = () => this.#pairs(dict);
+    return new Proxy(Object.create(null) as object, {
+      get: (_, name) => {
+        if (name === Symbol.iterator) return pairs;
+        if (name === Symbol.toPrimitive) return () => shown(dict, recorder);
+        const key = find(name);
+        return key === undefined ? undefined : value(key);
+      },
+      has: (_, name) => name === Symbol.iterator || find(name) !== undefined,
+      ownKeys: () => {
+        recorder?.keys(dict);
+        return [...new Set([...dict.keys()].map(String))];
+      },
+      getOwnPropertyDescriptor: (_, name) => {
+        const key = find(name);
+        return key === undefined
+          ? undefined
+          : { value: value(key), enumerable: true, configurable: true, writable: false };
+      },
+      set: () => false,
+      deleteProperty: () => false,
+      defineProperty: () => false,
+      getPrototypeOf: () => null,
+    });
+  }
+
+  *#pairs(dict: Dict): Generator<[unknown, unknown]> {
+    this.#recorder?.keys(dict);
+    for (const [key, value] of dict) {
+      this.#recorder?.item(dict, key);
+      yield [this.of(key), this.of(value)];
+    }
+  }
+}
+
+/** Views that nobody watches. */
+const allViews = new Views();
+
+type Original = { readonly data: Data[] | Dict; readonly recorder: Recorder | undefined };
+
+const originals = new WeakMap<object, Original>();
+
+/** What a view shows, all of it. */
+const original = (view: object): Data[] | Dict | undefined => {
+  const found = originals.get(view);
+  if (found) found.recorder?.whole(found.data);
+  return found?.data;
 };
 
-const views = new WeakMap<object, object>();
-const originals = new WeakMap<object, Data>();
+const shown = (dict: Dict, recorder: Recorder | undefined): string => {
+  recorder?.whole(dict);
+  return dumpJson(dict);
+};
 
 class LiquidFloat extends Drop {
   readonly float: Float;
@@ -33,44 +112,18 @@ class LiquidFloat extends Drop {
   }
 }
 
-const dictView = (dict: Dict): object =>
-  new Proxy(Object.create(null) as object, {
-    get: (_, name) => {
-      if (name === Symbol.iterator) return () => pairs(dict);
-      if (name === Symbol.toPrimitive) return () => dumpJson(dict);
-      const key = typeof name === 'string' ? keyNamed(dict, name) : undefined;
-      return key === undefined ? undefined : wrap(dict.get(key) ?? null);
-    },
-    has: (_, name) =>
-      name === Symbol.iterator || (typeof name === 'string' && keyNamed(dict, name) !== undefined),
-    ownKeys: () => [...new Set([...dict.keys()].map(String))],
-    getOwnPropertyDescriptor: (_, name) => {
-      const key = typeof name === 'string' ? keyNamed(dict, name) : undefined;
-      return key === undefined
-        ? undefined
-        : {
-            value: wrap(dict.get(key) ?? null),
-            enumerable: true,
-            configurable: true,
-            writable: false,
-          };
-    },
-    set: () => false,
-    deleteProperty: () => false,
-    defineProperty: () => false,
-    getPrototypeOf: () => null,
-  });
-
-function* pairs(dict: Dict): Generator<[unknown, unknown]> {
-  for (const [key, value] of dict) yield [wrap(key), wrap(value)];
-}
-
 /** The key a template means by a text: that text, or the number or truth value it spells. */
-const keyNamed = (dict: Dict, name: string): DataKey | undefined => {
+const keyNamed = (
+  dict: Dict,
+  name: string,
+  recorder: Recorder | undefined,
+): DataKey | undefined => {
+  recorder?.item(dict, name);
   if (dict.has(name)) return name;
-  if (/^-?\d+(?:\.\d+)?$/.test(name)) return findKey(dict, Number(name));
-  if (name === 'true' || name === 'false') return findKey(dict, name === 'true');
-  return undefined;
+  const isNumber = /^-?\d+(?:\.\d+)?$/.test(name);
+  if (!isNumber && name !== 'true' && name !== 'false') return undefined;
+  recorder?.keys(dict);
+  return findKey(dict, isNumber ? Number(name) : name === 'true');
 };
 
 /** Data again, from whatever a template made. */
@@ -80,10 +133,9 @@ export const unwrap = (value: unknown): Data => {
   if (value instanceof Float) return value;
   if (value instanceof Drop) return unwrap(value.valueOf());
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value))
-    return (originals.get(value) as Data[] | undefined) ?? value.map(unwrap);
+  if (Array.isArray(value)) return original(value) ?? value.map(unwrap);
   if (isDict(value)) return value;
-  if (typeof value === 'object') return originals.get(value) ?? fromObject(value);
+  if (typeof value === 'object') return original(value) ?? fromObject(value);
   if (typeof value === 'number')
     return Number.isInteger(value) && !Number.isSafeInteger(value) ? new Float(value) : value;
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint')

@@ -1,3 +1,4 @@
+import { now } from '../../chance.ts';
 import { memberOf } from '../access.ts';
 import { raise } from '../fault.ts';
 import type { Operation, Operations } from '../run/run.ts';
@@ -25,7 +26,7 @@ const macBytes = (text: string): Bytes => {
 };
 
 const toDate = (value: Value): Date => {
-  if (value === null) return new Date();
+  if (value === null) return now();
   if (isNumeric(value)) return new Date(Number(numeric(value)) * 1000);
   const text = textOf(value).trim();
   if (/^\d+(?:\.\d+)?$/.test(text)) return new Date(Number(text) * 1000);

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomInt } from '../../chance.ts';
 import { memberOf, pathGetter, pathsGetter } from '../access.ts';
 import { raise, raiseRuntime } from '../fault.ts';
 import type { Operation, Operations, Run } from '../run/run.ts';

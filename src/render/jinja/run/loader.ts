@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { FileRoots } from '../../../fileserver/file-roots.ts';
+import type { Recorder } from '../../share/recorder.ts';
 import { JinjaFault } from '../fault.ts';
 import type { SyntaxOptions } from '../syntax/options.ts';
 import { quoted } from '../values/text.ts';
@@ -7,17 +8,26 @@ import { compileSource } from './compile.ts';
 import { Deferred, type Names } from './deferred.ts';
 import type { Template } from './program.ts';
 
+type Templates = {
+  readonly files: FileRoots;
+  readonly saltenv: string;
+  readonly syntax: SyntaxOptions;
+  readonly globals: Names;
+  readonly recorder: Recorder | undefined;
+};
+
 /**
  * Finds templates in the file roots. Paths that begin with `./` or `../` start at `tpldir`.
  * Loading one sets `tplfile`, `tpldir` and `tpldot` for all that is imported without context
  * from then on, and for relative paths: Salt's loader does so (salt.utils.jinja).
  */
-export const templateLoader = (
-  files: FileRoots,
-  saltenv: string,
-  options: SyntaxOptions,
-  globals: Names,
-): ((name: string) => Template) => {
+export const templateLoader = ({
+  files,
+  saltenv,
+  syntax,
+  globals,
+  recorder,
+}: Templates): ((name: string) => Template) => {
   const loaded = new Map<string, Template>();
   return name => {
     const known = loaded.get(name);
@@ -27,10 +37,14 @@ export const templateLoader = (
     const here = tpldir instanceof Deferred ? tpldir.value : tpldir;
     const path = isRelative ? posix.normalize(`${String(here)}/${name}`) : name;
     const found = path.startsWith('..') ? undefined : files.find(path, saltenv);
-    if (!found) throw missing(name, saltenv);
+    if (!found) {
+      recorder?.giveUp();
+      throw missing(name, saltenv);
+    }
     announce(globals, name, path, isRelative);
     const text = files.read(path, saltenv);
-    const template = compileSource({ name: path, file: found.path, text }, options);
+    recorder?.file(path, saltenv);
+    const template = compileSource({ name: path, file: found.path, text }, syntax);
     loaded.set(name, template);
     return template;
   };

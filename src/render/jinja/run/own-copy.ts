@@ -1,18 +1,26 @@
 import { isOrdered, markOrdered } from '../../../data/ordered.ts';
-import type { Data, Dict } from '../../../data/value.ts';
+import type { Data, DataKey, Dict } from '../../../data/value.ts';
 import { Float } from '../../../data/value.ts';
 import { WatchedDict } from '../../../data/watched-dict.ts';
+import type { Recorder } from '../../share/recorder.ts';
 import type { Key, Value, ValueDict } from '../values/value.ts';
 
 /**
  * A template's own copy of data that others use too: changing it changes nothing else. Only
  * what a template looks at is really copied. What is one object in the original is one object
  * in the copy.
+ *
+ * @param recorder hears of every look at the original.
  */
-export const ownCopy = (data: Data): Value => new Copier().copy(data);
+export const ownCopy = (data: Data, recorder?: Recorder): Value => new Copier(recorder).copy(data);
 
 class Copier {
+  readonly recorder: Recorder | undefined;
   readonly #known = new Map<object, Value>();
+
+  constructor(recorder: Recorder | undefined) {
+    this.recorder = recorder;
+  }
 
   copy(data: Data): Value {
     if (typeof data !== 'object' || data === null || data instanceof Float) return data;
@@ -26,7 +34,11 @@ class Copier {
     }
     const list: Value[] = [];
     this.#known.set(data, list);
-    for (const item of data) list.push(this.copy(item));
+    this.recorder?.keys(data);
+    for (const [index, item] of data.entries()) {
+      this.recorder?.item(data, index);
+      list.push(this.copy(item));
+    }
     return list;
   }
 }
@@ -47,6 +59,7 @@ class CopyOfDict extends Map<Key, Value> {
   }
 
   override get(key: Key): Value | undefined {
+    this.#copier.recorder?.item(this.#original, key as DataKey);
     const value = super.get(key);
     if (this.#isWhole || typeof value !== 'object' || value === null) return value;
     if (value !== this.#original.get(key as never)) return value;
@@ -55,7 +68,23 @@ class CopyOfDict extends Map<Key, Value> {
     return copy;
   }
 
+  override has(key: Key): boolean {
+    this.#copier.recorder?.item(this.#original, key as DataKey);
+    return super.has(key);
+  }
+
+  override get size(): number {
+    this.#copier.recorder?.keys(this.#original);
+    return super.size;
+  }
+
+  override keys(): ReturnType<ValueDict['keys']> {
+    this.#copier.recorder?.keys(this.#original);
+    return super.keys();
+  }
+
   #whole(): void {
+    this.#copier.recorder?.keys(this.#original);
     if (this.#isWhole) return;
     for (const key of super.keys()) this.get(key);
     this.#isWhole = true;

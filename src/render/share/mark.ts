@@ -1,0 +1,44 @@
+import { isOrdered } from '../../data/ordered.ts';
+import { type Data, type DataKey, Float } from '../../data/value.ts';
+
+/**
+ * Texts that stand for values: equal for values that no template can tell apart, different for
+ * all others. `1`, `1.0`, `true` and `"1"` are four values; an absent one is none of them.
+ */
+export const scalarMark = (value: DataKey | undefined): string => {
+  if (typeof value === 'string') return `"${value}`;
+  if (value === undefined) return 'absent';
+  if (value instanceof Float) return `f${numberText(value.value)}`;
+  if (typeof value === 'number') return `i${numberText(value)}`;
+  if (typeof value === 'bigint') return `b${value}`;
+  return String(value);
+};
+
+const numberText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value));
+
+/** What kind of collection it is: a list, a dictionary, an ordered one. */
+export const shapeOf = (value: object): string =>
+  Array.isArray(value) ? 'l' : isOrdered(value) ? 'o' : 'd';
+
+/** Several marks as one. */
+export const joinMarks = (marks: Iterable<string>): string => {
+  let joined = '';
+  for (const mark of marks) joined += `${mark.length}:${mark}`;
+  return joined;
+};
+
+/**
+ * A value with all that is in it, and which parts of it are one object: where one is changed,
+ * the others show it.
+ */
+export const wholeMark = (value: Data | undefined, known = new Map<object, number>()): string => {
+  if (typeof value !== 'object' || value === null || value instanceof Float)
+    return scalarMark(value);
+  const number = known.get(value);
+  if (number !== undefined) return `*${number}`;
+  known.set(value, known.size);
+  const parts = [shapeOf(value)];
+  if (Array.isArray(value)) for (const item of value) parts.push(wholeMark(item, known));
+  else for (const [key, item] of value) parts.push(scalarMark(key), wholeMark(item, known));
+  return joinMarks(parts);
+};

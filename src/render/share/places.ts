@@ -1,0 +1,124 @@
+import { cloneData } from '../../data/clone.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import type { RenderContext } from '../types.ts';
+import { joinMarks, scalarMark, shapeOf, wholeMark } from './mark.ts';
+
+/**
+ * One look of a template at what may differ between hosts. Collections are numbered in the
+ * order in which they are met; grains, pillar and opts are the first three.
+ */
+export type Look =
+  | { readonly kind: 'item'; readonly of: number; readonly key: DataKey }
+  /** The keys of a dictionary, the length of a list. */
+  | { readonly kind: 'keys'; readonly of: number }
+  /** Everything in it. */
+  | { readonly kind: 'whole'; readonly of: number }
+  | { readonly kind: 'file'; readonly path: string; readonly saltenv: string }
+  | { readonly kind: 'call'; readonly call: Call };
+
+export type Call = {
+  readonly fun: string;
+  readonly args: Data[];
+  readonly kwargs: Dict;
+};
+
+/** What a look sees, as a mark; `undefined` is unlike everything that was seen before. */
+export type Sight = string | undefined;
+
+/** One host's context, to look at. */
+export class Places {
+  readonly #context: RenderContext;
+  readonly #collections: (Data[] | Dict)[];
+  readonly #numbers = new Map<object, number>();
+
+  constructor(context: RenderContext) {
+    this.#context = context;
+    this.#collections = [context.grains, context.pillar, context.opts];
+    for (const [number, root] of this.#collections.entries())
+      if (!this.#numbers.has(root)) this.#numbers.set(root, number);
+  }
+
+  /** What is known before the first look. */
+  get start(): string {
+    return [0, 1, 2].map(number => this.#shown(this.#collections[number] ?? [])).join();
+  }
+
+  /** The number of a collection that was met. */
+  numberOf(collection: object): number | undefined {
+    return this.#numbers.get(collection);
+  }
+
+  /** Only calls have to be waited for. */
+  see(look: Look): Sight | Promise<Sight> {
+    switch (look.kind) {
+      case 'item':
+        return this.#item(look.of, look.key);
+      case 'keys':
+        return this.#keys(look.of);
+      case 'whole':
+        return wholeMark(this.#collections[look.of]);
+      case 'file':
+        return this.#file(look.path, look.saltenv);
+      case 'call':
+        return this.#call(look.call);
+    }
+  }
+
+  #item(of: number, key: DataKey): string {
+    const from = this.#collections[of];
+    const value = Array.isArray(from) ? from[Number(key)] : from?.get(key);
+    return typeof value !== 'object' || value === null || value instanceof Float
+      ? scalarMark(value)
+      : this.#shown(value);
+  }
+
+  #shown(collection: Data[] | Dict): string {
+    let number = this.#numbers.get(collection);
+    if (number === undefined) {
+      number = this.#collections.push(collection) - 1;
+      this.#numbers.set(collection, number);
+    }
+    return `${shapeOf(collection)}${number}`;
+  }
+
+  #keys(of: number): string {
+    const from = this.#collections[of];
+    return isDict(from) ? joinMarks(Array.from(from.keys(), scalarMark)) : String(from?.length);
+  }
+
+  /** A file is its text: where it was read once, its mark is that very string. */
+  #file(path: string, saltenv: string): Sight {
+    const { files } = this.#context;
+    return files.find(path, saltenv) ? files.read(path, saltenv) : undefined;
+  }
+
+  async #call(asked: Call): Promise<Sight> {
+    const { fun, args, kwargs } = copyOfCall(asked);
+    if (!(await this.#context.onlyLooks?.(fun))) return undefined;
+    const result = await this.#context.call(fun, args, kwargs);
+    return markOfCall({ fun, args, kwargs }, result);
+  }
+}
+
+/** Equal for looks at the same thing. */
+export const nameOfLook = (look: Look): string => {
+  switch (look.kind) {
+    case 'item':
+      return `item ${look.of} ${scalarMark(look.key)}`;
+    case 'file':
+      return `file ${look.saltenv} ${look.path}`;
+    case 'call':
+      return `call ${look.call.fun} ${wholeMark([look.call.args, look.call.kwargs])}`;
+    default:
+      return `${look.kind} ${look.of}`;
+  }
+};
+
+export const copyOfCall = ({ fun, args, kwargs }: Call): Call => {
+  const [ownArgs, ownKwargs] = cloneData([args, kwargs]) as [Data[], Dict];
+  return { fun, args: ownArgs, kwargs: ownKwargs };
+};
+
+/** What a call gave and what it made of its arguments. */
+export const markOfCall = ({ args, kwargs }: Call, result: Data): string =>
+  wholeMark([result, args, kwargs]);

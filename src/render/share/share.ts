@@ -1,0 +1,93 @@
+import type { FileRoots } from '../../fileserver/file-roots.ts';
+import type { Stage } from '../types.ts';
+import { joinMarks, wholeMark } from './mark.ts';
+import { Places } from './places.ts';
+import { Recorder } from './recorder.ts';
+import { ResultTree } from './tree.ts';
+
+type Render = (text: string, stage: Stage) => Promise<string>;
+
+/**
+ * Renders a template, unless it was rendered for a host before to which everything the
+ * template looks at is the same: then that text. A template that calls functions which do
+ * more than look, or uses randomness or the clock, is rendered for each host.
+ *
+ * @param render gets a stage whose `recorder` has to be told of every look (`recorder.ts`).
+ */
+export const shareText = async (
+  engine: string,
+  text: string,
+  stage: Stage,
+  render: Render,
+): Promise<string> => {
+  const { context } = stage.request;
+  const results = resultsOf(engine, text, stage);
+  results.uses += 1;
+  // One host alone, the usual case, pays nothing for those that never come.
+  if (results.uses === 1) return render(text, stage);
+  const known = await results.tree.find(context);
+  if (known !== undefined) {
+    results.hits += 1;
+    return known;
+  }
+  if (results.misses > fewest + results.hits) return render(text, stage);
+  results.misses += 1;
+  const recorder = new Recorder(context);
+  const rendered = await render(text, {
+    ...stage,
+    recorder,
+    request: { ...stage.request, context: { ...context, call: recorder.call } },
+  });
+  if (recorder.isWhole) results.tree.add(recorder.seen, rendered);
+  return rendered;
+};
+
+/** After so many hosts to each of which it looked different, a template is not written down. */
+const fewest = 8;
+
+type Results = { readonly tree: ResultTree; uses: number; hits: number; misses: number };
+
+/** By text, then by all else that is known before the first look. */
+type Store = { readonly texts: Map<string, Map<string, Results>>; size: number };
+
+const stores = new WeakMap<FileRoots, Store>();
+
+/** Characters of templates whose results are kept. */
+const mostText = 32_000_000;
+
+const resultsOf = (engine: string, text: string, stage: Stage): Results => {
+  const { files } = stage.request.context;
+  let store = stores.get(files);
+  if (!store || store.size > mostText) {
+    store = { texts: new Map(), size: 0 };
+    stores.set(files, store);
+  }
+  let ofText = store.texts.get(text);
+  if (!ofText) {
+    ofText = new Map();
+    store.texts.set(text, ofText);
+    store.size += text.length;
+  }
+  const circumstances = circumstancesOf(engine, stage);
+  let results = ofText.get(circumstances);
+  if (!results) {
+    results = { tree: new ResultTree(), uses: 0, hits: 0, misses: 0 };
+    ofText.set(circumstances, results);
+  }
+  return results;
+};
+
+const circumstancesOf = (engine: string, { argument, guarded, request }: Stage): string => {
+  const { file, saltenv, sls, tplfile, context } = request;
+  return joinMarks([
+    engine,
+    argument,
+    String(guarded),
+    file,
+    saltenv,
+    sls ?? '\0',
+    tplfile ?? '\0',
+    context.extra ? wholeMark(context.extra) : '',
+    new Places(context).start,
+  ]);
+};

@@ -1,0 +1,65 @@
+import type { RenderContext } from '../types.ts';
+import { type Look, nameOfLook, Places } from './places.ts';
+import type { Seen } from './recorder.ts';
+
+type Node = { readonly look: Look; readonly next: Map<string, Node | string> };
+
+/**
+ * The results of one template. A template is a function of what it looks at: the first look is
+ * always the same, and which one is next depends only on what those before it saw. So results
+ * are the leaves of a tree whose nodes are looks: who sees the same all the way from the root
+ * gets the same text.
+ */
+export class ResultTree {
+  #root: Node | string | undefined;
+  #isSteady = true;
+
+  /** The text for a host that sees what another one saw. */
+  async find(context: RenderContext): Promise<string | undefined> {
+    const places = new Places(context);
+    let at = this.#root;
+    try {
+      while (typeof at === 'object') {
+        const sight = places.see(at.look);
+        const mark = sight instanceof Promise ? await sight : sight;
+        at = mark === undefined ? undefined : at.next.get(mark);
+      }
+      return at;
+    } catch {
+      // A look that fails here fails in the rendering too, which knows how to say so.
+      return undefined;
+    }
+  }
+
+  /** Keeps a result; a template that looks elsewhere after seeing the same shares nothing. */
+  add(seen: readonly Seen[], result: string): void {
+    const begin = this.#step(this.#root, seen, 0, result);
+    this.#root = begin;
+    let at = begin;
+    for (const [index, { mark }] of seen.entries()) {
+      if (typeof at !== 'object') break;
+      const next = this.#step(at.next.get(mark), seen, index + 1, result);
+      if (next === undefined) break;
+      at.next.set(mark, next);
+      at = next;
+    }
+    if (!this.#isSteady) this.#root = undefined;
+  }
+
+  #step(
+    known: Node | string | undefined,
+    seen: readonly Seen[],
+    index: number,
+    result: string,
+  ): Node | string | undefined {
+    const look = seen[index]?.look;
+    const isSame =
+      known === undefined ||
+      (typeof known === 'object'
+        ? look !== undefined && nameOfLook(known.look) === nameOfLook(look)
+        : look === undefined && known === result);
+    if (!isSame) this.#isSteady = false;
+    if (!this.#isSteady) return undefined;
+    return known ?? (look ? { look, next: new Map() } : result);
+  }
+}
