@@ -176,7 +176,7 @@ export const fileHandlers = ({
     throw error;
   };
   return {
-    'file.get': async ({ path, saltenv, have }: ControlMethods['file.get']) => {
+    'file.get': async ({ path, saltenv, have, peek }: ControlMethods['file.get']) => {
       allowed(path, saltenv);
       const found = roots.find(path, saltenv);
       if (!found) return { found: false } satisfies FileAnswer;
@@ -187,7 +187,7 @@ export const fileHandlers = ({
         size: found.size,
         mode: found.mode,
       } satisfies FileAnswer;
-      return have === sha256
+      return have === sha256 || peek
         ? { ...answer, same: true }
         : new WithContent(answer, roots.stream(path, saltenv));
     },

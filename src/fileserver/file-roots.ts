@@ -140,7 +140,7 @@ export class FileRoots {
 
   /** A file's bytes as a stream, for files that may be large. `throws` as `bytes`. */
   stream(path: string, saltenv = 'base'): ReadStream {
-    return createReadStream(this.#need(path, saltenv).path);
+    return createReadStream(this.#need(path, saltenv).path, { highWaterMark: readAhead });
   }
 
   /** Hex SHA-256 of a file; computed again only when size, time or inode changed. */
@@ -234,6 +234,7 @@ export class FileRoots {
 type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string };
 
 const cachedSize = 1024 * 1024;
+const readAhead = 256 * 1024;
 
 const isName = (saltenv: string): boolean =>
   saltenv !== '' && !/[/\\\0]/.test(saltenv) && saltenv !== '.' && saltenv !== '..';
@@ -265,6 +266,6 @@ const stampOf = (path: string): string => {
 
 const hashFile = async (path: string): Promise<string> => {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  await pipeline(createReadStream(path, { highWaterMark: readAhead }), hash);
   return hash.digest('hex');
 };

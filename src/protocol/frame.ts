@@ -34,10 +34,12 @@ export const encodeJson = (message: unknown): Uint8Array => {
 };
 
 export const encodeData = (transfer: number, bytes: Uint8Array): Uint8Array => {
-  const payload = new Uint8Array(4 + bytes.length);
-  new DataView(payload.buffer).setUint32(0, transfer);
-  payload.set(bytes, 4);
-  return encodeFrame(frameType.data, payload);
+  const frame = Buffer.allocUnsafe(headerSize + 4 + bytes.length);
+  frame.writeUInt32BE(4 + bytes.length);
+  frame[4] = frameType.data;
+  frame.writeUInt32BE(transfer, headerSize);
+  frame.set(bytes, headerSize + 4);
+  return frame;
 };
 
 /**

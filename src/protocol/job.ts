@@ -77,8 +77,11 @@ export type LogLine = {
 
 /** What the host may ask control: request methods and their parameters. */
 export type ControlMethods = {
-  /** A `salt://` file. Answered by `FileAnswer`, with content unless the hash is `have`. */
-  'file.get': { path: string; saltenv: string; have?: string };
+  /**
+   * A `salt://` file. Answered by `FileAnswer`, with content unless the hash is `have`, or
+   * nothing but the answer is wanted (`peek`).
+   */
+  'file.get': { path: string; saltenv: string; have?: string; peek?: boolean };
   /** A `salt://` folder: its files, relative, sorted. */
   'file.list': { path: string; saltenv: string };
   /** A template rendered on control with the chunk's context. */
@@ -103,6 +106,6 @@ export type FileAnswer = {
   readonly sha256?: string;
   readonly size?: number;
   readonly mode?: number;
-  /** True when the content was not sent, since the host has it. */
+  /** True when the content was not sent: the host has it, or did not want it. */
   readonly same?: boolean;
 };

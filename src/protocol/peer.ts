@@ -33,12 +33,15 @@ type Pending = {
   readonly reject: (error: unknown) => void;
   readonly sink: ContentSink | undefined;
   answer?: { value: unknown };
+  /** Why the sink takes no more: what is still on its way is dropped. */
+  failure?: { cause: unknown };
 };
 
 type Message =
   | { t: 'req'; id: number; method: string; params: unknown }
   | { t: 'res'; id: number; value?: unknown; content?: boolean; error?: WireError }
   | { t: 'end'; id: number; error?: WireError }
+  | { t: 'stop'; id: number }
   | { t: 'evt'; name: string; payload: unknown };
 
 type WireError = { code: string; message: string; kind?: string; hint?: string };
@@ -58,6 +61,8 @@ export class Peer {
   readonly #pending = new Map<number, Pending>();
   #next = 1;
   #answering = 0;
+  /** The other side's requests whose content is on its way, until it is sent or stopped. */
+  readonly #streaming = new Set<number>();
   #closed: unknown;
 
   constructor(options: PeerOptions) {
@@ -122,6 +127,9 @@ export class Peer {
       case 'end':
         this.#finish(message.id, message.error);
         return;
+      case 'stop':
+        this.#streaming.delete(message.id);
+        return;
       case 'evt': {
         const take = own(this.#options.events, message.name);
         if (!take) throw broken(`an unknown event "${show(message.name)}"`);
@@ -153,7 +161,8 @@ export class Peer {
     const pending = this.#pending.get(id);
     if (!pending?.answer) throw broken('the end of a transfer that was not begun');
     this.#pending.delete(id);
-    if (error) pending.reject(fromWire(error));
+    if (pending.failure) pending.reject(pending.failure.cause);
+    else if (error) pending.reject(fromWire(error));
     else pending.resolve(pending.answer.value);
   }
 
@@ -162,7 +171,14 @@ export class Peer {
     const id = new DataView(payload.buffer, payload.byteOffset).getUint32(0);
     const pending = this.#pending.get(id);
     if (!pending?.answer || !pending.sink) throw broken('data for a transfer that was not begun');
-    pending.sink(payload.subarray(4));
+    if (pending.failure) return;
+    try {
+      pending.sink(payload.subarray(4));
+    } catch (cause) {
+      // A full disk is this request's trouble, not the wire's.
+      pending.failure = { cause };
+      void this.#send({ t: 'stop', id });
+    }
   }
 
   async #answer(id: number, method: string, params: unknown): Promise<void> {
@@ -188,16 +204,20 @@ export class Peer {
   }
 
   async #stream(id: number, content: Content): Promise<void> {
+    this.#streaming.add(id);
     try {
       for await (const bytes of content instanceof Uint8Array ? [content] : content) {
         for (let at = 0; at < bytes.length; at += chunkSize) {
           if (this.#closed) return;
+          if (!this.#streaming.has(id)) throw stopped();
           await this.#write(encodeData(id, bytes.subarray(at, at + chunkSize)));
         }
       }
       await this.#send({ t: 'end', id });
     } catch (error) {
       await this.#send({ t: 'end', id, error: toWire(error) });
+    } finally {
+      this.#streaming.delete(id);
     }
   }
 
@@ -236,6 +256,9 @@ const broken = (what: string): TsaltError =>
   new TsaltError('wire-protocol', `The other side broke the protocol: it sent ${what}.`, {
     kind: 'host',
   });
+
+const stopped = (): TsaltError =>
+  new TsaltError('wire-stopped', 'The other side takes no more of this content.', { kind: 'host' });
 
 const toWire = (error: unknown): WireError => {
   if (error instanceof TsaltError) {

@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -154,4 +163,19 @@ test.each([
   ['a?b', 'a?b', undefined],
 ])('%s names %s', (url, path, saltenv) => {
   expect(parseSaltUrl(url)).toEqual({ path, saltenv });
+});
+
+test('hosts that want the same file at once have it hashed once', async () => {
+  const root = folder({ large: '' });
+  const size = 64 * 1024 ** 2;
+  truncateSync(join(root, 'large'), size);
+  const files = new FileRoots({ base: [root] });
+  const read = (): number =>
+    Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+  const before = read();
+
+  const hashes = await Promise.all(Array.from({ length: 50 }, () => files.hash('salt://large')));
+
+  expect(new Set(hashes).size).toBe(1);
+  expect(read() - before).toBeLessThan(size * 2);
 });

@@ -9,7 +9,7 @@ import { __opts__, getContext } from '../api.ts';
 import { cachePath } from '../lib/cache-dir.ts';
 import { controlFile, controlList } from '../lib/control-files.ts';
 import { type Content, textOf } from '../lib/file-content.ts';
-import { hashFile } from '../lib/file-hash.ts';
+import { hashOf } from '../lib/file-hash.ts';
 import { modeBits } from '../lib/file-mode.ts';
 import { expandUser, isDir, isFile } from '../lib/file-paths.ts';
 import { findSource, SourceError } from '../lib/file-source.ts';
@@ -150,9 +150,9 @@ export const cache_file = async (
   const place = cachePath(path, envOf(saltenv));
   mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
   if (url.scheme === 'salt') {
-    const have = isFile(place) ? hashFile(place) : undefined;
+    const have = isFile(place) ? await hashOf(place) : undefined;
     const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), {
-      have: () => have,
+      have: async () => have,
       near: place,
     });
     if (!file) return false;
@@ -191,8 +191,8 @@ export const hash_file = async (
 ): Promise<{ hsum: string; hash_type: string } | Record<string, never>> => {
   const url = parseSource(path);
   if (url.scheme === 'file')
-    return isFile(url.path) ? { hsum: hashFile(url.path), hash_type: 'sha256' } : {};
-  const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv));
+    return isFile(url.path) ? { hsum: await hashOf(url.path), hash_type: 'sha256' } : {};
+  const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { peek: true });
   return file ? { hsum: file.sha256, hash_type: 'sha256' } : {};
 };
 
@@ -209,7 +209,7 @@ export const stat_file = async (
   { saltenv = null }: EnvOptions = {},
 ): Promise<string | null> => {
   const url = parseSource(path);
-  const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv));
+  const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { peek: true });
   return file?.mode === undefined
     ? null
     : (modeBits(file.mode.toString(8)) ?? 0).toString(8).padStart(4, '0');

@@ -33,7 +33,7 @@ export const writeAtomic = (
 ): void => {
   const temp = openTemp(dirname(path), basename(path));
   try {
-    writeAll(temp.fd, typeof content === 'string' ? Buffer.from(content) : content);
+    fillTemp(temp, typeof content === 'string' ? Buffer.from(content) : content);
     commitTemp(temp, path, ownership);
   } catch (error) {
     discardTemp(temp);
@@ -41,19 +41,27 @@ export const writeAtomic = (
   }
 };
 
-export type Temp = { readonly path: string; readonly fd: number };
+export type Temp = {
+  readonly path: string;
+  readonly fd: number;
+  /** The file it will be, for messages: nobody knows the temporary one. */
+  readonly shown: string;
+};
 
 /** A new empty file that only we can read, with a name nobody can guess. */
 export const openTemp = (dir: string, near: string): Temp => {
   const path = join(dir, `.${near.slice(0, 64)}.${randomBytes(9).toString('hex')}.tmp`);
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
+  const shown = join(dir, near);
   try {
-    return { path, fd: openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600) };
+    return { path, fd: openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600), shown };
   } catch (error) {
-    // Nobody knows the temporary file: what could not be written is the file beside it.
-    throw new CommandExecutionError(`${join(dir, near)} cannot be written: ${reasonOf(error)}`);
+    throw unwritable(shown, error);
   }
 };
+
+const unwritable = (path: string, error: unknown): CommandExecutionError =>
+  new CommandExecutionError(`${path} cannot be written: ${reasonOf(error)}`);
 
 const reasonOf = (error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -71,6 +79,15 @@ const reasonOf = (error: unknown): string => {
 
 export const writeAll = (fd: number, bytes: Uint8Array): void => {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+};
+
+/** Appends to a temporary file. */
+export const fillTemp = ({ fd, shown }: Temp, bytes: Uint8Array): void => {
+  try {
+    writeAll(fd, bytes);
+  } catch (error) {
+    throw unwritable(shown, error);
+  }
 };
 
 /** Gives a temporary file its owner, its mode and its name, from whichever directory. */

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { __salt__, type PlainDict } from '../api.ts';
-import { discardTemp, openTemp, writeAll } from './atomic-write.ts';
+import { discardTemp, fillTemp, openTemp } from './atomic-write.ts';
 import { contentOf } from './file-content.ts';
 import { plannedChanges, type WantedFile } from './managed-file.ts';
 
@@ -33,7 +33,7 @@ export const checkContent = async (
   const temp = openTemp(dir || tmpdir(), 'check');
   const shown = { ...temp, path: temp.path + extension };
   try {
-    writeAll(temp.fd, bytes);
+    fillTemp(temp, bytes);
     renameSync(temp.path, shown.path);
     const verdict = await runCheckCmd(command, shown.path);
     if (verdict !== true) return { ...verdict, changes: {} };

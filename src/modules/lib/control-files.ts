@@ -20,9 +20,11 @@ export type ControlFile = {
 
 type Wish = {
   /** The sha256 of what the host has: that content does not travel. Only asked when there is need. */
-  readonly have?: (() => string | undefined) | undefined;
+  readonly have?: (() => Promise<string | undefined>) | undefined;
   /** The file that will be written: large content waits beside it. */
   readonly near?: string | undefined;
+  /** The content is perhaps not needed: it is fetched when it is asked for. */
+  readonly peek?: boolean;
 };
 
 /** A `salt://` file by path and saltenv; undefined when there is none. */
@@ -33,10 +35,12 @@ export const controlFile = async (
 ): Promise<ControlFile | undefined> => {
   const known = prefetch().files?.[fileKey(path, saltenv)];
   if (known && !known.found) return undefined;
-  const fetch = (have?: string): Promise<Fetched> =>
-    fetchFrom('file.get', { path, saltenv, ...(have !== undefined && { have }) }, wish.near);
+  const fetch = (more?: { have?: string | undefined; peek?: boolean }): Promise<Fetched> =>
+    fetchFrom('file.get', { path, saltenv, ...more }, wish.near);
   if (known?.sha256 !== undefined) return lazily(known, fetch);
-  const { answer, content } = await fetch(wish.have?.());
+  const { answer, content } = await fetch(
+    wish.peek ? { peek: true } : { have: await wish.have?.() },
+  );
   if (!answer.found) return undefined;
   return answered(answer, content, fetch);
 };
@@ -51,7 +55,7 @@ export const controlTemplate = async (
     fetchFrom('file.render', { ...request, ...(have !== undefined && { have }) }, wish.near);
   if (known?.text !== undefined) return inline(known, known.text);
   if (known) return lazily(known, fetch);
-  const { answer, content } = await fetch(wish.have?.());
+  const { answer, content } = await fetch(await wish.have?.());
   if (!answer.found) return undefined;
   return answered(answer, content, fetch);
 };

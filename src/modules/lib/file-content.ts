@@ -1,14 +1,14 @@
 import { createHash, type Hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { fdatasyncSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import {
   commitTemp,
   discardTemp,
+  fillTemp,
   type Ownership,
   openTemp,
   type Temp,
-  writeAll,
   writeAtomic,
 } from './atomic-write.ts';
 import { isDir } from './file-paths.ts';
@@ -16,6 +16,8 @@ import { decode } from './text-diff.ts';
 
 /** More than this is not kept in memory while it arrives. */
 const inMemory = 1024 * 1024;
+/** So much is on the disk's way at most: one sync of all at the end could take minutes. */
+const unsynced = 64 * 1024 * 1024;
 
 /** What a file shall hold: bytes in memory, or a temporary file for what is large. */
 export type Content = {
@@ -53,6 +55,7 @@ export const receive = (near?: string): Receiver => {
   const hash = createHash('sha256');
   const parts: Uint8Array[] = [];
   let size = 0;
+  let synced = 0;
   let temp: Temp | undefined;
   return {
     sink: bytes => {
@@ -60,10 +63,16 @@ export const receive = (near?: string): Receiver => {
       size += bytes.length;
       if (!temp && size > inMemory) {
         temp = openTemp(directoryFor(near), near === undefined ? 'tsalt' : basename(near));
-        for (const part of parts.splice(0)) writeAll(temp.fd, part);
+        for (const part of parts.splice(0)) fillTemp(temp, part);
       }
-      if (temp) writeAll(temp.fd, bytes);
-      else parts.push(Uint8Array.from(bytes));
+      if (!temp) parts.push(Uint8Array.from(bytes));
+      else {
+        fillTemp(temp, bytes);
+        if (size - synced > unsynced) {
+          fdatasyncSync(temp.fd);
+          synced = size;
+        }
+      }
     },
     finish: () => (temp ? spilled(temp, size, hash) : contentOf(Buffer.concat(parts))),
     discard: () => temp && discardTemp(temp),

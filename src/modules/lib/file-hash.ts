@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { SaltInvocationError } from '../api.ts';
 
 const step = 256 * 1024;
@@ -29,6 +30,40 @@ export const hashFile = (path: string, type = 'sha256'): string => {
     return hash.digest('hex');
   } finally {
     closeSync(fd);
+  }
+};
+
+/**
+ * The hash of a file that may be large: other work goes on meanwhile, such as answering the
+ * control node, which would think that the host is gone. A large file that stays as it is is
+ * read once in a run.
+ */
+export const hashOf = async (path: string, type = 'sha256'): Promise<string> => {
+  const stat = statSync(path, { bigint: true });
+  if (stat.size <= largest) return hashFile(path, type);
+  const { dev, ino, size, mtimeNs, ctimeNs } = stat;
+  const key = [type, dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  const hash = hashed.get(key) ?? hashInParts(path, type);
+  hashed.set(key, hash);
+  hash.catch(() => hashed.delete(key));
+  return hash;
+};
+
+const largest = 4 * 1024 * 1024;
+const hashed = new Map<string, Promise<string>>();
+
+const hashInParts = async (path: string, type: string): Promise<string> => {
+  const hash = createHash(known(type));
+  const file = await open(path, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(4 * step);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer);
+      if (bytesRead === 0) return hash.digest('hex');
+      hash.update(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
   }
 };
 

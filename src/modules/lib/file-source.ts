@@ -1,10 +1,11 @@
 import { createReadStream, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { renderRequest, type TemplateArguments } from '../../protocol/prefetch.ts';
 import { CommandExecutionError } from '../api.ts';
 import { controlFile, controlTemplate } from './control-files.ts';
 import { download, isReachable } from './download.ts';
 import { type Content, contentOf, receive, textOf } from './file-content.ts';
-import { hashFile } from './file-hash.ts';
+import { hashOf } from './file-hash.ts';
 import { modeText } from './file-mode.ts';
 import { exists, isDir, statOf } from './file-paths.ts';
 import { type SourceSum, sourceSum } from './source-hash.ts';
@@ -16,6 +17,8 @@ export class SourceError extends CommandExecutionError {}
 /** A source that was found: its hash, its mode, and its content once somebody needs it. */
 export type FoundSource = {
   readonly sum: SourceSum;
+  /** Where it is known before the content comes. */
+  readonly size?: number;
   readonly mode?: string | undefined;
   readonly content: () => Promise<Content>;
 };
@@ -27,7 +30,7 @@ export type SourceOptions = Omit<TemplateArguments, 'template' | 'source' | 'tex
   readonly skip_verify?: boolean;
   readonly saltenv: string;
   /** The file that is there now, to compare with. */
-  readonly dest?: { readonly path: string; readonly sha256: () => string } | undefined;
+  readonly dest?: { readonly path: string; readonly sha256: () => Promise<string> } | undefined;
   /** Where large content may wait; left out in test mode. */
   readonly near?: string | undefined;
 };
@@ -68,7 +71,7 @@ export const chooseSource = async (
 const isThere = async (source: string, saltenv: string): Promise<boolean> => {
   const url = parseSource(source);
   if (url.scheme === 'salt')
-    return (await controlFile(url.path, url.saltenv ?? saltenv)) !== undefined;
+    return (await controlFile(url.path, url.saltenv ?? saltenv, { peek: true })) !== undefined;
   if (url.scheme === 'file') return url.path.startsWith('/') && exists(url.path);
   return url.scheme !== 'other' && isReachable(source);
 };
@@ -84,10 +87,13 @@ const saltSource = async (source: string, options: SourceOptions): Promise<Found
   const file = await controlFile(path, saltenv, {
     have: options.dest?.sha256,
     near: options.near,
+    // Its folder may be made before the content comes; and a test may need no content.
+    peek: options.near === undefined || !isDir(dirname(options.near)),
   });
   if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
   return {
     sum: { hash_type: 'sha256', hsum: file.sha256 },
+    size: file.size,
     mode: modeOf(file),
     content: file.content,
   };
@@ -125,7 +131,7 @@ const modeOfSource = async (
 ): Promise<string | undefined> => {
   const url = parseSource(source);
   if (mode !== 'keep' || url.scheme !== 'salt') return undefined;
-  const file = await controlFile(url.path, url.saltenv ?? saltenv);
+  const file = await controlFile(url.path, url.saltenv ?? saltenv, { peek: true });
   return file && modeOf(file);
 };
 
@@ -138,8 +144,8 @@ const localSource = async (
   if (!found) throw new SourceError(`Local file source ${path} does not exist`);
   if (isDir(path)) throw new SourceError(`Source ${path} is a directory`);
   const wanted = await wantedSum(source, options);
-  const sum = wanted ?? { hash_type: 'sha256', hsum: hashFile(path) };
-  if (wanted) verify(source, wanted, hashFile(path, wanted.hash_type));
+  const sum = wanted ?? { hash_type: 'sha256', hsum: await hashOf(path) };
+  if (wanted) verify(source, wanted, await hashOf(path, wanted.hash_type));
   return {
     sum,
     mode: modeText(found.mode),

@@ -13,7 +13,7 @@ import {
 import { attributeChanges, attributesOf } from './file-attributes.ts';
 import { backUp } from './file-backup.ts';
 import { type Content, contentOf } from './file-content.ts';
-import { hashFile } from './file-hash.ts';
+import { hashOf } from './file-hash.ts';
 import { modeBits, modeText, normalizeMode } from './file-mode.ts';
 import { isDir, isFile, isLink, realPath, statOf } from './file-paths.ts';
 import type { FoundSource } from './file-source.ts';
@@ -42,10 +42,8 @@ export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
   if (!statOf(name) && !isLink(name)) return { newfile: name };
   const changes: PlainDict = {};
   const target = follow ? realPath(name) : name;
-  const content = await newContent(file, target);
-  if (content) {
-    const diff = diffWith(target, content);
-    content.discard();
+  if (!(await isCurrent(file, target))) {
+    const diff = await plannedDiff(file, target);
     if (diff) changes.diff = diff;
   }
   Object.assign(changes, permDifferences(readPerms(name, follow), perms));
@@ -119,17 +117,18 @@ const reportPerms = (
 };
 
 /** The content that has to be written; undefined when the file holds it already. */
-const newContent = async (file: WantedFile, target: string): Promise<Content | undefined> => {
-  const { source, contents } = file;
+const newContent = async (file: WantedFile, target: string): Promise<Content | undefined> =>
+  (await isCurrent(file, target)) ? undefined : wholeContent(file);
+
+const isCurrent = async ({ source, contents }: WantedFile, target: string): Promise<boolean> => {
   if (source) {
     const { hash_type, hsum } = source.sum;
-    const now = isFile(target) ? hashFile(target, hash_type) : undefined;
-    return now === hsum ? undefined : source.content();
+    const now = isFile(target) ? await hashOf(target, hash_type) : undefined;
+    return now === hsum;
   }
-  if (contents === undefined) return undefined;
+  if (contents === undefined) return true;
   const found = statOf(target);
-  const same = found?.size === contents.length && readFileSync(target).equals(contents);
-  return same ? undefined : contentOf(contents);
+  return found?.size === contents.length && readFileSync(target).equals(contents);
 };
 
 const wholeContent = async ({ source, contents }: WantedFile): Promise<Content | undefined> =>
@@ -137,9 +136,21 @@ const wholeContent = async ({ source, contents }: WantedFile): Promise<Content |
 
 const largestDiff = 16 * 1024 * 1024;
 
+const isLarge = (target: string, size: number): boolean =>
+  (statOf(target)?.size ?? 0) + size > largestDiff;
+
+/** What is known to be large does not travel to be compared. */
+const plannedDiff = async (file: WantedFile, target: string): Promise<string | undefined> => {
+  if (isLarge(target, file.source?.size ?? 0)) return 'Replace large file';
+  const content = await wholeContent(file);
+  const diff = content && diffWith(target, content);
+  content?.discard();
+  return diff;
+};
+
 const diffWith = (target: string, content: Content): string => {
+  if (isLarge(target, content.size)) return 'Replace large file';
   const size = statOf(target)?.size ?? 0;
-  if (size + content.size > largestDiff) return 'Replace large file';
   return contentDiff(size > 0 ? readFileSync(target) : Buffer.alloc(0), content.bytes());
 };
 
@@ -170,15 +181,15 @@ const traversable = (mode: string | number | null | undefined): string | undefin
 export const destinationOf = (
   name: string,
   follow: boolean,
-): { path: string; sha256: () => string } | undefined => {
+): { path: string; sha256: () => Promise<string> } | undefined => {
   if (!follow && isLink(name)) return undefined;
   const found = statOf(name);
   if (!found?.isFile()) return undefined;
-  let known: string | undefined;
+  let known: Promise<string> | undefined;
   return {
     path: name,
     sha256: () => {
-      known ??= hashFile(name);
+      known ??= hashOf(name);
       return known;
     },
   };

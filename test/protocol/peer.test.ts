@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { type Handler, Peer, WithContent } from '../../src/protocol/peer.ts';
+
+/** Two peers on a wire that delivers each write on the event loop's next turn. */
+const pair = (handlers: Record<string, Handler>): { asking: Peer; sent: () => number } => {
+  let sent = 0;
+  const to = (other: () => Peer) => (bytes: Uint8Array) =>
+    new Promise<void>(resolve =>
+      setImmediate(() => {
+        other().receive(bytes);
+        resolve();
+      }),
+    );
+  const answering: Peer = new Peer({
+    write: bytes => {
+      sent += bytes.length;
+      return to(() => asking)(bytes);
+    },
+    handlers,
+    events: {},
+  });
+  const asking = new Peer({ write: to(() => answering), handlers: {}, events: {} });
+  return { asking, sent: () => sent };
+};
+
+const megabytes = (count: number): Handler =>
+  async function* () {
+    for (let at = 0; at < count; at += 1) yield new Uint8Array(1024 ** 2);
+  } as Handler;
+
+test('content whose receiver fails fails its request, stops coming, and leaves the wire whole', async () => {
+  const large = megabytes(64) as () => AsyncIterable<Uint8Array>;
+  const { asking, sent } = pair({
+    large: () => new WithContent({ size: 64 }, large()),
+    echo: (params: unknown) => params,
+  });
+  let taken = 0;
+
+  const failing = asking.request('large', {}, bytes => {
+    taken += bytes.length;
+    if (taken > 1024 ** 2) throw new Error('the disk is full');
+  });
+
+  await expect(failing).rejects.toThrow('the disk is full');
+  expect(sent()).toBeLessThan(4 * 1024 ** 2);
+  await expect(asking.request('echo', { still: 'here' })).resolves.toEqual({ still: 'here' });
+});
+
+test('several contents at once arrive whole, and stopping one stops no other', async () => {
+  const make = megabytes(8) as () => AsyncIterable<Uint8Array>;
+  const { asking } = pair({ large: () => new WithContent({ size: 8 }, make()) });
+  const counts = [0, 0, 0];
+
+  const results = await Promise.allSettled(
+    counts.map((_, at) =>
+      asking.request('large', {}, bytes => {
+        counts[at] = (counts[at] ?? 0) + bytes.length;
+        if (at === 1) throw new Error('no room');
+      }),
+    ),
+  );
+
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect([counts[0], counts[2]]).toEqual([8 * 1024 ** 2, 8 * 1024 ** 2]);
+});
