@@ -3,7 +3,7 @@ import { type Data, type Dict, isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { SdbDriver, SdbWorld } from './driver.ts';
 import { looksLikeSdb, parseSdbUri } from './uri.ts';
-import { openVault, type Vault } from './vault.ts';
+import type { Vault } from './vault.ts';
 
 const drivers: Readonly<Record<string, () => Promise<SdbDriver>>> = {
   env: async () => (await import('./drivers/env.ts')).envDriver,
@@ -60,10 +60,13 @@ export class Sdb {
 
   /** Vault as the option `vault` describes it; logged in to once in a run. */
   vault(): Promise<Vault> {
-    this.#vault ??= this.resolve(this.#options.get('vault') ?? new Map()).then(settings =>
-      openVault(settings, this.#world),
-    );
+    this.#vault ??= this.#openVault();
     return this.#vault;
+  }
+
+  async #openVault(): Promise<Vault> {
+    const { openVault } = await import('./vault.ts');
+    return openVault(await this.resolve(this.#options.get('vault') ?? new Map()), this.#world);
   }
 
   /**

@@ -114,7 +114,8 @@ const broken: [string, string, RegExp][] = [
   ['JSON that is none', "cmd_json: 'echo ext-s3cret'", /cmd_json.*no JSON/],
   ['YAML that is no dictionary', "cmd_yaml: 'echo ext-s3cret'", /cmd_yaml.*no dictionary/],
   ['a tree that is not there', 'file_tree: {root_dir: nowhere}', /file_tree.*nowhere/],
-  ['a source nobody knows', 'vault: ext-s3cret', /Unknown ext_pillar "vault"/],
+  ['a source nobody knows', 'consul: ext-s3cret', /Unknown ext_pillar "consul"/],
+  ['Vault without a path', 'vault: ext-s3cret', /vault.*needs 'path='/],
   ['a URL that is none', "http_json: {url: 'ext-s3cret'}", /http_json.*no URL/],
   [
     'a server that is not there',
