@@ -1,6 +1,6 @@
 import { setOwn } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { RunParams, RunResult, StateFinished } from '../protocol/job.ts';
+import type { Restart, Resume, RunParams, RunResult, StateFinished } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
@@ -22,6 +22,8 @@ export type StatesParts = {
   readonly renderAhead: TemplateRenderer;
   /** Resolves when the hosts that are on their way together may be changed. */
   readonly ready: () => Promise<void>;
+  /** Restarts the host and waits until it is back. */
+  readonly restart: (restart: Restart) => Promise<Pick<Resume, 'took' | 'failed'>>;
 };
 
 /** Runs low chunks on the host and keeps what comes of them. */
@@ -58,9 +60,10 @@ export class HostStates {
     await ready();
     shared.emit({ type: 'plan', host: host.id, total: chunks.length });
     shared.emit({ type: 'phase', host: host.id, phase: 'run' });
-    const { retcode } = await this.#send(params);
-    this.retcode = retcode;
-    return { states: this.results, retcode };
+    let answer = await this.#send(params);
+    while (answer.restart) answer = await this.#goOn(answer.restart, chunks, settings);
+    this.retcode = answer.retcode;
+    return { states: this.results, retcode: answer.retcode };
   };
 
   /** Runs what a template's `state.*` call asks for: no event tells of it, the run is not its. */
@@ -68,12 +71,33 @@ export class HostStates {
     const [states, before] = [{}, this.#aside];
     this.#aside = states;
     try {
-      const { retcode } = await this.#send(await this.#params(chunks, settings));
-      return { states, retcode };
+      const { retcode, restart } = await this.#send(await this.#params(chunks, settings));
+      if (!restart) return { states, retcode };
+      throw new TsaltError(
+        'restart-aside',
+        `A template's states cannot restart the host (${restart.tag}).`,
+        {
+          kind: 'render',
+          hint: 'Put the state into the SLS itself.',
+        },
+      );
     } finally {
       this.#aside = before;
     }
   };
+
+  /** Restarts the host and takes up the run where it stands. */
+  async #goOn(
+    restart: Restart,
+    chunks: readonly LowChunk[],
+    settings: RunSettings,
+  ): Promise<RunResult> {
+    const { facts, restart: restartHost } = this.#parts;
+    const outcome = await restartHost(restart);
+    facts.shared.emit({ type: 'phase', host: facts.host.id, phase: 'run' });
+    const resume = { restart, results: this.results, ...outcome };
+    return this.#send({ ...(await this.#params(chunks, settings)), resume });
+  }
 
   async #params(chunks: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
     const { facts, calls, refs, renderAhead } = this.#parts;
@@ -95,10 +119,10 @@ export class HostStates {
     };
   }
 
-  async #send(params: RunParams): Promise<{ retcode: number }> {
+  async #send(params: RunParams): Promise<RunResult> {
     const peer = await this.#parts.calls.peer();
-    const { retcode, aborted } = await peer.request<RunResult>('run', params);
-    if (aborted !== undefined) throw new TsaltError('run-aborted', aborted, { kind: 'host' });
-    return { retcode };
+    const answer = await peer.request<RunResult>('run', params);
+    if (answer.aborted === undefined) return answer;
+    throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
   }
 }

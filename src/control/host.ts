@@ -2,17 +2,18 @@ import type { Request } from '../config/request.ts';
 import { splitFunctionName } from '../data/function-name.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
-import type { HostFailure, HostResult, Phase } from '../protocol/event.ts';
+import type { HostFailure, HostResult } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import { cancelled } from '../transport/faults.ts';
 import { runRaw } from '../transport/raw-shell.ts';
-import type { Link } from '../transport/runtime-link.ts';
 import type { Connection } from '../transport/transport.ts';
 import { callWrapper } from '../wrapper/define.ts';
 import { needsNoHost } from '../wrapper/table.ts';
+import { HostLink } from './host-link.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 import { keepGrains } from './last-grains.ts';
 import type { NewSite } from './rehearsal.ts';
+import { restartHost } from './restart-host.ts';
 import { Site } from './site.ts';
 import { type EarlyCall, earlyCall, startRuntime } from './start-runtime.ts';
 
@@ -23,14 +24,14 @@ import { type EarlyCall, earlyCall, startRuntime } from './start-runtime.ts';
 export const runHost = async (run: HostRun): Promise<HostResult | undefined> => {
   const { host, shared } = run;
   const { fun } = shared.request;
-  let connection: Connection | undefined;
-  let link: Link | undefined;
+  const link = new HostLink(run);
   const faults: TsaltError[] = [];
   const refuse = (error: TsaltError): void => {
     faults.push(error);
-    link?.close();
+    link.close();
   };
-  const newSite: NewSite = (own, greeted) => makeSite({ ...run, shared: own }, refuse, greeted);
+  const newSite: NewSite = (own, greeted) =>
+    makeSite({ ...run, shared: own }, link, refuse, greeted);
   let site = newSite(shared, Promise.resolve());
   try {
     if (shared.request.raw === undefined && !run.isTarget && needsNoHost(fun)) {
@@ -38,7 +39,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
       return await dispatch(run, site, undefined);
     }
     phase(run, 'connect');
-    connection = await logIn(run);
+    const connection = await link.logIn();
     if (shared.request.raw !== undefined)
       return await rawShell(run, connection, shared.request.raw);
     // Before anything is sent: an early call may ask for its pillar at once.
@@ -50,15 +51,16 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
       newSite,
       perform: (guess, own) => dispatch({ ...run, shared: own }, guess, undefined),
     });
-    ({ link, site } = started);
+    link.use(started.link);
+    site = started.site;
     if (run.isTarget && !(await run.isTarget(site))) return undefined;
     const result = await (started.rehearsed ?? dispatch(run, site, early));
     if (run.signal.aborted) throw cancelled(host.id);
-    await keepGrains(shared.request, host, link.hello.grains, started.wrong);
+    await keepGrains(shared.request, host, started.link.hello.grains, started.wrong);
     return result;
   } catch (error) {
     // Cancelled, the host may still answer: that its processes ended is no news then.
-    const cause = faults[0] ?? (link && run.signal.aborted ? cancelled(host.id) : error);
+    const cause = faults[0] ?? (link.wasUsed && run.signal.aborted ? cancelled(host.id) : error);
     return {
       id: host.id,
       fun,
@@ -67,8 +69,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
       ...partial(site),
     };
   } finally {
-    link?.close();
-    connection?.close();
+    link.close();
     phase(run, 'done');
   }
 };
@@ -76,24 +77,19 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
 /** `greeted`: nothing is changed on the host, nor counted by others, before. */
 const makeSite = (
   { shared, host, gate }: HostRun,
+  link: HostLink,
   refuse: (error: TsaltError) => void,
   greeted: Promise<void>,
-): Site =>
-  new Site(shared, host, refuse, async () => {
-    await greeted;
-    await gate?.ready();
+): Site => {
+  const site: Site = new Site(shared, host, {
+    refuse,
+    ready: async () => {
+      await greeted;
+      await gate?.ready();
+    },
+    restart: restart => restartHost(link.forRestart(site), restart),
   });
-
-/** By key, password or whatever the roster has; `--key-deploy` brings the key there first. */
-const logIn = async (run: HostRun): Promise<Connection> => {
-  const { shared, transport, host, signal } = run;
-  const { options, ask } = shared.request;
-  const connect = { signal, onPhase: (name: Phase) => phase(run, name) };
-  if (!options.keyDeploy) return await transport.connect(host, connect);
-  const { connectDeployingKey } = await import('../transport/key-deploy.ts');
-  const log = (message: string): void =>
-    shared.emit({ type: 'log', host: host.id, level: 'info', module: 'key-deploy', message });
-  return await connectDeployingKey({ transport, host, ask, env: process.env, connect, log });
+  return site;
 };
 
 /** Runs the function where it lives. */

@@ -12,11 +12,17 @@ import { FileRefs, fileHandlers } from './file-requests.ts';
 import { HostCalls } from './host-calls.ts';
 import { HostFacts } from './host-facts.ts';
 import { HostPillar } from './host-pillar.ts';
-import { HostStates } from './host-states.ts';
+import { HostStates, type StatesParts } from './host-states.ts';
 import { HostTemplates } from './host-templates.ts';
 import type { OwnModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
 import { contextForHost, quietContext, runContext } from './wrapper-context.ts';
+
+/** What one host's run needs of whoever conducts it. */
+export type SiteNeeds = Pick<StatesParts, 'ready' | 'restart'> & {
+  /** The host asked for what it may not have: its run is over. */
+  readonly refuse: (error: TsaltError) => void;
+};
 
 /**
  * One host's run on the control side: what is known of it, its pillar, templates, calls and
@@ -33,12 +39,7 @@ export class Site {
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
-  constructor(
-    shared: Shared,
-    host: Host,
-    refuse: (error: TsaltError) => void,
-    ready: () => Promise<void> = () => Promise.resolve(),
-  ) {
+  constructor(shared: Shared, host: Host, { refuse, ready, restart }: SiteNeeds) {
     this.#refuse = refuse;
     this.#refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
     this.facts = new HostFacts(shared, host);
@@ -56,6 +57,7 @@ export class Site {
       refs: this.#refs,
       renderAhead: this.templates.renderAhead,
       ready,
+      restart,
     });
   }
 

@@ -79,7 +79,7 @@ export const startRuntime = async (
     });
   };
   let now = site;
-  const link = await connect(run, connection, {
+  const link = await connectRuntime(run, connection, {
     handlers: handlersOf(site, current),
     site: () => now,
     early,
@@ -115,7 +115,8 @@ type Wiring = {
   readonly onSent: () => void;
 };
 
-const connect = async (
+/** Starts the runtime and waits for its hello: nothing more. */
+export const connectRuntime = async (
   run: HostRun,
   connection: Connection,
   { handlers, site, early, onSent }: Wiring,

@@ -1,6 +1,6 @@
 import type { LowChunk } from './low.ts';
 import type { Plain, PlainDict } from './plain.ts';
-import type { StateResult } from './result.ts';
+import type { StateResult, StateResults } from './result.ts';
 
 export const protocolVersion = 1;
 
@@ -42,6 +42,8 @@ export type RunParams = {
   readonly queue?: boolean | number;
   /** Run beside a run that holds the lock. */
   readonly concurrent?: boolean;
+  /** Takes up a run that a restart of the host interrupted. */
+  readonly resume?: Resume;
   /** What control found out ahead (`protocol/prefetch.ts`); modules see it as `__context__.__prefetch__`. */
   readonly prefetch?: unknown;
 };
@@ -50,7 +52,38 @@ export type RunParams = {
  * `aborted`: the run was told to stop before its last state. A job that makes no sense and a
  * host that another run holds (`run-conflict`) are errors of the request.
  */
-export type RunResult = { readonly retcode: number; readonly aborted?: string };
+export type RunResult = {
+  readonly retcode: number;
+  readonly aborted?: string;
+  /** The run stands still until the host is restarted; it is to be taken up again then. */
+  readonly restart?: Restart;
+};
+
+/** A state asks control to restart the host and to go on with that state afterwards. */
+export type Restart = {
+  /** The state's tag. */
+  readonly tag: string;
+  /** The kernel's id of the boot that is to end. */
+  readonly boot: string;
+  /** Minutes that people on the host are warned before. */
+  readonly delay: number;
+  readonly message?: string;
+  /** Seconds the host may take to come back. */
+  readonly wait: number;
+  /** What modules collected in this run and need when it goes on. */
+  readonly kept: PlainDict;
+};
+
+/** What a run that goes on after a restart has to know of itself. */
+export type Resume = {
+  readonly restart: Restart;
+  /** What the states before came to. */
+  readonly results: StateResults;
+  /** Seconds the restart took. */
+  readonly took: number;
+  /** Why there was no restart. */
+  readonly failed?: string;
+};
 
 /** Event `state-start` (host to control). */
 export type StateStarted = {

@@ -9,6 +9,8 @@ export type StateReturn = {
   comment: string | string[];
   warnings?: string[];
   sub_state_run?: PlainDict[];
+  /** The host is to be restarted first; then the function is called again. See `system.reboot`. */
+  restart?: PlainDict;
   [extra: string]: Plain | undefined;
 };
 

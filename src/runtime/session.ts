@@ -1,4 +1,5 @@
 import { type ModuleContext, withContext } from '../modules/api.ts';
+import { accumulatorsKey } from '../modules/lib/accumulators.ts';
 import {
   type Holder,
   joinQueue,
@@ -124,6 +125,8 @@ export class Session {
     let pillar = params.pillar ?? {};
     const context = await this.#context(params.opts, pillar, () => pillar);
     if (params.prefetch !== undefined) context.context.__prefetch__ = params.prefetch;
+    if (params.resume)
+      Object.assign(context.context, params.resume.restart.kept, { __resume__: params.resume });
     let grains = context.grains;
     const live: ModuleContext = Object.defineProperty({ ...context }, 'grains', {
       get: () => grains,
@@ -176,15 +179,18 @@ export class Session {
         } else pillar = (await this.#reloadPillar(params.pillar !== undefined)) ?? pillar;
       },
       stopping: () => this.#stopping,
+      ...(params.resume ? { resume: params.resume } : {}),
       pending: openJournal(dir, { readOnly: params.opts.test === true, onError: warn }),
     };
-    const { results, aborted } = await withContext(live, () =>
+    const { results, aborted, restart } = await withContext(live, () =>
       runChunks(engineHost, params.chunks),
     );
     if (this.#linkLost) keepLostRun(dir, params.fun ?? 'state.apply', results, warn);
     if (aborted !== undefined)
       throw new TsaltError('SaltInvocationError', aborted, { kind: 'host' });
     const retcode = retcodeOf(results, params.chunks);
+    if (restart && !this.#stopping)
+      return { retcode, restart: { ...restart, kept: keptOf(context.context) } };
     return this.#stopping
       ? { retcode, aborted: 'The run was stopped before its last state.' }
       : { retcode };
@@ -294,6 +300,12 @@ const withOwnGrains = (grains: PlainDict, { id, grains: own }: HostOpts): PlainD
   id,
   ...(isPlainDict(own) ? own : {}),
 });
+
+/** What modules collected and need when the run goes on after a restart. */
+const keptOf = (context: { readonly [key: string]: unknown }): PlainDict =>
+  Object.hasOwn(context, accumulatorsKey)
+    ? { [accumulatorsKey]: toJson(context[accumulatorsKey]) }
+    : {};
 
 /** Salt's rule: what the function left in `__context__`, else 1 for a dict that says it failed. */
 const retcodeFor = (left: unknown, value: Plain): number => {

@@ -43,7 +43,11 @@ export const makeSite = async (
       nodeSource: undefined as never,
     },
     { id: 'web1', grains: {}, minion_opts: {} } as unknown as Host,
-    () => undefined,
+    {
+      refuse: () => undefined,
+      ready: () => Promise.resolve(),
+      restart: () => Promise.reject(new Error('restarted')),
+    },
   );
   site.greet({ os: 'Debian', ...grains }, {} as Peer);
   return {

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { readOr } from '../lib/read-file.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { which } from '../lib/which.ts';
 
 /** Runs `shutdown` in a minute at the earliest: the answer of this call gets home before. */
 const shutdownIn = async (
@@ -93,7 +94,19 @@ export const get_system_date_time = async (): Promise<string> => {
 };
 
 /**
- * Whether a restart is due: a kernel or library was replaced.
+ * Whether a restart is due: a package said so, or (where `needs-restarting` is installed) the
+ * kernel or a library that everything uses was replaced.
+ *
+ * @example tsalt-ssh '*' system.get_pending_reboot
+ */
+export const get_pending_reboot = async (): Promise<boolean> => {
+  if (await get_reboot_required_witnessed()) return true;
+  if (which('needs-restarting') === undefined) return false;
+  return (await runCommand(['needs-restarting', '-r'], { plainLocale: true })).code === 1;
+};
+
+/**
+ * Whether a package said that a restart is due: a kernel or library was replaced.
  *
  * @example tsalt-ssh '*' system.get_reboot_required_witnessed
  */

@@ -3,11 +3,12 @@ import { __context__ } from '../api.ts';
 /** Texts that `file.accumulated` collected in this run: by file, by accumulator. */
 export type Accumulators = { [file: string]: { [accumulator: string]: string[] } };
 
-const key = 'file.accumulators';
+/** Where they are kept in `__context__`: a run that goes on after a restart takes them along. */
+export const accumulatorsKey = 'file.accumulators';
 
 export const accumulators = (): Accumulators => {
-  __context__[key] ??= Object.create(null);
-  return __context__[key] as Accumulators;
+  __context__[accumulatorsKey] ??= Object.create(null);
+  return __context__[accumulatorsKey] as Accumulators;
 };
 
 /** What a file's templates see as `accumulator`. */

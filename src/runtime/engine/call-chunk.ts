@@ -6,7 +6,7 @@ import { callState } from './call-state.ts';
 import { stopwatch } from './clock.ts';
 import { hasChanges, truthy } from './low-tools.ts';
 import { checkRequisites, findNeeded, type Required, showLost } from './requisites.ts';
-import type { Pass, RunState } from './run-state.ts';
+import { type AskedRestart, isHalted, type Pass, type RunState } from './run-state.ts';
 
 /**
  * Runs what a chunk requires, then the chunk. The result goes to `pass.running` (or, for a
@@ -42,7 +42,7 @@ const rehearsed = (run: RunState, tag: string, result: StateResult): void => {
 };
 
 const callOnce = async (run: RunState, pass: Pass, given: LowChunk): Promise<void> => {
-  if (run.host.stopping()) return;
+  if (isHalted(run)) return;
   const low = await aggregate(run, pass, given);
   const tag = lowTag(low);
   const failed = await tryInitialize(run, pass, low);
@@ -138,7 +138,7 @@ const callNeeded = async (run: RunState, pass: Pass, low: LowChunk): Promise<voi
       return;
     }
     await callChunk(run, pass, chunk);
-    if (run.host.stopping()) return;
+    if (isHalted(run)) return;
     if (isFailhard(run, pass, chunk)) {
       pass.failhard = true;
       return;
@@ -217,8 +217,15 @@ const execute = async (
     return;
   }
   if (ownMask) await Promise.all(pass.processes.values());
-  report(run, pass, low, await callAndReact(run, pass, low, required, react));
+  const result = await callAndReact(run, pass, low, required, react);
+  const restart = restartOf(result);
+  if (restart) run.restart = { ...restart, tag };
+  else report(run, pass, low, result);
 };
+
+/** What a state gives back that goes on only after a restart of the host. */
+const restartOf = ({ restart }: StateResult): Omit<AskedRestart, 'tag'> | undefined =>
+  isPlainDict(restart) ? (restart as Omit<AskedRestart, 'tag'>) : undefined;
 
 /** The state; and where something it watches changed while it had nothing to do itself, its `mod_watch`. */
 const callAndReact = async (
@@ -229,7 +236,7 @@ const callAndReact = async (
   react: boolean,
 ): Promise<StateResult> => {
   const result = await callState(run, pass, low);
-  if (!react) return result;
+  if (!react || restartOf(result)) return result;
   const reaction =
     hasChanges(result) || truthy(result.skip_watch)
       ? result

@@ -43,7 +43,7 @@ export const callState = async (
   const { full, resolved } = verified;
   const kwargs = bindLow(full, resolved.signature, low);
   const raw = await perform(run, pass, low, full, resolved, kwargs, test);
-  if (rehearsal || !isPlainDict(raw)) return finish(checkReturn(raw));
+  if (rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart)) return finish(checkReturn(raw));
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
   await refreshAfter(run, low, raw);
@@ -68,7 +68,9 @@ const perform = async (
   host.context.runas = low.runas ?? null;
   try {
     let ret: unknown;
-    if (hasConditions(low) && !(await host.registry.hook(low.state, 'mod_run_check'))) {
+    // After the restart that it asked for, a state goes on whatever its conditions say by now.
+    const goesOn = host.resume?.restart.tag === lowTag(low);
+    if (!goesOn && hasConditions(low) && !(await host.registry.hook(low.state, 'mod_run_check'))) {
       const skipped = await checkConditions(host, low);
       if (truthy(skipped.result)) ret = { changes: {}, ...skipped };
     }
@@ -89,6 +91,7 @@ const perform = async (
     if (
       Object.hasOwn(low, 'check_cmd') &&
       isPlainDict(ret) &&
+      !isPlainDict(ret.restart) &&
       !(await checksItself(run, low, resolved))
     )
       Object.assign(ret, await checkCommands(host, low));

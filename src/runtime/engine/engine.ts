@@ -6,7 +6,13 @@ import { ChunkIndex } from './chunk-index.ts';
 import { globMatches } from './glob.ts';
 import { findListeners } from './listen.ts';
 import { asList } from './low-tools.ts';
-import type { EngineHost, Pass, RunState } from './run-state.ts';
+import {
+  type AskedRestart,
+  type EngineHost,
+  isHalted,
+  type Pass,
+  type RunState,
+} from './run-state.ts';
 import { findWatchers, listenTag } from './watchers.ts';
 
 export type Outcome = {
@@ -14,6 +20,8 @@ export type Outcome = {
   readonly results: StateResults;
   /** Why the run ended before its last state. */
   readonly aborted?: string;
+  /** The run stands still until the host was restarted. */
+  readonly restart?: AskedRestart;
 };
 
 /**
@@ -26,18 +34,34 @@ export const runChunks = async (
   host: EngineHost,
   chunks: readonly LowChunk[],
 ): Promise<Outcome> => {
-  const run: RunState = { host, pre: new Map(), initialized: new Set(), runNumber: 0, progress: 0 };
-  const results: StateResults = {};
+  const results: StateResults = { ...host.resume?.results };
+  const run: RunState = {
+    host,
+    pre: new Map(),
+    initialized: new Set(),
+    runNumber: nextNumber(results),
+    progress: 0,
+  };
   try {
     const enabled = takeDisabled(run, chunks, results);
     const states = await makePass(run, enabled);
     await runPass(run, states, results);
-    if (!host.stopping()) await runListeners(run, states, results);
-    return { results };
+    if (!isHalted(run)) await runListeners(run, states, results);
+    return { results, ...(run.restart === undefined ? {} : { restart: run.restart }) };
   } catch (error) {
     if (error instanceof RunAborted) return { results, aborted: error.message };
     throw error;
   }
+};
+
+const nextNumber = (results: StateResults): number =>
+  Math.max(-1, ...Object.values(results).map(({ __run_num__ }) => __run_num__)) + 1;
+
+/** What states of this pass came to before the host was restarted. */
+const resultsBefore = ({ host }: RunState, chunks: readonly LowChunk[]): StateResults => {
+  const before = host.resume?.results ?? {};
+  const tags = new Set(chunks.map(lowTag));
+  return Object.fromEntries(Object.entries(before).filter(([tag]) => tags.has(tag)));
 };
 
 const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pass> => {
@@ -45,7 +69,7 @@ const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pas
   return {
     chunks,
     index,
-    running: {},
+    running: resultsBefore(run, chunks),
     processes: new Map(),
     active: new Set(),
     chain: new Set(),
@@ -57,7 +81,7 @@ const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pas
 const runPass = async (run: RunState, pass: Pass, results: StateResults): Promise<void> => {
   try {
     for (const low of pass.chunks) {
-      if (pass.failhard || pass.aborted || run.host.stopping()) break;
+      if (pass.failhard || pass.aborted || isHalted(run)) break;
       if (Object.hasOwn(pass.running, lowTag(low))) continue;
       await callChunk(run, pass, low);
       if (isFailhard(run, pass, low)) break;
@@ -82,6 +106,7 @@ const takeDisabled = (
     const fun = `${low.state}.${low.fun}`;
     const pattern = patterns.find(candidate => globMatches(candidate)(fun));
     if (pattern === undefined) return true;
+    if (Object.hasOwn(results, lowTag(low))) return false;
     const result = {
       name: low.name,
       changes: {},

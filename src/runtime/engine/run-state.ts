@@ -1,3 +1,4 @@
+import type { Restart, Resume } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
@@ -25,6 +26,8 @@ export type EngineHost = {
   /** True once nothing new may start. */
   readonly stopping: () => boolean;
   readonly pending: PendingReactions;
+  /** The run goes on after a restart of the host. */
+  readonly resume?: Resume;
 };
 
 export type StateView = {
@@ -63,4 +66,13 @@ export type RunState = {
   runNumber: number;
   /** Grows with every result: a round that adds none would go on for ever. */
   progress: number;
+  /** A state asked for a restart of the host: nothing new starts. */
+  restart?: AskedRestart;
 };
+
+/** What a state gives back as `restart` to have the host restarted before it goes on. */
+export type AskedRestart = Omit<Restart, 'kept'>;
+
+/** Nothing new may start: the run was stopped, or it waits for a restart of the host. */
+export const isHalted = (run: RunState): boolean =>
+  run.restart !== undefined || run.host.stopping();

@@ -1,0 +1,102 @@
+import { TsaltError } from '../protocol/error.ts';
+import type { CallResult, Restart, Resume } from '../protocol/job.ts';
+import { cancelled } from '../transport/faults.ts';
+
+/** What restarting a host needs of its link. */
+export type RestartLink = {
+  /** Calls an execution function on the host. */
+  readonly call: (
+    fun: string,
+    args: (string | number)[],
+    kwargs: Record<string, string>,
+  ) => Promise<CallResult>;
+  /** Resolves when the link has ended by itself. */
+  readonly ended: () => Promise<unknown>;
+  readonly close: () => void;
+  /** Logs in and starts the runtime anew; the boot id of the host then. Throws while it is away. */
+  readonly reopen: () => Promise<string>;
+  readonly id: string;
+  readonly signal: AbortSignal;
+};
+
+/** Between two attempts to reach a host that restarts. */
+const pauseBetween = 2000;
+/** How long the link may take to end by itself: many hosts go down without a word. */
+const lingering = 5000;
+
+/**
+ * Restarts a host and waits until it is back under another boot id. A restart that does not
+ * begin is told to the state that asked for it.
+ *
+ * @throws TsaltError `restart-timeout` when the host stays away, `host-key` … as logging in does
+ */
+export const restartHost = async (
+  link: RestartLink,
+  restart: Restart,
+): Promise<Pick<Resume, 'took' | 'failed'>> => {
+  const begun = Date.now();
+  const seconds = (): number => (Date.now() - begun) / 1000;
+  const ended = link.ended();
+  const failed = await begin(link, restart, ended);
+  if (failed !== undefined) return { took: seconds(), failed };
+  const until = begun + restart.delay * 60_000 + restart.wait * 1000;
+  await orUntil(ended, Math.min(until, begun + restart.delay * 60_000 + lingering), link.signal);
+  link.close();
+  await comeBack(link, restart, until);
+  return { took: seconds() };
+};
+
+/** Why the restart did not begin; undefined where it has, or where the host went at once. */
+const begin = async (
+  { call, signal }: RestartLink,
+  { delay, message }: Restart,
+  ended: Promise<unknown>,
+): Promise<string | undefined> => {
+  const asked = call('system.reboot', [delay === 0 ? 'now' : delay], message ? { message } : {});
+  try {
+    await Promise.race([asked, ended]);
+    asked.catch(() => undefined);
+    return undefined;
+  } catch (error) {
+    // The shutdown may have been faster than its answer.
+    const gone = await Promise.race([ended.then(() => true), pause(1000, signal)]);
+    if (gone === true) return undefined;
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+const comeBack = async (link: RestartLink, restart: Restart, until: number): Promise<void> => {
+  let last = 'it was not asked in time';
+  for (;;) {
+    if (link.signal.aborted) throw cancelled(link.id);
+    try {
+      if ((await link.reopen()) !== restart.boot) return;
+      last = 'it answers, but was not restarted yet';
+    } catch (error) {
+      if (error instanceof TsaltError && error.kind === 'host-key') throw error;
+      last = error instanceof Error ? error.message : String(error);
+    }
+    link.close();
+    if (Date.now() + pauseBetween > until)
+      throw new TsaltError(
+        'restart-timeout',
+        `${link.id} did not come back within ${restart.wait} s after its restart (wait): ${last}`,
+        { kind: 'unreachable', hint: 'The states after the restart did not run; run them again.' },
+      );
+    await pause(pauseBetween, link.signal);
+  }
+};
+
+const orUntil = (work: Promise<unknown>, time: number, signal: AbortSignal): Promise<unknown> =>
+  Promise.race([work, pause(Math.max(0, time - Date.now()), signal)]);
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal.addEventListener('abort', done);
+  });
