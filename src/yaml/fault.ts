@@ -67,6 +67,13 @@ export class Source {
     this.#line = 0;
   }
 
+  /** Puts a space at an offset; what follows on the line moves by that one column. */
+  space(offset: number): void {
+    this.text = `${this.text.slice(0, offset)} ${this.text.slice(offset)}`;
+    this.#starts = undefined;
+    this.#line = 0;
+  }
+
   fault(code: string, message: string, where: Position | number, hint?: string): TsaltError {
     const at = typeof where === 'number' ? this.position(where) : where;
     return new TsaltError(code, message, {

@@ -22,14 +22,61 @@ export const parse = (source: Source): Event[] => {
   }
   for (let work = text.length; ; work += source.text.length) {
     try {
-      return parseEvents(source.text, { maxDepth });
+      const events = parseEvents(source.text, { maxDepth });
+      if (!splitNames(source, events)) return events;
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error;
-      if (error.reason !== 'deficient indentation' || work > maxWork)
-        throw syntaxFault(source, error);
       const offset = error.mark?.position ?? 0;
+      if (work > maxWork) throw syntaxFault(source, error);
+      if (splitNames(source, eventsBefore(source.text, offset)) || splitLine(source, offset))
+        continue;
+      if (error.reason !== 'deficient indentation') throw syntaxFault(source, error);
       if (!source.untab(offset)) source.indent(offset, indentation(source.text) + 1);
     }
+  }
+};
+
+const colonName = /[&*][\w-]+:(?=\s|$)/;
+
+/**
+ * In YAML 1.1 `&name: x` is an empty key with an anchor, and `*name: x` a key that is an alias;
+ * the parser here takes the colon for a part of the name. A space before it makes it plain.
+ *
+ * @returns whether there was such a name
+ */
+const splitNames = (source: Source, events: readonly Event[]): boolean => {
+  if (!colonName.test(source.text)) return false;
+  const ends = events.flatMap(event => {
+    const end = 'anchorEnd' in event && event.anchorStart >= 0 ? event.anchorEnd - 1 : -1;
+    return source.text.charAt(end) === ':' ? [end] : [];
+  });
+  for (const end of ends.reverse()) source.space(end);
+  return ends.length > 0;
+};
+
+/** The same where a fault stands on the line of such a name, or on the next. */
+const splitLine = (source: Source, offset: number): boolean => {
+  const { text } = source;
+  const line = text.lastIndexOf('\n', offset - 1) + 1;
+  const before = text.lastIndexOf('\n', line - 2) + 1;
+  const name = [line, before]
+    .map(start => ({
+      start,
+      found: /^[ ]*(?:- +)*[&*][\w-]+(?=:(?:\s|$))/.exec(text.slice(start)),
+    }))
+    .find(({ found }) => found);
+  if (!name?.found) return false;
+  source.space(name.start + name.found[0].length);
+  return true;
+};
+
+/** What stands before the line of a fault, where that alone can be parsed. */
+const eventsBefore = (text: string, offset: number): readonly Event[] => {
+  if (!colonName.test(text)) return [];
+  try {
+    return parseEvents(text.slice(0, text.lastIndexOf('\n', offset - 1) + 1), { maxDepth });
+  } catch {
+    return [];
   }
 };
 

@@ -52,6 +52,62 @@ test.each([
   expect(value(text)).toEqual(expected);
 });
 
+test.each([
+  [
+    'a:\n  &b: x\n  c: 1\n',
+    new Map([
+      [
+        'a',
+        new Map<unknown, unknown>([
+          [null, 'x'],
+          ['c', 1],
+        ]),
+      ],
+    ]),
+  ],
+  ['{&a: 1}', new Map([[null, 1]])],
+  [
+    '- &a:\n  b: 1\n',
+    [
+      new Map<unknown, unknown>([
+        [null, null],
+        ['b', 1],
+      ]),
+    ],
+  ],
+  [
+    'k: &n v\nm:\n  *n: y\n',
+    new Map<unknown, unknown>([
+      ['k', 'v'],
+      ['m', new Map([['v', 'y']])],
+    ]),
+  ],
+  [
+    '&x: 1\ny: *x\n',
+    new Map<unknown, unknown>([
+      [null, 1],
+      ['y', null],
+    ]),
+  ],
+  [
+    'a: "&b: x"\n&c: "d"\ne: f',
+    new Map<unknown, unknown>([
+      ['a', '&b: x'],
+      [null, 'd'],
+      ['e', 'f'],
+    ]),
+  ],
+  [
+    'a: |\n  &b: x\nb: 1\n',
+    new Map<unknown, unknown>([
+      ['a', '&b: x\n'],
+      ['b', 1],
+    ]),
+  ],
+])('%j has a key that is an anchor or alias, as YAML 1.1 reads it', (text, expected) => {
+  expect(value(text)).toEqual(expected);
+});
+
 test('keys keep their types', () => {
   expect([...(value('2: a\ntrue: b\n~: c\n2.5: d\n') as Dict).keys()]).toEqual([
     2,
