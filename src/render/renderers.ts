@@ -30,7 +30,7 @@ const ts = lazy('data', async () => (await import('./ts/ts.ts')).renderTs);
 const builtIn: RendererTable = new Map<string, Renderer>([
   ['liquid', lazy('text', async () => (await import('./liquid/liquid.ts')).renderLiquid)],
   ['jinja', lazy('text', async () => (await import('./jinja/jinja.ts')).renderJinja)],
-  ['mako', lazy('text', async () => (await import('./mako.ts')).renderMako)],
+  ['mako', lazy('text', async () => (await import('./mako/mako.ts')).renderMako)],
   ['wempy', lazy('text', async () => (await import('./wempy.ts')).renderWempy)],
   ['yaml', lazy('data', async () => (await import('./yaml.ts')).renderYaml)],
   ['yamlex', lazy('data', async () => (await import('./yamlex.ts')).renderYamlex)],

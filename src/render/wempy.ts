@@ -1,6 +1,7 @@
 import { openBlock } from './script/block.ts';
 import { expressionEnd } from './script/expression.ts';
-import { Program, runProgram, syntaxFault } from './script/program.ts';
+import { Program, syntaxFault } from './script/program.ts';
+import { runProgram } from './script/run.ts';
 import type { Stage } from './types.ts';
 
 /**
@@ -37,7 +38,7 @@ const compileWempy = (source: string): Program => {
     const block = openBlock(code, at);
     if (code.startsWith('=')) program.print(code.slice(1), at);
     else if (code.startsWith('#')) return;
-    else if (include) program.code(`await $include(${JSON.stringify(include[2])});`, at);
+    else if (include) program.code(`$out(await $include(${JSON.stringify(include[2])}));`, at);
     else if (code === 'pass') {
       if (!open.pop()) throw syntaxFault('{{pass}} closes nothing', at);
       program.glue('}');

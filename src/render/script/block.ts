@@ -4,10 +4,13 @@ import { syntaxFault } from './program.ts';
  * A control line of Mako or Wempy as JavaScript: `if EXPR:`, `elif EXPR:`, `else:`,
  * `for NAME in EXPR:`, `while EXPR:`, `try:`, `except:`. Names of a `for` may be several:
  * `for key, value in pillar.items():`. `undefined` where the line is none of them.
+ *
+ * @param loop `$loop` where the body sees a `loop`.
  */
 export const openBlock = (
   code: string,
   line: number,
+  loop: '$iter' | '$loop' = '$iter',
 ): { open: string; close: boolean } | undefined => {
   const [, word = '', rest = ''] =
     /^(if|elif|else|for|while|try|except)\b\s*(.*?)\s*:?\s*$/s.exec(code) ?? [];
@@ -30,7 +33,9 @@ export const openBlock = (
         throw syntaxFault(`'${code}' is no loop: write for NAME in EXPRESSION:`, line);
       const list_ = names.replace(/[()\s]/g, '').split(',');
       const target = list_.length > 1 ? `[${list_.join(', ')}]` : list_[0];
-      return { open: `for (const ${target} of $iter(await (${list}\n))) {`, close: false };
+      const each = loop === '$loop' && !list_.includes('loop') ? `[loop, ${target}]` : target;
+      const over = each === target ? '$iter' : loop;
+      return { open: `for (const ${each} of ${over}(await (${list}\n))) {`, close: false };
     }
     default:
       return undefined;

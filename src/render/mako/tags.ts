@@ -1,0 +1,138 @@
+import { isName } from '../script/names.ts';
+import { type Program, syntaxFault } from '../script/program.ts';
+
+/** A tag of Mako's, `<%name key="value">`. */
+export type Tag = {
+  readonly name: string;
+  readonly line: number;
+  readonly attributes: ReadonlyMap<string, string>;
+};
+
+export const attributesOf = (written: string, line: number): ReadonlyMap<string, string> => {
+  const attributes = new Map<string, string>();
+  const rest = written.replace(
+    /\s*(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g,
+    (_, key: string, double?: string, single?: string) => {
+      attributes.set(key, double ?? single ?? '');
+      return '';
+    },
+  );
+  if (rest.trim() !== '')
+    throw syntaxFault(`'${rest.trim()}' is no attribute: write it as key="value"`, line);
+  return attributes;
+};
+
+type Kind = {
+  /** The attributes it takes; all others are refused. */
+  readonly takes: readonly string[];
+  /** What it does at once; without it, it has a body and `close`. */
+  readonly at?: (tag: Tag, program: Program) => void;
+  readonly close?: (tag: Tag, program: Program) => void;
+};
+
+const signature = /^\s*([A-Za-z_]\w*)\s*\(([\s\S]*)\)\s*$/;
+
+const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  [
+    'include',
+    {
+      takes: ['file'],
+      at: (tag, program) => program.code(`$out(await $include(${file(tag)}));`, tag.line),
+    },
+  ],
+  ['inherit', { takes: ['file'], at: (tag, program) => program.inherit(file(tag)) }],
+  ['namespace', { takes: ['file', 'name', 'import'], at: namespace }],
+  [
+    'def',
+    {
+      takes: ['name', 'filter'],
+      close: (tag, program) => {
+        const [, name = '', parameters = ''] = signature.exec(need(tag, 'name')) ?? [];
+        if (!isName(name))
+          throw syntaxFault('<%def> needs a name and parameters: name="greet(who)"', tag.line);
+        program.endFunction(name, parameters, filters(tag));
+      },
+    },
+  ],
+  [
+    'block',
+    {
+      takes: ['name', 'filter'],
+      close: (tag, program) => {
+        const name = tag.attributes.get('name');
+        if (name === undefined) program.endNameless(filters(tag));
+        else if (!isName(name)) throw syntaxFault(`'${name}' is no name for a block`, tag.line);
+        else if (program.has(name))
+          throw syntaxFault(`there is a block or function '${name}' already`, tag.line);
+        else program.endBlock(name, filters(tag));
+      },
+    },
+  ],
+]);
+
+/**
+ * A tag begins.
+ *
+ * @returns whether it stays open until its `</%name>`.
+ * @throws SyntaxError for tags and attributes that do not work here, by name.
+ */
+export const openTag = (tag: Tag, isClosed: boolean, program: Program): boolean => {
+  const kind = kinds.get(tag.name);
+  if (!kind) throw syntaxFault(`the tag <%${tag.name}> is not supported`, tag.line);
+  for (const key of tag.attributes.keys())
+    if (!kind.takes.includes(key))
+      throw syntaxFault(`the attribute '${key}' of <%${tag.name}> is not supported`, tag.line);
+  if (kind.at) {
+    if (!isClosed) throw syntaxFault(`<%${tag.name}> ends with />, without a body`, tag.line);
+    kind.at(tag, program);
+    return false;
+  }
+  program.begin();
+  if (isClosed) closeTag(tag, program);
+  return !isClosed;
+};
+
+export const closeTag = (tag: Tag, program: Program): void =>
+  kinds.get(tag.name)?.close?.(tag, program);
+
+function namespace(tag: Tag, program: Program): void {
+  const name = tag.attributes.get('name');
+  const names = (tag.attributes.get('import') ?? '')
+    .split(',')
+    .map(part => part.trim())
+    .filter(Boolean);
+  for (const wanted of [...(name === undefined ? [] : [name]), ...names])
+    if (!isName(wanted))
+      throw syntaxFault(
+        wanted === '*'
+          ? '<%namespace> imports by name, not *: write import="one, other"'
+          : `'${wanted}' is no name`,
+        tag.line,
+      );
+  if (name === undefined && names.length === 0)
+    throw syntaxFault('<%namespace> needs a name or an import', tag.line);
+  const loaded = `await $namespace(${file(tag)}, ${JSON.stringify(names)})`;
+  if (name !== undefined) program.shared(`const ${name} = ${loaded};`, tag.line);
+  if (names.length > 0)
+    program.shared(`const { ${names.join(', ')} } = ${name ?? loaded};`, tag.line);
+}
+
+/** The file a tag names, as an expression: it may hold `${…}` itself. */
+const file = (tag: Tag): string => {
+  const written = need(tag, 'file');
+  const expression = /^\$\{([\s\S]*)\}$/.exec(written)?.[1];
+  return expression === undefined ? JSON.stringify(written) : `await (${expression}\n)`;
+};
+
+const need = (tag: Tag, key: string): string => {
+  const value = tag.attributes.get(key);
+  if (value === undefined || value === '')
+    throw syntaxFault(`<%${tag.name}> needs the attribute '${key}'`, tag.line);
+  return value;
+};
+
+const filters = (tag: Tag): string[] =>
+  (tag.attributes.get('filter') ?? '')
+    .split(',')
+    .map(name => name.trim())
+    .filter(Boolean);
