@@ -1,17 +1,19 @@
 import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
 import { mergeRecursive } from '../data/merge.ts';
 import type { SlsLoader } from '../data/sls.ts';
-import { type Dict, isDict } from '../data/value.ts';
+import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { customRenderers } from '../render/custom.ts';
+import { renderValue } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
 import { sdbUrisIn } from '../sdb/uri.ts';
 import { matches } from '../targeting/match.ts';
 import type { PillarSettings } from '../wrapper/context.ts';
 import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
 import { extPillar } from './ext-pillar.ts';
+import type { PillarTemplate } from './ext-pillar-source.ts';
 import type { HostFacts } from './host-facts.ts';
-import { renderSettings, slsLoader } from './sls-loader.ts';
+import { renderSettings, shownPath, slsLoader } from './sls-loader.ts';
 
 /** One host's pillar: compiled when first asked for, and kept until the run uses another. */
 export class HostPillar {
@@ -83,7 +85,7 @@ export class HostPillar {
       ext: config.ext_pillar.flatMap(source =>
         Object.keys(source).map(name => ({
           name,
-          fetch: (below: Dict) => this.ext([{ [name]: source[name] ?? null }], below),
+          fetch: (below: Dict) => this.ext([{ [name]: source[name] ?? null }], below, settings),
         })),
       ),
     });
@@ -104,22 +106,50 @@ export class HostPillar {
   }
 
   /** What these sources of `ext_pillar` give, over the pillar that is there already. */
-  ext = async (sources: readonly PlainDict[], pillar: Dict): Promise<Dict> => {
+  ext = async (
+    sources: readonly PlainDict[],
+    pillar: Dict,
+    settings: PillarSettings = this.#settings,
+  ): Promise<Dict> => {
     const { host, grains, own, shared } = this.#facts;
     const { config, sdb } = shared.request;
     const { dir, nodegroups } = config;
+    const pillarenv = settings.pillarenv ?? config.pillarenv;
     const subject = { id: host.id, grains, pillar, nodegroups };
     const results = await extPillar(sources, {
       id: host.id,
       pillar,
       grains,
       dir,
+      pillarDirs: pillarenv === undefined ? undefined : (config.pillar_roots[pillarenv] ?? []),
+      render: template => this.#renderTemplate(template, pillar),
+      log: (level, message) =>
+        shared.emit({ type: 'log', host: host.id, level, module: 'ext_pillar', message }),
       vault: () => sdb.vault(),
       nodegroups: () => Object.keys(nodegroups).filter(name => matches(name, 'nodegroup', subject)),
       own: own.sources,
     });
     return new Map(results.flatMap(({ data }) => [...data]));
   };
+
+  #renderTemplate(
+    { text, file, pipe, whitelist, blacklist }: PillarTemplate,
+    pillar: Dict,
+  ): Promise<Data> {
+    const { request, fileRoots, pillarRoots } = this.#facts.shared;
+    const settings = renderSettings(request.config);
+    return renderValue({
+      ...settings,
+      text,
+      file: shownPath(file),
+      pipe: pipe ?? settings.pipe,
+      ...(whitelist.length > 0 ? { whitelist } : {}),
+      ...(blacklist.length > 0 ? { blacklist } : {}),
+      renderers: customRenderers(fileRoots),
+      saltenv: 'base',
+      context: { ...this.#renderContext(pillar, 'base'), files: pillarRoots },
+    });
+  }
 
   #loader(seen: Dict): SlsLoader {
     const { request, fileRoots, pillarRoots } = this.#facts.shared;

@@ -39,7 +39,7 @@ export const pipeOf = (
   request: RenderRequest,
   lookup: Lookup,
   known: () => readonly string[],
-  wanted: 'data' | 'text',
+  wanted: 'data' | 'text' | 'any',
 ): PipeStage[] => {
   const first = request.shebang === false ? undefined : shebangOf(request.text);
   const written = first ?? request.pipe ?? defaultPipe;

@@ -14,11 +14,20 @@ import { variablesOf } from './variables.ts';
  * @throws TsaltError `pipe-…` before anything is rendered; else the error of the stage that
  * failed, with file, line and the lines around.
  */
-export const render = async (request: RenderRequest): Promise<Data> => {
+export const render = (request: RenderRequest): Promise<Data> => renderTo('data', request);
+
+/**
+ * As `render`, for a value that may also be a text: the pipe may end with a template engine.
+ *
+ * @throws TsaltError as `render`
+ */
+export const renderValue = (request: RenderRequest): Promise<Data> => renderTo('any', request);
+
+const renderTo = async (wanted: 'data' | 'any', request: RenderRequest): Promise<Data> => {
   const whole = withoutMark(request);
   if (whole.text.trim() === '') return new Map();
   const renderers = renderersOf(whole);
-  const stages = pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), 'data');
+  const stages = pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), wanted);
   return run(whole, stages);
 };
 

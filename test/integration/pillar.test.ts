@@ -1,20 +1,25 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
 
 let project: Project;
 let server: Server;
-let asked: { url: string; token: string | undefined }[] = [];
-let answer: { status: number; body: string } = { status: 200, body: '{}' };
+type Asked = { url: string; token: string | undefined; authorization: string | undefined };
+let asked: Asked[] = [];
+let answer: { status: number; body: string; location?: string } = { status: 200, body: '{}' };
 
 const base = 'known_hosts_file: known_hosts\ncachedir: cache\n';
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    asked.push({ url: request.url ?? '', token: request.headers['x-token'] as string | undefined });
-    response.writeHead(answer.status).end(answer.body);
+    const { authorization } = request.headers;
+    const token = request.headers['x-token'] as string | undefined;
+    asked.push({ url: request.url ?? '', token, authorization });
+    const { status, body, location } = answer;
+    response.writeHead(status, location === undefined ? {} : { location }).end(body);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   project = await startProject({
@@ -50,6 +55,15 @@ const items = async (options: string, ...args: string[]) => {
     ? (JSON.parse(stdout) as { web1: Record<string, unknown> }).web1
     : {};
   return { code, pillar, text: stdout + stderr };
+};
+
+/** What a run says whose pillar does not compile. */
+const refusal = async (options: string): Promise<string> => {
+  asked = [];
+  project.write({ 'tsalt.yaml': base + options });
+  const { code, stdout, stderr } = await project.run('web1', 'state.apply', 'see');
+  expect(code, stdout + stderr).toBe(65);
+  return stdout + stderr;
 };
 
 test('external sources are merged in their order over the SLS, command line over all', async () => {
@@ -88,7 +102,7 @@ ext_pillar:
     role: 'front',
     deep: { list: [1, { a: null }] },
   });
-  expect(asked).toEqual([{ url: '/p/web1?os=Linux', token: 't0p' }]);
+  expect(asked).toMatchObject([{ url: '/p/web1?os=Linux', token: 't0p' }]);
 });
 
 test('the last external source wins; with ext_pillar_first the SLS win', async () => {
@@ -118,6 +132,26 @@ const broken: [string, string, RegExp][] = [
   ['Vault without a path', 'vault: ext-s3cret', /vault.*needs 'path='/],
   ['a URL that is none', "http_json: {url: 'ext-s3cret'}", /http_json.*no URL/],
   [
+    'a header that cannot be sent',
+    'http_json: {url: "http://127.0.0.1:1", header_dict: {x-token: "ext-s3cret\\nx"}}',
+    /http_json.*header 'x-token'/,
+  ],
+  [
+    'an authentication that no YAML can hold',
+    'http_json: {url: "http://127.0.0.1:1", auth: [me, ext-s3cret]}',
+    /http_json.*'auth' cannot be written/,
+  ],
+  [
+    'an option that a source does not have',
+    'file_tree: {root_dir: tree, keep_newlines: ext-s3cret}',
+    /file_tree.*no option 'keep_newlines'/,
+  ],
+  [
+    'newlines kept where nobody knows',
+    'file_tree: {root_dir: tree, keep_newline: ext-s3cret}',
+    /file_tree.*keep_newline must be/,
+  ],
+  [
     'a server that is not there',
     "http_json: {url: 'http://user:ext-s3cret@127.0.0.1:1/ext-s3cret'}",
     /http_json.*http:\/\/127\.0\.0\.1:1 could not be asked/,
@@ -130,6 +164,109 @@ test.each(broken)('%s stops the run and shows no secret', async (_, source, mess
   expect(code, stdout + stderr).toBe(65);
   expect(stdout + stderr).toMatch(message);
   expect(stdout + stderr).not.toContain('ext-s3cret');
+});
+
+test('http_json asks with a password and puts the answer below its namespace', async () => {
+  answer = { status: 200, body: '{"a": 1}' };
+  const { pillar, text } = await items(
+    `ext_pillar:\n  - http_json: {url: '${url('/p/%s')}', username: me, password: 'pä:ss€', namespace: sub}\n`,
+  );
+  expect(pillar, text).toMatchObject({ from: 'sls', sub: { a: 1 } });
+  const basic = Buffer.from('me:pä:ss€', 'utf8').toString('base64');
+  expect(asked).toMatchObject([{ url: '/p/web1', authorization: `Basic ${basic}` }]);
+});
+
+test('settings may be the URL alone, or a list in the order of Salt', async () => {
+  answer = { status: 200, body: 'b: 2' };
+  const { pillar, text } = await items(
+    `ext_pillar:\n  - http_yaml: '${url('/one')}'\n  - http_yaml: ['${url('/<kernel>')}', true]\n`,
+  );
+  expect(pillar, text).toMatchObject({ b: 2 });
+  expect(asked.map(one => one.url)).toEqual(['/one', '/Linux']);
+});
+
+test('a redirect is followed; headers do not go to another server', async () => {
+  const other = createServer((request, response) => {
+    asked.push({ url: request.url ?? '', token: undefined, authorization: undefined });
+    response.end('{"moved": true}');
+  });
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve));
+  const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}/there`;
+  answer = { status: 302, body: '', location: there };
+  const open = await items(`ext_pillar:\n  - http_json: '${url('/here')}'\n`);
+  expect(open.pillar, open.text).toMatchObject({ moved: true });
+  expect(asked.map(one => one.url)).toEqual(['/here', '/there']);
+  const text = await refusal(
+    `ext_pillar:\n  - http_json: {url: '${url('/here')}', header_dict: {x-token: ext-s3cret}}\n`,
+  );
+  expect(text).toContain('must not get the headers');
+  expect(text).not.toContain('ext-s3cret');
+  expect(asked.map(one => one.url)).toEqual(['/here']);
+  other.close();
+});
+
+test('a grain that would lead the URL elsewhere is refused', async () => {
+  const text = await refusal(
+    `grains: {role: '..'}\next_pillar:\n  - http_json: {url: '${url('/a/<role>/b')}', with_grains: true}\n`,
+  );
+  expect(text).toContain("names the grain 'role', which is '..'");
+  expect(asked).toEqual([]);
+});
+
+test('file_tree renders its files where it is told to', async () => {
+  project.write({
+    'trees/hosts/web1/plain': '{{ grains.id }}\n',
+    'trees/hosts/web1/data': '#!jinja|yaml\nport: {{ 80 + 1 }}\nid: {{ grains.id }}\n',
+    'trees/nodegroups/fronts/data': '#!yaml\nport: 1\nbelow: group\n',
+  });
+  const groups = "nodegroups: {fronts: 'web*'}\n";
+  const tree = '{root_dir: trees, template: true, render_default: jinja}';
+  const { pillar, text } = await items(`${groups}ext_pillar:\n  - file_tree: ${tree}\n`);
+  expect(pillar, text).toMatchObject({
+    plain: 'web1',
+    data: { port: 81, id: 'web1', below: 'group' },
+  });
+  const refused = await refusal(
+    `${groups}ext_pillar:\n  - file_tree: {root_dir: trees, template: true, renderer_blacklist: [yaml]}\n`,
+  );
+  expect(refused).toMatch(/'yaml' is disallowed.*trees\/nodegroups\/fronts\/data:1/);
+  const allowed = await refusal(
+    `${groups}ext_pillar:\n  - file_tree: {root_dir: trees, template: true, renderer_whitelist: [yaml]}\n`,
+  );
+  expect(allowed).toMatch(/'(jinja|liquid)' is disallowed.*trees\/hosts\/web1/);
+});
+
+test('file_tree: links to folders, ends of files, environments, what is no text', async () => {
+  project.write({
+    'more/hosts/web1/kept/a.conf': 'a\n',
+    'more/hosts/web1/kept/b.txt': 'b\n',
+    'more/hosts/web1/top.conf': 'c\n',
+    'elsewhere/inside': 'seen\n',
+    'dev/more/hosts/web1/env': 'dev\n',
+  });
+  symlinkSync(join(project.dir, 'elsewhere'), join(project.dir, 'more/hosts/web1/link'));
+  const take = (more: string, head = '', ...args: string[]) =>
+    items(`${head}ext_pillar:\n  - file_tree: {root_dir: more, ${more}}\n`, ...args);
+  expect((await take("keep_newline: ['*.conf']")).pillar).toMatchObject({
+    kept: { 'a.conf': 'a\n', 'b.txt': 'b' },
+    'top.conf': 'c\n',
+    link: {},
+  });
+  expect((await take('keep_newline: [top.conf], follow_dir_links: true')).pillar).toMatchObject({
+    kept: { 'a.conf': 'a' },
+    'top.conf': 'c\n',
+    link: { inside: 'seen' },
+  });
+  const roots = 'pillar_roots: {base: [pillar], dev: [dev]}\n';
+  expect((await take('debug: false', roots, 'pillarenv=dev')).pillar).toEqual({ env: 'dev' });
+  const log = ['-l', 'debug'];
+  const other = 'ext_pillar:\n  - file_tree: {root_dir: more, debug: true}\n';
+  expect((await items(`nodegroups: {lost: 'web*'}\n${other}`, ...log)).text).toMatch(
+    /file_tree: there is no .*more\/nodegroups\/lost/,
+  );
+  writeFileSync(join(project.dir, 'more/hosts/web1/blob'), Buffer.from([0xff, 0xfe, 0]));
+  const binary = await refusal('ext_pillar:\n  - file_tree: more\n');
+  expect(binary).toMatch(/file_tree.*more\/hosts\/web1\/blob is no UTF-8 text/);
 });
 
 test('a server that says no stops the run', async () => {
