@@ -1,6 +1,7 @@
 import { raise } from '../fault.ts';
+import { replaceText } from '../methods/search.ts';
+import { capitalize } from '../methods/shape.ts';
 import { strip } from '../methods/split.ts';
-import { capitalize, replaceText } from '../methods/text.ts';
 import type { Operation, Operations } from '../run/run.ts';
 import { isTrue } from '../values/compare.ts';
 import { charCount, itemsOf } from '../values/iterate.ts';

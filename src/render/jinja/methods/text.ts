@@ -1,135 +1,25 @@
 import { raise } from '../fault.ts';
 import { assign, isTrue, lookUp } from '../values/compare.ts';
 import { charCount, itemsOf } from '../values/iterate.ts';
-import { wholeNumber } from '../values/number.ts';
 import { needRoom, repeatText } from '../values/operators.ts';
 import { textOf, typeName } from '../values/text.ts';
 import { Bytes } from '../values/things.ts';
 import { Undefined } from '../values/undefined.ts';
-import { isMap, isTuple, tuple, type Value, type ValueDict } from '../values/value.ts';
+import { isMap, type Value, type ValueDict } from '../values/value.ts';
+import { count, text, words } from './arguments.ts';
 import { type Method, methods } from './method.ts';
+import { anyOf, finder, part, partition, replaceText } from './search.ts';
+import {
+  capitalize,
+  center,
+  expandTabs,
+  isCased,
+  matcher,
+  padding,
+  title,
+  zeroFill,
+} from './shape.ts';
 import { split, splitFromEnd, splitLines, strip } from './split.ts';
-
-const words = (value: Value | undefined, otherwise: string | null): string | null => {
-  if (value === undefined) return otherwise;
-  if (value === null || typeof value === 'string') return value;
-  return raise(`must be str or None, not ${typeName(value)}`);
-};
-
-const text = (value: Value | undefined): string =>
-  typeof value === 'string' ? value : raise(`must be str, not ${typeName(value ?? null)}`);
-
-const count = (value: Value | undefined, otherwise = 0): number =>
-  value === undefined
-    ? otherwise
-    : (wholeNumber(value) ??
-      raise(`'${typeName(value)}' object cannot be interpreted as an integer`));
-
-/** A part of a text by code points, as Python's `start` and `end` mean it. */
-const part = (self: string, start: Value | undefined, end: Value | undefined): [string, number] => {
-  if (start === undefined && end === undefined) return [self, 0];
-  const chars = Array.from(self);
-  const place = (index: number): number =>
-    Math.min(Math.max(index < 0 ? index + chars.length : index, 0), chars.length);
-  const from = start === undefined || start === null ? 0 : place(count(start));
-  const to = end === undefined || end === null ? chars.length : place(count(end));
-  return [chars.slice(from, Math.max(from, to)).join(''), from];
-};
-
-const anyOf = (value: Value | undefined, test: (text: string) => boolean): boolean =>
-  Array.isArray(value) && isTuple(value) ? value.some(item => test(text(item))) : test(text(value));
-
-const indexIn = (self: string, wanted: string, isLast: boolean): number => {
-  const at = isLast ? self.lastIndexOf(wanted) : self.indexOf(wanted);
-  return at < 0 ? -1 : charCount(self.slice(0, at));
-};
-
-const finder =
-  (isLast: boolean, mustExist: boolean) =>
-  (self: string, [wanted, start, end]: (Value | undefined)[]): Value => {
-    const [piece, offset] = part(self, start, end);
-    const at = indexIn(piece, text(wanted), isLast);
-    if (at < 0) return mustExist ? raise('substring not found') : -1;
-    return at + offset;
-  };
-
-const partition = (self: string, separator: string, isLast: boolean): Value => {
-  if (separator === '') raise('empty separator');
-  const at = isLast ? self.lastIndexOf(separator) : self.indexOf(separator);
-  if (at < 0) return tuple(isLast ? ['', '', self] : [self, '', '']);
-  return tuple([self.slice(0, at), separator, self.slice(at + separator.length)]);
-};
-
-/** Python's `text.replace`, of at most so many places; negative: of all. */
-export const replaceText = (self: string, old: string, fresh: string, most: number): string => {
-  const places = most === 0 ? 0 : old === '' ? charCount(self) + 1 : self.split(old).length - 1;
-  repeatText(fresh, most < 0 ? places : Math.min(places, most));
-  if (most < 0 && old !== '') return self.replaceAll(old, () => fresh);
-  let left = most < 0 ? places : most;
-  if (old === '') {
-    const chars = Array.from(self);
-    const pieces = chars.map(char => (left-- > 0 ? fresh + char : char)).join('');
-    return left > 0 ? pieces + fresh : pieces;
-  }
-  let result = '';
-  let at = 0;
-  for (; left > 0; left -= 1) {
-    const found = self.indexOf(old, at);
-    if (found < 0) break;
-    result += self.slice(at, found) + fresh;
-    at = found + old.length;
-  }
-  return result + self.slice(at);
-};
-
-export const capitalize = (self: string): string => {
-  const [first = '', ...rest] = Array.from(self);
-  return first.toUpperCase() + rest.join('').toLowerCase();
-};
-
-const title = (self: string): string =>
-  self.replace(/\p{L}[\p{L}\p{M}]*/gu, word => capitalize(word));
-
-const isCased = (self: string, cased: string): boolean =>
-  self === cased && self.toLowerCase() !== self.toUpperCase();
-
-const matcher =
-  (pattern: RegExp) =>
-  (self: string): boolean =>
-    pattern.test(self);
-
-const padding = (self: string, width: number, fill: Value | undefined): [number, string] => {
-  const char = fill === undefined ? ' ' : text(fill);
-  if (charCount(char) !== 1) raise('The fill character must be exactly one character long');
-  return [Math.max(0, width - charCount(self)), char];
-};
-
-const center = (self: string, width: number, fill: Value | undefined): string => {
-  const [room, char] = padding(self, width, fill);
-  const left = Math.floor(room / 2) + (room & width & 1);
-  return repeatText(char, left) + self + repeatText(char, room - left);
-};
-
-const zeroFill = (self: string, width: number): string => {
-  const sign = /^[-+]/.exec(self)?.[0] ?? '';
-  return sign + repeatText('0', Math.max(0, width - charCount(self))) + self.slice(sign.length);
-};
-
-const expandTabs = (self: string, size: number): string => {
-  let column = 0;
-  let result = '';
-  for (const char of self) {
-    if (char !== '\t') {
-      result += char;
-      column = char === '\n' || char === '\r' ? 0 : column + 1;
-      continue;
-    }
-    const room = size > 0 ? size - (column % size) : 0;
-    result += repeatText(' ', room);
-    column += room;
-  }
-  return result;
-};
 
 const join = (self: string, items: Value): string => {
   const list = itemsOf(items);
@@ -279,15 +169,3 @@ const listed = (items: string[]): Value[] => {
   needRoom(items.length);
   return items;
 };
-
-/** Methods of `bytes`. */
-export const bytesMethods: ReadonlyMap<string, Method<Bytes>> = methods<Bytes>('bytes', {
-  decode: [['encoding?', 'errors?'], self => self.bytes.toString('utf8')],
-  hex: [[], self => self.bytes.toString('hex')],
-});
-
-/** Methods of ints and floats. */
-export const numberMethods: ReadonlyMap<string, Method<Value>> = methods<Value>('int', {
-  bit_length: [[], self => (typeof self === 'number' ? Math.abs(self).toString(2).length : 0)],
-  is_integer: [[], self => Number.isInteger(Number(self))],
-});

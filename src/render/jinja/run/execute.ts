@@ -1,10 +1,14 @@
 import type { Eventual } from '../after.ts';
+import type { Expression } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
 import type { Frame } from './frame.ts';
 import type { Run } from './run.ts';
 
 /** An expression, ready to run. */
 export type Evaluate = (frame: Frame) => Eventual<Value>;
+
+/** Makes an expression of one template ready to run. */
+export type Compile = (node: Expression) => Evaluate;
 
 /** Statements, ready to run; what they print goes to `out`. */
 export type Execute = (frame: Frame, out: Output) => Eventual<Signal | undefined>;

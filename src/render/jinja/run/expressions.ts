@@ -1,25 +1,17 @@
-import { attributeOf, itemOf, methodOf } from '../access.ts';
-import { after, type Eventual, inTurn, mapInTurn } from '../after.ts';
-import { raise, raiseLimit, type Source, type Spot } from '../fault.ts';
-import type { CallArgs, CallNode, Comparison, Expression } from '../syntax/ast.ts';
-import { assign, compare, equal, isTrue } from '../values/compare.ts';
-import { contains, itemsOf, slice } from '../values/iterate.ts';
+import { attributeOf, itemOf } from '../access.ts';
+import { after, type Eventual, mapInTurn } from '../after.ts';
+import { raiseLimit, type Source, type Spot } from '../fault.ts';
+import type { Expression } from '../syntax/ast.ts';
+import { assign, isTrue } from '../values/compare.ts';
+import { slice } from '../values/iterate.ts';
 import { binary, negative, positive } from '../values/operators.ts';
 import { orElse } from '../values/or-else.ts';
-import { longestText, quoted, textOf, typeName } from '../values/text.ts';
-import { Undefined } from '../values/undefined.ts';
-import {
-  type Args,
-  isMap,
-  noArgs,
-  Thing,
-  tuple,
-  type Value,
-  type ValueDict,
-} from '../values/value.ts';
-import type { Evaluate } from './execute.ts';
+import { longestText, quoted, textOf } from '../values/text.ts';
+import { tuple, type Value, type ValueDict } from '../values/value.ts';
+import { compileArgs, compileCall } from './calls.ts';
+import { compileComparison } from './comparison.ts';
+import type { Compile, Evaluate } from './execute.ts';
 import type { Frame } from './frame.ts';
-import { SaltFunctions } from './salt-functions.ts';
 
 /**
  * An expression as a function. It gives its value at once unless something in it has to wait
@@ -27,7 +19,7 @@ import { SaltFunctions } from './salt-functions.ts';
  */
 export const compileExpression = (node: Expression, source: Source): Evaluate => {
   const spot: Spot = { source, line: node.line };
-  const compile = (part: Expression): Evaluate => compileExpression(part, source);
+  const compile: Compile = part => compileExpression(part, source);
   switch (node.type) {
     case 'Const':
       return () => node.value;
@@ -58,10 +50,10 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
         );
     }
     case 'Call':
-      return compileCall(node, source);
+      return compileCall(node, source, compile);
     case 'Filter': {
       const target = node.target ? compile(node.target) : nothing;
-      const args = compileArgs(node.args, source);
+      const args = compileArgs(node.args, compile);
       return frame =>
         after(target(frame), value =>
           after(args(frame), given => {
@@ -72,7 +64,7 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
     }
     case 'Test': {
       const target = compile(node.target);
-      const args = compileArgs(node.args, source);
+      const args = compileArgs(node.args, compile);
       return frame =>
         after(target(frame), value =>
           after(args(frame), given => {
@@ -99,7 +91,7 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
         after(test(frame), value => (truth(value, frame, spot) ? then(frame) : otherwise(frame)));
     }
     case 'Compare':
-      return compileComparison(node, source);
+      return compileComparison(node, spot, compile);
     case 'Binary':
       return both(compile(node.left), compile(node.right), (left, right, frame) => {
         frame.run.spot = spot;
@@ -201,138 +193,4 @@ const concat = (values: Value[], { run }: Frame): string => {
   if (size > longestText) raiseLimit('A text grew too long');
   run.spend(size);
   return texts.join('');
-};
-
-const compileComparison = (
-  { first, rest, line }: Extract<Expression, { type: 'Compare' }>,
-  source: Source,
-): Evaluate => {
-  const spot = { source, line };
-  const start = compileExpression(first, source);
-  const steps = rest.map(
-    ([comparison, operand]) => [comparison, compileExpression(operand, source)] as const,
-  );
-  return frame =>
-    after(start(frame), value => {
-      let left = value;
-      const failed = inTurn(steps, ([comparison, operand]) =>
-        after(operand(frame), right => {
-          frame.run.spot = spot;
-          return after(holds(comparison, left, right, frame), isRight => {
-            left = right;
-            return isRight ? undefined : true;
-          });
-        }),
-      );
-      return after(failed, isFailed => isFailed !== true);
-    });
-};
-
-const holds = (
-  comparison: Comparison,
-  left: Value,
-  right: Value,
-  { run }: Frame,
-): Eventual<boolean> => {
-  switch (comparison) {
-    case '==':
-      return equal(left, right);
-    case '!=':
-      return !equal(left, right);
-    case '<':
-      return compare(left, right, '<') < 0;
-    case '<=':
-      return compare(left, right, '<=') <= 0;
-    case '>':
-      return compare(left, right, '>') > 0;
-    case '>=':
-      return compare(left, right, '>=') >= 0;
-    default: {
-      const isIn =
-        right instanceof SaltFunctions ? right.has(textOf(left), run) : contains(right, left);
-      return comparison === 'in' ? isIn : after(isIn, found => !found);
-    }
-  }
-};
-
-/** The arguments of a call, filter or test. */
-export const compileArgs = (
-  { list, named, more, moreNamed }: CallArgs,
-  source: Source,
-): ((frame: Frame) => Eventual<Args>) => {
-  if (list.length === 0 && named.length === 0 && !more && !moreNamed) return () => noArgs;
-  const values = list.map(item => compileExpression(item, source));
-  const namedValues = named.map(([name, item]) => [name, compileExpression(item, source)] as const);
-  const rest = more && compileExpression(more, source);
-  const restNamed = moreNamed && compileExpression(moreNamed, source);
-  return frame =>
-    after(
-      mapInTurn(values, item => item(frame)),
-      given =>
-        after(
-          mapInTurn(namedValues, ([, item]) => item(frame)),
-          givenNamed => {
-            const all = new Map(
-              namedValues.map(([name], index) => [name, givenNamed[index] ?? null]),
-            );
-            if (!rest && !restNamed) return { list: given, named: all };
-            return after(rest ? rest(frame) : [], extra =>
-              after(restNamed ? restNamed(frame) : new Map(), extraNamed => {
-                addNamed(all, extraNamed);
-                return { list: [...given, ...itemsOf(extra)], named: all };
-              }),
-            );
-          },
-        ),
-    );
-};
-
-const addNamed = (all: Map<string, Value>, extra: Value): void => {
-  if (extra instanceof Undefined) extra.raise();
-  const dict = isMap(extra)
-    ? extra
-    : raise(`argument after ** must be a mapping, not ${typeName(extra)}`);
-  for (const [key, value] of dict) {
-    const name = typeof key === 'string' ? key : raise('keywords must be strings');
-    if (all.has(name)) raise(`got multiple values for keyword argument ${quoted(name)}`);
-    all.set(name, value);
-  }
-};
-
-const compileCall = ({ callee, args, line }: CallNode, source: Source): Evaluate => {
-  const spot = { source, line };
-  const given = compileArgs(args, source);
-  if (callee.type === 'Attribute') {
-    const target = compileExpression(callee.target, source);
-    const targetSpot = { source, line: callee.line };
-    return frame =>
-      after(target(frame), value => {
-        const method = methodOf(value, callee.name);
-        if (!method) {
-          frame.run.spot = targetSpot;
-          const found = attributeOf(value, callee.name, frame.run);
-          return after(given(frame), all => callValue(found, all, frame, spot));
-        }
-        return after(given(frame), all => {
-          frame.run.spot = spot;
-          return method(value as never, all, frame.run);
-        });
-      });
-  }
-  const called = compileExpression(callee, source);
-  return frame =>
-    after(called(frame), value => after(given(frame), all => callValue(value, all, frame, spot)));
-};
-
-/** Calls what can be called. */
-export const callValue = (
-  callee: Value,
-  args: Args,
-  { run }: Frame,
-  spot: Spot | undefined,
-): Eventual<Value> => {
-  run.spot = spot;
-  if (callee instanceof Thing && (callee.isCallable || callee instanceof Undefined))
-    return callee.call(args, run);
-  return raise(`'${typeName(callee)}' object is not callable`);
 };

@@ -5,8 +5,9 @@ import { isTrue } from '../values/compare.ts';
 import { printed } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import { compileTarget } from './assign.ts';
+import { callValue, compileArgs } from './calls.ts';
 import { type Evaluate, type Execute, Output } from './execute.ts';
-import { callValue, compileArgs, compileExpression } from './expressions.ts';
+import { compileExpression } from './expressions.ts';
 import type { Frame } from './frame.ts';
 import { compileFromImport, compileImport, compileImportData, compileInclude } from './import.ts';
 import { compileBlock, compileExtends } from './inherit.ts';
@@ -139,7 +140,7 @@ const compileChain = (
   if (!chain) return text => text;
   const { target, name, args, line } = chain;
   const before = compileChain(target?.type === 'Filter' ? target : undefined, source);
-  const given = compileArgs(args, source);
+  const given = compileArgs(args, part => compileExpression(part, source));
   return (text, frame) =>
     after(before(text, frame), value =>
       after(given(frame), all => {
@@ -191,7 +192,7 @@ const compileCallBlock = (
 ): Execute => {
   const spot = { source, line: node.line };
   const callee = compileExpression(node.call.callee, source);
-  const args = compileArgs(node.call.args, source);
+  const args = compileArgs(node.call.args, part => compileExpression(part, source));
   const body = compileStatements(node.body, source);
   const code = macroCode('caller', node.signature, node.body, body, source);
   return (frame, out) =>

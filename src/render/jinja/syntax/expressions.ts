@@ -2,8 +2,11 @@ import { float } from '../values/number.ts';
 import type { BinaryOperator } from '../values/operators.ts';
 import { quoted } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
-import type { CallArgs, CallNode, Comparison, Expression, FilterNode } from './ast.ts';
+import { parseParts } from './arguments.ts';
+import type { Comparison, Expression, FilterNode } from './ast.ts';
+import { type Grammar, parseChain, parseFilters } from './filters.ts';
 import { intLiteral } from './literal.ts';
+import { parsePostfix } from './postfix.ts';
 import { describe } from './token.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -132,8 +135,8 @@ const parseUnary = (stream: TokenStream, withFilter = true): Expression => {
     const operand = stream.deeper(() => parseUnary(stream, false));
     value = { type: 'Sign', operator: sign, operand, line };
   } else value = parsePrimary(stream);
-  value = parsePostfix(stream, value);
-  return withFilter ? parseFilters(stream, value) : value;
+  value = parsePostfix(stream, value, grammar.expression);
+  return withFilter ? parseFilters(stream, value, grammar) : value;
 };
 
 const parsePower = binaryLevel(['**'], stream => parseUnary(stream));
@@ -185,18 +188,6 @@ const parseParens = (stream: TokenStream): Expression => {
   return value;
 };
 
-/** Parts between commas, up to the closing bracket; a comma may stand before it. */
-const parseParts = <T>(stream: TokenStream, close: string, parse: () => T): T[] => {
-  const parts: T[] = [];
-  while (!stream.isOperator(close)) {
-    if (parts.length > 0) stream.expect('operator', ',');
-    if (stream.isOperator(close)) break;
-    parts.push(parse());
-  }
-  stream.expect('operator', close);
-  return parts;
-};
-
 const parseList = (stream: TokenStream): Expression => {
   const { line } = stream.next();
   return { type: 'List', items: parseParts(stream, ']', () => parseExpression(stream)), line };
@@ -212,143 +203,8 @@ const parseDict = (stream: TokenStream): Expression => {
   return { type: 'Dict', pairs, line };
 };
 
-/** `.name`, `[key]` and `(…)` behind a value. */
-const parsePostfix = (stream: TokenStream, start: Expression): Expression => {
-  let value = start;
-  for (;;) {
-    if (stream.isOperator('.')) value = parseAttribute(stream, value);
-    else if (stream.isOperator('[')) value = parseSubscript(stream, value);
-    else if (stream.isOperator('(')) value = parseCall(stream, value);
-    else return value;
-  }
-};
-
-const parseAttribute = (stream: TokenStream, target: Expression): Expression => {
-  const { line } = stream.next();
-  const { type, value } = stream.next();
-  if (type === 'name') return { type: 'Attribute', target, name: value, line };
-  if (type !== 'int') return stream.fail('expected name or number', line);
-  return { type: 'Item', target, key: { type: 'Const', value: intLiteral(value), line }, line };
-};
-
-const parseSubscript = (stream: TokenStream, target: Expression): Expression => {
-  const { line } = stream.next();
-  const subscript = parseSubscripted(stream, target, line);
-  if (subscript.type !== 'Item' || stream.skipOperator(']')) {
-    if (subscript.type !== 'Item') stream.expect('operator', ']');
-    return subscript;
-  }
-  const items = [subscript.key];
-  while (stream.skipOperator(',')) {
-    if (stream.isOperator(']')) break;
-    items.push(parseExpression(stream));
-  }
-  stream.expect('operator', ']');
-  return { type: 'Item', target, key: { type: 'Tuple', items, line }, line };
-};
-
-const parseSubscripted = (stream: TokenStream, target: Expression, line: number): Expression => {
-  const bound = (): Expression | undefined =>
-    stream.isOperator(':') || stream.isOperator(']') ? undefined : parseExpression(stream);
-  if (stream.isOperator(']')) stream.fail("unexpected ']'");
-  const start = bound();
-  if (start && !stream.isOperator(':')) return { type: 'Item', target, key: start, line };
-  stream.expect('operator', ':');
-  const stop = bound();
-  const step = stream.skipOperator(':') ? bound() : undefined;
-  return { type: 'Slice', target, start, stop, step, line };
-};
-
-const parseCall = (stream: TokenStream, callee: Expression): CallNode => {
-  const { line } = stream.current;
-  return { type: 'Call', callee, args: parseArgs(stream), line };
-};
-
-const parseArgs = (stream: TokenStream): CallArgs => {
-  const list: Expression[] = [];
-  const named: [string, Expression][] = [];
-  let more: Expression | undefined;
-  let moreNamed: Expression | undefined;
-  const { line } = stream.expect('operator', '(');
-  const ensure = (isRight: boolean): void => {
-    if (!isRight) stream.fail('invalid syntax for function call expression', line);
-  };
-  parseParts(stream, ')', () => {
-    if (stream.skipOperator('*')) {
-      ensure(!more && !moreNamed);
-      more = parseExpression(stream);
-    } else if (stream.skipOperator('**')) {
-      ensure(!moreNamed);
-      moreNamed = parseExpression(stream);
-    } else if (
-      stream.is('name') &&
-      stream.ahead.type === 'operator' &&
-      stream.ahead.value === '='
-    ) {
-      ensure(!moreNamed);
-      const name = stream.next().value;
-      stream.next();
-      named.push([name, parseExpression(stream)]);
-    } else {
-      ensure(!more && !moreNamed && named.length === 0);
-      list.push(parseExpression(stream));
-    }
-  });
-  return { list, named, more, moreNamed };
-};
-
-/** `|filter`, `is test` and further calls behind a value. */
-const parseFilters = (stream: TokenStream, start: Expression): Expression => {
-  let value = start;
-  for (;;) {
-    if (stream.skipOperator('|')) value = parseFilter(stream, value);
-    else if (stream.isName('is')) value = parseTest(stream, value);
-    else if (stream.isOperator('(')) value = parseCall(stream, value);
-    else return value;
-  }
-};
-
-const noArgs: CallArgs = { list: [], named: [], more: undefined, moreNamed: undefined };
-
-const parseFilter = (stream: TokenStream, target: Expression | undefined): FilterNode => {
-  const { line } = stream.current;
-  const name = dottedName(stream);
-  const args = stream.isOperator('(') ? parseArgs(stream) : noArgs;
-  return { type: 'Filter', target, name, args, line };
-};
+const grammar: Grammar = { expression: stream => parseExpression(stream), primary: parsePrimary };
 
 /** The filters of a block, `name | name(…)`, to be fed with its text. */
-export const parseFilterChain = (stream: TokenStream): FilterNode => {
-  let chain = parseFilter(stream, undefined);
-  while (stream.skipOperator('|')) chain = parseFilter(stream, chain);
-  return chain;
-};
-
-const dottedName = (stream: TokenStream): string => {
-  let name = stream.expectName();
-  while (stream.skipOperator('.')) name += `.${stream.expectName()}`;
-  return name;
-};
-
-const parseTest = (stream: TokenStream, target: Expression): Expression => {
-  const { line } = stream.next();
-  const isNegated = stream.skipName('not');
-  const name = dottedName(stream);
-  const args = stream.isOperator('(') ? parseArgs(stream) : testArgument(stream);
-  const test: Expression = { type: 'Test', target, name, args, line };
-  return isNegated ? { type: 'Not', operand: test, line } : test;
-};
-
-/** `x is divisibleby 3`: one argument needs no brackets. */
-const testArgument = (stream: TokenStream): CallArgs => {
-  const { type, value } = stream.current;
-  const isArgument =
-    type === 'string' ||
-    type === 'int' ||
-    type === 'float' ||
-    (type === 'name' && !['else', 'or', 'and'].includes(value)) ||
-    (type === 'operator' && (value === '[' || value === '{'));
-  if (!isArgument) return noArgs;
-  if (stream.isName('is')) stream.fail('You cannot chain multiple tests with is');
-  return { ...noArgs, list: [parsePostfix(stream, parsePrimary(stream))] };
-};
+export const parseFilterChain = (stream: TokenStream): FilterNode =>
+  parseChain(stream, grammar.expression);

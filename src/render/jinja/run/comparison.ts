@@ -1,0 +1,61 @@
+import { after, type Eventual, inTurn } from '../after.ts';
+import type { Spot } from '../fault.ts';
+import type { Comparison, Expression } from '../syntax/ast.ts';
+import { compare, equal } from '../values/compare.ts';
+import { contains } from '../values/iterate.ts';
+import { textOf } from '../values/text.ts';
+import type { Value } from '../values/value.ts';
+import type { Compile, Evaluate } from './execute.ts';
+import type { Frame } from './frame.ts';
+import { SaltFunctions } from './salt-functions.ts';
+
+/** `a < b <= c`: goes on as long as each part holds. */
+export const compileComparison = (
+  { first, rest }: Extract<Expression, { type: 'Compare' }>,
+  spot: Spot,
+  compile: Compile,
+): Evaluate => {
+  const start = compile(first);
+  const steps = rest.map(([comparison, operand]) => [comparison, compile(operand)] as const);
+  return frame =>
+    after(start(frame), value => {
+      let left = value;
+      const failed = inTurn(steps, ([comparison, operand]) =>
+        after(operand(frame), right => {
+          frame.run.spot = spot;
+          return after(holds(comparison, left, right, frame), isRight => {
+            left = right;
+            return isRight ? undefined : true;
+          });
+        }),
+      );
+      return after(failed, isFailed => isFailed !== true);
+    });
+};
+
+const holds = (
+  comparison: Comparison,
+  left: Value,
+  right: Value,
+  { run }: Frame,
+): Eventual<boolean> => {
+  switch (comparison) {
+    case '==':
+      return equal(left, right);
+    case '!=':
+      return !equal(left, right);
+    case '<':
+      return compare(left, right, '<') < 0;
+    case '<=':
+      return compare(left, right, '<=') <= 0;
+    case '>':
+      return compare(left, right, '>') > 0;
+    case '>=':
+      return compare(left, right, '>=') >= 0;
+    default: {
+      const isIn =
+        right instanceof SaltFunctions ? right.has(textOf(left), run) : contains(right, left);
+      return comparison === 'in' ? isIn : after(isIn, found => !found);
+    }
+  }
+};

@@ -1,0 +1,73 @@
+import { type Parse, parseArgs } from './arguments.ts';
+import type { CallArgs, Expression, FilterNode } from './ast.ts';
+import { parseCall, parsePostfix } from './postfix.ts';
+import type { TokenStream } from './token-stream.ts';
+
+/** Whole expressions, and the smallest ones. */
+export type Grammar = { readonly expression: Parse; readonly primary: Parse };
+
+/** `|filter`, `is test` and further calls behind a value. */
+export const parseFilters = (
+  stream: TokenStream,
+  start: Expression,
+  grammar: Grammar,
+): Expression => {
+  let value = start;
+  for (;;) {
+    if (stream.skipOperator('|')) value = parseFilter(stream, value, grammar.expression);
+    else if (stream.isName('is')) value = parseTest(stream, value, grammar);
+    else if (stream.isOperator('(')) value = parseCall(stream, value, grammar.expression);
+    else return value;
+  }
+};
+
+const noArgs: CallArgs = { list: [], named: [], more: undefined, moreNamed: undefined };
+
+const parseFilter = (
+  stream: TokenStream,
+  target: Expression | undefined,
+  parseExpression: Parse,
+): FilterNode => {
+  const { line } = stream.current;
+  const name = dottedName(stream);
+  const args = stream.isOperator('(') ? parseArgs(stream, parseExpression) : noArgs;
+  return { type: 'Filter', target, name, args, line };
+};
+
+/** The filters of a block, `name | name(…)`, to be fed with its text. */
+export const parseChain = (stream: TokenStream, parseExpression: Parse): FilterNode => {
+  let chain = parseFilter(stream, undefined, parseExpression);
+  while (stream.skipOperator('|')) chain = parseFilter(stream, chain, parseExpression);
+  return chain;
+};
+
+const dottedName = (stream: TokenStream): string => {
+  let name = stream.expectName();
+  while (stream.skipOperator('.')) name += `.${stream.expectName()}`;
+  return name;
+};
+
+const parseTest = (stream: TokenStream, target: Expression, grammar: Grammar): Expression => {
+  const { line } = stream.next();
+  const isNegated = stream.skipName('not');
+  const name = dottedName(stream);
+  const args = stream.isOperator('(')
+    ? parseArgs(stream, grammar.expression)
+    : testArgument(stream, grammar);
+  const test: Expression = { type: 'Test', target, name, args, line };
+  return isNegated ? { type: 'Not', operand: test, line } : test;
+};
+
+/** `x is divisibleby 3`: one argument needs no brackets. */
+const testArgument = (stream: TokenStream, { expression, primary }: Grammar): CallArgs => {
+  const { type, value } = stream.current;
+  const isArgument =
+    type === 'string' ||
+    type === 'int' ||
+    type === 'float' ||
+    (type === 'name' && !['else', 'or', 'and'].includes(value)) ||
+    (type === 'operator' && (value === '[' || value === '{'));
+  if (!isArgument) return noArgs;
+  if (stream.isName('is')) stream.fail('You cannot chain multiple tests with is');
+  return { ...noArgs, list: [parsePostfix(stream, primary(stream), expression)] };
+};
