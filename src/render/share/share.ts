@@ -1,5 +1,6 @@
+import type { Dict } from '../../data/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
-import type { Stage } from '../types.ts';
+import type { RenderContext, Stage } from '../types.ts';
 import { joinMarks, wholeMark } from './mark.ts';
 import { Places } from './places.ts';
 import { Recorder } from './recorder.ts';
@@ -21,10 +22,9 @@ export const shareText = async (
   render: Render,
 ): Promise<string> => {
   const { context } = stage.request;
-  const results = resultsOf(engine, text, stage);
-  results.uses += 1;
-  // One host alone, the usual case, pays nothing for those that never come.
-  if (results.uses === 1) return render(text, stage);
+  const store = storeOf(context);
+  if (isAlone(store, context)) return render(text, stage);
+  const results = resultsOf(store, engine, text, stage);
   const known = await results.tree.find(context);
   if (known !== undefined) {
     results.hits += 1;
@@ -38,29 +38,53 @@ export const shareText = async (
     recorder,
     request: { ...stage.request, context: { ...context, call: recorder.call } },
   });
-  if (recorder.isWhole) results.tree.add(recorder.seen, rendered);
+  if (recorder.isWhole) {
+    results.tree.add(recorder.seen, rendered);
+    store.size += rendered.length;
+    for (const { mark } of recorder.seen) store.size += mark.length + costOfEntry;
+  }
   return rendered;
 };
 
 /** After so many hosts to each of which it looked different, a template is not written down. */
 const fewest = 8;
 
-type Results = { readonly tree: ResultTree; uses: number; hits: number; misses: number };
+type Results = { readonly tree: ResultTree; hits: number; misses: number };
 
-/** By text, then by all else that is known before the first look. */
-type Store = { readonly texts: Map<string, Map<string, Results>>; size: number };
+type Store = {
+  /** The grains of the first host that came. */
+  readonly first: WeakRef<Dict>;
+  hasSeveral: boolean;
+  /** By text, then by all else that is known before the first look. */
+  texts: Map<string, Map<string, Results>>;
+  /** Characters that are kept, about. */
+  size: number;
+};
 
 const stores = new WeakMap<FileRoots, Store>();
 
-/** Characters of templates whose results are kept. */
-const mostText = 32_000_000;
+const mostCharacters = 32_000_000;
+const costOfEntry = 200;
 
-const resultsOf = (engine: string, text: string, stage: Stage): Results => {
-  const { files } = stage.request.context;
+const storeOf = ({ files, grains }: RenderContext): Store => {
   let store = stores.get(files);
-  if (!store || store.size > mostText) {
-    store = { texts: new Map(), size: 0 };
+  if (!store) {
+    store = { first: new WeakRef(grains), hasSeveral: false, texts: new Map(), size: 0 };
     stores.set(files, store);
+  }
+  return store;
+};
+
+/** One host alone, the usual case, pays nothing for those that never come. */
+const isAlone = (store: Store, { grains }: RenderContext): boolean => {
+  store.hasSeveral ||= store.first.deref() !== grains;
+  return !store.hasSeveral;
+};
+
+const resultsOf = (store: Store, engine: string, text: string, stage: Stage): Results => {
+  if (store.size > mostCharacters) {
+    store.texts = new Map();
+    store.size = 0;
   }
   let ofText = store.texts.get(text);
   if (!ofText) {
@@ -71,8 +95,9 @@ const resultsOf = (engine: string, text: string, stage: Stage): Results => {
   const circumstances = circumstancesOf(engine, stage);
   let results = ofText.get(circumstances);
   if (!results) {
-    results = { tree: new ResultTree(), uses: 0, hits: 0, misses: 0 };
+    results = { tree: new ResultTree(), hits: 0, misses: 0 };
     ofText.set(circumstances, results);
+    store.size += circumstances.length + costOfEntry;
   }
   return results;
 };
