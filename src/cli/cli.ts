@@ -1,8 +1,9 @@
 import type { Config } from '../config/config.ts';
 import type { Output } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { RunEvent } from '../protocol/event.ts';
 import type { Sdb } from '../sdb/sdb.ts';
-import { exitCode, exitCodeOf, exitCodeOfKind } from './exit-code.ts';
+import { exitCode, exitCodeOfHost, exitCodeOfKind, gravest } from './exit-code.ts';
 import type { Given } from './parse.ts';
 import { quickParse } from './quick-parse.ts';
 
@@ -81,9 +82,14 @@ const runCall = async (opened: Opened): Promise<number> => {
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
     const { run } = await import('../control/run.ts');
-    const results = await run(request, output.emit, stop.signal);
+    const codes = new Set<number>();
+    const emit = (event: RunEvent): void => {
+      if (event.type === 'host') codes.add(exitCodeOfHost(event.result));
+      output.emit(event);
+    };
+    await run(request, emit, stop.signal);
     await output.finish();
-    return stop.signal.aborted ? exitCode.interrupted : exitCodeOf(results);
+    return stop.signal.aborted ? exitCode.interrupted : gravest(codes);
   } catch (error) {
     await output.fail(error);
     return stop.signal.aborted ? exitCode.interrupted : codeOf(error);

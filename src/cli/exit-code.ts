@@ -59,7 +59,7 @@ export const precedence: readonly number[] = [
 ];
 
 /** One host's part in the exit code. */
-const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): number => {
+export const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): number => {
   if (failure !== undefined) return exitCodeOfKind(failure.kind);
   if (retcode === 0) return exitCode.ok;
   // A state run that gives a list of errors did not compile.
@@ -68,7 +68,5 @@ const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): n
 };
 
 /** The exit code of a run: the gravest of its hosts'. */
-export const exitCodeOf = (results: readonly HostResult[]): number => {
-  const codes = new Set(results.map(exitCodeOfHost));
-  return precedence.find(code => codes.has(code)) ?? exitCode.ok;
-};
+export const gravest = (codes: ReadonlySet<number>): number =>
+  precedence.find(code => codes.has(code)) ?? exitCode.ok;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { buildArtifact } from '../bundle/artifact.ts';
 import type { Request } from '../config/request.ts';
@@ -12,6 +13,7 @@ import { nodeSource } from '../transport/node-source.ts';
 import { openTransport } from '../transport/open-transport.ts';
 import { controlFunctions } from '../wrapper/table.ts';
 import { type Gate, newBarrier } from './barrier.ts';
+import { boundGarbage } from './bound-garbage.ts';
 import { checkCall } from './check-call.ts';
 import { runHost } from './host.ts';
 import { type OwnModules, ownModules } from './own-modules.ts';
@@ -21,14 +23,14 @@ import { timeLimit } from './time-limit.ts';
 
 /**
  * Runs a request on every host that matches: at most `maxProcs` at once, in batches when
- * asked. Results come in the order hosts finish. Throws `TsaltError` for faults of this side
+ * asked. Results are events, in the order hosts finish, and are not kept. Throws `TsaltError` for faults of this side
  * only (no target, a bad target expression); a failing host is a result.
  */
 export const run = async (
   request: Request,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
-): Promise<HostResult[]> => {
+): Promise<void> => {
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
   const shared = share(request, emit);
@@ -42,12 +44,17 @@ export const run = async (
     });
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   const transport = openTransport(transportOptions(request, emit));
-  const results: HostResult[] = [];
+  boundGarbage(hosts.length);
+  // Every host in flight listens for the end of the run.
+  setMaxListeners(0, signal);
+  let answered = 0;
+  let hasFailed = false;
   const one = async (host: Host, gate: Gate): Promise<void> => {
-    if (signal.aborted || (request.options.failhard && results.some(failed))) return;
+    if (signal.aborted || (request.options.failhard && hasFailed)) return;
     const result = await prepareAndRun(host, gate);
     if (!result) return;
-    results.push(result);
+    answered += 1;
+    hasFailed ||= failed(result);
     emit({ type: 'host', result });
   };
   const prepareAndRun = async (host: Host, gate: Gate): Promise<HostResult | undefined> => {
@@ -82,8 +89,7 @@ export const run = async (
     transport.close();
     emit({ type: 'end' });
   }
-  if (results.length === 0 && isTarget && !signal.aborted) throw noTarget(request);
-  return results;
+  if (answered === 0 && isTarget && !signal.aborted) throw noTarget(request);
 };
 
 /** What can be said before any connection: calls that cannot work, modules that are left out. */

@@ -27,8 +27,9 @@ const withLogFile = (output: Output, file: NonNullable<OutputRequest['logFile']>
 
 class HostOutput implements Output {
   readonly #request: OutputRequest;
-  readonly #results: HostResult[] = [];
-  readonly #printed = new Set<HostResult>();
+  /** What is not written yet: a fleet's results may be large. */
+  readonly #results = new Set<HostResult>();
+  #hadResults = false;
   readonly #started = performance.now();
   #format: Promise<Format> | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -57,7 +58,7 @@ class HostOutput implements Output {
 
   finish = async (): Promise<void> => {
     await this.#settle();
-    const left = this.#results.filter(result => !this.#printed.has(result));
+    const left = [...this.#results];
     if (left.length === 0) return;
     if (this.#request.options.static || (await this.#formatOf(left[0])).whole === true)
       await this.#print(left);
@@ -68,7 +69,7 @@ class HostOutput implements Output {
     await this.finish();
     this.#request.complain(`${errorText(error)}\n`);
     const empty = emptyDocument[this.#request.options.out ?? ''];
-    if (this.#results.length === 0 && empty !== undefined) this.#request.write(empty);
+    if (!this.#hadResults && empty !== undefined) this.#request.write(empty);
   };
 
   async #settle(): Promise<void> {
@@ -92,7 +93,8 @@ class HostOutput implements Output {
 
   /** Without progress on the screen each host is written as it comes. */
   #host(result: HostResult): void {
-    this.#results.push(result);
+    this.#results.add(result);
+    this.#hadResults = true;
     const { options, live, complain } = this.#request;
     if (result.failure !== undefined && result.states !== undefined)
       complain(`${harmless(result.id)}: ${harmless(result.failure.message)}\n`);
@@ -105,7 +107,7 @@ class HostOutput implements Output {
   async #print(results: readonly HostResult[]): Promise<void> {
     const { options, write } = this.#request;
     const { format } = await this.#formatOf(results[0]);
-    for (const result of results) this.#printed.add(result);
+    for (const result of results) this.#results.delete(result);
     const text = format(results, options).trimEnd();
     if (text !== '') write(`${text}\n`);
   }

@@ -88,15 +88,18 @@ const far = async (bed: Bed): Promise<Row[]> => {
   }
 };
 
+/** Milliseconds; the most memory that the process held, and what it still uses at its end, in KB. */
+type Usage = { readonly cpu: number; readonly rss: number; readonly held: number };
+
 /** The same sshd under many names; only this side's process is counted. */
 const fleet = async (bed: Bed): Promise<Row[]> => {
   const file = join(bed.dir, 'usage.json');
   const folder = makeProject(bed, 'fleet', { hosts: many });
-  const usage = async (target: string, procs: number): Promise<{ cpu: number; rss: number }> => {
-    const preload = ['--require', join(packageRoot, 'test/bench/usage.cjs')];
+  const usage = async (target: string, procs: number): Promise<Usage> => {
+    const preload = ['--expose-gc', '--require', join(packageRoot, 'test/bench/usage.cjs')];
     const args = [target, 'test.ping', `--max-procs=${procs}`];
     await timeTsalt(bed, folder, args, preload, { USAGE_FILE: file });
-    return JSON.parse(readFileSync(file, 'utf8')) as { cpu: number; rss: number };
+    return JSON.parse(readFileSync(file, 'utf8')) as Usage;
   };
   for (let run = 0; run < 3; run += 1) await usage('web1', 1);
   const one = await usage('web1', 1);
@@ -106,6 +109,7 @@ const fleet = async (bed: Bed): Promise<Row[]> => {
       name: `${many} hosts, 25 at a time`,
       'CPU ms/host': ((all.cpu - one.cpu) / (many - 1)).toFixed(1),
       'KB/host': Math.round((all.rss - one.rss) / (many - 1)),
+      'held KB/host': Math.round((all.held - one.held) / (many - 1)),
     },
   ];
 };

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { cleanCommand } from '../../src/cli/clean.ts';
-import { exitCodeOf } from '../../src/cli/exit-code.ts';
+import { exitCodeOfHost, gravest } from '../../src/cli/exit-code.ts';
 import type { HostResult } from '../../src/protocol/event.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -219,6 +219,9 @@ const result = (fields: Partial<HostResult>): HostResult => ({
 });
 const failed = (kind: 'auth' | 'unreachable' | 'host-key'): HostResult =>
   result({ retcode: 255, failure: { kind, code: kind, message: kind } });
+
+const exitCodeOf = (results: readonly HostResult[]): number =>
+  gravest(new Set(results.map(exitCodeOfHost)));
 
 test('with several hosts the gravest exit code counts', () => {
   expect(exitCodeOf([result({})])).toBe(0);

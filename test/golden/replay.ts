@@ -7,7 +7,7 @@ import type { Request } from '../../src/config/request.ts';
 import { run } from '../../src/control/run.ts';
 import { type Data, isDict, toData, toDict } from '../../src/data/value.ts';
 import { dumpYaml } from '../../src/data/yaml-dump.ts';
-import type { HostResult } from '../../src/protocol/event.ts';
+import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../src/protocol/plain.ts';
 import type { Expectation, GoldenCall, GoldenCase } from './case.ts';
@@ -85,7 +85,12 @@ const answer = async (
   options: ReplayOptions,
 ): Promise<Plain> => {
   const request = requestOf(golden, step, options);
-  const [result] = await run(request, () => {}, new AbortController().signal);
+  const results: HostResult[] = [];
+  const keep = (event: RunEvent): void => {
+    if (event.type === 'host') results.push(event.result);
+  };
+  await run(request, keep, new AbortController().signal);
+  const [result] = results;
   if (!result) return { exception: 'no result' };
   if (result.failure) return { exception: failureText(result, golden) };
   return { return: (result.states ?? result.value ?? null) as Plain, retcode: result.retcode };

@@ -83,3 +83,16 @@ test('with one process at a time no host waits for another', async () => {
   expect(code, stdout + stderr).toBe(0);
   expect(Object.keys(JSON.parse(stdout) as object).sort()).toEqual(['web1', 'web2', 'web3']);
 });
+
+test('thirty hosts at once bring no warning of the runtime they run on', async () => {
+  const entry = project.hosts.web1?.entry ?? '';
+  const roster = readFileSync(join(project.dir, 'roster.yaml'), 'utf8');
+  const many = Array.from({ length: 30 }, (_, at) => entry.replace('web1:', `many${at}:`));
+  project.roster(many.join(''));
+  const { code, stdout, stderr } = await project.run('many*', 'test.ping', '--out', 'txt');
+  project.roster(roster);
+
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(30);
+});
