@@ -1,0 +1,81 @@
+import { type PlainDict, SaltInvocationError, type StateReturn } from '../api.ts';
+import { messageOf } from './call.ts';
+import { failed } from './returns.ts';
+import { type Certificate, digestOf } from './x509-certificate.ts';
+import { readName } from './x509-names.ts';
+import { showExtensions } from './x509-show.ts';
+
+export const onlyPem = (encoding: string): void => {
+  if (encoding === 'pem') return;
+  throw new SaltInvocationError(`The encoding '${encoding}' is not supported: pem is`);
+};
+
+/** Runs a state's work; what is wrong with its arguments or files is its comment. */
+export const guarded = async (
+  name: string,
+  work: () => Promise<StateReturn>,
+): Promise<StateReturn> => {
+  try {
+    return await work();
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+};
+
+export const show = (name: Buffer): string =>
+  Object.entries(readName(name))
+    .map(([part, value]) => `${part}=${value}`)
+    .join(', ');
+
+export const tryRead = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+};
+
+type Comparable = Pick<Certificate, 'subject' | 'publicKey' | 'extensions'>;
+
+/** What of a request or certificate is not as wanted. */
+export const different = (
+  present: (Comparable & { readonly algorithm: string }) | undefined,
+  wish: Comparable,
+  digest: string,
+): PlainDict => {
+  if (!present) return { replaced: 'it could not be read' };
+  const parts: PlainDict = {};
+  if (!present.subject.equals(wish.subject))
+    parts.subject_name = { old: show(present.subject), new: show(wish.subject) };
+  if (!present.publicKey.equals(wish.publicKey))
+    parts.public_key = { old: 'another', new: 'as given' };
+  const [old, now] = [showExtensions(present.extensions), showExtensions(wish.extensions)];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  const others = names.filter(one => !sameExtension(present, wish, old, now, one));
+  if (others.length > 0)
+    parts.extensions = Object.fromEntries(
+      others.map(one => [one, { old: old[one] ?? null, new: now[one] ?? null }]),
+    );
+  const present_digest = digestOf(present.algorithm);
+  if (present_digest !== null && present_digest !== digest)
+    parts.digest = { old: present_digest ?? present.algorithm, new: digest };
+  return parts;
+};
+
+const sameExtension = (
+  present: Comparable,
+  wish: Comparable,
+  old: Record<string, string>,
+  now: Record<string, string>,
+  name: string,
+): boolean => {
+  const value = (from: Comparable, shown: Record<string, string>) =>
+    from.extensions[Object.keys(shown).indexOf(name)];
+  const [one, other] = [value(present, old), value(wish, now)];
+  return (
+    one !== undefined &&
+    other !== undefined &&
+    one.critical === other.critical &&
+    one.value.equals(other.value)
+  );
+};

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { __opts__, __states__, kwargs, type PlainDict, type StateReturn } from '../api.ts';
+import { changed, failed, unchanged, would } from './returns.ts';
+
+/** Arguments of `file.managed` that say how the file lies there. */
+const fileArguments = [
+  'user',
+  'group',
+  'mode',
+  'makedirs',
+  'dir_mode',
+  'backup',
+  'attrs',
+  'follow_symlinks',
+  'win_owner',
+] as const;
+
+/** Splits keywords into those of the file and the others. */
+export const splitFileArguments = (
+  keywords: Readonly<Record<string, unknown>>,
+): { file: PlainDict; rest: Record<string, unknown> } => {
+  const file: PlainDict = {};
+  const rest: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(keywords))
+    if ((fileArguments as readonly string[]).includes(name)) file[name] = value as never;
+    else rest[name] = value;
+  return { file, rest };
+};
+
+/** What is in the file, where there is one. */
+export const presentText = (path: string): string | undefined =>
+  existsSync(path) ? readFileSync(path, 'latin1') : undefined;
+
+/**
+ * Brings a PEM file to its place. `wrong` names what is not as wanted, with old and new;
+ * without any only owner and mode are looked at.
+ */
+export const keepPem = async (
+  name: string,
+  {
+    what,
+    wrong,
+    make,
+    file,
+  }: {
+    /** `The certificate`. */
+    readonly what: string;
+    readonly wrong: PlainDict | undefined;
+    readonly make: () => Promise<string>;
+    readonly file: PlainDict;
+  },
+): Promise<StateReturn> => {
+  const present = presentText(name);
+  const verb = present === undefined ? 'created' : 'recreated';
+  if (wrong !== undefined && __opts__.test)
+    return would(name, `${what} would have been ${verb}`, wrong);
+  const contents = wrong === undefined ? (present ?? '') : await make();
+  const options = { ...file, contents, show_changes: false };
+  const managed: StateReturn = await __states__['file.managed']?.(name, kwargs(options));
+  if (managed.result === false) return failed(name, String(managed.comment));
+  if (wrong !== undefined) return changed(name, `${what} has been ${verb}`, wrong);
+  if (Object.keys(managed.changes).length === 0)
+    return unchanged(name, `${what} is in the correct state`);
+  return { ...managed, name };
+};

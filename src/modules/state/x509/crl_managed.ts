@@ -1,0 +1,104 @@
+import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
+import { isSignedBy, keyOf } from '../../lib/x509-certificate.ts';
+import { guarded, onlyPem, tryRead } from '../../lib/x509-compare.ts';
+import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
+import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
+import { readRevocationList } from '../../lib/x509-requests.ts';
+import { type RevokedItem, revokedOf } from '../../lib/x509-revoked.ts';
+import { addDays, dateText } from '../../lib/x509-wish.ts';
+
+/**
+ * A list of revoked certificates is there, signed by this key, and still valid for a while.
+ *
+ * @param name the file
+ * @param signing_private_key the CA's key
+ * @param signing_private_key_passphrase of that key
+ * @param signing_cert the CA's certificate
+ * @param revoked `{certificate: PEM or file}` or `{serial_number: …}` with `reason`, `revocation_date`, `not_after`
+ * @param days_valid how long the list holds
+ * @param days_remaining renew when it ends within so many days
+ * @param include_expired also those that are no longer valid anyway
+ * @param digest sha256 …
+ * @param encoding pem is the only value
+ * @param keywords `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
+ * @example
+ * /etc/pki/ca.crl:
+ *   x509.crl_managed:
+ *     - signing_private_key: /etc/pki/ca.key
+ *     - signing_cert: /etc/pki/ca.crt
+ *     - revoked:
+ *       - certificate: /etc/pki/old.crt
+ *         reason: superseded
+ */
+export const crl_managed = async (
+  name: string,
+  {
+    signing_private_key,
+    signing_private_key_passphrase = null,
+    signing_cert,
+    revoked = [],
+    days_valid = 100,
+    days_remaining = 30,
+    include_expired = false,
+    digest = 'sha256',
+    encoding = 'pem',
+    ...keywords
+  }: {
+    signing_private_key: string;
+    signing_private_key_passphrase?: string | null;
+    signing_cert: string;
+    revoked?: RevokedItem[];
+    days_valid?: number;
+    days_remaining?: number;
+    include_expired?: boolean;
+    digest?: string;
+    encoding?: string;
+    [keyword: string]: unknown;
+  },
+): Promise<StateReturn> =>
+  guarded(name, async () => {
+    onlyPem(encoding);
+    const { file, rest } = splitFileArguments(keywords);
+    const [unknown] = Object.keys(rest);
+    if (unknown !== undefined)
+      throw new SaltInvocationError(`'${unknown}' is no argument of a revocation list`);
+    const present = presentText(name);
+    const entries = (list: readonly { serial: bigint; reason?: number }[]): string[] =>
+      list.map(({ serial, reason }) => `${serial.toString(16)}/${reason ?? ''}`).sort();
+    const wanted = entries(revokedOf(revoked, include_expired));
+    let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
+    if (present !== undefined) {
+      const old = tryRead(() => readRevocationList(present));
+      const parts: PlainDict = {};
+      if (!old) parts.replaced = 'it could not be read';
+      else {
+        const listed = entries(old.revoked);
+        if (listed.join() !== wanted.join()) parts.revoked = { old: listed, new: wanted };
+        const key = loadPrivateKey(signing_private_key, signing_private_key_passphrase);
+        if (!isSignedBy(old, keyOf(spkiOf(key))))
+          parts.signing_private_key = { old: 'another', new: 'as given' };
+        if (old.until <= addDays(new Date(), days_remaining))
+          parts.expiration = {
+            old: dateText(old.until),
+            new: dateText(addDays(new Date(), days_valid)),
+          };
+      }
+      if (Object.keys(parts).length > 0) wrong = parts;
+    }
+    return keepPem(name, {
+      what: 'The certificate revocation list',
+      wrong,
+      make: () =>
+        salt('x509.create_crl')(null, {
+          signing_private_key,
+          signing_private_key_passphrase,
+          signing_cert,
+          revoked,
+          include_expired,
+          days_valid,
+          digest,
+        }),
+      file,
+    });
+  });

@@ -1,0 +1,71 @@
+import type { PlainDict, StateReturn } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
+import { different, guarded, onlyPem, tryRead } from '../../lib/x509-compare.ts';
+import { extensionsOf } from '../../lib/x509-extensions.ts';
+import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
+import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
+import { subjectOf } from '../../lib/x509-names.ts';
+import { readRequest } from '../../lib/x509-requests.ts';
+import { checkKeywords } from '../../lib/x509-wish.ts';
+
+/**
+ * A certificate signing request is there, of this key and with these words.
+ *
+ * @param name the file
+ * @param private_key the key that asks: a PEM or a file
+ * @param private_key_passphrase of that key
+ * @param digest sha256 …
+ * @param encoding pem is the only value
+ * @param keywords parts of the subject (`CN`, `O` …), extensions (`subjectAltName` …), and
+ *   `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
+ * @example
+ * /etc/pki/web.csr:
+ *   x509.csr_managed:
+ *     - private_key: /etc/pki/web.key
+ *     - CN: www.example.com
+ *     - subjectAltName: 'DNS:www.example.com, DNS:example.com'
+ */
+export const csr_managed = async (
+  name: string,
+  {
+    private_key,
+    private_key_passphrase = null,
+    digest = 'sha256',
+    encoding = 'pem',
+    ...keywords
+  }: {
+    private_key: string;
+    private_key_passphrase?: string | null;
+    digest?: string;
+    encoding?: string;
+    [keyword: string]: unknown;
+  },
+): Promise<StateReturn> =>
+  guarded(name, async () => {
+    onlyPem(encoding);
+    const { file, rest } = splitFileArguments(keywords);
+    checkKeywords(rest);
+    const key = loadPrivateKey(private_key, private_key_passphrase);
+    const wish = {
+      subject: subjectOf(rest),
+      publicKey: spkiOf(key),
+      extensions: extensionsOf(rest, { publicKey: spkiOf(key) }),
+    };
+    const present = presentText(name);
+    let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
+    if (present !== undefined) {
+      const parts = different(
+        tryRead(() => readRequest(present)),
+        wish,
+        digest,
+      );
+      if (Object.keys(parts).length > 0) wrong = parts;
+    }
+    return keepPem(name, {
+      what: 'The certificate signing request',
+      wrong,
+      make: () =>
+        salt('x509.create_csr')(null, { private_key, private_key_passphrase, digest, ...rest }),
+      file,
+    });
+  });

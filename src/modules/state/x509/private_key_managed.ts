@@ -1,0 +1,94 @@
+import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
+import { failed } from '../../lib/returns.ts';
+import { guarded, onlyPem } from '../../lib/x509-compare.ts';
+import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
+import { algorithmOf, keySizeOf, loadPrivateKey } from '../../lib/x509-keys.ts';
+
+/**
+ * A private key is there, of this algorithm and size. A key that fits is never replaced.
+ *
+ * @param name the file; a new one gets mode 0400 unless `mode` says otherwise
+ * @param algo rsa, ec, ed25519 or ed448
+ * @param keysize bits: 2048 for rsa, 256, 384 or 521 for ec
+ * @param bits the older name of `keysize`
+ * @param passphrase encrypts it
+ * @param encoding pem is the only value
+ * @param new make a new key in every run
+ * @param overwrite also replace a file that holds no key, or one under another passphrase
+ * @param keywords `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
+ * @example
+ * /etc/pki/web.key:
+ *   x509.private_key_managed:
+ *     - algo: ec
+ *     - makedirs: true
+ */
+export const private_key_managed = async (
+  name: string,
+  {
+    algo = 'rsa',
+    keysize = null,
+    bits = null,
+    passphrase = null,
+    encoding = 'pem',
+    new: always = false,
+    overwrite = false,
+    ...keywords
+  }: {
+    algo?: string;
+    keysize?: number | null;
+    bits?: number | null;
+    passphrase?: string | null;
+    encoding?: string;
+    new?: boolean;
+    overwrite?: boolean;
+    [keyword: string]: unknown;
+  } = {},
+): Promise<StateReturn> =>
+  guarded(name, async () => {
+    onlyPem(encoding);
+    const { file, rest } = splitFileArguments(keywords);
+    const unknown = Object.keys(rest).find(key => !['cipher', 'verbose', 'text'].includes(key));
+    if (unknown !== undefined)
+      throw new SaltInvocationError(`'${unknown}' is no argument of a private key`);
+    const size = keysize ?? bits ?? { rsa: 2048, ec: 256 }[algo];
+    const present = presentText(name);
+    let wrong: PlainDict | undefined;
+    if (present === undefined) wrong = { created: name };
+    else if (always) wrong = { replaced: name };
+    else {
+      const found = tryKey(present, passphrase);
+      if (!found && !overwrite)
+        return failed(
+          name,
+          `The file ${name} holds no private key that can be read: the passphrase is another, or it is no key. overwrite: true replaces it.`,
+        );
+      if (!found) wrong = { replaced: name };
+      else {
+        const parts: PlainDict = {};
+        const [oldAlgo, oldSize] = [algorithmOf(found), keySizeOf(found)];
+        if (oldAlgo !== algo) parts.algo = { old: oldAlgo, new: algo };
+        else if (size !== undefined && oldSize !== size)
+          parts.keysize = { old: oldSize ?? null, new: size };
+        if (passphrase !== null && !present.includes('ENCRYPTED'))
+          parts.passphrase = { old: 'none', new: 'set' };
+        if (Object.keys(parts).length > 0) wrong = parts;
+      }
+    }
+    return keepPem(name, {
+      what: 'The private key',
+      wrong,
+      make: () =>
+        salt('x509.create_private_key')(null, { algo, keysize: size ?? null, passphrase }),
+      file: { ...(present === undefined ? { mode: '0400' } : {}), ...file },
+    });
+  });
+
+const tryKey = (pem: string, passphrase: string | null) => {
+  try {
+    const isLocked = pem.includes('ENCRYPTED');
+    return loadPrivateKey(pem, isLocked ? passphrase : null);
+  } catch {
+    return undefined;
+  }
+};
