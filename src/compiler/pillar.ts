@@ -1,3 +1,4 @@
+import { type MergeOptions, mergeDicts } from '../data/merge.ts';
 import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
@@ -6,8 +7,6 @@ import { fnmatchFilter } from '../targeting/glob.ts';
 import type { Subject } from '../targeting/match.ts';
 import { pyStr } from '../targeting/python-text.ts';
 import { isFalsy, placeOf, problem, setFile } from './high.ts';
-import type { MergeOptions } from './merge.ts';
-import { mergePillar } from './merge.ts';
 import type { Problem } from './problem.ts';
 import { messagesOf, problemOf } from './problem.ts';
 import { confirm } from './top.ts';
@@ -61,7 +60,7 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
     problems: [],
     lists: new Map(),
   };
-  const merge = (first: Dict, second: Dict): Dict => mergePillar(first, second, options.merge);
+  const merge = (first: Dict, second: Dict): Dict => mergeDicts(first, second, options.merge);
   const { top, problems: topProblems } = await pillarTop(session);
   let pillar: Dict;
   if (options.extFirst) {
@@ -271,7 +270,7 @@ const renderPillar = async (session: Session, matches: Map<string, string[]>): P
     }
     for (const sls of names) {
       const data = await renderPillarSls({ session, env, mods, defaults: new Map() }, sls);
-      if (data) pillar = mergePillar(pillar, data, session.options.merge);
+      if (data) pillar = mergeDicts(pillar, data, session.options.merge);
     }
   }
   return pillar;
@@ -326,7 +325,7 @@ const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Dict 
     }
   }
   const all = session.options.includesOverride ? [own, ...parts] : [...parts, own];
-  return all.reduce((first, second) => mergePillar(first, second, session.options.merge));
+  return all.reduce((first, second) => mergeDicts(first, second, session.options.merge));
 };
 
 const renderOrReport = async (
@@ -404,7 +403,7 @@ const addExt = async (
   for (const { name, fetch } of sources)
     try {
       const data = await fetch(pillar);
-      if (isDict(data) && data.size > 0) pillar = mergePillar(pillar, data, options.merge);
+      if (isDict(data) && data.size > 0) pillar = mergeDicts(pillar, data, options.merge);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       problems.push(problem(`Failed to load ext_pillar ${name}: ${message}`, undefined));

@@ -1,4 +1,5 @@
-import { bind, nearestName } from '../data/bind.ts';
+import { bind } from '../data/bind.ts';
+import { nearest } from '../data/nearest.ts';
 import { type Data, type Dict, setOwn, toPlain } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
@@ -59,7 +60,7 @@ const unknown = (fun: string, modules: readonly ModuleMeta[]): TsaltError => {
   const names = [...modules.filter(({ kind }) => kind === 'exec'), ...wrapperModules()].flatMap(
     module => module.functions.map(({ name }) => `${module.virtualname ?? module.file}.${name}`),
   );
-  const meant = nearestName(fun, names);
+  const meant = nearest(fun, names);
   return new TsaltError('no-function', `'${fun}' is not available.`, {
     hint:
       meant === undefined

@@ -24,10 +24,11 @@ export const vaultPillar = async (
   if (pattern === undefined) throw new Error("its configuration needs 'path='");
   const secrets = await vault();
   const strategy = String(options.merge_strategy ?? 'smart');
+  const mergeLists = options.merge_lists === true;
   let merged: Data = new Map();
   for (const path of expand(pattern, id, pillar)) {
     const found = await secrets.read(path);
-    if (found) merged = mergeByStrategy(merged, found, strategy, options.merge_lists === true);
+    if (found) merged = mergeByStrategy(merged, found, { strategy, mergeLists });
   }
   const nesting = options.nesting_key ?? null;
   return nesting === null ? merged : new Map([[String(nesting), merged]]);

@@ -1,5 +1,6 @@
 import type { Param, Signature } from '../protocol/meta.ts';
 import { checkType } from './check-type.ts';
+import { nearest } from './nearest.ts';
 import { setOwn } from './value.ts';
 
 /** What does not fit, by argument. */
@@ -139,39 +140,6 @@ const quoted = (names: readonly string[]): string => {
 /** ` (did you mean 'x'?)` for unknown keywords, or nothing when no parameter is near. */
 export const nearestHint = (signature: Signature, unknown: readonly string[]): string => {
   const known = [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name);
-  const found = unknown.flatMap(name => nearestName(name, known) ?? []);
+  const found = unknown.flatMap(name => nearest(name, known) ?? []);
   return found.length > 0 ? ` (did you mean ${quoted([...new Set(found)])}?)` : '';
-};
-
-/** The name most like a mistyped one; undefined when none is close. */
-export const nearestName = (name: string, known: readonly string[]): string | undefined => {
-  const limit = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
-  let best: string | undefined;
-  let least = limit + 1;
-  for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), least);
-    if (distance < least) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
-};
-
-const editDistance = (a: string, b: string, limit: number): number => {
-  if (Math.abs(a.length - b.length) >= limit) return limit;
-  let before = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= a.length; row += 1) {
-    const line = [row];
-    for (let column = 1; column <= b.length; column += 1)
-      line.push(
-        Math.min(
-          (before[column] ?? 0) + 1,
-          (line[column - 1] ?? 0) + 1,
-          (before[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1),
-        ),
-      );
-    before = line;
-  }
-  return before[b.length] ?? limit;
 };

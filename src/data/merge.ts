@@ -1,5 +1,6 @@
+import { canonical } from './canonical.ts';
 import { cloneData } from './clone.ts';
-import { dumpJson } from './json-dump.ts';
+import { copyDict } from './ordered.ts';
 import { type Data, type Dict, isDict } from './value.ts';
 
 /**
@@ -26,49 +27,80 @@ export const updateDict = (target: Dict, above: Dict, mergeLists: boolean): Dict
 export const mergeRecursive = (below: Dict, above: Dict, mergeLists: boolean): Dict =>
   updateDict(cloneData(below) as Dict, above, mergeLists);
 
-/** Merges by one of Salt's strategies: smart, recurse, list, aggregate, overwrite, none. */
-export const mergeByStrategy = (
-  below: Data,
-  above: Data,
-  strategy: string,
-  mergeLists: boolean,
-): Data => {
-  if (strategy === 'aggregate') return aggregate(below, above, 1);
-  if (!isDict(below) || !isDict(above)) return above;
-  if (strategy === 'list')
-    return new Map(
-      [...below].map(([key, value]) => [
-        key,
-        above.has(key) ? [value, above.get(key) ?? null] : value,
-      ]),
-    );
-  if (strategy === 'overwrite')
-    return mergeRecursive(new Map([...below, ...overlap(below, above)]), above, mergeLists);
-  return mergeRecursive(below, above, mergeLists);
+export type MergeOptions = {
+  /** smart, recurse, list, aggregate, overwrite or none. */
+  readonly strategy: string;
+  /** Under `yamlex` smart means aggregate. */
+  readonly renderer?: string;
+  /** With recurse, lists are joined, each value once. */
+  readonly mergeLists: boolean;
 };
 
-const overlap = (below: Dict, above: Dict): Dict =>
-  new Map([...above].filter(([key]) => below.has(key)));
+/**
+ * `above` over `below` by one of Salt's strategies. Neither is changed; what only one of them has
+ * is shared with it. (salt.utils.dictupdate.merge)
+ */
+export const mergeByStrategy = (below: Data, above: Data, options: MergeOptions): Data => {
+  const strategy = strategyOf(options);
+  if (strategy === 'aggregate') return aggregate(below, above);
+  return isDict(below) && isDict(above) ? mergeDicts(below, above, options) : above;
+};
 
-const aggregate = (below: Data, above: Data, level: number): Data => {
-  if (level <= 0) return above;
-  if (isDict(below) && isDict(above)) {
-    const merged: Dict = new Map(below);
-    for (const [key, value] of above) {
-      const known = merged.get(key);
-      merged.set(key, known === undefined ? value : aggregate(known, value, level - 1));
-    }
-    return merged;
+/** As `mergeByStrategy`, for dictionaries. */
+export const mergeDicts = (below: Dict, above: Dict, options: MergeOptions): Dict => {
+  switch (strategyOf(options)) {
+    case 'list':
+      return sideBySide(below, above);
+    // The values of `above` stand as they are: nothing is merged below the first level.
+    case 'aggregate':
+    case 'overwrite':
+      return new Map([...below, ...above]);
+    case 'recurse':
+      return lay(below, above, options.mergeLists);
+    default:
+      return lay(below, above, false);
   }
+};
+
+/** What `smart` stands for goes by the renderer. */
+export const strategyOf = ({ strategy, renderer = '' }: MergeOptions): string => {
+  if (strategy !== 'smart') return strategy;
+  return /(^|\|)\s*yamlex/.test(renderer) ? 'aggregate' : 'recurse';
+};
+
+/** Keys of both: the value of each, side by side. */
+const sideBySide = (below: Dict, above: Dict): Dict =>
+  new Map(
+    [...below].map(([key, value]) => [
+      key,
+      above.has(key) ? [value, above.get(key) ?? null] : value,
+    ]),
+  );
+
+const lay = (below: Dict, above: Dict, mergeLists: boolean): Dict => {
+  const merged = copyDict(below);
+  for (const [key, value] of above) {
+    const known = merged.get(key);
+    if (isDict(known) && isDict(value)) merged.set(key, lay(known, value, mergeLists));
+    else if (mergeLists && Array.isArray(known) && Array.isArray(value))
+      merged.set(key, joinLists(known, value));
+    else merged.set(key, value);
+  }
+  return merged;
+};
+
+/** One level deep, which is all that Salt asks for. (salt.serializers.yamlex.merge_recursive) */
+const aggregate = (below: Data, above: Data): Data => {
+  if (isDict(below) && isDict(above)) return new Map([...below, ...above]);
   if (Array.isArray(below) && Array.isArray(above)) return joinLists(below, above);
   return above;
 };
 
 /** `below`, then what `above` has beyond it, each value once. */
 export const joinLists = (below: readonly Data[], above: readonly Data[]): Data[] => {
-  const seen = new Set(below.map(item => dumpJson(item)));
+  const seen = new Set(below.map(canonical));
   const fresh = above.filter(item => {
-    const text = dumpJson(item);
+    const text = canonical(item);
     const isNew = !seen.has(text);
     seen.add(text);
     return isNew;

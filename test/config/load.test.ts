@@ -1,11 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { nearest } from '../../src/data/nearest.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 
 const project = (files: Readonly<Record<string, string>>): string => {
@@ -186,18 +184,5 @@ test('a YAML error names file, line and column', () => {
 test('a folder that does not exist is named', () => {
   expect(() => loadConfig({ cwd: '/', path: 'nowhere', env: {} })).toThrow(
     'There is no configuration folder /nowhere.',
-  );
-});
-
-test('the nearest name is at most two edits away', () => {
-  expect(nearest('prot', ['port', 'priv'])).toBe('port');
-  expect(nearest('xyz', ['port', 'priv'])).toBeUndefined();
-  fc.assert(
-    fc.property(fc.string(), fc.array(fc.string()), (name, known) => {
-      const found = nearest(name, known);
-      if (found !== undefined) expect(Math.abs(found.length - name.length)).toBeLessThanOrEqual(2);
-      if (known.some(one => one.toLowerCase() === name.toLowerCase()))
-        expect(found?.toLowerCase()).toBe(name.toLowerCase());
-    }),
   );
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bind, nearestName } from '../../src/data/bind.ts';
+import { bind } from '../../src/data/bind.ts';
 import { checkType } from '../../src/data/check-type.ts';
 import type { Signature } from '../../src/protocol/meta.ts';
 
@@ -134,9 +134,4 @@ test('any type text and any value are answered', () => {
       expect(typeof checkType(type, value).ok).toBe('boolean');
     }),
   );
-});
-
-test('the nearest name is near', () => {
-  expect(nearestName('runsa', ['runas', 'cwd'])).toBe('runas');
-  expect(nearestName('zzz', ['runas', 'cwd'])).toBeUndefined();
 });

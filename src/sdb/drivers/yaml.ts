@@ -24,7 +24,7 @@ const read = async (profile: Dict, { dir }: SdbWorld): Promise<Data> => {
   for (const name of files) {
     const file = resolve(dir, String(name));
     const data = parse(await readText(file), file);
-    if (data !== null) merged = mergeByStrategy(merged, data, strategy, mergeLists);
+    if (data !== null) merged = mergeByStrategy(merged, data, { strategy, mergeLists });
   }
   return merged;
 };

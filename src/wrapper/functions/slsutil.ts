@@ -1,11 +1,12 @@
+import { cloneData } from '../../data/clone.ts';
 import { dumpJson } from '../../data/json-dump.ts';
-import { mergeByStrategy, updateDict } from '../../data/merge.ts';
+import { type MergeOptions, mergeByStrategy, strategyOf, updateDict } from '../../data/merge.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { dumpYaml } from '../../data/yaml-dump.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { JsonReader } from '../../render/json-reader.ts';
 import { loadYaml } from '../../yaml/load.ts';
-import { isTrue, type WrapperModule } from '../define.ts';
+import { isTrue, type WrapperCall, type WrapperModule } from '../define.ts';
 
 const asDict = (value: Data): Dict => {
   if (isDict(value)) return value;
@@ -18,17 +19,17 @@ const mergeParams = [
   ['merge_lists', false],
 ] as const;
 
-/** `smart` goes by the renderer: yamlex data aggregates. */
-const strategyOf = (text: (name: string) => string): string => {
-  const last = text('renderer').split('|').at(-1) ?? '';
-  if (text('strategy') !== 'smart') return text('strategy');
-  return last.startsWith('yamlex') ? 'aggregate' : 'recurse';
+/** Of a copy: what the template does to the result leaves the first value as it is. */
+const mergeTwo = (below: Data, above: Data, options: MergeOptions): Data => {
+  const check = strategyOf(options) === 'aggregate' ? (value: Data) => value : asDict;
+  return mergeByStrategy(cloneData(check(below)), check(above), options);
 };
 
-const mergeTwo = (below: Data, above: Data, strategy: string, mergeLists: boolean): Data =>
-  strategy === 'aggregate'
-    ? mergeByStrategy(below, above, strategy, mergeLists)
-    : mergeByStrategy(asDict(below), asDict(above), strategy, mergeLists);
+const mergeOptions = ({ text, flag }: WrapperCall): MergeOptions => ({
+  strategy: text('strategy'),
+  renderer: text('renderer'),
+  mergeLists: flag('merge_lists'),
+});
 
 const dirName = (path: string): string => path.split('/').slice(0, -1).join('/');
 
@@ -50,18 +51,17 @@ export const slsutil: WrapperModule = {
     merge: {
       doc: 'Merges two values by a strategy: smart, aggregate, list, recurse, overwrite.',
       params: ['obj_a', 'obj_b', ...mergeParams],
-      work: ({ get, text, flag }) =>
-        mergeTwo(get('obj_a'), get('obj_b'), strategyOf(text), flag('merge_lists')),
+      work: given => mergeTwo(given.get('obj_a'), given.get('obj_b'), mergeOptions(given)),
     },
     merge_all: {
       doc: 'Merges a list of values, left to right.',
       params: ['lst', ...mergeParams],
-      work: ({ get, text, flag }) => {
-        const list = get('lst');
+      work: given => {
+        const list = given.get('lst');
         if (!Array.isArray(list))
           throw new TsaltError('arguments', 'slsutil.merge_all needs a list.');
         return list.reduce<Data>(
-          (below, above) => mergeTwo(below, above, strategyOf(text), flag('merge_lists')),
+          (below, above) => mergeTwo(below, above, mergeOptions(given)),
           new Map(),
         );
       },

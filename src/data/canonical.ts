@@ -1,0 +1,14 @@
+import { keyIdentity } from './key.ts';
+import { type Data, isDict } from './value.ts';
+
+/**
+ * A text that two values share exactly when Python calls them equal: `1`, `1.0` and `True` are,
+ * and the order of keys does not count.
+ */
+export const canonical = (value: Data): string => {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isDict(value)) return String(keyIdentity(value));
+  const entries = [...value].map(([key, item]) => `${canonical(key)}:${canonical(item)}`);
+  return `{${entries.sort().join(',')}}`;
+};
