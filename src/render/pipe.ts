@@ -5,6 +5,7 @@ export type PipeStage = {
   readonly name: string;
   readonly argument: string;
   readonly renderer: Renderer;
+  readonly kind: Renderer['kind'];
 };
 
 const defaultPipe = 'liquid|yaml';
@@ -26,7 +27,8 @@ export const shebangOf = (text: string): string | undefined => {
   return found === undefined || found === '' ? undefined : found;
 };
 
-type Lookup = (name: string) => Renderer | undefined;
+/** A renderer by its name. */
+export type Lookup = (name: string) => Renderer | undefined;
 
 /**
  * The stages of a request's pipe, checked as a whole: every renderer is known and allowed,
@@ -65,21 +67,21 @@ export const pipeOf = (
         `there is no renderer '${name}'`,
         `Known are ${known().join(', ')}; yours go to _renderers.`,
       );
-    const { whitelist, blacklist } = request;
-    if ((whitelist?.length && !whitelist.includes(name)) || blacklist?.includes(name))
+    if (!isAllowed(request, name))
       throw fail(
         'pipe-disallowed',
         `the renderer '${name}' is disallowed by configuration`,
         'See renderer_whitelist and renderer_blacklist.',
       );
-    if (given === 'data' && (renderer.kind === 'text' || renderer.kind === 'data'))
+    const kind = renderer.kindWith?.(argument) ?? renderer.kind;
+    if (given === 'data' && (kind === 'text' || kind === 'data'))
       throw fail(
         'pipe-order',
         `'${name}' takes text, but '${stages.at(-1)?.name}' before it gives data`,
         `Put '${name}' first: ${suggestion([...stages.map(stage => stage.name)], name)}.`,
       );
-    stages.push({ name, argument, renderer });
-    if (renderer.kind === 'data' || renderer.kind === 'any') given = 'data';
+    stages.push({ name, argument, renderer, kind });
+    if (kind === 'data' || kind === 'any') given = 'data';
   }
   const last = stages.at(-1)?.name ?? '';
   if (wanted === 'data' && given === 'text')
@@ -90,6 +92,10 @@ export const pipeOf = (
     );
   return stages;
 };
+
+/** By `renderer_whitelist` and `renderer_blacklist`. */
+export const isAllowed = ({ whitelist, blacklist }: RenderRequest, name: string): boolean =>
+  (!whitelist?.length || whitelist.includes(name)) && !blacklist?.includes(name);
 
 const suggestion = (before: readonly string[], name: string): string =>
   `'${[name, ...before].join('|')}'`;

@@ -3,9 +3,9 @@ import { TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
 import { messageOf } from './fault.ts';
 import { unguard } from './guard.ts';
-import { type PipeStage, pipeOf } from './pipe.ts';
+import { isAllowed, type Lookup, type PipeStage, pipeOf } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
-import type { RendererTable, RenderRequest, Stage } from './types.ts';
+import type { Renderer, RendererTable, RenderRequest, Stage } from './types.ts';
 import { variablesOf } from './variables.ts';
 
 /**
@@ -27,8 +27,9 @@ const renderTo = async (wanted: 'data' | 'any', request: RenderRequest): Promise
   const whole = withoutMark(request);
   if (whole.text.trim() === '') return new Map();
   const renderers = renderersOf(whole);
-  const stages = pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), wanted);
-  return run(whole, stages);
+  const lookup = lookupIn(renderers);
+  const stages = pipeOf(whole, lookup, () => namesIn(renderers), wanted);
+  return run(whole, stages, lookup);
 };
 
 /**
@@ -41,8 +42,9 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
   const whole = { shebang: false, ...withoutMark(request) };
   const { text, file } = whole;
   const renderers = renderersOf(whole);
-  const stages = pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), 'text');
-  const result = await run(whole, stages);
+  const lookup = lookupIn(renderers);
+  const stages = pipeOf(whole, lookup, () => namesIn(renderers), 'text');
+  const result = await run(whole, stages, lookup);
   if (typeof result !== 'string')
     throw new TsaltError('render-no-text', `The pipe '${whole.pipe}' gave no text.`, {
       kind: 'render',
@@ -61,14 +63,26 @@ const renderersOf = ({ renderers, context, saltenv }: RenderRequest): RendererTa
 const withoutMark = (request: RenderRequest): RenderRequest =>
   request.text.startsWith('\ufeff') ? { ...request, text: request.text.slice(1) } : request;
 
-const run = async (request: RenderRequest, stages: readonly PipeStage[]): Promise<Data> => {
+const run = async (
+  request: RenderRequest,
+  stages: readonly PipeStage[],
+  lookup: Lookup,
+): Promise<Data> => {
   const variables = variablesOf(request);
+  const inner = (name: string): Renderer => {
+    const found = isAllowed(request, name) ? lookup(name) : undefined;
+    if (found) return found;
+    throw new TsaltError('pipe-unknown', `There is no renderer '${name}', or it is disallowed.`, {
+      kind: 'render',
+      at: { file: request.file, line: 1 },
+    });
+  };
   let value: Data = request.text;
-  let engines = stages.filter(stage => stage.renderer.kind === 'text').length;
-  for (const { name, argument, renderer } of stages) {
-    if (renderer.kind === 'text') engines -= 1;
+  let engines = stages.filter(stage => stage.kind === 'text').length;
+  for (const { name, argument, renderer, kind } of stages) {
+    if (kind === 'text') engines -= 1;
     const guarded = engines > 0;
-    const stage: Stage = { name, argument, request, variables, guarded };
+    const stage: Stage = { name, argument, request, variables, guarded, renderer: inner };
     try {
       value = await renderer.render(value, stage);
       if (typeof value === 'string' && engines === 0) value = unguard(value);

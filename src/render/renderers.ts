@@ -40,6 +40,14 @@ const builtIn: RendererTable = new Map<string, Renderer>([
   ['text', lazy('data', async () => withoutShebangLine)],
   ['ts', ts],
   ['js', ts],
+  [
+    'stateconf',
+    {
+      ...filter(async () => (await import('./stateconf/stateconf.ts')).renderStateconf),
+      kind: 'data',
+      kindWith: argument => (/(?:^|\s)-\w*p/.test(argument) ? 'filter' : 'data'),
+    },
+  ],
   ['gpg', filter(async () => (await import('./gpg.ts')).renderGpg)],
   ['age', filter(async () => (await import('./age.ts')).renderAge)],
 ]);

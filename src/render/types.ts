@@ -48,6 +48,8 @@ export type Stage = {
   readonly name: string;
   readonly argument: string;
   readonly request: RenderRequest;
+  /** Another renderer by its name. Throws where there is none, or none that is allowed. */
+  readonly renderer: (name: string) => Renderer;
   /** Whether a printed value must pass through `guard`: another template engine follows. */
   readonly guarded: boolean;
   /** What templates see: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. */
@@ -63,6 +65,8 @@ export type Stage = {
  */
 export type Renderer = {
   readonly kind: 'text' | 'data' | 'filter' | 'any';
+  /** Where its argument decides what it is. */
+  readonly kindWith?: (argument: string) => Renderer['kind'];
   readonly render: (input: Data, stage: Stage) => Data | Promise<Data>;
 };
 

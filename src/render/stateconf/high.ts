@@ -1,0 +1,45 @@
+import { type Data, type Dict, isDict } from '../../data/value.ts';
+
+/** One state of an SLS, as it is written: `id`, the whole declaration, `pkg.installed`, its arguments. */
+export type Declared = {
+  readonly id: string;
+  readonly states: Dict;
+  readonly name: string;
+  readonly args: Data[];
+};
+
+const notStates = ['include', 'exclude', 'extend'];
+
+/** The states of an SLS, or of its `extend`, in order. */
+export const declaredIn = (data: Dict): Declared[] =>
+  [...data].flatMap(([key, states]) => {
+    const id = String(key);
+    if (id.startsWith('__') || notStates.includes(id) || !isDict(states)) return [];
+    return [...states].flatMap(([name, args]) =>
+      String(name).startsWith('__') || !Array.isArray(args)
+        ? []
+        : [{ id, states, name: String(name), args }],
+    );
+  });
+
+/** `pkg` of `pkg.installed`. */
+export const moduleOf = (name: string): string => name.split('.', 1)[0] ?? name;
+
+export type Pair = { readonly item: Dict; readonly key: string; readonly value: Data };
+
+/** The `key: value` of a list of arguments, of some keys or all. */
+export const pairsOf = (args: Data, keys?: readonly string[]): Pair[] =>
+  (Array.isArray(args) ? args : []).flatMap(item => {
+    const [pair] = isDict(item) ? item : [];
+    if (!isDict(item) || !pair) return [];
+    const key = String(pair[0]);
+    return keys === undefined || keys.includes(key) ? [{ item, key, value: pair[1] }] : [];
+  });
+
+/** The references inside of some requisites: `{pkg: nginx}` as `key` and `value`. */
+export const referencesOf = (args: Data, requisites: readonly string[]): Pair[] =>
+  pairsOf(args, requisites).flatMap(({ value }) => pairsOf(value));
+
+/** What every requisite has, and what only its `_in` form has. */
+export const forward = ['require', 'watch', 'listen', 'onchanges', 'onfail'];
+export const backward = forward.map(name => `${name}_in`);

@@ -1,0 +1,66 @@
+import { type Dict, isDict } from '../../data/value.ts';
+import { backward, declaredIn, forward, moduleOf, pairsOf, referencesOf } from './high.ts';
+
+const tagOf = (id: string, state: string): string => `${id}:${moduleOf(state)}`;
+
+/**
+ * `-o`: each state requires the one before it. What an SLS says itself must fit: nothing
+ * requires a later state.
+ */
+export const requireInOrder = (data: Dict, extended: Extended): void => {
+  const states = declaredIn(data);
+  const named = states.find(({ args }) => pairsOf(args, ['names']).length > 0);
+  if (named)
+    throw new TypeError(
+      `'names' (in '${named.id}') does not go with states in order; write the states in a loop of the template`,
+    );
+  extended.learn(data);
+  const after = new Set(states.map(({ id, name }) => tagOf(id, name)));
+  const before = new Set<string>();
+  let previous: Dict | undefined;
+  for (const { id, name, args } of states) {
+    const tag = tagOf(id, name);
+    after.delete(tag);
+    for (const target of [...targets(args, forward), ...extended.of(tag, forward)])
+      if (after.has(target))
+        throw new TypeError(`${tag} cannot require ${target}, which comes later`);
+    for (const target of [...targets(args, backward), ...extended.of(tag, backward)])
+      if (before.has(target))
+        throw new TypeError(`${tag} cannot be required by ${target}, which comes before it`);
+    if (previous) {
+      const [own] = pairsOf(args, ['require']);
+      if (own && Array.isArray(own.value)) own.value.unshift(previous);
+      else args.push(new Map([['require', [previous]]]));
+    }
+    before.add(tag);
+    previous = new Map([[moduleOf(name), id]]);
+  }
+};
+
+const targets = (
+  args: Parameters<typeof referencesOf>[0],
+  requisites: readonly string[],
+): string[] => referencesOf(args, requisites).map(({ key, value }) => tagOf(String(value), key));
+
+/** What an `extend` of an SLS rendered before adds to the requisites of a state. */
+export class Extended {
+  readonly #targets = new Map<string, string[]>();
+
+  learn(data: Dict): void {
+    const extend = data.get('extend');
+    if (!isDict(extend ?? null)) return;
+    for (const { id, name, args } of declaredIn(extend as Dict))
+      for (const requisites of [forward, backward]) {
+        const key = keyOf(tagOf(id, name), requisites);
+        const known = this.#targets.get(key) ?? [];
+        this.#targets.set(key, [...known, ...targets(args, requisites)]);
+      }
+  }
+
+  of(tag: string, requisites: readonly string[]): readonly string[] {
+    return this.#targets.get(keyOf(tag, requisites)) ?? [];
+  }
+}
+
+const keyOf = (tag: string, requisites: readonly string[]): string =>
+  `${requisites === forward ? 'forward' : 'backward'} ${tag}`;
