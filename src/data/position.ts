@@ -3,35 +3,66 @@ import { stamp } from './stamp.ts';
 /** Line and column, both 1-based, in the text that was parsed. */
 export type Position = { readonly line: number; readonly column: number };
 
-type KeyPlaces = { readonly places: Map<unknown, Position>; shared: boolean };
+/**
+ * Where a node and what is in it stand in a text, as offsets: few of them are ever asked for,
+ * and only then is it worth to count lines.
+ */
+export class Places {
+  readonly #locate: (offset: number) => Position;
+  readonly #at: number;
+  readonly #offsets: readonly number[];
+  readonly #keys: readonly unknown[] | undefined;
+  #indexes: Map<unknown, number> | undefined;
 
-const ofKeys = stamp<KeyPlaces>();
-const ofNodes = stamp<Position>();
+  /**
+   * @param at the offset of the node itself.
+   * @param offsets those of a sequence's items, or of the keys; negative where there is none.
+   */
+  constructor(
+    locate: (offset: number) => Position,
+    at: number,
+    offsets: readonly number[],
+    keys?: readonly unknown[],
+  ) {
+    this.#locate = locate;
+    this.#at = at;
+    this.#offsets = offsets;
+    this.#keys = keys;
+  }
 
-/** Remembers where a mapping's key (or a sequence's index) stands in its source. */
-export const setKeyPosition = (node: object, key: unknown, position: Position): void => {
-  const known = ofKeys.of(node);
-  if (known && !known.shared) known.places.set(key, position);
-  else ofKeys.put(node, { places: new Map(known?.places).set(key, position), shared: false });
-};
+  get node(): Position {
+    return this.#locate(this.#at);
+  }
 
-export const setNodePosition = (node: object, position: Position): void => {
-  ofNodes.put(node, position);
-};
+  of(key: unknown): Position | undefined {
+    const offset = this.#offsets[this.#indexOf(key) ?? -1] ?? -1;
+    return offset < 0 ? undefined : this.#locate(offset);
+  }
+
+  #indexOf(key: unknown): number | undefined {
+    if (!this.#keys) return typeof key === 'number' ? key : undefined;
+    if (this.#keys.length <= fewKeys) return this.#keys.lastIndexOf(key);
+    this.#indexes ??= new Map(this.#keys.map((known, index) => [known, index]));
+    return this.#indexes.get(key);
+  }
+}
+
+const fewKeys = 8;
+
+const places = stamp<Places>();
+
+/** Remembers where a mapping or sequence was written. */
+export const setPlaces = places.put;
 
 /** Where a key of a mapping or an item of a sequence was written, when the loader knows. */
 export const keyPosition = (node: object, key: unknown): Position | undefined =>
-  ofKeys.of(node)?.places.get(key);
+  places.of(node)?.of(key);
 
 export const nodePosition = (node: unknown): Position | undefined =>
-  typeof node === 'object' && node !== null ? ofNodes.of(node) : undefined;
+  typeof node === 'object' && node !== null ? places.of(node)?.node : undefined;
 
 /** Gives a copy of a node the places of the original. */
 export const copyPositions = (from: object, to: object): void => {
-  const node = ofNodes.of(from);
-  if (node) ofNodes.put(to, node);
-  const keys = ofKeys.of(from);
-  if (!keys) return;
-  keys.shared = true;
-  ofKeys.put(to, keys);
+  const known = places.of(from);
+  if (known) places.put(to, known);
 };

@@ -1,6 +1,6 @@
 import { findKey } from '../data/key.ts';
 import { markOrdered } from '../data/ordered.ts';
-import { setKeyPosition, setNodePosition } from '../data/position.ts';
+import { Places, setPlaces } from '../data/position.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
@@ -62,15 +62,18 @@ export class Constructor {
     flatten(node, this.#source);
     const dict: Dict = new Map();
     if (this.#source.ordered) markOrdered(dict);
-    setNodePosition(dict, this.#source.position(node.at));
+    const keys: DataKey[] = [];
+    const offsets: number[] = [];
     for (const [keyNode, valueNode] of node.pairs) {
       const key = this.#key(keyNode);
       const value = this.construct(valueNode);
       const twin = findKey(dict, key);
       if (twin !== undefined) throw this.#conflict(node, keyNode, key);
       dict.set(key, value);
-      setKeyPosition(dict, key, this.#source.position(keyNode.at));
+      keys.push(key);
+      offsets.push(keyNode.at);
     }
+    setPlaces(dict, new Places(this.#source.locate, node.at, offsets, keys));
     return dict;
   }
 
@@ -88,10 +91,8 @@ export class Constructor {
     if (node.kind !== 'sequence')
       throw this.#fault(`expected a sequence node, but found ${node.kind}`, node.at);
     const list = node.items.map(item => this.construct(item));
-    setNodePosition(list, this.#source.position(node.at));
-    node.items.forEach((item, index) => {
-      if (item.kind === 'scalar') setKeyPosition(list, index, this.#source.position(item.at));
-    });
+    const offsets = node.items.map(item => (item.kind === 'scalar' ? item.at : -1));
+    setPlaces(list, new Places(this.#source.locate, node.at, offsets));
     return list;
   }
 

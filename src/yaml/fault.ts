@@ -31,6 +31,9 @@ export class Source {
     this.ordered = ordered ?? false;
   }
 
+  /** As `position`, for those who ask later. */
+  readonly locate = (offset: number): Position => this.position(offset);
+
   position(offset: number): Position {
     this.#starts ??= lineStarts(this.text);
     const starts = this.#starts;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findKey } from '../data/key.ts';
 import { markOrdered } from '../data/ordered.ts';
-import { setKeyPosition, setNodePosition } from '../data/position.ts';
+import { Places, setPlaces } from '../data/position.ts';
 import { type Data, type DataKey, type Dict, isDict } from '../data/value.ts';
 import { yamlKind } from '../data/yaml-kind.ts';
 import { compose } from './compose.ts';
@@ -43,7 +43,7 @@ class YamlexConstructor {
       return this.#plain.construct(node.tag === '!reset' ? untagged(node) : node);
     if (node.kind === 'sequence') {
       const list = node.items.map(item => this.#construct(item));
-      setNodePosition(list, this.#source.position(node.at));
+      setPlaces(list, new Places(this.#source.locate, node.at, []));
       return list;
     }
     return this.#mapping(node);
@@ -59,7 +59,8 @@ class YamlexConstructor {
   #mapping(node: MappingNode): Dict {
     flatten(node, this.#source);
     const dict = markOrdered(new Map() as Dict);
-    setNodePosition(dict, this.#source.position(node.at));
+    const keys: DataKey[] = [];
+    const offsets: number[] = [];
     for (const [keyNode, valueNode] of node.pairs) {
       const onKey = keyNode.tag === '!aggregate';
       const key = this.#plain.construct(
@@ -71,8 +72,10 @@ class YamlexConstructor {
       const known = findKey(dict, key);
       const reset = keyNode.tag === '!reset' || known === undefined;
       dict.set(known ?? key, reset ? value : this.#merge(dict.get(known) ?? null, value));
-      setKeyPosition(dict, key, this.#source.position(keyNode.at));
+      keys.push(key);
+      offsets.push(keyNode.at);
     }
+    setPlaces(dict, new Places(this.#source.locate, node.at, offsets, keys));
     return dict;
   }
 
