@@ -106,6 +106,7 @@ export class HostStates {
     return {
       chunks,
       fun: facts.shared.request.fun,
+      job: facts.shared.request.options.jid,
       opts: {
         ...facts.opts,
         ...runOpts(settings.opts ?? new Map()),

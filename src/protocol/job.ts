@@ -40,6 +40,8 @@ export type RunParams = {
   readonly fun?: string;
   /** Wait for a run that holds the host's lock, instead of refusing; a number: unless that many wait already. */
   readonly queue?: boolean | number;
+  /** The job's number: its runs on one host, which may have several names, take turns. */
+  readonly job?: string;
   /** Run beside a run that holds the lock. */
   readonly concurrent?: boolean;
   /** Takes up a run that a restart of the host interrupted. */

@@ -196,12 +196,17 @@ export class Session {
       : { retcode };
   }
 
-  async #lock({ queue, fun = 'state.apply' }: RunParams): Promise<Lock | Holder | undefined> {
+  async #lock(params: RunParams): Promise<Lock | Holder | undefined> {
     const { dir, emit } = this.#host;
+    const { queue = false, fun = 'state.apply', job } = params;
+    const take = (): Lock | Holder => takeLock(dir, fun, job);
     try {
-      const first = takeLock(dir, fun);
-      if (!('pid' in first) || queue === undefined || queue === false) return first;
-      return await this.#wait(fun, typeof queue === 'number' ? queue : Number.POSITIVE_INFINITY);
+      const first = take();
+      if (!('pid' in first)) return first;
+      // The same job under another name of this host: neither is in the other's way for long.
+      if (job !== undefined && first.job === job) return await this.#waitTurn(take, job);
+      if (queue === false) return first;
+      return await this.#wait(take, typeof queue === 'number' ? queue : Number.POSITIVE_INFINITY);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       emit.log('warning', 'state', `This run could not be locked against others: ${why}`);
@@ -209,16 +214,25 @@ export class Session {
     }
   }
 
-  async #wait(fun: string, most: number): Promise<Lock | Holder> {
+  async #waitTurn(take: () => Lock | Holder, job: string): Promise<Lock | Holder> {
+    let lock = take();
+    while ('pid' in lock && lock.job === job && !this.#stopping) {
+      await new Promise(resolve => setTimeout(resolve, 10));
+      lock = take();
+    }
+    return lock;
+  }
+
+  async #wait(take: () => Lock | Holder, most: number): Promise<Lock | Holder> {
     const { dir, emit } = this.#host;
     const { others, leave } = joinQueue(dir);
     try {
-      let lock = takeLock(dir, fun);
+      let lock = take();
       if ('pid' in lock && others >= most) return lock;
       if ('pid' in lock) emit.log('info', 'state', `Waiting: ${showHolder(lock)}`);
       while ('pid' in lock && !this.#stopping) {
         await new Promise(resolve => setTimeout(resolve, 200));
-        lock = takeLock(dir, fun);
+        lock = take();
       }
       return lock;
     } finally {

@@ -96,3 +96,17 @@ test('thirty hosts at once bring no warning of the runtime they run on', async (
   expect(code).toBe(0);
   expect(stdout.trim().split('\n')).toHaveLength(30);
 });
+
+test('several names of one host in one run take turns, and all are applied', async () => {
+  const entry = project.hosts.web1?.entry ?? '';
+  const roster = readFileSync(join(project.dir, 'roster.yaml'), 'utf8');
+  const many = Array.from({ length: 5 }, (_, at) => entry.replace('web1:', `name${at}:`));
+  project.roster(many.join(''));
+  project.write({ 'states/turn.sls': 'turn:\n  cmd.run:\n    - name: sleep 0.2\n' });
+  const { code, stdout } = await project.run('name*', 'state.apply', 'turn', '--out', 'ndjson');
+  project.roster(roster);
+
+  expect(code, stdout).toBe(0);
+  const results = eventsOf(stdout).filter(({ type }) => type === 'host');
+  expect(results.map(({ result }) => result?.retcode)).toEqual([0, 0, 0, 0, 0]);
+});

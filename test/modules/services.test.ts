@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import * as actions from '../../src/modules/exec/systemd_service/actions.ts';
 import * as boot from '../../src/modules/exec/systemd_service/boot.ts';
 import * as masks from '../../src/modules/exec/systemd_service/masks.ts';
 import * as status from '../../src/modules/exec/systemd_service/status.ts';
+import * as sysvinit from '../../src/modules/exec/sysvinit_service.ts';
 import { hasProcess, listProcesses } from '../../src/modules/lib/processes.ts';
 import { dead } from '../../src/modules/state/service/dead.ts';
 import { mod_watch } from '../../src/modules/state/service/mod_watch.ts';
@@ -140,3 +141,17 @@ test('processes are found by their command line, this one never', async () => {
     child.kill();
   }
 });
+
+test.skipIf(!existsSync('/etc/init.d'))(
+  'init scripts serve where no other init system runs, as in a container',
+  async () => {
+    const virtual = (init: string) =>
+      within(contextOf({}, { grains: { init } }), async () => sysvinit.__virtual__());
+
+    expect(await virtual('sysvinit')).toBe('service');
+    expect(await virtual('unknown')).toBe('service');
+    expect(await virtual('tini')).toBe('service');
+    expect(await virtual('systemd')).toEqual([false, expect.stringContaining('SysV')]);
+    expect(await virtual('openrc')).toEqual([false, expect.stringContaining('SysV')]);
+  },
+);

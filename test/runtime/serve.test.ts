@@ -254,6 +254,27 @@ describe('the lock of a host', () => {
     expect(order).toEqual(['concurrent', 'first', 'queued']);
   });
 
+  test('two names of one host in one job take turns; another job is refused', async () => {
+    const dir = makeDir();
+    const [first, second, third] = [start(dir), start(dir), start(dir)];
+    const running = first.peer.request<RunResult>('run', { chunks: slow, opts, job: '1' });
+    while (first.started.length === 0) await sleep(10);
+    const order: string[] = [];
+    const nop = [low('test.nop', 'x')];
+
+    await Promise.all([
+      running.then(() => order.push('first')),
+      second.peer
+        .request<RunResult>('run', { chunks: nop, opts, job: '1' })
+        .then(({ retcode }) => order.push(`second ${retcode}`)),
+      expect(third.peer.request('run', { chunks: nop, opts, job: '2' })).rejects.toThrow(
+        /is running as PID/,
+      ),
+    ]);
+
+    expect(order).toEqual(['first', 'second 0']);
+  });
+
   test('a lock whose process is gone is taken over', async () => {
     const dir = makeDir();
     const stale = { pid: process.pid, begun: '1', fun: 'state.apply', since: 'long ago' };

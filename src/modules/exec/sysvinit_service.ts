@@ -29,8 +29,11 @@ import { which } from '../lib/which.ts';
 
 export const __virtualname__ = 'service';
 
+/** They have modules of their own; in a container anything else may come before the scripts. */
+const others = ['systemd', 'openrc', 'runit', 'launchd'];
+
 export const __virtual__ = (): string | [false, string] =>
-  (__grains__.init === 'sysvinit' || __grains__.init === 'upstart') && existsSync('/etc/init.d')
+  !others.includes(String(__grains__.init)) && existsSync('/etc/init.d')
     ? __virtualname__
     : [false, 'No SysV init runs this system.'];
 

@@ -15,6 +15,8 @@ export type Holder = {
   /** When that process began, in the kernel's own count: a pid alone may be somebody else's by now. */
   readonly begun: string;
   readonly fun: string;
+  /** The job that it belongs to. */
+  readonly job?: string;
   /** ISO time of the start of the run. */
   readonly since: string;
 };
@@ -34,10 +36,10 @@ export const lockHolder = (dir: string): Holder | undefined => {
  * Takes the lock, or says who has it. A lock whose process is gone (killed, host restarted) is
  * taken over. The file appears whole or not at all.
  */
-export const takeLock = (dir: string, fun: string): Lock | Holder => {
+export const takeLock = (dir: string, fun: string, job?: string): Lock | Holder => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, lockName);
-  const own = describeSelf(fun);
+  const own = describeSelf(fun, job);
   const draft = join(dir, `${lockName}.${process.pid}.${draftNumber++}`);
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
   try {
@@ -55,10 +57,11 @@ export const takeLock = (dir: string, fun: string): Lock | Holder => {
 
 let draftNumber = 0;
 
-const describeSelf = (fun: string): Holder => ({
+const describeSelf = (fun: string, job?: string): Holder => ({
   pid: process.pid,
   begun: processStart(process.pid) ?? '',
   fun,
+  ...(job === undefined ? {} : { job }),
   since: new Date().toISOString(),
 });
 
@@ -101,9 +104,15 @@ const remove = (path: string): void => {
 const readHolder = (path: string): Holder | undefined => {
   try {
     const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const { pid, begun, fun, since } = data as Record<string, unknown>;
+    const { pid, begun, fun, job, since } = data as Record<string, unknown>;
     if (typeof pid !== 'number' || pid <= 0 || typeof begun !== 'string') return undefined;
-    return { pid, begun, fun: String(fun), since: String(since) };
+    return {
+      pid,
+      begun,
+      fun: String(fun),
+      ...(typeof job === 'string' ? { job } : {}),
+      since: String(since),
+    };
   } catch {
     return undefined;
   }
