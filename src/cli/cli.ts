@@ -20,7 +20,9 @@ export const main = async (argv: readonly string[], env: Env): Promise<number> =
   }
 };
 
-const dispatch = async (given: Given, argv: readonly string[], env: Env): Promise<number> => {
+const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promise<number> => {
+  const { withSaltfile } = await import('./saltfile.ts');
+  const given = await withSaltfile(typed, process.cwd(), env);
   const { options, words } = given;
   if (options.help === true || argv.length === 0) {
     const { helpText } = await import('./parse.ts');
@@ -83,12 +85,19 @@ const runCall = async (opened: Opened): Promise<number> => {
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
     const { run } = await import('../control/run.ts');
     const codes = new Set<number>();
+    const updates =
+      given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
+    const met = new Set<string>();
     const emit = (event: RunEvent): void => {
       if (event.type === 'host') codes.add(exitCodeOfHost(event.result));
+      if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
+      if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
       output.emit(event);
     };
     await run(request, emit, stop.signal);
     await output.finish();
+    if (updates)
+      await (await import('./update-roster.ts')).updateRoster(opened, request.hosts, met);
     return stop.signal.aborted ? exitCode.interrupted : gravest(codes);
   } catch (error) {
     await output.fail(error);

@@ -1,7 +1,7 @@
 import { loadFormat } from '../output/format.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { outputOptions } from './open-output.ts';
-import { type Invocation, readRoster } from './request.ts';
+import { type Invocation, readRoster } from './rosters.ts';
 
 /** `-H`: the hosts of the rosters by the file they stand in, as salt-ssh lists them. */
 export const hostsText = async (invocation: Omit<Invocation, 'ask'>): Promise<string> => {

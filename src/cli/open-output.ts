@@ -31,7 +31,10 @@ export const openOutput = async ({
       : print;
   const terminal = process.stdout.isTTY === true && typeof file !== 'string';
   const progress = terminal && process.env.TERM !== 'dumb' && (options.out ?? 'nested') !== 'quiet';
-  const logFile = textOf(typed['log-file']) ?? textOf(config.options.get('log_file'));
+  const logFile = ['ssh_log_file', 'log_file'].reduce<string | undefined>(
+    (named, key) => named ?? textOf(config.options.get(key)),
+    textOf(typed['log-file']),
+  );
   const userFormat = userFormats(config);
   if (options.out !== undefined && !outputNames.includes(options.out))
     if ((await userFormat(options.out)) === undefined) throw noOutputter(options.out);

@@ -57,6 +57,9 @@ export const options = {
   port: text(ssh, 'Port where the roster has none'),
   priv: text(ssh, 'Private key where the roster has none'),
   askpass: flag(ssh, 'Ask for the password, once for all hosts'),
+  'passwd-from': text(ssh, 'Where the password is: env:NAME, file:PATH, fd:NUMBER, command:WORDS'),
+  'priv-passwd-from': text(ssh, 'Where the passphrase of the key is, likewise'),
+  'sudo-passwd-from': text(ssh, 'Where the password for sudo is, likewise'),
   sudo: flag(ssh, 'Become root by sudo where the roster does not say'),
   'identities-only': flag(ssh, 'Use only the configured keys, not all of the agent'),
   'key-deploy': flag(ssh, 'Write the public key to hosts that refuse it, logging in by password'),
@@ -70,6 +73,9 @@ export const options = {
     nargs: 1,
   },
   'remote-port-forwards': text(ssh, 'Tunnels from the host, PORT:HOST:PORT with commas between'),
+  'disable-keepalive': flag(ssh, 'Send no keepalives of SSH'),
+  'keepalive-interval': text(ssh, 'Seconds between keepalives of SSH'),
+  'keepalive-count-max': text(ssh, 'Keepalives without an answer until a connection is given up'),
   'node-bin': text(ssh, 'Path of Node on the hosts'),
 
   config: {
@@ -78,6 +84,14 @@ export const options = {
   },
   roster: text(roster, 'Roster backends, names with commas between'),
   'roster-file': text(roster, 'Roster file, folder, script or network'),
+  'update-roster': flag(roster, 'Write hosts that are in no roster into it, without any secret'),
+  'scan-ports': text(roster, 'Ports that --roster scan tries, with commas between (default 22)'),
+  'scan-timeout': text(roster, 'Seconds that --roster scan waits for an answer (default 1)'),
+  refresh: {
+    ...flag(roster, 'Ask hosts for their grains anew, as every run does'),
+    alias: ['refresh-cache'],
+  },
+  saltfile: text(roster, 'File with options for every run (./Saltfile or ~/.salt/Saltfile)'),
 
   out: {
     ...text(output, 'highstate, nested, json, yaml, txt, raw, table, ndjson …'),

@@ -3,6 +3,7 @@ import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { exitCodeHelp, precedence } from './exit-code.ts';
 import { type OptionName, options } from './options.ts';
+import { insteadOf } from './salt-options.ts';
 
 /** What was typed, before anything is made of it. */
 export type Given = {
@@ -87,7 +88,9 @@ const dashed = (name = ''): string => (name.length === 1 ? `-${name}` : `--${nam
 const unknownOption = (name: string): TsaltError => {
   const meant = name.length > 1 ? nearest(name, Object.keys(options)) : undefined;
   return new TsaltError('usage-option', `There is no option ${dashed(name)}.`, {
-    hint: meant === undefined ? 'tsalt-ssh --help lists the options.' : `Did you mean --${meant}?`,
+    hint:
+      insteadOf(name) ??
+      (meant === undefined ? 'tsalt-ssh --help lists the options.' : `Did you mean --${meant}?`),
   });
 };
 

@@ -1,32 +1,17 @@
-import type { Config, RosterSource } from '../config/config.ts';
-import type { Batch, Question, Request, RunOptions } from '../config/request.ts';
+import type { Batch, Request, RunOptions } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { Secret } from '../protocol/host.ts';
 import type { LogLevel } from '../protocol/job.ts';
-import { isForward } from '../roster/check.ts';
-import { adHocHost, loadRoster, type Roster, type RosterRequest } from '../roster/load.ts';
+import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
-import type { Sdb } from '../sdb/sdb.ts';
 import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';
 import { cleanCommand } from './clean.ts';
 import type { Given } from './parse.ts';
-import { renderRoster } from './render-roster.ts';
+import { defaultsOf, type Invocation, readRoster, scannedTarget } from './rosters.ts';
 import { adHocTarget, resolvableTarget, targetType } from './target.ts';
-import { asUsage } from './usage.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-export type Invocation = {
-  readonly given: Given;
-  readonly config: Config;
-  readonly sdb: Sdb;
-  readonly env: Env;
-  readonly ask: (question: Question) => Promise<Secret>;
-};
 
 /**
  * Makes of a command line what control carries out: target, function, typed arguments, roster.
@@ -37,7 +22,7 @@ export type Invocation = {
 export const makeRequest = async (invocation: Invocation): Promise<Request> => {
   const { given, env, ask, sdb } = invocation;
   const { options } = given;
-  const call = callOf(given);
+  const call = scannedTarget(callOf(given), invocation);
   const type = targetType(options);
   const roster = await readRoster(invocation);
   const config = {
@@ -45,7 +30,9 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
     nodegroups: { ...roster.groups, ...invocation.config.nodegroups },
   };
   const extra = await hostBesideRoster(call.target, type, roster, invocation);
-  const checked = extra === undefined ? roster.hosts : [...roster.hosts, extra];
+  // The target that says itself where to go is meant, not its namesake of the roster.
+  const others = roster.hosts.filter(({ host }) => host.id !== extra?.host.id);
+  const checked = extra === undefined ? roster.hosts : [...others, extra];
   const store = new SecretStore({ env, ask, sdb: uri => sdb.get(uri) });
   const secrets = new Map(checked.map(({ host, secrets: named }) => [host.id, named]));
   return {
@@ -104,78 +91,6 @@ const callOf = ({ options, words }: Given): Call => {
   if (options['dry-run'] === true && !kwargs.has('test')) kwargs.set('test', true);
   return { target, fun, args, kwargs };
 };
-
-/** Reads the rosters that the options or the configuration name. */
-export const readRoster = (invocation: Omit<Invocation, 'ask'>): Promise<Roster> =>
-  asUsage(() => loadRoster(rosterRequest(invocation)));
-
-const rosterRequest = ({ given, config, env, sdb }: Omit<Invocation, 'ask'>): RosterRequest => {
-  const domain = config.options.get('roster_domain');
-  return {
-    sources: sourcesOf(given, config),
-    ...defaultsOf(given, config),
-    render: renderRoster(config),
-    env,
-    resolve: data => sdb.resolve(data),
-    ...(typeof domain === 'string' ? { domain } : {}),
-  };
-};
-
-const sourcesOf = ({ options }: Given, config: Config): readonly RosterSource[] => {
-  const file = textOf(options['roster-file']);
-  const names = textOf(options.roster)
-    ?.split(',')
-    .map(name => name.trim())
-    .filter(name => name !== '');
-  if (names === undefined && file === undefined) return config.rosters;
-  if (names === undefined) return [{ backend: '', source: file ?? '' }];
-  const configured = config.rosters.find(source => names.includes(source.backend));
-  return names.map(backend => ({
-    backend,
-    source:
-      file ??
-      config.rosters.find(one => one.backend === backend)?.source ??
-      configured?.source ??
-      config.rosters[0]?.source ??
-      '',
-  }));
-};
-
-/** Defaults of roster entries: the configuration's, and over them the command line's. */
-const defaultsOf = (
-  { options }: Given,
-  config: Config,
-): Pick<RosterRequest, 'defaults' | 'defaultsFile'> => {
-  const defaults: Dict = new Map(config.roster_defaults);
-  const set = (key: string, value: Data | undefined): void => {
-    if (value !== undefined) defaults.set(key, value);
-  };
-  set('user', textOf(options.user));
-  set('port', textOf(options.port));
-  set('priv', pathFromHere(textOf(options.priv)));
-  set('node_bin', textOf(options['node-bin']));
-  set('transport', textOf(options.transport));
-  if (options.sudo === true) set('sudo', true);
-  if (options['identities-only'] === true) set('identities_only', true);
-  if (options.askpass === true) set('passwd', new Map([['prompt', true]]));
-  const sshOptions = options['ssh-option'];
-  if (Array.isArray(sshOptions)) set('ssh_options', sshOptions.map(String));
-  const tunnels = textOf(options['remote-port-forwards'])?.split(',');
-  const wrong = tunnels?.find(tunnel => !isForward(tunnel));
-  if (wrong !== undefined)
-    throw new TsaltError(
-      'usage-value',
-      `The tunnel '${wrong}' is not of the form PORT:HOST:HOSTPORT.`,
-    );
-  set('remote_port_forwards', tunnels);
-  return { defaults, defaultsFile: config.file ?? `${config.dir}/tsalt.yaml` };
-};
-
-/** A path of the command line starts at the working folder, not at the configuration. */
-const pathFromHere = (path: string | undefined): string | undefined =>
-  path === undefined || path === 'agent-forwarding' || /^[~/]/.test(path)
-    ? path
-    : `${process.cwd()}/${path}`;
 
 const hostBesideRoster = async (
   target: string,

@@ -145,6 +145,7 @@ export const keptNames: readonly string[] = [
   'ssh_pre_flight_args',
   'ssh_keepalive',
   'ssh_keepalive_interval',
+  'ssh_keepalive_count_max',
   'roster_domain',
   'roster_order',
   'thin_dir',

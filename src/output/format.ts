@@ -20,6 +20,10 @@ const formats: Readonly<Record<string, Loader>> = {
   text: async () => (await import('./format/plain.ts')).txtFormat,
   raw: async () => (await import('./format/plain.ts')).rawFormat,
   newline_values_only: async () => (await import('./format/plain.ts')).valuesFormat,
+  pprint: async () => (await import('./format/pprint.ts')).pprintFormat,
+  no_return: async () => (await import('./format/plain.ts')).noReturnFormat,
+  // As with Salt it shows nothing but the progress, which the terminal has anyhow.
+  progress: async () => ({ format: () => '' }),
   quiet: async () => ({ format: () => '' }),
   table: async () => (await import('./format/table.ts')).tableFormat,
   profile: async () => (await import('./format/table.ts')).profileFormat,

@@ -27,6 +27,8 @@ export type Host = {
   readonly host: string;
   readonly user: string;
   readonly port: number;
+  /** What of these nobody has said: an ssh configuration may. */
+  readonly unsaid?: readonly ('user' | 'port')[];
   readonly passwd?: Secret;
   /** Path of a private key, or `agent-forwarding` to use the agent only. */
   readonly priv?: string;
@@ -52,6 +54,8 @@ export type Host = {
   readonly ssh_options?: readonly string[];
   readonly ssh_pre_flight?: string;
   readonly ssh_pre_flight_args?: readonly string[];
+  /** A program of the control node, run before the connection: its words. */
+  readonly ssh_pre_hook?: readonly string[];
   /** Tunnels `bind:port:host:port` from the host to the control node's side. */
   readonly remote_port_forwards?: readonly string[];
   /** Keep the workspace even when `--wipe` is given. */

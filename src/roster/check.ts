@@ -1,105 +1,17 @@
 import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '../data/nearest.ts';
-import {
-  describe,
-  flag,
-  type Kind,
-  mapping,
-  oneOf,
-  placeOf,
-  readKey,
-  seconds,
-  text,
-  texts,
-} from '../data/read.ts';
-import { type Data, type Dict, isDict } from '../data/value.ts';
+import { describe, type Kind, placeOf, readKey } from '../data/read.ts';
+import { type Dict, isDict } from '../data/value.ts';
 import { type Place, TsaltError } from '../protocol/error.ts';
-import { type Host, Secret } from '../protocol/host.ts';
+import type { Host } from '../protocol/host.ts';
 import type { PlainDict } from '../protocol/plain.ts';
-import { isAddress, isId, isJumpChain, isUser } from './address.ts';
-import type { CheckedHost, Entry, SecretKey, SecretSource } from './roster.ts';
+import { isAddress, isId } from './address.ts';
+import { kinds, noControl, rosterKeys } from './keys.ts';
+import { checkOutside } from './outside.ts';
+import type { CheckedHost, Entry, Layer } from './roster.ts';
+import { readSecrets } from './secret-source.ts';
 import { readSshOption } from './ssh-options.ts';
-
-/** Roster keys and the file they stand in: an entry's own, or the defaults. */
-export type Layer = { readonly dict: Dict; readonly file: string };
-
-const port: Kind<number> = {
-  expected: 'a port from 1 to 65535',
-  read: value => {
-    const number = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
-    return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= 65535
-      ? number
-      : undefined;
-  },
-};
-
-const matching = (expected: string, test: (value: string) => boolean): Kind<string> => ({
-  expected,
-  read: value => {
-    const read = text.read(value);
-    return read !== undefined && test(read) ? read : undefined;
-  },
-});
-
-const noControl = (value: string): boolean => !/[\u0000-\u001f\u007f]/.test(value);
-
-const remotePath = matching(
-  'a path on the host, absolute or in ~/',
-  value => /^(\/|~\/)/.test(value) && noControl(value),
-);
-
-const localPath = matching('a path', value => value !== '' && noControl(value));
-
-const umask: Kind<string> = {
-  expected: "an octal umask like '0022'",
-  read: value => {
-    const read = typeof value === 'number' ? String(value).padStart(4, '0') : value;
-    return typeof read === 'string' && /^0?[0-7]{3}$/.test(read) ? read : undefined;
-  },
-};
-
-const hostKey = matching(
-  "a fingerprint 'SHA256:…' or a public key",
-  value =>
-    /^SHA256:[A-Za-z0-9+/]{43}=?$/.test(value) ||
-    /^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}( .*)?$/.test(value),
-);
-
-const kinds = {
-  host: text,
-  user: matching('a login name', isUser),
-  port,
-  priv: localPath,
-  identities_only: flag,
-  sudo: flag,
-  sudo_user: matching('a login name', isUser),
-  become: oneOf('sudo', 'su', 'doas'),
-  tty: flag,
-  timeout: seconds,
-  minion_opts: mapping,
-  grains: mapping,
-  mine_functions: mapping,
-  thin_dir: remotePath,
-  node_bin: remotePath,
-  host_key: hostKey,
-  set_path: matching('a PATH', noControl),
-  proxy_jump: matching("hosts like 'user@host:port', with commas between", isJumpChain),
-  transport: oneOf('ssh2', 'openssh', 'local', 'chroot', 'container'),
-  ssh_options: texts,
-  ssh_pre_flight: localPath,
-  ssh_pre_flight_args: texts,
-  remote_port_forwards: texts,
-  disable_wipe: flag,
-  cmd_umask: umask,
-} as const;
-
-const secretKeys: readonly SecretKey[] = ['passwd', 'sudo_passwd', 'priv_passwd'];
-
-export const isSecretKey = (key: unknown): boolean => secretKeys.includes(key as SecretKey);
-
-/** Names a roster entry may have. */
-export const rosterKeys: readonly string[] = [...Object.keys(kinds), ...secretKeys];
 
 /**
  * Turns what backends say of one id into a `Host`: names and values checked, defaults filled
@@ -114,8 +26,11 @@ export const checkHost = (entries: readonly Entry[], defaults: Layer): CheckedHo
   checkId(entry);
   const layers: Layer[] = [...entries]
     .reverse()
-    .map(one => ({ dict: dictOf(one), file: one.file }));
-  for (const layer of layers) checkKeys(id, layer, 'roster');
+    .map(one => ({ dict: dictOf(one), file: one.file, outside: one.outside === true }));
+  for (const layer of layers) {
+    checkKeys(id, layer, 'roster');
+    if (layer.outside) checkOutside(id, layer);
+  }
   layers.push(defaults);
 
   const read = <T>(key: string, kind: Kind<T>): { value: T; file: string } | undefined => {
@@ -152,6 +67,7 @@ export const checkHost = (entries: readonly Entry[], defaults: Layer): CheckedHo
       host,
       user: value('user') ?? currentUser(),
       port: value('port') ?? 22,
+      unsaid: unsaidOf(value('user'), value('port')),
       ...known,
       priv: local('priv'),
       identities_only: value('identities_only'),
@@ -171,6 +87,7 @@ export const checkHost = (entries: readonly Entry[], defaults: Layer): CheckedHo
       ssh_options: sshOptions(value('ssh_options'), placeIn(layers, 'ssh_options')),
       ssh_pre_flight: local('ssh_pre_flight'),
       ssh_pre_flight_args: value('ssh_pre_flight_args'),
+      ssh_pre_hook: value('ssh_pre_hook'),
       remote_port_forwards: forwards(
         value('remote_port_forwards'),
         placeIn(layers, 'remote_port_forwards'),
@@ -181,6 +98,14 @@ export const checkHost = (entries: readonly Entry[], defaults: Layer): CheckedHo
     file: entries[0]?.file ?? '',
     secrets,
   };
+};
+
+const unsaidOf = (user: unknown, port: unknown): Host['unsaid'] => {
+  const unsaid = [
+    ...(user === undefined ? (['user'] as const) : []),
+    ...(port === undefined ? (['port'] as const) : []),
+  ];
+  return unsaid.length > 0 ? unsaid : undefined;
 };
 
 type ValueOf<K extends keyof typeof kinds> = (typeof kinds)[K] extends Kind<infer T> ? T : never;
@@ -246,46 +171,6 @@ const checkAddress = (
     { at: at?.line === undefined ? entry.at : at },
   );
 };
-
-const readSecrets = (layers: readonly Layer[]) => {
-  const secrets: Partial<Record<SecretKey, SecretSource>> = {};
-  const known: Partial<Record<SecretKey, Secret>> = {};
-  for (const key of secretKeys) {
-    const source = layers.find(({ dict }) => (dict.get(key) ?? null) !== null);
-    if (source === undefined) continue;
-    const value = source.dict.get(key) ?? null;
-    const at = placeOf(source.file, source.dict, key);
-    const node = sourceOf(key, value, at);
-    if (node !== undefined) secrets[key] = { node, file: source.file, at };
-    else known[key] = new Secret(secretText(key, value, at));
-  }
-  return { secrets, known };
-};
-
-const secretText = (key: string, value: Data, at: Place): string => {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
-    return String(value);
-  throw badSecret(key, at);
-};
-
-/** How the secret is to be fetched; undefined where it is the value itself. */
-const sourceOf = (key: string, value: Data, at: Place): Dict | undefined => {
-  if (typeof value === 'string' && value.startsWith('sdb://')) return new Map([['sdb', value]]);
-  return isDict(value) ? checkSource(key, value, at) : undefined;
-};
-
-const checkSource = (key: string, node: Dict, at: Place): Dict => {
-  const [name] = node.keys();
-  if (node.size === 1 && ['env', 'file', 'command', 'prompt'].includes(String(name))) return node;
-  throw badSecret(key, at);
-};
-
-const badSecret = (key: string, at: Place): TsaltError =>
-  new TsaltError(
-    'roster-secret',
-    `The value of '${key}' must be text or one of {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}, or an address sdb://PROFILE/KEY.`,
-    { at },
-  );
 
 /** Paths of files here: `~` is the home folder, the rest starts at the file that names them. */
 export const localFile = (path: string, file: string): string => {

@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { nearest } from '../data/nearest.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { checkDefaults, checkHost, isSecretKey } from './check.ts';
+import { checkDefaults, checkHost } from './check.ts';
+import { isSecretKey } from './keys.ts';
 import type { CheckedHost, Entry, Found } from './roster.ts';
 
 export type RosterRequest = {
@@ -18,6 +19,8 @@ export type RosterRequest = {
   /** For ids without a dot from the backend `dir`. */
   readonly domain?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For the backend `scan`: ports to try in this order, and seconds that a host has to answer. */
+  readonly scan?: { readonly ports?: readonly number[]; readonly seconds?: number };
 };
 
 export type RenderRoster = (text: string, file: string) => Promise<Data>;
@@ -95,7 +98,7 @@ const resolveDict = async (dict: Dict, resolve: RosterRequest['resolve']): Promi
 };
 
 const pick = async (name: string, source: string): Promise<Backend> => {
-  const backend = name === '' ? guess(source) : name;
+  const backend = name === '' ? looksOf(source) : name;
   const load = Object.hasOwn(backends, backend) ? backends[backend] : undefined;
   if (load !== undefined) return load();
   const meant = nearest(backend, Object.keys(backends));
@@ -108,7 +111,7 @@ const pick = async (name: string, source: string): Promise<Backend> => {
 };
 
 /** The backend of a source that is only a path. */
-const guess = (source: string): string => {
+export const looksOf = (source: string): string => {
   const stat = statSync(source, { throwIfNoEntry: false });
   if (stat?.isDirectory()) return 'dir';
   if (/\.(ts|mts|js|mjs)$/.test(source)) return 'module';

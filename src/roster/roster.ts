@@ -10,7 +10,12 @@ export type Entry = {
   /** The file (or command) that it was read from; paths in it start at its folder. */
   readonly file: string;
   readonly at?: Place;
+  /** Other programs wrote it, of values that came from elsewhere: see `outside.ts`. */
+  readonly outside?: boolean;
 };
+
+/** Roster keys and the file they stand in: an entry's own, or the defaults. */
+export type Layer = { readonly dict: Dict; readonly file: string; readonly outside?: boolean };
 
 /** What one backend found. */
 export type Found = {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -61,6 +62,7 @@ export class SecretStore {
   async #fetch(host: Host, key: SecretKey, source: SecretSource): Promise<Secret> {
     const [[way, value] = ['', null]] = source.node;
     if (way === 'env') return this.#fromEnv(value, source);
+    if (way === 'fd') return fromDescriptor(value, source);
     if (way === 'file') return fromFile(String(value), source);
     if (way === 'sdb') return this.#fromSdb(String(value), source);
     if (way === 'command') return fromCommand(value, source);
@@ -100,6 +102,17 @@ const fromFile = async (path: string, source: SecretSource): Promise<Secret> => 
   } catch (error) {
     if (error instanceof TsaltError) throw error;
     throw failure('file', `The secret file ${file} cannot be read: ${reason(error)}.`, source);
+  }
+};
+
+const fromDescriptor = (value: Data, source: SecretSource): Secret => {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 0)
+    throw failure('fd', `A secret's file descriptor is a number.`, source);
+  try {
+    return new Secret(readFileSync(number, 'utf8').replace(/\r?\n$/, ''));
+  } catch (error) {
+    throw failure('fd', `The file descriptor ${number} cannot be read: ${reason(error)}.`, source);
   }
 };
 

@@ -163,10 +163,8 @@ const sshArguments = (host: Host, options: TransportOptions): string[] => {
     ...(config === undefined ? [] : ['-F', config]),
     ...set.flatMap(([name, value]) => ['-o', `${name}=${value}`]),
     ...(host.ssh_options ?? []).flatMap(option => ['-o', checkSshOption(option)]),
-    '-p',
-    String(host.port),
-    '-l',
-    host.user,
+    ...(host.unsaid?.includes('port') ? [] : ['-p', String(host.port)]),
+    ...(host.unsaid?.includes('user') ? [] : ['-l', host.user]),
     ...(host.priv && host.priv !== 'agent-forwarding' ? ['-i', host.priv] : []),
   ];
 };

@@ -134,13 +134,14 @@ export const parseSettings = (text: string, home: string): SshSettings => {
   };
   const user = one('user');
   const port = Number(one('port'));
-  const agent = one('identityagent');
+  // Unlike elsewhere `none` says something: there is one in the environment.
+  const agent = values.get('identityagent')?.[0];
   const jump = one('proxyjump');
   const command = one('proxycommand');
   const alias = one('hostkeyalias');
   if (user !== undefined) settings.user = user;
   if (Number.isInteger(port) && port > 0) settings.port = port;
-  if (agent !== undefined) settings.identityAgent = path(agent);
+  if (agent) settings.identityAgent = path(agent);
   if (jump !== undefined) settings.proxyJump = jump;
   if (command !== undefined) settings.proxyCommand = command;
   if (alias !== undefined) settings.hostKeyAlias = alias;

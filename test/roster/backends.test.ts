@@ -184,6 +184,19 @@ test('a terraform state gives salt_host resources and the output salt_hosts', as
   ]);
 });
 
+test.each([
+  ['ssh_pre_hook', 'touch /tmp/x'],
+  ['ssh_pre_flight', '/etc/shadow'],
+  ['passwd', { command: ['touch', '/tmp/x'] }],
+  ['sudo_passwd', { file: '/etc/shadow' }],
+])('a terraform state cannot reach this machine by %s', async (key, value) => {
+  const outputs = { salt_hosts: { value: { out1: { host: '10.0.0.9', [key]: value } } } };
+  const dir = folder({ 'terraform.tfstate': JSON.stringify({ version: 4, outputs }) });
+  await expect(hostsOf('terraform', join(dir, 'terraform.tfstate'))).rejects.toThrow(
+    `The roster entry 'out1' must not set '${key}' there: it would reach a program or a file of this machine.`,
+  );
+});
+
 test('a script prints hosts as JSON, and its failure is told with its last words', async () => {
   const dir = folder(
     {
@@ -239,6 +252,7 @@ test('a scan finds the addresses that answer', async () => {
   const { hosts } = await hostsOf('scan', `127.0.0.0/29:${port}`);
   server.close();
   expect(hosts).toMatchObject([{ id: '127.0.0.2', host: '127.0.0.2', port }]);
+  expect(parseNetwork('127.0.0.1/32:2222')).toEqual({ addresses: ['127.0.0.1'], port: 2222 });
 });
 
 test('networks are counted out and bounded', () => {

@@ -13,6 +13,7 @@ test('text alone is the host, and nothing makes the id the host', async () => {
     host: '10.0.0.1',
     user: userInfo().username,
     port: 22,
+    unsaid: ['user', 'port'],
     timeout: 30,
     minion_opts: {},
     grains: {},
@@ -170,7 +171,7 @@ test.each([
   ],
   [
     'a:\n  passwd: {envv: X}',
-    "The value of 'passwd' must be text or one of {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}, or an address sdb://PROFILE/KEY.",
+    "The value of 'passwd' must be text or one of {env: NAME}, {file: PATH}, {fd: NUMBER}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}, or an address sdb://PROFILE/KEY.",
     2,
     undefined,
   ],

@@ -1,4 +1,5 @@
 import type { Plain } from '../../protocol/plain.ts';
+import { palette } from '../color.ts';
 import type { Format } from '../format.ts';
 import { dataByHost } from '../result.ts';
 import { harmless, repr, show, splitLines } from '../text.ts';
@@ -25,4 +26,15 @@ export const valuesFormat: Format = {
       .flatMap<Plain>(value => (Array.isArray(value) ? value : [value]))
       .map(value => harmless(show(value)))
       .join('\n'),
+};
+
+/** The hosts that gave no answer, and no others (spec: salt.output.no_return). */
+export const noReturnFormat: Format = {
+  format: (results, { color }) => {
+    const { RED, CYAN, ENDC } = palette(color);
+    return results
+      .filter(({ failure }) => failure !== undefined)
+      .map(({ id }) => `${CYAN}${harmless(id)}:${ENDC}\n${RED}    Minion did not return${ENDC}`)
+      .join('\n');
+  },
 };

@@ -146,7 +146,7 @@ const entryOf = (inventory: Inventory, id: string, file: string): Entry => {
   ]);
   if (jump !== undefined) value.set('proxy_jump', jump);
   if (opts.size > 0) value.set('minion_opts', opts);
-  return { id, value, file, at: inventory.hosts.get(id)?.at ?? { file } };
+  return { id, value, file, at: inventory.hosts.get(id)?.at ?? { file }, outside: true };
 };
 
 const controlOnly = ['file_roots', 'pillar_roots', 'ext_pillar', 'fileserver_backend', 'id'];

@@ -1,7 +1,7 @@
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { rosterKeys } from '../check.ts';
 import { parseJson } from '../json.ts';
+import { rosterKeys } from '../keys.ts';
 import type { Entry, Found } from '../roster.ts';
 import { readRoster } from './flat.ts';
 
@@ -34,7 +34,7 @@ const entryOf = (attributes: Dict, file: string): Entry => {
   const value: Dict = new Map();
   for (const [key, item] of attributes)
     if (rosterKeys.includes(String(key)) && item !== null && item !== '') value.set(key, item);
-  return { id, value, file, at: { file } };
+  return { id, value, file, at: { file }, outside: true };
 };
 
 const fromOutput = (state: Dict, file: string): Entry[] => {
@@ -42,7 +42,13 @@ const fromOutput = (state: Dict, file: string): Entry[] => {
   const output = isDict(outputs) ? (outputs.get('salt_hosts') ?? null) : null;
   const hosts = isDict(output) ? (output.get('value') ?? null) : null;
   if (!isDict(hosts)) return [];
-  return [...hosts].map(([id, value]) => ({ id: String(id), value, file, at: { file } }));
+  return [...hosts].map(([id, value]) => ({
+    id: String(id),
+    value,
+    file,
+    at: { file },
+    outside: true,
+  }));
 };
 
 const items = (value: Data | undefined): Dict[] =>

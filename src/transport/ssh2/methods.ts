@@ -47,7 +47,11 @@ export const loginMethods = async (
 const agentSocket = ({ given, settings, options }: Sources): string | undefined => {
   const env = options.env ?? process.env;
   const socket = given.identityAgent ?? settings.identityAgent ?? env.SSH_AUTH_SOCK;
-  const named = socket && socket !== 'SSH_AUTH_SOCK' ? socket : env.SSH_AUTH_SOCK;
+  const variable = socket?.replace(/^\$\{?(\w+)\}?$/, '$1');
+  const named =
+    variable !== undefined && /^\w+$/.test(variable) && variable !== 'none'
+      ? env[variable]
+      : socket;
   return named && named !== 'none' ? expandHome(named, env) : undefined;
 };
 

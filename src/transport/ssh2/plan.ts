@@ -36,10 +36,21 @@ export class Planner {
     this.#keys = new KeyRing(parseKey, options.ask);
   }
 
-  async plan(host: Host, keysOnly: boolean): Promise<Plan> {
-    checkWord(host.host, 'host');
+  async plan(wanted: Host, keysOnly: boolean): Promise<Plan> {
+    checkWord(wanted.host, 'host');
+    checkWord(wanted.user, 'user');
+    const { unsaid = [] } = wanted;
+    const settings = await this.#config.settings(
+      wanted.host,
+      unsaid.includes('user') ? undefined : wanted.user,
+      unsaid.includes('port') ? undefined : wanted.port,
+    );
+    const host = {
+      ...wanted,
+      ...(unsaid.includes('user') && settings.user !== undefined ? { user: settings.user } : {}),
+      ...(unsaid.includes('port') && settings.port !== undefined ? { port: settings.port } : {}),
+    };
     checkWord(host.user, 'user');
-    const settings = await this.#config.settings(host.host, host.user, host.port);
     const given = ssh2Options(host);
     const alias = given.hostKeyAlias ?? settings.hostKeyAlias;
     const address: Address = {

@@ -1,0 +1,179 @@
+import type { Config, RosterSource } from '../config/config.ts';
+import type { Question } from '../config/request.ts';
+import { type Data, type Dict, Float } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { Secret } from '../protocol/host.ts';
+import { isForward } from '../roster/check.ts';
+import { loadRoster, looksOf, type Roster, type RosterRequest } from '../roster/load.ts';
+import { splitWords } from '../roster/words.ts';
+import type { Sdb } from '../sdb/sdb.ts';
+import type { Given } from './parse.ts';
+import { renderRoster } from './render-roster.ts';
+import { asUsage } from './usage.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export type Invocation = {
+  readonly given: Given;
+  readonly config: Config;
+  readonly sdb: Sdb;
+  readonly env: Env;
+  readonly ask: (question: Question) => Promise<Secret>;
+};
+
+/** Reads the rosters that the options or the configuration name. */
+export const readRoster = (invocation: Omit<Invocation, 'ask'>): Promise<Roster> =>
+  asUsage(() => loadRoster(rosterRequest(invocation)));
+
+const rosterRequest = ({ given, config, env, sdb }: Omit<Invocation, 'ask'>): RosterRequest => {
+  const domain = config.options.get('roster_domain');
+  return {
+    sources: sourcesOf(given, config),
+    ...defaultsOf(given, config),
+    render: renderRoster(config),
+    env,
+    resolve: data => sdb.resolve(data),
+    ...(typeof domain === 'string' ? { domain } : {}),
+    scan: scanOf(given, config),
+  };
+};
+
+const scanOf = ({ options }: Given, config: Config): NonNullable<RosterRequest['scan']> => {
+  const ports = options['scan-ports'] ?? config.options.get('ssh_scan_ports');
+  const timeout = options['scan-timeout'] ?? config.options.get('ssh_scan_timeout') ?? undefined;
+  const numbers = String(ports ?? '')
+    .split(',')
+    .filter(text => text.trim() !== '')
+    .map(Number);
+  const wrong = numbers.some(port => !Number.isInteger(port) || port < 1 || port > 65_535);
+  if (wrong) throw badScan('scan-ports', ports, 'ports with commas between');
+  const seconds = timeout instanceof Float ? timeout.value : timeout && Number(String(timeout));
+  if (seconds !== undefined && !(Number(seconds) > 0 && Number(seconds) <= 600))
+    throw badScan('scan-timeout', timeout, 'a number of seconds above 0');
+  return {
+    ...(numbers.length === 0 ? {} : { ports: numbers }),
+    ...(seconds === undefined ? {} : { seconds: Number(seconds) }),
+  };
+};
+
+const badScan = (name: string, value: unknown, expected: string): TsaltError =>
+  new TsaltError('usage-value', `The value of --${name} must be ${expected}, not '${value}'.`);
+
+/** `--roster scan NETWORK FUNCTION`: as with salt-ssh the target is what is scanned. */
+export const scannedTarget = <T extends { readonly target: string }>(
+  call: T,
+  { given, config }: Pick<Invocation, 'given' | 'config'>,
+): T => (scansTarget(given, config) ? { ...call, target: '*' } : call);
+
+const scansTarget = ({ options }: Given, config: Config): boolean =>
+  options.roster === 'scan' &&
+  options['roster-file'] === undefined &&
+  !config.rosters.some(({ backend }) => backend === 'scan');
+
+const sourcesOf = (given: Given, config: Config): readonly RosterSource[] => {
+  const { options, words } = given;
+  if (scansTarget(given, config)) return [{ backend: 'scan', source: words[0] ?? '' }];
+  const file = textOf(options['roster-file']);
+  const names = textOf(options.roster)
+    ?.split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '');
+  if (names === undefined && file === undefined) return config.rosters;
+  if (names === undefined) return [{ backend: '', source: file ?? '' }];
+  const configured = config.rosters.find(source => names.includes(source.backend));
+  return names.map(backend => ({
+    backend,
+    source:
+      file ??
+      config.rosters.find(one => one.backend === backend)?.source ??
+      configured?.source ??
+      config.rosters[0]?.source ??
+      '',
+  }));
+};
+
+/** The flat roster that `--update-roster` writes to, if there is one. */
+export const rosterFileOf = ({
+  given,
+  config,
+}: Pick<Invocation, 'given' | 'config'>): string | undefined =>
+  sourcesOf(given, config).find(
+    ({ backend, source }) =>
+      source !== '' && (backend === '' ? looksOf(source) : backend) === 'flat',
+  )?.source;
+
+/** Defaults of roster entries: the configuration's, and over them the command line's. */
+export const defaultsOf = (
+  { options }: Given,
+  config: Config,
+): Pick<RosterRequest, 'defaults' | 'defaultsFile'> => {
+  const defaults: Dict = new Map(config.roster_defaults);
+  const set = (key: string, value: Data | undefined): void => {
+    if (value !== undefined) defaults.set(key, value);
+  };
+  set('user', textOf(options.user));
+  set('port', textOf(options.port));
+  set('priv', pathFromHere(textOf(options.priv)));
+  set('node_bin', textOf(options['node-bin']));
+  set('transport', textOf(options.transport));
+  if (options.sudo === true) set('sudo', true);
+  if (options['identities-only'] === true) set('identities_only', true);
+  if (options.askpass === true) set('passwd', new Map([['prompt', true]]));
+  for (const key of ['passwd', 'sudo_passwd', 'priv_passwd'])
+    set(key, secretFrom(`${key.replace('_', '-')}-from` as keyof Given['options'], options));
+  const alive = keepAlive(options, config);
+  const sshOptions = options['ssh-option'] ?? defaults.get('ssh_options');
+  if (sshOptions !== undefined || alive.length > 0)
+    set('ssh_options', [...listOf(sshOptions), ...alive]);
+  const tunnels = textOf(options['remote-port-forwards'])?.split(',');
+  const wrong = tunnels?.find(tunnel => !isForward(tunnel));
+  if (wrong !== undefined)
+    throw new TsaltError(
+      'usage-value',
+      `The tunnel '${wrong}' is not of the form PORT:HOST:HOSTPORT.`,
+    );
+  set('remote_port_forwards', tunnels);
+  return { defaults, defaultsFile: config.file ?? `${config.dir}/tsalt.yaml` };
+};
+
+/** A path of the command line starts at the working folder, not at the configuration. */
+const pathFromHere = (path: string | undefined): string | undefined =>
+  path === undefined || path === 'agent-forwarding' || /^[~/]/.test(path)
+    ? path
+    : `${process.cwd()}/${path}`;
+
+/** `env:NAME`, `file:PATH`, `fd:NUMBER`, `command:WORDS` or `prompt`, as a roster writes it. */
+const secretFrom = (name: keyof Given['options'], options: Given['options']): Data | undefined => {
+  const given = textOf(options[name]);
+  if (given === undefined) return undefined;
+  const [, way, value = ''] = /^(env|file|fd|command):(.+)$/s.exec(given) ?? [];
+  if (given === 'prompt') return new Map([['prompt', true]]);
+  if (way === 'env') return new Map([[way, value]]);
+  if (way === 'file') return new Map([[way, pathFromHere(value) ?? value]]);
+  if (way === 'fd' && /^\d{1,4}$/.test(value)) return new Map([[way, Number(value)]]);
+  const words = way === 'command' ? splitWords(value) : undefined;
+  if (words !== undefined) return new Map([['command', words]]);
+  throw new TsaltError('usage-value', `The value of --${name} does not say where the secret is.`, {
+    hint: 'It takes prompt, env:NAME, file:PATH, fd:NUMBER or command:PROGRAM; a secret itself is seen by everybody in the list of processes.',
+  });
+};
+
+/** Salt's keepalive options as those of OpenSSH that they are. */
+const keepAlive = (options: Given['options'], config: Config): readonly string[] => {
+  const value = (name: string, key: string): Data | undefined =>
+    textOf(options[name as keyof Given['options']]) ?? config.options.get(key);
+  const off =
+    options['disable-keepalive'] === true || config.options.get('ssh_keepalive') === false;
+  const interval = off ? 0 : value('keepalive-interval', 'ssh_keepalive_interval');
+  const count = value('keepalive-count-max', 'ssh_keepalive_count_max');
+  return [
+    ...(interval === undefined ? [] : [`ServerAliveInterval=${interval}`]),
+    ...(count === undefined ? [] : [`ServerAliveCountMax=${count}`]),
+  ];
+};
+
+const listOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(String) : typeof value === 'string' ? value.split(',') : [];
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;

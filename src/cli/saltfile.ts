@@ -1,0 +1,115 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { nearest } from '../data/nearest.ts';
+import { describe, placeOf } from '../data/read.ts';
+import { type Data, type Dict, isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { type OptionName, options } from './options.ts';
+import type { Given } from './parse.ts';
+import { insteadOf } from './salt-options.ts';
+import { asUsage } from './usage.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Salt's Saltfile: options for every run, of the file that `--saltfile` or `SALT_SALTFILE` names,
+ * of `./Saltfile` or of `~/.salt/Saltfile`. The command line wins.
+ *
+ * @throws TsaltError `saltfile-…` with file and line
+ */
+export const withSaltfile = async (given: Given, cwd: string, env: Env): Promise<Given> => {
+  const file = fileOf(given, cwd, env);
+  if (file === undefined) return given;
+  const { loadYaml } = await import('../yaml/load.ts');
+  const text = readText(file);
+  const data = await asUsage(() => loadYaml(text, { file }));
+  const section = isDict(data) ? (data.get('salt-ssh') ?? data.get('tsalt-ssh') ?? null) : data;
+  if (section === null) return given;
+  if (!isDict(section))
+    throw new TsaltError('saltfile-shape', 'A Saltfile is a mapping with options in salt-ssh.', {
+      kind: 'usage',
+      at: { file, line: 1 },
+    });
+  const found: Partial<Record<OptionName, string | boolean | readonly string[]>> = {};
+  for (const [key, value] of section) {
+    const name = nameOf(String(key), section, file);
+    const read = readValue(name, String(key), value, section, file);
+    if (read !== undefined) found[name] = read;
+  }
+  return { ...given, options: { ...found, ...given.options } };
+};
+
+const fileOf = ({ options: typed }: Given, cwd: string, env: Env): string | undefined => {
+  const named = typeof typed.saltfile === 'string' ? typed.saltfile : env.SALT_SALTFILE;
+  if (named !== undefined && named !== '') return resolve(cwd, named);
+  return [join(cwd, 'Saltfile'), join(homedir(), '.salt', 'Saltfile')].find(existsSync);
+};
+
+const readText = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TsaltError('saltfile-missing', `The Saltfile cannot be read: ${reason}.`, {
+      kind: 'usage',
+      at: { file },
+      cause,
+    });
+  }
+};
+
+/** Names by which Salt's parser keeps options that we call otherwise. */
+const kept: Readonly<Record<string, OptionName>> = {
+  config_dir: 'config',
+  raw_shell: 'raw',
+  refresh_cache: 'refresh',
+  ssh_run_pre_flight: 'pre-flight',
+  ssh_options: 'ssh-option',
+  output: 'out',
+  output_indent: 'out-indent',
+  output_file: 'out-file',
+  output_file_append: 'out-file-append',
+  log_level_logfile: 'log-file-level',
+  ssh_log_file: 'log-file',
+  tgt_list: 'list',
+};
+
+/** The option of a key: `ssh_max_procs`, `max_procs` and `max-procs` are the same one. */
+const nameOf = (key: string, section: Dict, file: string): OptionName => {
+  const plain = key.replaceAll('-', '_');
+  const dashed = plain.replace(/^ssh_(?!option|config)/, '').replaceAll('_', '-');
+  const name = Object.hasOwn(kept, plain) ? kept[plain] : dashed;
+  if (name !== undefined && Object.hasOwn(options, name)) return name as OptionName;
+  const meant = nearest(dashed, Object.keys(options));
+  throw new TsaltError('saltfile-key', `The Saltfile's '${key}' is no option.`, {
+    kind: 'usage',
+    at: placeOf(file, section, key),
+    hint:
+      insteadOf(dashed) ??
+      (meant === undefined
+        ? 'tsalt-ssh --help lists the options.'
+        : `Did you mean '${meant.replaceAll('-', '_')}'?`),
+  });
+};
+
+const readValue = (
+  name: OptionName,
+  key: string,
+  value: Data,
+  section: Dict,
+  file: string,
+): string | boolean | readonly string[] | undefined => {
+  const { type } = options[name];
+  if (value === null || (type === 'boolean' && value === false)) return undefined;
+  if (type === 'boolean' ? value === true : typeof value === 'string') return value as string;
+  if (type === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
+    return value === true ? 'True' : value === false ? 'False' : String(value);
+  if (type === 'string' && Array.isArray(value))
+    return name === 'ssh-option' ? value.map(String) : value.map(String).join(',');
+  throw new TsaltError(
+    'saltfile-value',
+    `The Saltfile's '${key}' must be ${type === 'boolean' ? 'true or false' : 'text'}, not ${describe(value)}.`,
+    { kind: 'usage', at: placeOf(file, section, key) },
+  );
+};

@@ -1,0 +1,92 @@
+import { flag, type Kind, mapping, oneOf, seconds, text, texts } from '../data/read.ts';
+import { isJumpChain, isUser } from './address.ts';
+import type { SecretKey } from './roster.ts';
+import { splitWords } from './words.ts';
+
+const port: Kind<number> = {
+  expected: 'a port from 1 to 65535',
+  read: value => {
+    const number = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
+    return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= 65535
+      ? number
+      : undefined;
+  },
+};
+
+const matching = (expected: string, test: (value: string) => boolean): Kind<string> => ({
+  expected,
+  read: value => {
+    const read = text.read(value);
+    return read !== undefined && test(read) ? read : undefined;
+  },
+});
+
+export const noControl = (value: string): boolean => !/[\u0000-\u001f\u007f]/.test(value);
+
+const remotePath = matching(
+  'a path on the host, absolute or in ~/',
+  value => /^(\/|~\/)/.test(value) && noControl(value),
+);
+
+const localPath = matching('a path', value => value !== '' && noControl(value));
+
+const umask: Kind<string> = {
+  expected: "an octal umask like '0022'",
+  read: value => {
+    const read = typeof value === 'number' ? String(value).padStart(4, '0') : value;
+    return typeof read === 'string' && /^0?[0-7]{3}$/.test(read) ? read : undefined;
+  },
+};
+
+/** A program and its arguments: a list, or a text whose words have spaces between. */
+const command: Kind<readonly string[]> = {
+  expected: 'a program and its arguments',
+  read: value => {
+    const words = typeof value === 'string' ? splitWords(value) : texts.read(value);
+    return words !== undefined && words.length > 0 && words.every(noControl) ? words : undefined;
+  },
+};
+
+const hostKey = matching(
+  "a fingerprint 'SHA256:…' or a public key",
+  value =>
+    /^SHA256:[A-Za-z0-9+/]{43}=?$/.test(value) ||
+    /^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}( .*)?$/.test(value),
+);
+
+/** Roster keys but the secrets, and what each must be. */
+export const kinds = {
+  host: text,
+  user: matching('a login name', isUser),
+  port,
+  priv: localPath,
+  identities_only: flag,
+  sudo: flag,
+  sudo_user: matching('a login name', isUser),
+  become: oneOf('sudo', 'su', 'doas'),
+  tty: flag,
+  timeout: seconds,
+  minion_opts: mapping,
+  grains: mapping,
+  mine_functions: mapping,
+  thin_dir: remotePath,
+  node_bin: remotePath,
+  host_key: hostKey,
+  set_path: matching('a PATH', noControl),
+  proxy_jump: matching("hosts like 'user@host:port', with commas between", isJumpChain),
+  transport: oneOf('ssh2', 'openssh', 'local', 'chroot', 'container'),
+  ssh_options: texts,
+  ssh_pre_flight: localPath,
+  ssh_pre_flight_args: texts,
+  ssh_pre_hook: command,
+  remote_port_forwards: texts,
+  disable_wipe: flag,
+  cmd_umask: umask,
+} as const;
+
+export const secretKeys: readonly SecretKey[] = ['passwd', 'sudo_passwd', 'priv_passwd'];
+
+export const isSecretKey = (key: unknown): boolean => secretKeys.includes(key as SecretKey);
+
+/** Names a roster entry may have. */
+export const rosterKeys: readonly string[] = [...Object.keys(kinds), ...secretKeys];

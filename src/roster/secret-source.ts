@@ -1,0 +1,54 @@
+import { placeOf } from '../data/read.ts';
+import { type Data, type Dict, isDict } from '../data/value.ts';
+import { type Place, TsaltError } from '../protocol/error.ts';
+import { Secret } from '../protocol/host.ts';
+import { secretKeys } from './keys.ts';
+import type { Layer, SecretKey, SecretSource } from './roster.ts';
+
+/** Secrets as the first layer that has them says: the values themselves, or where they come from. */
+export const readSecrets = (
+  layers: readonly Layer[],
+): {
+  readonly secrets: Partial<Record<SecretKey, SecretSource>>;
+  readonly known: Partial<Record<SecretKey, Secret>>;
+} => {
+  const secrets: Partial<Record<SecretKey, SecretSource>> = {};
+  const known: Partial<Record<SecretKey, Secret>> = {};
+  for (const key of secretKeys) {
+    const source = layers.find(({ dict }) => (dict.get(key) ?? null) !== null);
+    if (source === undefined) continue;
+    const value = source.dict.get(key) ?? null;
+    const at = placeOf(source.file, source.dict, key);
+    const node = sourceOf(key, value, at);
+    if (node !== undefined) secrets[key] = { node, file: source.file, at };
+    else known[key] = new Secret(secretText(key, value, at));
+  }
+  return { secrets, known };
+};
+
+const secretText = (key: string, value: Data, at: Place): string => {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
+    return String(value);
+  throw badSecret(key, at);
+};
+
+/** How the secret is to be fetched; undefined where it is the value itself. */
+const sourceOf = (key: string, value: Data, at: Place): Dict | undefined => {
+  if (typeof value === 'string' && value.startsWith('sdb://')) return new Map([['sdb', value]]);
+  return isDict(value) ? checkSource(key, value, at) : undefined;
+};
+
+const ways = ['env', 'file', 'fd', 'command', 'prompt'];
+
+const checkSource = (key: string, node: Dict, at: Place): Dict => {
+  const [name] = node.keys();
+  if (node.size === 1 && ways.includes(String(name))) return node;
+  throw badSecret(key, at);
+};
+
+const badSecret = (key: string, at: Place): TsaltError =>
+  new TsaltError(
+    'roster-secret',
+    `The value of '${key}' must be text or one of {env: NAME}, {file: PATH}, {fd: NUMBER}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}, or an address sdb://PROFILE/KEY.`,
+    { at },
+  );
