@@ -9,7 +9,7 @@ import type { Stage } from './types.ts';
 export const renderToml = (text: string, { request }: Stage): Data => {
   const body = withoutShebang(text);
   try {
-    return fromJs(withTypes(parse(body, { integersAsBigInt: true })));
+    return readToml(body);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [message = ''] = error.message.split('\n');
@@ -17,6 +17,10 @@ export const renderToml = (text: string, { request }: Stage): Data => {
     throw renderFault('toml-syntax', message, { file: request.file, text, line, column });
   }
 };
+
+/** The same for a text that is no SLS. @throws TomlError */
+export const readToml = (text: string): Data =>
+  fromJs(withTypes(parse(text, { integersAsBigInt: true })));
 
 const withTypes = (value: unknown): unknown => {
   if (typeof value === 'number') return Number.isInteger(value) ? new Float(value) : value;

@@ -158,7 +158,7 @@ const toBool = (value: Data): boolean => {
 };
 
 /** A text as one word of a POSIX shell (Python's `shlex.quote`). */
-const shellQuote = (text: string): string => {
+export const shellQuote = (text: string): string => {
   if (text === '') return "''";
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 };

@@ -1,12 +1,9 @@
 import { cloneData } from '../../data/clone.ts';
-import { dumpJson } from '../../data/json-dump.ts';
 import { type MergeOptions, mergeByStrategy, strategyOf, updateDict } from '../../data/merge.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
-import { dumpYaml } from '../../data/yaml-dump.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { JsonReader } from '../../render/json-reader.ts';
-import { loadYaml } from '../../yaml/load.ts';
 import { isTrue, type WrapperCall, type WrapperModule } from '../define.ts';
+import { deserialize, serialize } from './serializers.ts';
 
 const asDict = (value: Data): Dict => {
   if (isDict(value)) return value;
@@ -83,16 +80,16 @@ export const slsutil: WrapperModule = {
         }),
     },
     serialize: {
-      doc: 'A value as text: yaml, json, python-like formats by name.',
+      doc: 'A value as text: json, yaml, toml, configparser, plist, python or keyvalue.',
       params: ['serializer', 'obj'],
       anyKeyword: true,
       work: ({ get, text, extra }) => serialize(text('serializer'), get('obj'), extra),
     },
     deserialize: {
-      doc: 'Text in yaml or json as a value.',
+      doc: 'Text in json, yaml, toml, configparser or keyvalue as a value.',
       params: ['serializer', 'stream_or_string'],
       anyKeyword: true,
-      work: ({ text }) => deserialize(text('serializer'), text('stream_or_string')),
+      work: ({ text, extra }) => deserialize(text('serializer'), text('stream_or_string'), extra),
     },
     boolstr: {
       doc: "One of two texts by a value's truth.",
@@ -158,37 +155,6 @@ export const slsutil: WrapperModule = {
 /** As Python sees it: any text that is not empty is true. */
 const isFalsy = (value: Data): boolean =>
   typeof value === 'string' ? value === '' : !isTrue(value);
-
-/** The texts Salt's serializers of these names write; keyword arguments are the library's own. */
-const serialize = (format: string, value: Data, options: Dict): string => {
-  const indent = options.get('indent');
-  const spaces = typeof indent === 'number' ? { indent } : {};
-  if (format === 'json')
-    return dumpJson(value, {
-      ...spaces,
-      sortKeys: isTrue(options.get('sort_keys') ?? false),
-      ascii: isTrue(options.get('ensure_ascii') ?? false),
-    });
-  if (format === 'yaml') {
-    const style = options.get('default_flow_style') ?? null;
-    return dumpYaml(value, {
-      ...spaces,
-      defaultFlowStyle: style === null ? null : isTrue(style),
-      sortKeys: isTrue(options.get('sort_keys') ?? true),
-      ...(typeof options.get('width') === 'number' ? { width: Number(options.get('width')) } : {}),
-    }).replace(/\n(\.\.\.\n)?$/, '');
-  }
-  throw unknownFormat(format);
-};
-
-const deserialize = (format: string, text: string): Data => {
-  if (format === 'json') return new JsonReader(text).read();
-  if (format === 'yaml') return loadYaml(text, { file: 'slsutil.deserialize' });
-  throw unknownFormat(format);
-};
-
-const unknownFormat = (format: string): TsaltError =>
-  new TsaltError('arguments', `slsutil knows the serializers yaml and json, not '${format}'.`);
 
 const banner = (
   width: number,

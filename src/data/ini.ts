@@ -1,0 +1,64 @@
+import { floatText } from './float-text.ts';
+import { type Data, type Dict, Float, isDict } from './value.ts';
+
+/** Scalars as Python's `str()` writes them. */
+const scalarText = (value: Data): string => {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  return value instanceof Float || (typeof value === 'number' && !Number.isInteger(value))
+    ? floatText(Number(value))
+    : String(value);
+};
+
+/**
+ * A dictionary of dictionaries as an INI file, as Python's `configparser` writes it: options in
+ * lower case, further lines of a value indented by a tab.
+ *
+ * @param show writes what is no scalar: Python's `str()`
+ * @throws TypeError for data of another shape, and for a lone `%`
+ */
+export const dumpIni = (data: Data, show: (value: Data) => string = scalarText): string =>
+  [...dictOf(data)]
+    .map(([section, options]) => {
+      const lines = [...dictOf(options)].map(([key, value]) => {
+        if (value === null) throw new TypeError(`the option '${String(key)}' has no value`);
+        const text = show(value);
+        if (/%/.test(text.replace(/%%|%\([^)]+\)s/g, '')))
+          throw new TypeError(`'%' in the value of '${String(key)}' has to be doubled`);
+        return `${String(key).toLowerCase()} = ${text.replaceAll('\n', '\n\t')}\n`;
+      });
+      return `[${String(section)}]\n${lines.join('')}\n`;
+    })
+    .join('');
+
+const dictOf = (data: Data): Dict => {
+  if (isDict(data)) return data;
+  throw new TypeError('an INI file is made of a dictionary of dictionaries');
+};
+
+/**
+ * An INI file as a dictionary of dictionaries of texts; indented lines go on.
+ *
+ * @throws TypeError for a line that is none
+ */
+export const parseIni = (text: string): Dict => {
+  const result: Dict = new Map();
+  let section: Dict | undefined;
+  let last: string | undefined;
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const name = /^\[(.+)\]\s*$/.exec(line)?.[1];
+    const [, key, value = ''] = /^([^=:#;\s][^=:]*?)\s*[=:]\s*(.*)$/.exec(line) ?? [];
+    if (/^\s*(?:[#;].*)?$/.test(line)) continue;
+    if (name !== undefined) {
+      section = new Map();
+      last = undefined;
+      result.set(name, section);
+    } else if (section && last !== undefined && /^\s/.test(line))
+      section.set(last, `${String(section.get(last))}\n${line.trim()}`);
+    else if (section && key !== undefined) {
+      last = key.toLowerCase();
+      section.set(last, value.trim());
+    } else throw new TypeError(`the line '${line.trim()}' belongs to no INI file`);
+  }
+  return result;
+};

@@ -1,0 +1,138 @@
+import { dumpIni, parseIni } from '../../data/ini.ts';
+import { dumpJson } from '../../data/json-dump.ts';
+import { dumpPlist } from '../../data/plist-dump.ts';
+import { dumpToml } from '../../data/toml-dump.ts';
+import { type Data, type Dict, isDict, keyText } from '../../data/value.ts';
+import { dumpYaml } from '../../data/yaml-dump.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { shellQuote } from '../../render/filters/text.ts';
+import { formatPython } from '../../render/jinja/filters/pformat.ts';
+import { textOf } from '../../render/jinja/values/text.ts';
+import { JsonReader } from '../../render/json-reader.ts';
+import { readToml } from '../../render/toml.ts';
+import { loadYaml } from '../../yaml/load.ts';
+import { loadYamlex } from '../../yaml/yamlex.ts';
+import { isTrue } from '../define.ts';
+
+type Serializer = {
+  readonly write: (value: Data, options: Dict) => string;
+  readonly read?: (text: string, options: Dict) => Data;
+};
+
+const indentOf = (options: Dict): { indent?: number } => {
+  const indent = options.get('indent');
+  return typeof indent === 'number' ? { indent } : {};
+};
+
+const separatorsOf = (options: Dict): { separators?: [string, string] } => {
+  const given = options.get('separators');
+  if (!Array.isArray(given)) return {};
+  const [item = ', ', key = ': '] = given.map(String);
+  return { separators: [item, key] };
+};
+
+const writeYaml = (value: Data, options: Dict): string => {
+  const style = options.get('default_flow_style') ?? null;
+  const width = options.get('width');
+  return dumpYaml(value, {
+    ...indentOf(options),
+    defaultFlowStyle: style === null ? null : isTrue(style),
+    sortKeys: isTrue(options.get('sort_keys') ?? true),
+    ...(typeof width === 'number' ? { width } : {}),
+  }).replace(/\n(\.\.\.\n)?$/, '');
+};
+
+/** As after a round through JSON: keys are texts. */
+const plainKeys = (value: Data): Data => {
+  if (Array.isArray(value)) return value.map(plainKeys);
+  return isDict(value)
+    ? new Map([...value].map(([key, item]) => [keyText(key), plainKeys(item)]))
+    : value;
+};
+
+const separatorOf = (options: Dict): string => String(options.get('separator') ?? '=');
+
+const writeKeyValues = (value: Data, options: Dict): string => {
+  const pairs = isDict(value)
+    ? [...value]
+    : Array.isArray(value)
+      ? value.map((pair): readonly Data[] => (Array.isArray(pair) ? pair : []))
+      : undefined;
+  if (!pairs) throw new TypeError('keyvalue writes a dictionary or a list of pairs');
+  const lines = pairs.map(([key, item]) => {
+    if (key === undefined || item === undefined)
+      throw new TypeError('keyvalue writes a dictionary or a list of pairs');
+    const text = textOf(item);
+    return `${textOf(key)}${separatorOf(options)}${isTrue(options.get('quoting') ?? false) ? shellQuote(text) : text}`;
+  });
+  return lines.join(String(options.get('line_ending') ?? '\n'));
+};
+
+const readKeyValues = (text: string, options: Dict): Data => {
+  const separator = separatorOf(options);
+  const lines = text.split(/\r\n|\r|\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return new Map(
+    lines.map(line => {
+      const at = line.indexOf(separator);
+      if (at < 0) throw new TypeError(`the line '${line}' has no '${separator}'`);
+      const value = line.slice(at + separator.length);
+      const isQuoted = options.get('quoting') === false && /^(["']).*\1$/s.test(value);
+      return [line.slice(0, at), isQuoted ? value.slice(1, -1) : value];
+    }),
+  );
+};
+
+const serializers: Readonly<Record<string, Serializer>> = {
+  json: {
+    write: (value, options) =>
+      dumpJson(value, {
+        ...indentOf(options),
+        ...separatorsOf(options),
+        sortKeys: isTrue(options.get('sort_keys') ?? false),
+        ascii: isTrue(options.get('ensure_ascii') ?? false),
+      }),
+    read: text => new JsonReader(text).read(),
+  },
+  yaml: { write: writeYaml, read: text => loadYaml(text, { file: 'slsutil.deserialize' }) },
+  yamlex: { write: writeYaml, read: text => loadYamlex(text, { file: 'slsutil.deserialize' }) },
+  toml: {
+    write: value => {
+      if (isDict(value)) return dumpToml(value);
+      throw new TypeError('a TOML file is made of a dictionary');
+    },
+    read: text => readToml(text),
+  },
+  configparser: { write: value => dumpIni(value, textOf), read: parseIni },
+  plist: { write: dumpPlist },
+  python: { write: value => formatPython(plainKeys(value)) },
+  keyvalue: { write: writeKeyValues, read: readKeyValues },
+};
+
+/** The text a serializer of Salt's writes; options are those of the library behind it. */
+export const serialize = (format: string, value: Data, options: Dict): string => {
+  const { write } = serializer(format);
+  return attempt(format, () => write(value, options));
+};
+
+export const deserialize = (format: string, text: string, options: Dict): Data => {
+  const { read } = serializer(format);
+  if (read) return attempt(format, () => read(text, options));
+  throw new TsaltError('arguments', `slsutil reads no ${format}, it only writes it.`);
+};
+
+const serializer = (format: string): Serializer => {
+  const found = Object.hasOwn(serializers, format) ? serializers[format] : undefined;
+  if (found) return found;
+  const known = Object.keys(serializers).join(', ');
+  throw new TsaltError('arguments', `slsutil knows the serializers ${known}, not '${format}'.`);
+};
+
+const attempt = <T>(format: string, work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof TypeError) && !(error instanceof SyntaxError)) throw error;
+    throw new TsaltError('arguments', `${format}: ${error.message}.`);
+  }
+};
