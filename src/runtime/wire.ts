@@ -24,6 +24,13 @@ export const openWire = (): Wire => {
   output.on('error', () => {
     broken = true;
   });
+  /** Writers that wait until the other side takes more. */
+  const blocked: (() => void)[] = [];
+  const unblock = (): void => {
+    for (const resolve of blocked.splice(0)) resolve();
+  };
+  output.on('drain', unblock);
+  output.on('close', unblock);
   const queue = openQueue(bytes => {
     if (!gone()) output.write(bytes);
   });
@@ -33,13 +40,7 @@ export const openWire = (): Wire => {
       queue.add(bytes);
       if (!output.writableNeedDrain) return undefined;
       return new Promise(resolve => {
-        const done = (): void => {
-          output.off('drain', done);
-          output.off('close', done);
-          resolve();
-        };
-        output.on('drain', done);
-        output.on('close', done);
+        blocked.push(resolve);
       });
     },
     read: (onBytes, onEnd) => {

@@ -12,6 +12,7 @@ import { hostNames } from '../../src/modules/lib/host-names.ts';
 import { gateway4, gateway6 } from '../../src/modules/lib/routes.ts';
 import { formatSimpleYaml, parseSimpleYaml } from '../../src/modules/lib/simple-yaml.ts';
 import { pythonHash } from '../../src/modules/lib/sip-hash.ts';
+import { which } from '../../src/modules/lib/which.ts';
 import type { Plain } from '../../src/protocol/plain.ts';
 
 const debian = `PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
@@ -109,6 +110,11 @@ test('all core grains are plain data and cheap', () => {
   const from = performance.now();
   for (let turn = 0; turn < 10; turn += 1) gather();
   expect((performance.now() - from) / 10).toBeLessThan(50); // about 3 ms here; a process start is more
+});
+
+test.skipIf(which('runsvdir'))('where runit is not installed, it is not the init system', () => {
+  // Debian's openssh-server makes /run/runit all the same.
+  expect(os_data().init).not.toBe('runit');
 });
 
 test('the kernel is that of uname', () => {

@@ -324,7 +324,9 @@ const initSystem = (): string => {
     return 'openrc';
   for (const known of ['runit', 'dumb-init', 'tini', 'supervisord', 's6-svscan'])
     if (command.some(part => part.split('/').at(-1) === known)) return known;
-  if (command.includes('/sbin/my_init') || existsSync('/run/runit')) return 'runit';
+  // Debian's sshd brings the folder along for a runit that may come.
+  if (which('runsvdir') && (command.includes('/sbin/my_init') || existsSync('/run/runit')))
+    return 'runit';
   if (name === 'init' && existsSync('/etc/inittab')) return 'sysvinit';
   if (name === 'init' && existsSync('/etc/init') && which('initctl')) return 'upstart';
   return 'unknown';
