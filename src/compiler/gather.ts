@@ -26,22 +26,38 @@ export type Gathered = {
  * (salt.state.BaseHighState.render_highstate)
  */
 export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
+  const gathered = gatherWith(tree, options, () => noIds);
+  return gathered.unique ? gathered : gatherWith(tree, options, sharedIds);
+};
+
+const noIds: ReadonlySet<DataKey> = new Set();
+
+/**
+ * @param shared - The IDs to be looked for in several SLS. Mostly there are none, which the size
+ *   of the whole tells afterwards: then nobody needs to know all IDs beforehand.
+ */
+const gatherWith = (
+  tree: SlsTree,
+  options: GatherOptions,
+  shared: (parts: Iterable<Part>) => ReadonlySet<DataKey>,
+): Gathered & { readonly unique: boolean } => {
   const order = { next: 10_000 };
   const reading: Reading = { auto: options.autoOrder, split: splitter(), complete: true };
   const parts = ownParts(tree, reading);
-  const shared = sharedIds(parts.values());
+  const claimed = shared(parts.values());
   const whole = newPart();
   for (const { asked, saltenv, loaded } of tree) {
     if (!('sls' in loaded)) {
       whole.problems.push(loaded);
       continue;
     }
-    const part = flatten(loaded, parts, shared, order);
+    const part = flatten(loaded, parts, claimed, order);
     const { problems } = part;
     mergeIn(whole, part, problems);
     whole.problems.push(...problems.map(one => renameMissing(one, asked, saltenv)));
   }
-  return { high: assemble(whole), problems: whole.problems, complete: reading.complete };
+  const { complete } = reading;
+  return { ...assemble(whole), problems: whole.problems, complete };
 };
 
 /** A root SLS that is missing is named as it was asked for. */
@@ -76,7 +92,9 @@ const splitter = (): Reading['split'] => {
 
 /** What one SLS declares, and the parts of what it includes. */
 type Part = {
-  readonly states: High;
+  /** In order of definition, beside each ID its body. */
+  readonly ids: DataKey[];
+  readonly bodies: Data[];
   readonly extend: Data[];
   exclude: Data[] | undefined;
   readonly included: Part[];
@@ -88,7 +106,8 @@ type Part = {
 };
 
 const newPart = (): Part => ({
-  states: new Map(),
+  ids: [],
+  bodies: [],
   extend: [],
   exclude: undefined,
   included: [],
@@ -111,8 +130,8 @@ const ownParts = (tree: SlsTree, reading: Reading): Map<LoadedSls, Part> => {
 const sharedIds = (parts: Iterable<Part>): ReadonlySet<DataKey> => {
   const seen = new Set<DataKey>();
   const shared = new Set<DataKey>();
-  for (const { states } of parts)
-    for (const id of states.keys()) {
+  for (const { ids } of parts)
+    for (const id of ids) {
       if (seen.has(id)) shared.add(id);
       seen.add(id);
     }
@@ -130,7 +149,9 @@ const flatten = (
 ): Part => {
   const enter = (loaded: LoadedSls): Frame => {
     const part = parts.get(loaded) as Part;
-    for (const [id, body] of part.states) if (shared.has(id)) part.claims.set(id, body);
+    if (shared.size > 0)
+      for (const [at, id] of part.ids.entries())
+        if (shared.has(id)) part.claims.set(id, part.bodies[at] ?? null);
     return { loaded, part, next: 0 };
   };
   const stack: Frame[] = [enter(root)];
@@ -162,21 +183,24 @@ const mergeIn = (target: Part, part: Part, problems: Problem[]): void => {
   target.included.push(part);
 };
 
-const assemble = (whole: Part): High => {
+const assemble = (whole: Part): { readonly high: High; readonly unique: boolean } => {
   const high: High = new Map();
   const extend: Data[] = [];
   let exclude: Data[] | undefined;
+  let states = 0;
   // Own states come first, then those of the includes in their order.
   const open = [whole];
   for (let part = open.pop(); part; part = open.pop()) {
-    for (const [id, body] of part.states) high.set(id, body);
+    for (const [at, id] of part.ids.entries()) high.set(id, part.bodies[at] ?? null);
+    states += part.ids.length;
     for (const extension of part.extend) extend.push(extension);
     if (part.exclude) exclude = [...(exclude ?? []), ...part.exclude];
     for (const inner of part.included.toReversed()) open.push(inner);
   }
+  const unique = high.size === states;
   if (extend.length > 0) high.set('__extend__', withoutDuplicates(extend));
   if (exclude) high.set('__exclude__', exclude);
-  return high;
+  return { high, unique };
 };
 
 const ownPart = (loaded: LoadedSls, reading: Reading): Part => {
@@ -188,8 +212,10 @@ const ownPart = (loaded: LoadedSls, reading: Reading): Part => {
   if (data.has('exclude')) takeExclude(data, loaded, part);
   const included = loaded.includeProblems.length === 0;
   for (const [id, body] of data)
-    if (id !== 'extend' && id !== 'exclude' && !(included && id === 'include'))
-      part.states.set(id, declare(id, body, data, loaded, part, reading));
+    if (id !== 'extend' && id !== 'exclude' && !(included && id === 'include')) {
+      part.ids.push(id);
+      part.bodies.push(declare(id, body, data, loaded, part, reading));
+    }
   return part;
 };
 
