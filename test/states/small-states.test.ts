@@ -11,6 +11,38 @@ afterEach(() => host.remove());
 
 const cases: StateCase[] = [
   {
+    title: 'logrotate.set changes one setting',
+    fun: 'logrotate.set',
+    before: { conf: '# see man\nweekly\n  rotate 4\ncreate\n' },
+    name: 'rotate less',
+    args: [{ key: 'rotate', value: '2', conf_file: 'ROOT/conf' }],
+    changes: { old: 4, new: 2 },
+    comment: "Set command 'rotate' value: 2",
+    after: { conf: '# see man\nweekly\nrotate 2\ncreate\n' },
+  },
+  {
+    title: 'logrotate.set changes one setting of a block, and nothing else in it',
+    fun: 'logrotate.set',
+    before: {
+      conf: '/var/log/wtmp /var/log/btmp {\n    # all of them\n    rotate 4\n    postrotate\n        rotate 4\n    endscript\n}\n',
+    },
+    name: 'rotate less',
+    args: [{ key: '/var/log/btmp', value: 'rotate', setting: 2, conf_file: 'ROOT/conf' }],
+    changes: { old: 4, new: 2 },
+    after: {
+      conf: '/var/log/wtmp /var/log/btmp {\n    # all of them\n    rotate 2\n    postrotate\n        rotate 4\n    endscript\n}\n',
+    },
+  },
+  {
+    title: 'logrotate.set adds a setting without a value, and a block',
+    fun: 'logrotate.set',
+    before: { conf: 'weekly\n' },
+    name: 'a new block',
+    args: [{ key: '/var/log/new', value: 'missingok', setting: true, conf_file: 'ROOT/conf' }],
+    changes: { old: false, new: true },
+    after: { conf: 'weekly\n/var/log/new {\n    missingok\n}\n' },
+  },
+  {
     title: 'ini.options_present changes values and keeps comments',
     fun: 'ini.options_present',
     before: { f: '; head\ntop=1\n[main]\n# port\nport = 80\n\n[other]\nx = 1\n' },

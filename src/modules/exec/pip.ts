@@ -115,6 +115,9 @@ type InstallOptions = Where & {
   target?: string | null;
   timeout?: number | null;
   proxy?: string | null;
+  no_binary?: Plain;
+  only_binary?: Plain;
+  exists_action?: string | null;
   extra_args?: Plain;
 };
 
@@ -136,6 +139,9 @@ type InstallOptions = Where & {
  * @param extra_index_url a further index
  * @param no_index true: no index, only `find_links`
  * @param find_links where to look besides
+ * @param no_binary packages to build from source, or `:all:`
+ * @param only_binary packages to take as wheels only, or `:all:`
+ * @param exists_action pip's answer when a path is there: s, i, w, b
  * @param extra_args further options for pip
  * @example tsalt-ssh '*' pip.install 'flask>=2' bin_env=/srv/app/venv
  */
@@ -171,6 +177,9 @@ export const install = async (
       ...value('--target', options.target),
       ...value('--timeout', options.timeout),
       ...value('--proxy', options.proxy),
+      ...value('--no-binary', toList(options.no_binary).join(',')),
+      ...value('--only-binary', toList(options.only_binary).join(',')),
+      ...value('--exists-action', options.exists_action),
       ...toList(options.extra_args),
       ...what,
     ],

@@ -1,0 +1,54 @@
+/** The configuration of logrotate, line by line. */
+import { __opts__, type StateReturn } from '../api.ts';
+import { messageOf, salt } from '../lib/call.ts';
+import type { Setting } from '../lib/logrotate-file.ts';
+import { changed, failed, unchanged, would } from '../lib/returns.ts';
+
+export const __func_alias__ = { set_: 'set' };
+
+const number = (value: Setting): Setting =>
+  typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+
+/**
+ * A setting of logrotate, or of one of its blocks, has this value. Other lines stay as they are.
+ *
+ * @param name any name
+ * @param key a setting such as `rotate`, or the file a block is for
+ * @param value its value, or a setting of that block
+ * @param setting the value of that block's setting
+ * @param conf_file the main file
+ * @example
+ * keep two of wtmp:
+ *   logrotate.set:
+ *     - key: /var/log/wtmp
+ *     - value: rotate
+ *     - setting: 2
+ */
+export const set_ = async (
+  name: string,
+  {
+    key,
+    value,
+    setting = null,
+    conf_file = '/etc/logrotate.conf',
+  }: { key: string; value: Setting; setting?: Setting | null; conf_file?: string },
+): Promise<StateReturn> => {
+  const inBlock = setting !== null;
+  const wanted = number(inBlock ? setting : value);
+  const what = inBlock ? `Block '${key}' command '${value}'` : `Command '${key}'`;
+  const set = inBlock ? `block '${key}' command '${value}'` : `command '${key}'`;
+  try {
+    const current: Setting = await salt('logrotate.get')(key, inBlock ? String(value) : null, {
+      conf_file,
+    });
+    if (current === wanted) return unchanged(name, `${what} already has value: ${wanted}`);
+    const changes = { old: current, new: wanted };
+    if (__opts__.test) return would(name, `${what} will be set to value: ${wanted}`, changes);
+    await salt('logrotate.set')(key, inBlock ? value : wanted, inBlock ? wanted : null, {
+      conf_file,
+    });
+    return changed(name, `Set ${set} value: ${wanted}`, changes);
+  } catch (error) {
+    return failed(name, `Unable to set ${set} value: ${wanted} (${messageOf(error)})`);
+  }
+};

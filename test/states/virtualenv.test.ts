@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { strToU8, zipSync } from 'fflate';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeHost, type TestHost } from './runner.ts';
+
+const usable = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
+const missing = usable ? '' : ' (needs python3-venv)';
+
+/** A wheel with one empty module: pip needs no network for it. */
+const wheel = (version: string): Uint8Array =>
+  zipSync({
+    'tsalt_tiny.py': strToU8(''),
+    [`tsalt_tiny-${version}.dist-info/METADATA`]: strToU8(
+      `Metadata-Version: 2.1\nName: tsalt-tiny\nVersion: ${version}\n`,
+    ),
+    [`tsalt_tiny-${version}.dist-info/WHEEL`]: strToU8(
+      'Wheel-Version: 1.0\nGenerator: tsalt\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    ),
+    [`tsalt_tiny-${version}.dist-info/RECORD`]: strToU8(''),
+  });
+
+describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, () => {
+  let host: TestHost;
+  beforeEach(() => {
+    host = makeHost({ salt: { 'config.option': async () => null } });
+  });
+  afterEach(() => host.remove());
+
+  test('is made once, filled from requirements, and cleared when asked', async () => {
+    const venv = join(host.root, 'venv');
+    const wheels = ['1.0', '2.0'].map(version => {
+      const path = join(host.root, `tsalt_tiny-${version}-py3-none-any.whl`);
+      writeFileSync(path, wheel(version));
+      return path;
+    });
+    host.control.set('requirements.txt', `${wheels[0]}\n`);
+    const args = { venv_bin: 'venv', requirements: 'salt://requirements.txt' };
+    const run = (more = {}) => host.state('virtualenv_mod.managed', venv, { ...args, ...more });
+
+    expect(await host.test('virtualenv_mod.managed', venv, args)).toMatchObject({
+      result: null,
+      comment: `Virtualenv ${venv} is set to be created`,
+    });
+    const made = await run();
+    expect(made, String(made.comment)).toMatchObject({
+      result: true,
+      comment: 'Created new virtualenv',
+      changes: { new: expect.stringMatching(/^Python 3/), packages: { old: '' } },
+    });
+    expect(readFileSync(join(venv, 'pyvenv.cfg'), 'utf8')).toContain('home = ');
+    const version = (): string =>
+      spawnSync(join(venv, 'bin/pip'), ['show', 'tsalt-tiny'], { encoding: 'utf8' }).stdout;
+    expect(version()).toContain('Version: 1.0');
+    expect(await run()).toMatchObject({ result: true, changes: {}, comment: 'virtualenv exists' });
+
+    host.control.set('requirements.txt', `${wheels[1]}\n`);
+    expect((await run()).changes).toMatchObject({ packages: { new: [expect.any(String)] } });
+    expect(version()).toContain('Version: 2.0');
+
+    expect(await run({ clear: true, requirements: null })).toMatchObject({
+      result: true,
+      comment: 'Cleared existing virtualenv',
+      changes: { cleared_packages: [expect.stringContaining('tsalt-tiny')] },
+    });
+    expect(version()).toBe('');
+  }, 180_000);
+
+  test('what cannot be is said', async () => {
+    const venv = join(host.root, 'venv');
+    const run = (args: object) => host.state('virtualenv_mod.managed', venv, args);
+    expect(await run({ requirements: 'salt://nowhere' })).toMatchObject({
+      result: false,
+      comment: "pip requirements file 'salt://nowhere' not found",
+    });
+    expect(await run({ venv_bin: 'venv', never_download: true })).toMatchObject({
+      result: false,
+      comment: "'never_download' is only for virtualenv",
+    });
+  });
+});
