@@ -17,11 +17,9 @@ export const renderGpg = (data: Data, { request }: Stage): Promise<Data> =>
 /** The same for data of any origin; `file` is named where a message cannot be decrypted. */
 export const decryptGpg = (data: Data, opts: Dict, file: string): Promise<Data> => {
   const home = opts.get('gpg_keydir');
-  const known = new Map<string, Promise<string>>();
   const decrypt = (block: string): Promise<string> => {
     const message = block.replaceAll('\\n', '\n').replace(/^[ \t]+/gm, '');
-    const found = known.get(message) ?? run(message, typeof home === 'string' ? home : undefined);
-    known.set(message, found);
+    const found = decryptOnce(message, typeof home === 'string' ? home : undefined);
     if (opts.get('gpg_decrypt_must_succeed') === false) return found.catch(() => block);
     return found.catch(error => {
       throw new TsaltError('gpg-failed', `gpg: ${(error as Error).message}`, {
@@ -33,6 +31,22 @@ export const decryptGpg = (data: Data, opts: Dict, file: string): Promise<Data> 
   };
   return decryptAll(data, marked, decrypt);
 };
+
+const mostKept = 10_000;
+
+/** One gpg for a message, however many hosts share it, as long as this process lives. */
+const decryptOnce = (message: string, home: string | undefined): Promise<string> => {
+  const key = `${home ?? ''}\0${message}`;
+  const known = decrypted.get(key);
+  if (known) return known;
+  if (decrypted.size >= mostKept) decrypted.clear();
+  const found = run(message, home);
+  decrypted.set(key, found);
+  found.catch(() => decrypted.delete(key));
+  return found;
+};
+
+const decrypted = new Map<string, Promise<string>>();
 
 const run = (message: string, home: string | undefined): Promise<string> =>
   new Promise((resolve, reject) => {

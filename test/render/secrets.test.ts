@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { armor, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { site } from './site.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-keys-'));
@@ -62,8 +62,27 @@ const hasGpg = (() => {
   }
 })();
 
+/** Puts a program into PATH that counts how often the real one is started. */
+const countStarts = (program: string): (() => number) => {
+  const bin = mkdtempSync(join(folder, 'bin-'));
+  const log = join(bin, 'log');
+  const real = execFileSync('/bin/sh', ['-c', `command -v ${program}`], { encoding: 'utf8' });
+  writeFileSync(
+    join(bin, program),
+    `#!/bin/sh\necho started >> '${log}'\nexec '${real.trim()}' "$@"\n`,
+    { mode: 0o755 },
+  );
+  writeFileSync(log, '');
+  const path = process.env.PATH;
+  process.env.PATH = `${bin}:${path}`;
+  onTestFinished(() => {
+    process.env.PATH = path;
+  });
+  return () => readFileSync(log, 'utf8').split('\n').length - 1;
+};
+
 test.skipIf(!hasGpg)(
-  'gpg (needs gpg) decrypts marked values with the keys of gpg_keydir',
+  'gpg (needs gpg) decrypts marked values with the keys of gpg_keydir, each message once',
   async () => {
     const home = mkdtempSync(join(folder, 'gpg-'));
     const gpg = (args: string[], input = ''): string =>
@@ -88,10 +107,14 @@ test.skipIf(!hasGpg)(
       's3cret',
     );
     const { data, failure } = site({ opts: { gpg_keydir: home } });
-    expect(await data(`#!yaml|gpg\na: |\n${block(secret)}\nb: [1]\n`)).toEqual({
-      a: 's3cret',
-      b: [1],
-    });
+    const starts = countStarts('gpg');
+    const hosts = ['web1', 'web2', 'web3'].map(id =>
+      data(`#!yaml|gpg\na: |\n${block(secret)}\nb: [${id}]\n`),
+    );
+    expect(await Promise.all(hosts)).toEqual(
+      ['web1', 'web2', 'web3'].map(id => ({ a: 's3cret', b: [id] })),
+    );
+    expect(starts()).toBe(1);
     const broken = secret.replace(/\n([A-Za-z0-9+/]{20})/, '\n$1AAAA');
     expect(await failure(`#!yaml|gpg\na: |\n${block(broken)}\n`)).toContain('gpg: ');
     execFileSync('gpgconf', ['--homedir', home, '--kill', 'all'], { stdio: 'ignore' });
