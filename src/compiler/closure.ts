@@ -18,15 +18,21 @@ const pulling: readonly string[] = [
 
 /** The chunks of an ID and all they lead to by requisites, in order: what `state.sls_id` runs. */
 export const closureOf = (chunks: readonly Dict[], id: string): Dict[] => {
+  const find = finder(chunks);
   const wanted = new Set(chunks.filter(chunk => chunk.get('__id__') === id));
   const open = [...wanted];
+  const followed = new Set<string>();
   for (let chunk = open.pop(); chunk; chunk = open.pop())
-    for (const requisite of requisitesOf(chunk))
-      for (const other of chunks)
-        if (!wanted.has(other) && isMeant(other, requisite)) {
+    for (const requisite of requisitesOf(chunk)) {
+      const text = JSON.stringify(requisite);
+      if (followed.has(text)) continue;
+      followed.add(text);
+      for (const other of find(requisite))
+        if (!wanted.has(other)) {
           wanted.add(other);
           open.push(other);
         }
+    }
   return chunks.filter(chunk => wanted.has(chunk));
 };
 
@@ -45,12 +51,32 @@ const readRequisite = (item: Data): Requisite => {
     : { state: pyStr(state), name: pyStr(name ?? null) };
 };
 
-const isMeant = (chunk: Dict, { state, name }: Requisite): boolean => {
-  const same = (key: string): boolean => {
-    const value = pyStr(chunk.get(key) ?? null);
-    return isGlob(name) ? fnmatch(value, name) : value === name;
+/** Finds the chunks a requisite means: names by index, globs by looking at all. */
+const finder = (chunks: readonly Dict[]): ((requisite: Requisite) => readonly Dict[]) => {
+  const indexes = new Map(
+    ['__id__', 'name', '__sls__'].map(key => [key, indexBy(chunks, key)] as const),
+  );
+  return ({ state, name }) => {
+    const called = (key: string): readonly Dict[] =>
+      isGlob(name)
+        ? chunks.filter(chunk => fnmatch(textOf(chunk, key), name))
+        : (indexes.get(key)?.get(name) ?? []);
+    if (state === 'sls') return called('__sls__');
+    const isState = (chunk: Dict): boolean =>
+      state === undefined || state === 'id' || chunk.get('state') === state;
+    return [...called('__id__'), ...called('name')].filter(isState);
   };
-  if (state === 'sls') return same('__sls__');
-  if (state !== undefined && state !== 'id' && chunk.get('state') !== state) return false;
-  return same('__id__') || same('name');
 };
+
+const indexBy = (chunks: readonly Dict[], key: string): Map<string, Dict[]> => {
+  const index = new Map<string, Dict[]>();
+  for (const chunk of chunks) {
+    const text = textOf(chunk, key);
+    const same = index.get(text);
+    if (same) same.push(chunk);
+    else index.set(text, [chunk]);
+  }
+  return index;
+};
+
+const textOf = (chunk: Dict, key: string): string => pyStr(chunk.get(key) ?? null);
