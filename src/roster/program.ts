@@ -11,6 +11,8 @@ export type Program = {
   /** The source it works for: named in messages, and its folder is the working folder. */
   readonly source: string;
   readonly stdin?: string;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Where the answer comes out: 1, or a descriptor of its own so that prints do not harm. */
   readonly answer?: 1 | 3;
 };
@@ -22,9 +24,10 @@ export type Program = {
  */
 export const runProgram = (program: Program): Promise<string> =>
   new Promise((resolve, reject) => {
-    const { file, args, source, stdin, answer = 1 } = program;
+    const { file, args, source, stdin, env, answer = 1 } = program;
     const child = spawn(file, [...args], {
       cwd: dirname(source),
+      ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
       timeout: timeLimit,
       killSignal: 'SIGKILL',

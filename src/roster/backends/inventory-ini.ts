@@ -1,14 +1,14 @@
-import type { Data } from '../../data/value.ts';
+import { type Data, Float } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { expandRange, Inventory } from './inventory.ts';
+import { loadYaml } from '../../yaml/load.ts';
+import { addMember, Inventory } from './inventory.ts';
 
 /**
  * An Ansible inventory in INI form.
  *
  * @throws TsaltError `roster-ini` with the line
  */
-export const parseIni = (text: string, file: string): Inventory => {
-  const inventory = new Inventory();
+export const parseIni = (text: string, file: string, inventory = new Inventory()): Inventory => {
   let group = 'ungrouped';
   let kind = 'hosts';
   for (const [index, raw] of text.split('\n').entries()) {
@@ -34,10 +34,7 @@ export const parseIni = (text: string, file: string): Inventory => {
     } else {
       const [pattern = '', ...rest] = fields(line);
       const vars = rest.map(field => pair(field, at));
-      for (const host of expandRange(pattern)) {
-        inventory.group(group).hosts.add(host);
-        inventory.addHost(host, vars, at);
-      }
+      addMember(inventory, inventory.group(group), pattern, vars, at);
     }
   }
   return inventory;
@@ -70,8 +67,20 @@ const pair = (field: string, at: { file: string; line: number }): readonly [stri
 const unquote = (text: string): string =>
   text.replace(/"([^"]*)"|'([^']*)'/g, (_, double, single) => double ?? single);
 
+/** A Python literal where the text is one, as Ansible takes it: `True` is true, `true` is text. */
 const typed = (text: string): Data => {
   if (/^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
-  if (/^true$/i.test(text)) return true;
-  return /^false$/i.test(text) ? false : text;
+  if (/^-?(\d{1,15}\.\d*|\.\d+)$/.test(text)) return new Float(Number(text));
+  if (/^(True|False)$/.test(text)) return text === 'True';
+  if (text === 'None') return null;
+  return /^(\[.*\]|\{.*\})$/s.test(text) && !text.startsWith('{{') ? literal(text) : text;
+};
+
+/** Lists and dictionaries as Python writes them, which is YAML as well in most cases. */
+const literal = (text: string): Data => {
+  try {
+    return loadYaml(text.replace(/\bNone\b/g, 'null'));
+  } catch {
+    return text;
+  }
 };

@@ -9,7 +9,12 @@ export class Inventory {
   group(name: string): Group {
     const known = this.groups.get(name);
     if (known) return known;
-    const group: Group = { hosts: new Set(), children: new Set(), vars: new Map() };
+    const group: Group = {
+      hosts: new Set(),
+      children: new Set(),
+      vars: new Map(),
+      fileVars: new Map(),
+    };
     this.groups.set(name, group);
     return group;
   }
@@ -37,12 +42,25 @@ export class Inventory {
     const vars: Dict = new Map();
     const groups = [...this.groups.keys()]
       .filter(name => name === 'all' || this.members(name).has(host))
-      .map(name => ({ name, depth: this.#depth(name) }))
-      .sort((left, right) => left.depth - right.depth || (left.name < right.name ? -1 : 1));
-    for (const { name } of groups)
-      for (const [key, value] of this.groups.get(name)?.vars ?? []) vars.set(key, value);
+      .map(name => ({ name, depth: this.#depth(name), priority: this.#priority(name) }))
+      .sort(
+        (left, right) =>
+          left.depth - right.depth ||
+          left.priority - right.priority ||
+          (left.name < right.name ? -1 : 1),
+      );
+    for (const part of ['vars', 'fileVars'] as const)
+      for (const { name } of groups)
+        for (const [key, value] of this.groups.get(name)?.[part] ?? []) vars.set(key, value);
     for (const [key, value] of this.hosts.get(host)?.vars ?? []) vars.set(key, value);
+    vars.delete('ansible_group_priority');
     return vars;
+  }
+
+  /** `ansible_group_priority`: which of groups of one depth wins. */
+  #priority(name: string): number {
+    const given = Number(this.groups.get(name)?.vars.get('ansible_group_priority') ?? 1);
+    return Number.isFinite(given) ? given : 1;
   }
 
   #depth(name: string, seen: readonly string[] = []): number {
@@ -58,6 +76,8 @@ export type Group = {
   readonly hosts: Set<string>;
   readonly children: Set<string>;
   readonly vars: Dict;
+  /** Of `group_vars`: all of them come after what any inventory itself says of a group. */
+  readonly fileVars: Dict;
 };
 
 /** `web[01:03].x` and `db-[a:c]` as the names they stand for. */
@@ -115,16 +135,19 @@ export const readGroup = (
   }
 };
 
-const addMember = (
+/** A member as inventories name it: a range stands for many, and a port may follow. */
+export const addMember = (
   inventory: Inventory,
   group: Group,
   pattern: string,
-  vars: Dict,
+  vars: Iterable<readonly [unknown, Data]>,
   at: Place,
 ): void => {
-  for (const host of expandRange(pattern)) {
+  const [, names = pattern, port] = /^((?:[^:[\]]|\[[^\]]*\])+):(\d{1,5})$/.exec(pattern) ?? [];
+  const ported: [unknown, Data][] = port === undefined ? [] : [['ansible_port', Number(port)]];
+  for (const host of expandRange(names)) {
     group.hosts.add(host);
-    inventory.addHost(host, vars, at);
+    inventory.addHost(host, [...ported, ...vars], at);
   }
 };
 

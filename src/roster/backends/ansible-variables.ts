@@ -1,0 +1,38 @@
+import type { Data, Dict } from '../../data/value.ts';
+import { type Place, TsaltError } from '../../protocol/error.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const deepest = 10;
+
+/**
+ * Replaces `{{ name }}` and `{{ lookup('env', 'NAME') }}`, the two that connection settings of
+ * inventories use, with an optional `default('…')`.
+ * @throws TsaltError `roster-template` for other templates: Ansible alone could answer them
+ */
+export const expand = (value: Data, vars: Dict, env: Env, at: Place, depth = 0): Data => {
+  if (typeof value !== 'string' || !/\{[{%]/.test(value)) return value;
+  const read = (expression: string): Data => {
+    const [, name = '', variable, given] =
+      /^\s*(?:([A-Za-z_]\w*)|lookup\(\s*['"](?:ansible\.builtin\.)?env['"]\s*,\s*['"](\w+)['"]\s*\))(?:\s*\|\s*default\(\s*['"]([^'"]*)['"]\s*(?:,\s*(?:true|True)\s*)?\))?\s*$/.exec(
+        expression,
+      ) ?? [];
+    const found = variable === undefined ? vars.get(name) : env[variable];
+    const answer = found === undefined || found === '' ? (given ?? found) : found;
+    if (answer === undefined || depth > deepest) throw unanswered(value, at);
+    return expand(answer, vars, env, at, depth + 1);
+  };
+  const whole = /^\{\{([^{}]*)\}\}$/.exec(value.trim());
+  if (whole) return read(whole[1] ?? '');
+  const text = value.replace(/\{\{([^{}]*)\}\}/g, (_, expression: string) =>
+    String(read(expression)),
+  );
+  if (/\{[{%]/.test(text)) throw unanswered(value, at);
+  return text;
+};
+
+const unanswered = (value: string, at: Place): TsaltError =>
+  new TsaltError('roster-template', `The inventory's template '${value}' cannot be answered.`, {
+    at,
+    hint: "Connection settings may use {{ variable }} of the host and {{ lookup('env', 'NAME') }}, each with | default('…').",
+  });

@@ -1,0 +1,144 @@
+import type { Stats } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { placeOf } from '../../data/read.ts';
+import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { loadYaml } from '../../yaml/load.ts';
+import { parseJson } from '../json.ts';
+import { runProgram } from '../program.ts';
+import { readRoster } from './flat.ts';
+import { Inventory, readGroup } from './inventory.ts';
+import { parseIni } from './inventory-ini.ts';
+
+/**
+ * Reads an inventory: INI, YAML, JSON, a program, the configuration of an inventory plugin (by
+ * way of `ansible-inventory`), or a folder of these; with `group_vars` and `host_vars` beside it.
+ */
+export const readInventory = async (source: string): Promise<Inventory> => {
+  const inventory = new Inventory();
+  inventory.group('all');
+  const found = await stat(source).catch(() => undefined);
+  await read(inventory, source, found);
+  await readVarFiles(inventory, found?.isDirectory() ? source : dirname(source));
+  return inventory;
+};
+
+const read = async (
+  inventory: Inventory,
+  source: string,
+  found: Stats | undefined,
+): Promise<void> => {
+  if (found?.isDirectory()) await readFolder(inventory, source);
+  else if (found?.isFile() && (found.mode & 0o111) !== 0) await readProgram(inventory, source);
+  else await readText(inventory, source);
+};
+
+/** Names that Ansible passes over in a folder of inventories. */
+const ignored = /^\.|~$|\.(pyc|pyo|swp|bak|rpm|md|txt|rst|orig|ini|cfg|retry)$|^(group|host)_vars$/;
+
+const readFolder = async (inventory: Inventory, folder: string): Promise<void> => {
+  for (const name of (await readdir(folder)).sort()) {
+    const path = join(folder, name);
+    if (!ignored.test(name)) await read(inventory, path, await stat(path).catch(() => undefined));
+  }
+};
+
+/** A program that has no `_meta` is asked for each host alone. */
+const readProgram = async (inventory: Inventory, file: string): Promise<void> => {
+  const ask = async (...args: string[]): Promise<Data> =>
+    parseJson(await runProgram({ file, args, source: file }), file);
+  const data = await ask('--list');
+  fromData(inventory, data, file);
+  if (isDict(data) && data.has('_meta')) return;
+  const own = new Inventory();
+  fromData(own, data, file);
+  for (const name of own.hosts.keys()) {
+    const vars = await ask('--host', name);
+    if (isDict(vars)) inventory.addHost(name, vars, { file });
+  }
+};
+
+const readText = async (inventory: Inventory, file: string): Promise<void> => {
+  const text = await readRoster(file);
+  if (/\.json$/.test(file)) fromData(inventory, parseJson(text, file), file);
+  else if (!looksLikeYaml(text, file)) parseIni(text, file, inventory);
+  else {
+    const data = loadYaml(withoutTags(text), { file });
+    if (isDict(data) && typeof data.get('plugin') === 'string') {
+      const answer = await fromPlugin(file, String(data.get('plugin')));
+      fromData(inventory, parseJson(answer, file), file);
+    } else fromData(inventory, data, file);
+  }
+};
+
+const fromPlugin = async (file: string, plugin: string): Promise<string> => {
+  try {
+    const args = ['-i', file, '--list'];
+    // What cannot be read would be a warning only, and no hosts.
+    const env = { ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED: 'true' };
+    return await runProgram({ file: 'ansible-inventory', args, source: file, env });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TsaltError(
+      'roster-program',
+      `The inventory plugin '${plugin}' cannot be asked: ${reason}`,
+      { at: { file }, hint: 'Its configuration is read by ansible-inventory, which must be here.' },
+    );
+  }
+};
+
+/** Ansible's own tags on texts, replaced so that lines and columns stay where they are. */
+const withoutTags = (text: string): string =>
+  text.replace(/(^|[\s[{,:])!(?:vault|vault-encrypted|unsafe)(?=\s)/gm, tag =>
+    tag.replace(/!\S+/, name => '!!str'.padEnd(name.length)),
+  );
+
+const looksLikeYaml = (text: string, file: string): boolean => {
+  const first = text.split('\n').find(line => /^\s*[^\s#;]/.test(line)) ?? '';
+  return !first.startsWith('[') && (/\.ya?ml$/.test(file) || /^(---|[\w-]+:\s*$)/.test(first));
+};
+
+const fromData = (inventory: Inventory, data: Data, file: string): void => {
+  if (!isDict(data))
+    throw new TsaltError('roster-shape', 'The inventory must be a mapping of groups.', {
+      at: { file, line: 1 },
+    });
+  const place = (node: object, key: unknown) => placeOf(file, node, key);
+  for (const [name, group] of data)
+    if (name !== '_meta') readGroup(inventory, String(name), group, place);
+  const meta = data.get('_meta') ?? null;
+  const hostvars = isDict(meta) ? (meta.get('hostvars') ?? null) : null;
+  if (isDict(hostvars))
+    for (const [host, vars] of hostvars)
+      inventory.addHost(String(host), isDict(vars) ? vars : [], { file });
+};
+
+/** `group_vars/NAME(.yml)`, `host_vars/NAME(.yml)` and folders of that name. */
+const readVarFiles = async (inventory: Inventory, dir: string): Promise<void> => {
+  for (const name of inventory.groups.keys())
+    for (const vars of await varsIn(join(dir, 'group_vars'), name))
+      for (const [key, value] of vars) inventory.group(name).fileVars.set(key, value);
+  for (const [name, { at }] of inventory.hosts)
+    for (const vars of await varsIn(join(dir, 'host_vars'), name))
+      inventory.addHost(name, vars, at);
+};
+
+const varsIn = async (dir: string, name: string): Promise<Dict[]> => {
+  if (name.includes('/')) return [];
+  const files: string[] = [];
+  for (const path of [name, `${name}.yml`, `${name}.yaml`, `${name}.json`].map(n => join(dir, n))) {
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile()) files.push(path);
+    if (found?.isDirectory())
+      files.push(...(await readdir(path)).sort().map(child => join(path, child)));
+  }
+  const loaded = await Promise.all(
+    files.map(async file => {
+      const text = await readRoster(file);
+      // A vault is a secret of Ansible's that we have no key for.
+      return text.startsWith('$ANSIBLE_VAULT') ? null : loadYaml(withoutTags(text), { file });
+    }),
+  );
+  return loaded.filter(isDict);
+};
