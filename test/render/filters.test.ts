@@ -47,6 +47,14 @@ test.each([
   ["pillar.d | append_dict_key_value: 'a:b', 7", '{"a": {"b": [5, 6, 7]}}'],
   ["pillar.d | extend_dict_key_value: 'a:b', pillar.m", '{"a": {"b": [5, 6, 3, 4]}}'],
   ["pillar.d | update_dict_key_value: 'a', pillar.d", '{"a": {"b": [5, 6], "a": {"b": [5, 6]}}}'],
+  ["pillar.d | json_query: 'a.b[0]'", '5'],
+  ["pillar.d | json_query: 'a.{x: b[1], n: length(b)}'", '{"x": 6, "n": 2}'],
+  ["'10.0.0.5/24' | ipaddr: options: 'private'", '10.0.0.5/24'],
+  ["'10.0.0.5/30' | network_hosts: version: 4", '["10.0.0.5", "10.0.0.6"]'],
+  ["'fe80::1' | ip_host", 'fe80::1/128'],
+  ['pillar.d | xml', '<?xml version="1.0" ?>\n<a>\n <b>5</b>\n <b>6</b>\n</a>\n'],
+  ["'a,b,c,d' | split: ',' | random_shuffle: seed: 'web1'", '["d", "c", "a", "b"]'],
+  ["'web1' | check_whitelist_blacklist: blacklist: 'web.'", 'false'],
   ["'a: [1]' | load_yaml", '{"a": [1]}'],
   ["'a\nb' | indent: 2", 'a\n  b'],
 ])('{{ %s }} is %j', async (expression, expected) => {
@@ -54,6 +62,12 @@ test.each([
     pillar: { n: [1, 2, 3], m: [3, 4], deep: [1, [2, [3]]], d: { a: { b: [5, 6] } } },
   });
   expect(await text(`{{ ${expression} }}`)).toBe(expected);
+});
+
+test('a filter that changes a dictionary changes a copy of the pillar', async () => {
+  const { text } = site({ pillar: { d: { a: 1 } } });
+  const template = "{{ pillar.d | set_dict_key_value: 'b', 2 }} {{ pillar.d }}";
+  expect(await text(template)).toBe('{"a": 1, "b": 2} {"a": 1}');
 });
 
 test('a regular expression that would run for ever is stopped', async () => {

@@ -14,7 +14,8 @@ import { ipKinds } from './ip-kind.ts';
 
 type Version = 4 | 6;
 
-const mostHosts = 1n << 20n;
+/** A list of more hosts than this is a mistake, or worse. */
+const mostHosts = 1 << 20;
 
 /** Salt's filters on addresses and networks. */
 export const networkFilters: FilterTable = {
@@ -36,7 +37,7 @@ export const networkFilters: FilterTable = {
   ip_host: networkFilter(address =>
     ipText({ ...address, prefix: address.prefix ?? widthOf(address.version) }),
   ),
-  network_hosts: networkFilter(address => hostsOf(address)),
+  network_hosts: networkFilter((address, most) => hostsOf(address, most)),
   network_size: networkFilter(address => wholeNumber(sizeOf(networkOf(address)))),
   filter_by_networks: { params: ['networks'], run: filterByNetworks },
   ipwrap: {
@@ -84,15 +85,19 @@ const pickAny = (value: Data, options: Data | undefined): Data => {
 };
 
 /** A filter on each address of a list, or on one; nothing where there is none. */
-function networkFilter(make: (address: IpAddress) => Data): FilterTable[string] {
+function networkFilter(make: (address: IpAddress, most: number) => Data): FilterTable[string] {
   return {
     params: ['options?', 'version?'],
     run: (value, options, version) => {
       const found =
         version === 4 || version === 6 ? pickAll(value, version, options) : pickAny(value, options);
+      let count = 0;
       const addresses = (Array.isArray(found) ? found : [found]).flatMap(item => {
         const address = typeof item === 'string' ? parseIp(item) : undefined;
-        return address ? [make(address)] : [];
+        if (!address) return [];
+        const made = make(address, mostHosts - count);
+        count += Array.isArray(made) ? made.length : 1;
+        return [made];
       });
       if (addresses.length === 0) return null;
       return Array.isArray(value) ? addresses : (addresses[0] ?? null);
@@ -101,10 +106,10 @@ function networkFilter(make: (address: IpAddress) => Data): FilterTable[string] 
 }
 
 /** Addresses for hosts: without those of the network itself, where it has more than two. */
-const hostsOf = (address: IpAddress): Data => {
+const hostsOf = (address: IpAddress, most: number): Data => {
   const { version, value, prefix } = networkOf(address);
   const size = sizeOf({ version, value, prefix });
-  if (size > mostHosts)
+  if (size > BigInt(most))
     throw new TypeError(`${ipText({ version, value, prefix })} has too many hosts for a list`);
   const first = size > 2n ? 1n : 0n;
   const end = size > 2n && version === 4 ? size - 1n : size;

@@ -66,11 +66,45 @@ export const callFunction = (name: string, args: readonly Argument[]): Data => {
 export const isNumber = (value: Data): value is number | bigint | Float =>
   typeOf(value) === 'number';
 
-export const isEqual = (left: Data, right: Data): boolean => {
+/** Lists that hold one list twice, which holds one twice …, are longer than they look. */
+const mostNodes = 5_000_000;
+const longestText = 64_000_000;
+
+export const isEqual = (left: Data, right: Data): boolean => same(left, right, { left: mostNodes });
+
+const same = (left: Data, right: Data, budget: { left: number }): boolean => {
+  budget.left -= 1;
+  if (budget.left < 0) throw tooLarge();
+  if (left === right) return true;
   if (isNumber(left) && isNumber(right)) return order(left, right) === 0;
-  if (Array.isArray(left) || isDict(left))
-    return dumpJson(left, { sortKeys: true }) === dumpJson(right, { sortKeys: true });
-  return left === right;
+  if (Array.isArray(left) && Array.isArray(right))
+    return (
+      left.length === right.length &&
+      left.every((item, index) => same(item, right[index] ?? null, budget))
+    );
+  return (
+    isDict(left) &&
+    isDict(right) &&
+    left.size === right.size &&
+    [...left].every(([key, item]) => {
+      const other = right.get(key);
+      return other !== undefined && same(item, other, budget);
+    })
+  );
+};
+
+const tooLarge = (): TypeError => new TypeError('what JMESPath compares or writes is too large');
+
+const jsonText = (value: Data): string => {
+  let nodes = 0;
+  const count = (item: Data): void => {
+    nodes += 1;
+    if (nodes > mostNodes) throw tooLarge();
+    if (Array.isArray(item)) item.forEach(count);
+    else if (isDict(item)) for (const inner of item.values()) count(inner);
+  };
+  count(value);
+  return dumpJson(value, { separators: [',', ':'], ascii: true });
 };
 
 const list = ({ value }: Argument): Data[] => (Array.isArray(value) ? value : []);
@@ -156,7 +190,11 @@ const functions: Readonly<Record<string, QueryFunction>> = {
   },
   join: {
     takes: ['string', 'array-string'],
-    run: (separator, arg) => list(arg).join(text(separator)),
+    run: (separator, arg) => {
+      const length = list(arg).reduce((sum: number, item) => sum + String(item).length, 0);
+      if (length + text(separator).length * list(arg).length > longestText) throw tooLarge();
+      return list(arg).join(text(separator));
+    },
   },
   keys: { takes: ['object'], run: ({ value }) => (isDict(value) ? [...value.keys()] : null) },
   values: { takes: ['object'], run: ({ value }) => (isDict(value) ? [...value.values()] : null) },
@@ -205,8 +243,7 @@ const functions: Readonly<Record<string, QueryFunction>> = {
   to_number: { takes: ['any'], run: toNumber },
   to_string: {
     takes: ['any'],
-    run: ({ value }) =>
-      typeof value === 'string' ? value : dumpJson(value, { separators: [',', ':'], ascii: true }),
+    run: ({ value }) => (typeof value === 'string' ? value : jsonText(value)),
   },
   type: { takes: ['any'], run: ({ value }) => typeOf(value) },
 };

@@ -3,9 +3,20 @@ import { type Argument, callFunction, isEqual, isNumber } from './functions.ts';
 import { type Node, parseQuery } from './parse.ts';
 
 /** What a JMESPath query finds in data (jmespath.org); nothing found is `null`. */
-export const searchData = (data: Data, query: string): Data => evaluate(parseQuery(query), data);
+export const searchData = (data: Data, query: string): Data =>
+  evaluate(parseQuery(query), data, { left: mostItems });
 
-const evaluate = (node: Node, value: Data): Data => {
+/** How many items all projections of a query may make: each can double those of the one before. */
+const mostItems = 5_000_000;
+
+type Budget = { left: number };
+
+const spend = (budget: Budget, items: number): void => {
+  budget.left -= items;
+  if (budget.left < 0) throw new TypeError('the JMESPath query makes too many items');
+};
+
+const evaluate = (node: Node, value: Data, budget: Budget): Data => {
   switch (node.kind) {
     case 'current':
       return value;
@@ -18,63 +29,74 @@ const evaluate = (node: Node, value: Data): Data => {
     case 'literal':
       return node.value;
     case 'list':
-      return value === null ? null : node.items.map(item => evaluate(item, value));
+      return value === null ? null : node.items.map(item => evaluate(item, value, budget));
     case 'dict':
       return value === null
         ? null
-        : new Map(node.items.map(([name, item]) => [name, evaluate(item, value)]));
+        : new Map(node.items.map(([name, item]) => [name, evaluate(item, value, budget)]));
     case 'chain':
-      return evaluate(node.right, evaluate(node.left, value));
+      return evaluate(node.right, evaluate(node.left, value, budget), budget);
     case 'compare':
-      return compare(node.operator, evaluate(node.left, value), evaluate(node.right, value));
+      return compare(
+        node.operator,
+        evaluate(node.left, value, budget),
+        evaluate(node.right, value, budget),
+      );
     case 'call':
       return callFunction(
         node.name,
-        node.args.map(arg => argumentOf(arg, value)),
+        node.args.map(arg => argumentOf(arg, value, budget)),
       );
     case 'reference':
       throw new TypeError('in JMESPath `&` stands only before an argument of a function');
     default:
-      return combine(node, value);
+      return combine(node, value, budget);
   }
 };
 
-const argumentOf = (node: Node, value: Data): Argument =>
+const argumentOf = (node: Node, value: Data, budget: Budget): Argument =>
   node.kind === 'reference'
-    ? { value: null, each: item => evaluate(node.of, item) }
-    : { value: evaluate(node, value), each: undefined };
+    ? { value: null, each: item => evaluate(node.of, item, budget) }
+    : { value: evaluate(node, value, budget), each: undefined };
 
 const combine = (
   node: Exclude<Node, { kind: 'reference' | 'call' | 'compare' }>,
   value: Data,
+  budget: Budget,
 ): Data => {
   switch (node.kind) {
     case 'not':
-      return !isTrue(evaluate(node.of, value));
+      return !isTrue(evaluate(node.of, value, budget));
     case 'and': {
-      const left = evaluate(node.left, value);
-      return isTrue(left) ? evaluate(node.right, value) : left;
+      const left = evaluate(node.left, value, budget);
+      return isTrue(left) ? evaluate(node.right, value, budget) : left;
     }
     case 'or': {
-      const left = evaluate(node.left, value);
-      return isTrue(left) ? left : evaluate(node.right, value);
+      const left = evaluate(node.left, value, budget);
+      return isTrue(left) ? left : evaluate(node.right, value, budget);
     }
     case 'flatten': {
-      const list = evaluate(node.of, value);
-      return Array.isArray(list) ? list.flat(1) : null;
+      const list = evaluate(node.of, value, budget);
+      if (!Array.isArray(list)) return null;
+      spend(
+        budget,
+        list.reduce((sum: number, item) => sum + (Array.isArray(item) ? item.length : 1), 0),
+      );
+      return list.flat(1);
     }
     case 'each':
-      return project(evaluate(node.left, value), node.right);
+      return project(evaluate(node.left, value, budget), node.right, budget);
     case 'values': {
-      const dict = evaluate(node.left, value);
-      return isDict(dict) ? project([...dict.values()], node.right) : null;
+      const dict = evaluate(node.left, value, budget);
+      return isDict(dict) ? project([...dict.values()], node.right, budget) : null;
     }
     case 'filter': {
-      const list = evaluate(node.left, value);
+      const list = evaluate(node.left, value, budget);
       if (!Array.isArray(list)) return null;
       return project(
-        list.filter(item => isTrue(evaluate(node.test, item))),
+        list.filter(item => isTrue(evaluate(node.test, item, budget))),
         node.right,
+        budget,
       );
     }
     default:
@@ -82,10 +104,11 @@ const combine = (
   }
 };
 
-const project = (list: Data, item: Node): Data =>
-  Array.isArray(list)
-    ? list.map(value => evaluate(item, value)).filter(found => found !== null)
-    : null;
+const project = (list: Data, item: Node, budget: Budget): Data => {
+  if (!Array.isArray(list)) return null;
+  spend(budget, list.length);
+  return list.map(value => evaluate(item, value, budget)).filter(found => found !== null);
+};
 
 /** JMESPath's truth: zero is true. */
 const isTrue = (value: Data): boolean =>

@@ -18,13 +18,14 @@ const pattern =
 export const tokenize = (text: string): Token[] => {
   const tokens: Token[] = [];
   let at = 0;
-  while (text.slice(at).trim() !== '') {
+  for (;;) {
     pattern.lastIndex = at;
     const groups = pattern.exec(text)?.groups;
-    if (!groups) throw fault(text, at + (/\S/.exec(text.slice(at))?.index ?? 0));
+    if (!groups) break;
     tokens.push(tokenOf(groups, text, at));
     at = pattern.lastIndex;
   }
+  if (text.slice(at).trim() !== '') throw fault(text, at);
   tokens.push({ kind: 'end', value: null, at: text.length });
   return tokens;
 };

@@ -5,7 +5,8 @@ import { equal, identity } from '../values/compare.ts';
 import { itemsIn, itemsOf } from '../values/iterate.ts';
 import { textOf, typeName } from '../values/text.ts';
 import { Bytes, PySet } from '../values/things.ts';
-import { isList, isMap, isTuple, type Key, type Value } from '../values/value.ts';
+import { toData } from '../values/to-data.ts';
+import { isList, isMap, isTuple, type Key, type Value, type ValueDict } from '../values/value.ts';
 import { operations } from './define.ts';
 
 type Codec = { readonly most: number; readonly encode: (text: string) => Buffer };
@@ -46,21 +47,33 @@ const toBytes = (value: Value, encoding: Value, errors: Value): Bytes => {
 /** Texts become bytes, tuples lists: what Salt's `json_encode_…` and `json_decode_…` do. */
 const encoded = (value: Value): Value => {
   if (typeof value === 'string') return new Bytes(Buffer.from(value));
-  if (isMap(value)) return encodedDict(value);
+  if (isMap(value)) return encodedPairs(value);
   return Array.isArray(value) ? Array.from(value, encoded) : value;
 };
 
 const encodedDict = (value: Value): Value => {
   if (!isMap(value)) return raise(`'${typeName(value)}' object has no attribute 'items'`);
-  return new Map(
+  refuseTooLarge(value);
+  return encodedPairs(value);
+};
+
+const encodedPairs = (value: ValueDict): Value =>
+  new Map(
     Array.from(value, ([key, item]) => {
       if (isTuple(key)) raise("unhashable type: 'list'");
       return [encoded(key) as Key, encoded(item)] as const;
     }),
   );
+
+const encodedList = (value: Value): Value => {
+  refuseTooLarge(value);
+  return itemsOf(value).map(encoded);
 };
 
-const encodedList = (value: Value): Value => itemsOf(value).map(encoded);
+/** A list may hold itself, or another many times over. */
+const refuseTooLarge = (value: Value): void => {
+  toData(value);
+};
 
 /** What Python can hash becomes a set: texts and tuples. */
 const unique = (value: Value, run: Run): Value => {
