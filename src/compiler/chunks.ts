@@ -1,8 +1,8 @@
 import { canonical } from '../data/canonical.ts';
+import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { Float, isDict, toPlainDict } from '../data/value.ts';
 import type { LowChunk } from '../protocol/low.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import type { High } from './high.ts';
 import { isOwnKey, placeOf, problem, slsOf } from './high.ts';
 import type { Problem } from './problem.ts';

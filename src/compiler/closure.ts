@@ -1,7 +1,7 @@
+import { pyStr } from '../data/python-text.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { fnmatch, isGlob } from '../targeting/glob.ts';
-import { pyStr } from '../targeting/python-text.ts';
 
 const pulling: readonly string[] = [
   'require',

@@ -1,7 +1,7 @@
+import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { fnmatch } from '../targeting/glob.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import type { High } from './high.ts';
 import { copyOf, firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
 import { requisiteKeywords } from './keywords.ts';

@@ -1,8 +1,8 @@
 import { canonical } from '../data/canonical.ts';
 import { splitFunctionName } from '../data/function-name.ts';
+import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import type { High } from './high.ts';
 import { copyOf, emptyCopyOf, firstKey, placeOf, problem, setFile } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';

@@ -1,11 +1,11 @@
+import { pyStr } from '../data/python-text.ts';
 import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { fnmatchFilter, isGlob } from '../targeting/glob.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import { isFalsy, placeOf, problem, setFile } from './high.ts';
-import type { Problem } from './problem.ts';
+import { type Problem, renderProblem } from './problem.ts';
 
 /** Which SLS a host gets: saltenv → names or globs, in order. */
 export type Matches = ReadonlyMap<string, readonly string[]>;
@@ -117,9 +117,7 @@ const renderOne = async (session: Session, saltenv: string, sls: string): Promis
     return { problems: [problem(message, undefined)] };
   } catch (error) {
     if (!(error instanceof TsaltError)) throw error;
-    const { at, hint, excerpt } = error;
-    const message = `Rendering SLS '${saltenv}:${sls}' failed: ${error.message}`;
-    return { problems: [{ ...problem(message, at, hint), ...(excerpt ? { excerpt } : {}) }] };
+    return { problems: [renderProblem(`Rendering SLS '${saltenv}:${sls}' failed: `, error)] };
   } finally {
     session.seen.add(keyOf(saltenv, sls));
   }
@@ -217,7 +215,8 @@ const absolute = (written: string, from: Includer): string | undefined => {
   const path = from.sls.split('.');
   if (/(^|\/)init\.sls$/.test(from.file)) path.push('init');
   if (dots.length > path.length) return undefined;
-  return [...path.slice(0, -dots.length), rest].join('.');
+  // A file that includes its own folder (`.`) would otherwise get one more name each time.
+  return [...path.slice(0, -dots.length), rest].join('.').replace(/\.{2,}$/, '.');
 };
 
 const envsWith = async (session: Session, name: string): Promise<string[]> => {

@@ -1,14 +1,14 @@
 import { type MergeOptions, mergeDicts } from '../data/merge.ts';
+import { pyStr } from '../data/python-text.ts';
 import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
 import type { Subject } from '../targeting/match.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import { isFalsy, placeOf, problem, setFile } from './high.ts';
 import type { Problem } from './problem.ts';
-import { messagesOf, problemOf } from './problem.ts';
+import { messagesOf, problemOf, renderProblem } from './problem.ts';
 import { confirm } from './top.ts';
 
 export type PillarOptions = {
@@ -130,7 +130,8 @@ const topEnvs = (session: Session): readonly string[] => {
   const { envs, options } = session;
   const { pillarenv, saltenv, merge } = options;
   if (pillarenv) return isEnv(session, pillarenv) ? [pillarenv] : [];
-  const all = [...new Set(['base', ...envs])].filter(env => env !== '__env__');
+  // What `base` says of a target is the last word.
+  const all = [...envs.filter(env => env !== 'base' && env !== '__env__'), 'base'];
   return merge.strategy === 'none' ? all.filter(env => env === (saltenv || 'base')) : all;
 };
 
@@ -146,8 +147,7 @@ const pillarTop = async (session: Session): Promise<{ top: PillarTop; problems: 
     }
   } catch (error) {
     if (!(error instanceof TsaltError)) throw error;
-    const message = `Rendering Primary Top file failed, render error:\n${error.message}`;
-    problems.push({ ...problemOf(error), message });
+    problems.push(renderProblem('Rendering Primary Top file failed, render error:\n', error));
   }
   const top = mergePillarTops(session, files);
   if (top) return { top, problems };
@@ -171,8 +171,7 @@ const includedTops = async (
       else throw new TsaltError('no-sls', `There is no SLS '${sls}' in '${top.saltenv}'`);
     } catch (error) {
       if (!(error instanceof TsaltError)) throw error;
-      const message = `Rendering Top file ${sls} failed, render error:\n${error.message}`;
-      problems.push({ ...problemOf(error), message });
+      problems.push(renderProblem(`Rendering Top file ${sls} failed, render error:\n`, error));
     }
   return found;
 };

@@ -6,6 +6,8 @@ import type { Place, TsaltError } from '../protocol/error.ts';
  */
 export type Problem = {
   readonly message: string;
+  /** The same for people, where Salt's text repeats what travels beside it. */
+  readonly sentence?: string | undefined;
   readonly at?: Place | undefined;
   /** What was expected, one sentence. */
   readonly hint?: string | undefined;
@@ -23,3 +25,11 @@ export const problemOf = ({ message, at, hint, excerpt }: TsaltError): Problem =
   ...(hint === undefined ? {} : { hint }),
   ...(excerpt === undefined ? {} : { excerpt }),
 });
+
+/** A text that did not render: Salt's own words for the reason stay in the message. */
+export const renderProblem = (introduction: string, error: TsaltError): Problem => {
+  const told = { ...problemOf(error), message: introduction + error.message };
+  return error.saltText === undefined
+    ? told
+    : { ...told, message: introduction + error.saltText, sentence: told.message };
+};

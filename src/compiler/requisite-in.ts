@@ -1,6 +1,6 @@
+import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import { reconcileExtend } from './extend.ts';
 import type { High } from './high.ts';
 import { firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';

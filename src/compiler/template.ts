@@ -1,7 +1,7 @@
 import { splitFunctionName } from '../data/function-name.ts';
+import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import type { High } from './high.ts';
 import { copyOf, isFalsy, placeOf, problem, setFile } from './high.ts';
 import type { Problem } from './problem.ts';

@@ -1,3 +1,4 @@
+import { pyStr } from '../data/python-text.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
@@ -5,7 +6,6 @@ import { TsaltError } from '../protocol/error.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
 import type { Subject } from '../targeting/match.ts';
 import { matches as isMatch } from '../targeting/match.ts';
-import { pyStr } from '../targeting/python-text.ts';
 import { copyOf, isFalsy, placeOf, problem, setFile } from './high.ts';
 import type { Matches } from './load.ts';
 import type { Problem } from './problem.ts';

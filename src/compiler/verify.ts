@@ -1,6 +1,6 @@
+import { pyRepr, pyStr, pyType } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { pyRepr, pyStr, pyType } from '../targeting/python-text.ts';
 import type { High } from './high.ts';
 import { firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
 import type { Problem } from './problem.ts';

@@ -28,9 +28,8 @@ export const slsLoader = (
   envs: () => roots.envs(),
   list: async saltenv => roots.listStates(saltenv),
   render: async (saltenv, sls, extra) => {
-    const relative = sls === 'top' || sls.endsWith('.sls') ? sls.replace(/\.sls$/, '') : sls;
-    const found = slsFile(roots, relative, saltenv);
-    if (found === undefined) return undefined;
+    const found = extra?.path ?? slsFile(roots, sls, saltenv);
+    if (found === undefined || !roots.find(found, saltenv)) return undefined;
     const full = roots.find(found, saltenv)?.path ?? found;
     const base = context(saltenv);
     const text = roots.read(found, saltenv);

@@ -6,11 +6,10 @@ export const missing: unique symbol = Symbol('missing');
 
 /**
  * The value at a path such as `nginx:vhosts:0:name`: dictionaries by key, lists by index, and
- * through a list of dictionaries by the first that has the key (a number is a number there). An empty path is the data
- * itself. Keys that are numbers or booleans are found too. (salt.utils.data.traverse_dict_and_list)
+ * through a list of dictionaries by the first that has the key (a number is a number there).
+ * Keys that are numbers or booleans are found too. (salt.utils.data.traverse_dict_and_list)
  */
 export const traverse = (data: Data, path: string, delimiter = ':'): Data | typeof missing => {
-  if (path === '') return data;
   let at: Data | typeof missing = data;
   for (const part of delimiter === '' ? [path] : path.split(delimiter)) {
     at = step(at, part);

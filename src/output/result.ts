@@ -61,5 +61,5 @@ export const forPeople = (result: HostResult): HostResult => {
   };
 };
 
-const explain = ({ message, at, hint, excerpt }: Fault): string =>
-  showError(new TsaltError('compile', message, { at, hint, excerpt }));
+const explain = ({ message, sentence, at, hint, excerpt }: Fault): string =>
+  showError(new TsaltError('compile', sentence ?? message, { at, hint, excerpt }));

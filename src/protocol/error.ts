@@ -20,6 +20,8 @@ export type ErrorOptions = {
   readonly hint?: string | undefined;
   /** The lines around the fault, ready to print. */
   readonly excerpt?: string | undefined;
+  /** Salt's text for it where that is another than the sentence: what scripts get to read. */
+  readonly saltText?: string | undefined;
   readonly cause?: unknown;
 };
 
@@ -34,6 +36,7 @@ export class TsaltError extends Error {
   readonly at: Place | undefined;
   readonly hint: string | undefined;
   readonly excerpt: string | undefined;
+  readonly saltText: string | undefined;
 
   constructor(code: string, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -42,6 +45,7 @@ export class TsaltError extends Error {
     this.at = options.at;
     this.hint = options.hint;
     this.excerpt = options.excerpt;
+    this.saltText = options.saltText;
   }
 }
 

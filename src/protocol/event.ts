@@ -14,6 +14,8 @@ export type HostFailure = {
 /** One fault in what the user wrote: the text that `value` holds too, and where it is. */
 export type Fault = {
   readonly message: string;
+  /** The message for people, where it is another. */
+  readonly sentence?: string | undefined;
   readonly at?: Place | undefined;
   readonly hint?: string | undefined;
   readonly excerpt?: string | undefined;

@@ -111,7 +111,7 @@ const named = (
       `The stage '${name}' of '${pipe}' failed: ${messageOf(error)}`,
       { kind: 'render', at: { file: request.file }, cause: error },
     );
-  const { code, message, kind, at, hint, excerpt } = error;
+  const { code, message, kind, at, hint, excerpt, saltText } = error;
   if (input === request.text || excerpt === undefined || at?.file !== request.file) return error;
   const index = stages.findIndex(stage => stage.name === name);
   const note = `The stage '${name}' of '${pipe}' failed; its lines are those that '${stages[index - 1]?.name}' gave.`;
@@ -119,6 +119,7 @@ const named = (
     kind,
     at,
     excerpt,
+    saltText,
     cause: error,
     hint: hint === undefined ? note : `${hint}\n${note}`,
   });

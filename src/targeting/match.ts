@@ -1,3 +1,4 @@
+import { pyStr } from '../data/python-text.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -9,7 +10,6 @@ import { fnmatch } from './glob.ts';
 import type { Nodegroups } from './nodegroup.ts';
 import { expandNodegroup } from './nodegroup.ts';
 import { pythonMatch, pythonRegExp } from './python-regex.ts';
-import { pyStr } from './python-text.ts';
 import type { Comparison } from './subdict.ts';
 import { subdictMatch } from './subdict.ts';
 

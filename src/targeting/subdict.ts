@@ -1,8 +1,8 @@
+import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { fnmatch } from './glob.ts';
 import { pythonMatch } from './python-regex.ts';
-import { pyStr } from './python-text.ts';
 
 export type Comparison = 'glob' | 'regex' | 'exact';
 

@@ -1,6 +1,7 @@
 import { findKey } from '../data/key.ts';
 import { markOrdered } from '../data/ordered.ts';
 import { Places, setPlaces } from '../data/position.ts';
+import { pyRepr } from '../data/python-text.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
@@ -65,7 +66,7 @@ export class Constructor {
     const keys: DataKey[] = [];
     const offsets: number[] = [];
     for (const [keyNode, valueNode] of node.pairs) {
-      const key = this.#key(keyNode);
+      const key = this.#key(keyNode, node);
       const value = this.construct(valueNode);
       const twin = findKey(dict, key);
       if (twin !== undefined) throw this.#conflict(node, keyNode, key);
@@ -77,13 +78,17 @@ export class Constructor {
     return dict;
   }
 
-  #key(node: YamlNode): DataKey {
+  #key(node: YamlNode, mapping: MappingNode): DataKey {
     if (node.kind === 'scalar') return this.#scalar(node);
     throw this.#source.fault(
       'yaml-key',
       `found unacceptable key: a ${node.kind} cannot be a key`,
       node.at,
       'Invalid YAML, possible double curly-brace: an expression of a template that nobody rendered.',
+      this.#source.saltText(
+        ['while constructing a mapping', mapping.at],
+        [`found unacceptable key ${showValue(node)}`, node.at],
+      ),
     );
   }
 
@@ -152,8 +157,8 @@ export class Constructor {
     }
   }
 
-  #wrong(node: ScalarNode, kind: string): never {
-    throw this.#fault(`'${node.value.slice(0, 60)}' is no ${kind}`, node.at);
+  #wrong({ value, at }: ScalarNode, kind: string): never {
+    throw this.#source.fault('yaml-data', `'${value.slice(0, 60)}' is no ${kind}`, at);
   }
 
   #unknown(node: YamlNode): TsaltError {
@@ -163,7 +168,7 @@ export class Constructor {
   #conflict(node: MappingNode, second: YamlNode, key: DataKey): TsaltError {
     const first = node.pairs.find(
       ([other]) =>
-        other !== second && findKey(new Map([[this.#key(other), null]]), key) !== undefined,
+        other !== second && findKey(new Map([[this.#key(other, node), null]]), key) !== undefined,
     );
     const { line } = this.#source.position(first ? first[0].at : node.at);
     const again = this.#source.position(second.at).line;
@@ -172,13 +177,35 @@ export class Constructor {
       `found conflicting ID '${showKey(key)}': it is on line ${line} and again on line ${again}`,
       second.at,
       'A mapping holds each key once; rename one, or join the two.',
+      this.#source.saltText(
+        ['while constructing a mapping', node.at],
+        [`found conflicting ID '${showKey(key)}'`, second.at],
+      ),
     );
   }
 
   #fault(message: string, at: number): TsaltError {
-    return this.#source.fault('yaml-data', message, at);
+    const text = this.#source.saltText([message, at]);
+    return this.#source.fault('yaml-data', message, at, undefined, text);
   }
 }
+
+/** A node and what it holds as Python shows them. */
+const showNode = (node: YamlNode): string => {
+  const name = { scalar: 'ScalarNode', sequence: 'SequenceNode', mapping: 'MappingNode' }[
+    node.kind
+  ];
+  return `${name}(tag=${pyRepr(node.tag)}, value=${showValue(node)})`;
+};
+
+const showValue = (node: YamlNode): string => {
+  if (node.kind === 'scalar') return pyRepr(node.value);
+  const items =
+    node.kind === 'sequence'
+      ? node.items.map(showNode)
+      : node.pairs.map(([key, value]) => `(${showNode(key)}, ${showNode(value)})`);
+  return `[${items.join(', ')}]`;
+};
 
 const showKey = (key: DataKey): string => {
   if (key === null) return 'None';

@@ -77,12 +77,29 @@ export class Source {
     this.#line = 0;
   }
 
-  fault(code: string, message: string, where: Position | number, hint?: string): TsaltError {
+  /** PyYAML's text of a fault: each sentence followed by the place it means. */
+  saltText(...parts: readonly (readonly [text: string, where: Position | number])[]): string {
+    return parts
+      .map(([text, where]) => {
+        const { line, column } = typeof where === 'number' ? this.position(where) : where;
+        return `${text}\n  in "<unicode string>", line ${line}, column ${column}`;
+      })
+      .join('\n');
+  }
+
+  fault(
+    code: string,
+    message: string,
+    where: Position | number,
+    hint?: string,
+    saltText?: string,
+  ): TsaltError {
     const at = typeof where === 'number' ? this.position(where) : where;
     return new TsaltError(code, message, {
       kind: 'render',
       at: { file: this.file, ...at },
       hint,
+      saltText,
       excerpt: excerptOf(this.#written, at.line, this.firstLine),
     });
   }

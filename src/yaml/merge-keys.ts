@@ -1,5 +1,6 @@
+import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
-import { type MappingNode, type Pair, tagPrefix } from './node.ts';
+import { type MappingNode, type Pair, tagPrefix, type YamlNode } from './node.ts';
 
 /**
  * Writes out `<<` the way Salt's loader does: merged pairs come first, explicit keys win, of
@@ -18,10 +19,10 @@ export const flatten = (node: MappingNode, source: Source): void => {
     else if (value.kind === 'sequence') {
       const parts = value.items.map(item => {
         if (item.kind === 'mapping') return flattened(item, source);
-        throw refused('a mapping', item.kind, item.at, source);
+        throw refused(node, 'a mapping', item, source);
       });
       for (const part of parts.reverse()) for (const pair of part) merged.push(pair);
-    } else throw refused('a mapping or list of mappings', value.kind, value.at, source);
+    } else throw refused(node, 'a mapping or list of mappings', value, source);
   }
   if (merged.length === 0) node.pairs = own;
   else {
@@ -37,5 +38,13 @@ const flattened = (node: MappingNode, source: Source): readonly Pair[] => {
   return node.pairs;
 };
 
-const refused = (expected: string, kind: string, at: MappingNode['at'], source: Source) =>
-  source.fault('yaml-merge', `expected ${expected} for merging, but found ${kind}`, at);
+const refused = (
+  node: MappingNode,
+  expected: string,
+  { kind, at }: YamlNode,
+  source: Source,
+): TsaltError => {
+  const message = `expected ${expected} for merging, but found ${kind}`;
+  const text = source.saltText(['while constructing a mapping', node.at], [message, at]);
+  return source.fault('yaml-merge', message, at, undefined, text);
+};

@@ -1,5 +1,5 @@
 import { compareText, dumpJson } from '../../data/json-dump.ts';
-import { missing, traverse } from '../../data/traverse.ts';
+import { traverse } from '../../data/traverse.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
 import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
 import { searchData } from './jmespath/search.ts';
@@ -41,8 +41,7 @@ export const listFilters: FilterTable = {
   traverse: {
     params: ['key', 'default?', 'delimiter?'],
     run: (value, key, otherwise = null, delimiter = ':') => {
-      const found =
-        key === '' ? inDict(value, '') : traverse(value, textOf(key), textOf(delimiter));
+      const found = traverse(value, textOf(key), textOf(delimiter));
       return typeof found === 'symbol' ? otherwise : found;
     },
   },
@@ -142,9 +141,6 @@ const sequenceOf = (value: Data | undefined, name: string): Data[] => {
   if (value instanceof Map) throw new TypeError(`the filter '${name}' takes lists`);
   return listOf(value, name);
 };
-
-const inDict = (value: Data, key: string): Data | symbol =>
-  isDict(value) ? (value.get(key) ?? missing) : missing;
 
 const isNumber = (value: Data): boolean =>
   ['number', 'bigint', 'boolean'].includes(typeof value) || value instanceof Float;

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { TsaltError } from '../../protocol/error.ts';
 import { messageOf, renderFault } from '../fault.ts';
 import { JinjaFault, type Spot } from './fault.ts';
@@ -23,9 +24,24 @@ export const reportFault = (error: unknown, run: Run, page: Page): TsaltError =>
       : { file: page.file, text: page.text },
     { ...(hint === '' ? {} : { hint }), ...(cause === undefined ? {} : { cause }) },
   );
-  return inner && inner.kind !== 'render' && inner.kind !== 'usage'
-    ? new TsaltError(report.code, report.message, { ...report, kind: inner.kind })
-    : report;
+  return new TsaltError(report.code, report.message, {
+    ...report,
+    kind: inner && inner.kind !== 'usage' ? inner.kind : report.kind,
+    cause,
+    saltText: saltText(report, spot, page),
+  });
+};
+
+/** Salt puts line and excerpt behind the sentence, or the other file where it is not the page's. */
+const saltText = (
+  { message, at, excerpt }: TsaltError,
+  spot: Spot | undefined,
+  page: Page,
+): string | undefined => {
+  if (!spot || at?.line === undefined || message.startsWith('Jinja error:')) return undefined;
+  return spot.source.text === page.text
+    ? `${message}; line ${at.line}\n\n${excerpt}`
+    : `${message}\n${path.resolve(at.file)}(${at.line}):\n${excerpt}`;
 };
 
 const fileOf = ({ source }: Spot, page: Page): string =>

@@ -20,12 +20,17 @@ const test = async (
       nodegroups: ctx.nodegroups,
       matchers: ctx.matchers,
     },
-    { delimiter: String(get('delimiter') ?? ':') },
+    { delimiter: String(get('delimiter') || ':') },
   );
+
+/** What looks at the id alone takes another one right behind the target. */
+const byId: ReadonlySet<string> = new Set(['glob', 'pcre', 'list', 'compound']);
 
 const matcher = (type: TargetType | 'pillar_exact', doc: string): WrapperFunction => ({
   doc,
-  params: ['tgt', ['delimiter', ':'], ['minion_id', null]],
+  params: byId.has(type)
+    ? ['tgt', ['minion_id', null]]
+    : ['tgt', ['delimiter', ':'], ['minion_id', null]],
   work: call => test(call, type),
 });
 

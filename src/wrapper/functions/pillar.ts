@@ -5,7 +5,7 @@ import { missing, traverse } from '../../data/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
-import type { WrapperFunction, WrapperModule } from '../define.ts';
+import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';
 import { isTrue } from '../define.ts';
 import { pillarSettingsOf } from '../pillar-settings.ts';
 
@@ -43,44 +43,57 @@ const get: WrapperFunction = {
   },
 };
 
+const keyword =
+  ({ extra }: WrapperCall) =>
+  (name: string): Data =>
+    extra.get(name) ?? null;
+
+/** The values at the paths that a call names. */
+const selected = async (call: WrapperCall): Promise<Dict> => {
+  const { ctx, rest, extra } = call;
+  const all = await pillarOf(ctx, keyword(call));
+  const between = String(extra.get('delimiter') ?? ':');
+  return new Map(
+    rest.map(key => {
+      const found = traverse(all, String(key), between);
+      return [String(key), found === missing ? (extra.get('default') ?? '') : found];
+    }),
+  );
+};
+
+const wholeOrSelected = async (call: WrapperCall): Promise<Dict> => {
+  if (call.rest.length > 0) return selected({ ...call, extra: new Map() });
+  const get = keyword(call);
+  // Shown with its faults under `_errors`, as Salt does: nothing runs on what is shown.
+  return pillarOf(call.ctx, get, get('pillar')).catch((error: unknown) => {
+    const broken = brokenPillar(error);
+    if (!broken) throw error;
+    return broken.pillar;
+  });
+};
+
+const items: WrapperFunction = {
+  doc: 'The whole pillar, compiled anew: `pillar` overrides values, `pillarenv` and `saltenv` choose an environment. With paths, those values of it as pillar.item gives them.',
+  params: [],
+  rest: true,
+  anyKeyword: true,
+  work: wholeOrSelected,
+};
+
 /** `pillar.*`: the pillar is compiled on the control node and stays there. */
 export const pillar: WrapperModule = {
   doc: 'The pillar of a host. It is compiled on the control node; a host sees only what it asks for.',
   functions: {
     get,
     fetch: get,
-    items: {
-      doc: 'The whole pillar, compiled anew; `pillar` overrides values.',
-      params: [
-        ['pillar', null],
-        ['pillarenv', null],
-        ['saltenv', null],
-      ],
-      rest: true,
-      anyKeyword: true,
-      // Shown with its faults under `_errors`, as Salt does: nothing runs on what is shown.
-      work: ({ ctx, get }) =>
-        pillarOf(ctx, get, get('pillar')).catch((error: unknown) => {
-          const broken = brokenPillar(error);
-          if (!broken) throw error;
-          return broken.pillar;
-        }),
-    },
+    items,
+    data: items,
     item: {
       doc: 'Some values by path: `pillar.item roles pkg:apache default=x delimiter=:`.',
       params: [],
       rest: true,
       anyKeyword: true,
-      work: async ({ ctx, rest, extra }) => {
-        const all = await pillarOf(ctx, name => extra.get(name) ?? null);
-        const between = String(extra.get('delimiter') ?? ':');
-        return new Map(
-          rest.map(key => {
-            const found = traverse(all, String(key), between);
-            return [String(key), found === missing ? (extra.get('default') ?? '') : found];
-          }),
-        );
-      },
+      work: selected,
     },
     raw: {
       doc: 'The pillar as it is held, or one top-level key of it.',
@@ -111,13 +124,14 @@ export const pillar: WrapperModule = {
       doc: 'The top-level keys of the pillar.',
       params: [],
       rest: true,
-      work: async ({ ctx }) => [...(await ctx.pillar()).keys()] as Data[],
+      work: async call => [...(await wholeOrSelected(call)).keys()] as Data[],
     },
     obfuscate: {
-      doc: 'The pillar with every value replaced by its type: safe to show.',
+      doc: 'The pillar, or some values of it by path, with every value replaced by its type: safe to show.',
       params: [],
       rest: true,
-      work: async ({ ctx }) => obfuscate(await ctx.pillar()),
+      anyKeyword: true,
+      work: async call => obfuscate(await wholeOrSelected(call)),
     },
     ext: {
       doc: 'The pillar that external sources give this host.',

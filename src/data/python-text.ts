@@ -1,5 +1,5 @@
-import type { Data } from '../data/value.ts';
-import { Float, isDict } from '../data/value.ts';
+import { isOrdered } from './ordered.ts';
+import { type Data, type Dict, Float, isDict } from './value.ts';
 
 /** A value as Python's `str()` writes it: Salt matches targets and prints errors that way. */
 export const pyStr = (value: Data): string => (typeof value === 'string' ? value : pyRepr(value));
@@ -11,9 +11,16 @@ export const pyRepr = (value: Data): string => {
   if (typeof value === 'string') return reprText(value);
   if (typeof value === 'number') return reprNumber(value);
   if (Array.isArray(value)) return `[${value.map(pyRepr).join(', ')}]`;
-  if (isDict(value))
-    return `{${[...value].map(([key, item]) => `${pyRepr(key)}: ${pyRepr(item)}`).join(', ')}}`;
+  if (isDict(value)) return isOrdered(value) ? reprOrdered(value) : reprDict(value);
   return String(value);
+};
+
+const reprDict = (dict: Dict): string =>
+  `{${[...dict].map(([key, item]) => `${pyRepr(key)}: ${pyRepr(item)}`).join(', ')}}`;
+
+const reprOrdered = (dict: Dict): string => {
+  const items = [...dict].map(([key, item]) => `(${pyRepr(key)}, ${pyRepr(item)})`);
+  return items.length === 0 ? 'OrderedDict()' : `OrderedDict([${items.join(', ')}])`;
 };
 
 /** The name of the Python type Salt would have here. */
