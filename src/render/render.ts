@@ -1,4 +1,4 @@
-import type { Data } from '../data/value.ts';
+import type { Data, Dict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
 import { messageOf } from './fault.ts';
@@ -68,7 +68,7 @@ const run = async (
   stages: readonly PipeStage[],
   lookup: Lookup,
 ): Promise<Data> => {
-  const variables = variablesOf(request);
+  let variables: Dict | undefined;
   const inner = (name: string): Renderer => {
     const found = isAllowed(request, name) ? lookup(name) : undefined;
     if (found) return found;
@@ -82,7 +82,18 @@ const run = async (
   for (const { name, argument, renderer, kind } of stages) {
     if (kind === 'text') engines -= 1;
     const guarded = engines > 0;
-    const stage: Stage = { name, argument, request, variables, guarded, renderer: inner };
+    const stage: Stage = {
+      name,
+      argument,
+      request,
+      // Made for who asks: texts that are shared, and most formats, need none.
+      get variables() {
+        variables ??= variablesOf(request);
+        return variables;
+      },
+      guarded,
+      renderer: inner,
+    };
     try {
       value = await renderer.render(value, stage);
       if (typeof value === 'string' && engines === 0) value = unguard(value);

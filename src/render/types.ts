@@ -52,7 +52,10 @@ export type Stage = {
   readonly renderer: (name: string) => Renderer;
   /** Whether a printed value must pass through `guard`: another template engine follows. */
   readonly guarded: boolean;
-  /** What templates see: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. */
+  /**
+   * What templates see: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. They
+   * follow from the request alone: by it texts are shared between hosts (`share/`).
+   */
   readonly variables: Dict;
   /** To be told of every look at grains, pillar, opts and files, where the text may be shared. */
   readonly recorder?: Recorder | undefined;

@@ -1,20 +1,24 @@
-import { cloneData } from '../data/clone.ts';
+import { cloneData, cloneTree, isTree } from '../data/clone.ts';
 import type { Data } from '../data/value.ts';
 import { loadYaml } from '../yaml/load.ts';
 import { TextCache } from './text-cache.ts';
 import type { Stage } from './types.ts';
 
-const cache = new TextCache<Data>(32_000_000);
+/** What a text is as data, and how that is copied. */
+type Kept = { readonly data: Data; readonly copy: (data: Data) => Data };
+
+/** By text, then by the file that errors name. */
+const cache = new TextCache<Map<string, Kept>>(32_000_000);
 
 /** YAML by Salt's rules. The same text for another host is parsed once and then copied. */
 export const renderYaml = (text: string, { request }: Stage): Data => {
-  const key = `${request.file}\0${text}`;
-  const known = cache.get(key);
-  if (known !== undefined) return cloneData(known);
+  const files = cache.get(text);
+  const known = files?.get(request.file);
+  if (known) return known.copy(known.data);
   const data = loadYaml(text, { file: request.file, ordered: true }) || new Map();
-  if (cache.isWorth(key)) {
-    cache.set(key, data);
-    return cloneData(data);
-  }
-  return data;
+  if (!cache.isWorth(text)) return data;
+  const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData };
+  if (files) files.set(request.file, kept);
+  else cache.set(text, new Map([[request.file, kept]]));
+  return kept.copy(data);
 };

@@ -287,6 +287,19 @@ test('data of a shared text is each host’s own', async () => {
   }
 });
 
+test('what is one list in the YAML is one list in each host’s data, and in no other’s', async () => {
+  const roots = new FileRoots({ base: [root] });
+  const lists: Data[] = [];
+  for (let host = 0; host < 4; host += 1) {
+    const context = hostOf('h', new Map(), roots);
+    const text = 'a: &l [1]\nb: *l\n';
+    const data = (await render({ text, file: 'b.sls', saltenv: 'base', context })) as Dict;
+    expect(data.get('a')).toBe(data.get('b'));
+    lists.push(data.get('a') ?? null);
+  }
+  expect(new Set(lists).size).toBe(4);
+});
+
 test('randomness and the clock have one door in this room', () => {
   const folder = new URL('../../src/render/', import.meta.url);
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
