@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { isIPv4, isIPv6 } from 'node:net';
 import { SaltInvocationError } from '../api.ts';
 import {
   bits,
@@ -15,6 +14,7 @@ import {
   tagged,
   truth,
 } from './der.ts';
+import { parseAddress } from './ip-address.ts';
 
 /** What extensions are made of besides their own words. */
 export type ExtensionContext = {
@@ -123,14 +123,9 @@ const authorityKey: Kind['encode'] = (words, { issuer, publicKey }, name) => {
 };
 
 const address = (text: string, name: string): Buffer => {
-  if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
-  if (!isIPv6(text)) throw wrong(name, `IP:${text}`);
-  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const middle = Array.from({ length: 8 - left.length - right.length }, () => '0');
-  const groups = [...left, ...(tail === undefined ? [] : middle), ...right];
-  return Buffer.from(groups.map(group => group.padStart(4, '0')).join(''), 'hex');
+  const parsed = parseAddress(text);
+  if (!parsed) throw wrong(name, `IP:${text}`);
+  return Buffer.from(parsed.value.toString(16).padStart(parsed.bits / 4, '0'), 'hex');
 };
 
 /** `DNS:…`, `IP:…`, `email:…`, `URI:…`, `RID:…`. */

@@ -1,5 +1,6 @@
 import { synced, syncedAll } from '../../data/module-docs.ts';
 import { toData } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperFunction, WrapperModule } from '../define.ts';
 
 const sync = (what: string): WrapperFunction => ({
@@ -12,6 +13,33 @@ const sync = (what: string): WrapperFunction => ({
   ],
   work: ({ ctx }) => toData(synced(ctx.modules, what)),
 });
+
+/** Modules of kinds that only a master or a minion's daemon runs. */
+const noneOf = (what: string): WrapperFunction => ({
+  ...sync(what),
+  doc: `There are no ${what} here: nothing runs between calls. An empty list, so that formulas go on.`,
+  work: () => [],
+});
+
+const current = (doc: string): WrapperFunction => ({
+  doc,
+  params: [],
+  anyKeyword: true,
+  work: () => true,
+});
+
+const refused = (name: string, why: string, hint: string): WrapperFunction => ({
+  doc: `Not done here: ${why}. ${hint}`,
+  params: [],
+  rest: true,
+  anyKeyword: true,
+  work: () => {
+    throw new TsaltError('not-supported', `saltutil.${name} is not supported: ${why}.`, { hint });
+  },
+});
+
+const noMaster = 'there is no master to ask';
+const noCache = 'no jobs are kept';
 
 /** `saltutil.sync_*`: no sync step is needed here; the answer is what the artifact contains. */
 export const saltutil: WrapperModule = {
@@ -38,6 +66,40 @@ export const saltutil: WrapperModule = {
         return true;
       },
     },
+    sync_beacons: noneOf('beacons'),
+    sync_clouds: noneOf('clouds'),
+    sync_engines: noneOf('engines'),
+    sync_executors: noneOf('executors'),
+    sync_log_handlers: noneOf('log handlers'),
+    sync_proxymodules: noneOf('proxy modules'),
+    sync_returners: noneOf('returners'),
+    sync_sdb: noneOf('sdb modules'),
+    sync_serializers: noneOf('serializers'),
+    sync_thorium: noneOf('thorium modules'),
+    refresh_modules: current(
+      'True: modules come with every run; a state renews them by `reload_modules`.',
+    ),
+    refresh_grains: current(
+      'True: grains are asked anew in every run; a state renews them by `reload_grains`.',
+    ),
+    refresh_matchers: current('True: matchers are read in every run.'),
+    refresh_beacons: current('True: there are no beacons.'),
+    clear_cache: current(
+      'True: nothing of a run is kept on the host but artifacts by their hash; `--wipe` leaves none.',
+    ),
+    clear_job_cache: current('True: no jobs are kept.'),
+    find_job: refused('find_job', noCache, 'saltutil.running tells what runs now.'),
+    find_cached_job: refused('find_cached_job', noCache, 'Keep the output: --out=json --out-file.'),
+    signal_job: refused('signal_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
+    term_job: refused('term_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
+    kill_job: refused('kill_job', noCache, 'saltutil.kill_all_jobs ends what runs.'),
+    runner: refused('runner', noMaster, 'Call functions of the control node with --local.'),
+    wheel: refused('wheel', noMaster, 'Host keys are those of ssh.'),
+    cmd: refused('cmd', noMaster, 'Give the target on the command line.'),
+    cmd_iter: refused('cmd_iter', noMaster, 'Give the target on the command line.'),
+    regen_keys: refused('regen_keys', noMaster, 'Host keys are those of ssh.'),
+    revoke_auth: refused('revoke_auth', noMaster, 'Take the host out of the roster.'),
+    update: refused('update', 'there is no minion to update', 'The runtime comes with every run.'),
     sync_all: {
       ...sync('modules'),
       doc: "Names of all of the user's modules that the host has, by kind.",

@@ -5,17 +5,17 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { __opts__, getContext } from '../api.ts';
-import { cachePath } from '../lib/cache-dir.ts';
-import { controlFile, controlList } from '../lib/control-files.ts';
-import { type Content, textOf } from '../lib/file-content.ts';
-import { hashOf } from '../lib/file-hash.ts';
-import { modeBits } from '../lib/file-mode.ts';
-import { expandUser, isDir, isFile } from '../lib/file-paths.ts';
-import { findSource, SourceError } from '../lib/file-source.ts';
-import { makeDirs } from '../lib/make-dirs.ts';
-import { parseSource } from '../lib/source-url.ts';
-import { decode } from '../lib/text-diff.ts';
+import { __opts__, getContext } from '../../api.ts';
+import { cachePath } from '../../lib/cache-dir.ts';
+import { controlFile, controlList } from '../../lib/control-files.ts';
+import { type Content, textOf } from '../../lib/file-content.ts';
+import { hashOf } from '../../lib/file-hash.ts';
+import { modeBits } from '../../lib/file-mode.ts';
+import { expandUser, isDir, isFile } from '../../lib/file-paths.ts';
+import { findSource, SourceError } from '../../lib/file-source.ts';
+import { makeDirs } from '../../lib/make-dirs.ts';
+import { parseSource } from '../../lib/source-url.ts';
+import { decode } from '../../lib/text-diff.ts';
 
 type EnvOptions = { saltenv?: string | null };
 

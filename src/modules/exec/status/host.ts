@@ -5,10 +5,10 @@
  */
 import { statfs } from 'node:fs/promises';
 import { cpus, freemem, loadavg as loads, totalmem, uptime as up } from 'node:os';
-import type { PlainDict } from '../api.ts';
-import { listProcesses } from '../lib/processes.ts';
-import { readOr } from '../lib/read-file.ts';
-import { runCommand } from '../lib/run-command.ts';
+import type { PlainDict } from '../../api.ts';
+import { listProcesses } from '../../lib/processes.ts';
+import { readOr } from '../../lib/read-file.ts';
+import { runCommand } from '../../lib/run-command.ts';
 
 /**
  * How long this machine has been up.

@@ -3,16 +3,11 @@
  *
  * @platform linux
  */
-import { lookup, reverse } from 'node:dns/promises';
-import { readFile } from 'node:fs/promises';
-import { createConnection } from 'node:net';
-import { hostname, networkInterfaces } from 'node:os';
-import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
-import { inNetwork, networkOf, parseAddress } from '../lib/ip-address.ts';
-import { readOr } from '../lib/read-file.ts';
-import { runChecked, runCommand } from '../lib/run-command.ts';
-import { which } from '../lib/which.ts';
-import { replaceFile } from '../lib/write-file.ts';
+
+import { networkInterfaces } from 'node:os';
+import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { formatAddress, inNetwork, networkOf, parseAddress } from '../../lib/ip-address.ts';
+import { readOr } from '../../lib/read-file.ts';
 
 type Address = { address: string; netmask: string; prefixlen: string; label: string };
 
@@ -193,149 +188,93 @@ export const is_loopback = async (ip_addr: string): Promise<boolean> =>
   inNetwork(ip_addr, '127.0.0.0/8') || inNetwork(ip_addr, '::1/128');
 
 /**
- * Whether a port of a host answers: `{host, port, protocol, success}`.
- *
- * @param host a name or address
- * @param port the port
- * @param timeout seconds
- * @example tsalt-ssh '*' network.connect example.com 443
- */
-export const connect = async (
-  host: string,
-  port: number,
-  { timeout = 5 }: { timeout?: number; proto?: string } = {},
-): Promise<{ result: boolean; comment: string }> =>
-  new Promise(resolve => {
-    const socket = createConnection({ host, port, timeout: timeout * 1000 });
-    const end = (result: boolean, comment: string): void => {
-      socket.destroy();
-      resolve({ result, comment });
-    };
-    socket.once('connect', () =>
-      end(true, `Successfully connected to ${host} on tcp port ${port}`),
-    );
-    socket.once('timeout', () =>
-      end(false, `Unable to connect to ${host} on tcp port ${port}: timed out`),
-    );
-    socket.once('error', error =>
-      end(false, `Unable to connect to ${host} on tcp port ${port}: ${error.message}`),
-    );
-  });
-
-/**
- * The addresses of a name.
- *
- * @param host the name
- * @example tsalt-ssh '*' network.dig example.com
- */
-export const dig = async (host: string): Promise<string> =>
-  (await lookup(host, { all: true })).map(({ address }) => address).join('\n');
-
-/**
- * The names of this machine's addresses, asked of DNS.
- *
- * @example tsalt-ssh '*' network.fqdns
- */
-export const fqdns = async (): Promise<{ fqdns: string[] }> => {
-  const all = [...(await ip_addrs()), ...(await ip_addrs6())];
-  const names = await Promise.all(all.map(address => reverse(address).catch(() => [])));
-  return { fqdns: [...new Set(names.flat())].sort() };
-};
-
-/**
- * The answer of `ping`.
- *
- * @param host a name or address
- * @param timeout seconds
- * @param return_boolean true: whether it answered
- * @example tsalt-ssh '*' network.ping example.com return_boolean=True
- */
-export const ping = async (
-  host: string,
-  { timeout = 4, return_boolean = false }: { timeout?: number; return_boolean?: boolean } = {},
-): Promise<string | boolean> => {
-  const { code, stdout } = await runCommand(
-    ['ping', '-c', '4', '-W', String(timeout), '--', host],
-    {
-      plainLocale: true,
-      timeout: timeout * 4 + 5,
-    },
-  );
-  return return_boolean ? code === 0 : stdout;
-};
-
-/**
- * The name of this machine.
- *
- * @example tsalt-ssh '*' network.get_hostname
- */
-export const get_hostname = async (): Promise<string> => hostname();
-
-/**
- * Gives this machine another name, now and after a reboot.
- *
- * @param name the name
- * @example tsalt-ssh 'web1' network.mod_hostname web1.example.com
- */
-export const mod_hostname = async (name: string): Promise<boolean> => {
-  if (!/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?$/.test(name))
-    throw new SaltInvocationError(`Not a host name: ${name}`);
-  const before = hostname();
-  if (which('hostnamectl') && readOr('/proc/1/comm')?.trim() === 'systemd')
-    await runChecked(['hostnamectl', 'set-hostname', name], { plainLocale: true, cwd: '/' });
-  else {
-    await replaceFile('/etc/hostname', `${name}\n`);
-    await runChecked(['hostname', name], { plainLocale: true, cwd: '/' });
-  }
-  await renameInHosts(before, name);
-  return true;
-};
-
-const renameInHosts = async (before: string, name: string): Promise<void> => {
-  const text = await readFile('/etc/hosts', 'utf8').catch(() => '');
-  const lines = text.split('\n').map(line => {
-    if (/^\s*#/.test(line)) return line;
-    return line
-      .split(/(\s+)/)
-      .map(word => (word === before ? name : word))
-      .join('');
-  });
-  const renamed = lines.join('\n');
-  if (renamed !== text && text !== '') await replaceFile('/etc/hosts', renamed);
-};
-
-/**
- * The default route, or that of IPv4 or IPv6.
- *
- * @param family `inet` or `inet6`
- * @example tsalt-ssh '*' network.default_route
- */
-export const default_route = async (family: string | null = null): Promise<PlainDict[]> => {
-  const families = family === null ? ['inet', 'inet6'] : [family];
-  const routes: PlainDict[] = [];
-  for (const one of families) {
-    const flag = one === 'inet6' ? '-6' : '-4';
-    const { stdout } = await runCommand(['ip', flag, 'route', 'show', 'default'], {
-      plainLocale: true,
-    });
-    for (const line of stdout.split('\n')) {
-      const value = (key: string): string => new RegExp(`\\b${key} (\\S+)`).exec(line)?.[1] ?? '';
-      if (line.startsWith('default'))
-        routes.push({
-          addr_family: one,
-          destination: one === 'inet' ? '0.0.0.0' : '::/0',
-          gateway: value('via'),
-          interface: value('dev'),
-        });
-    }
-  }
-  return routes;
-};
-
-/**
  * Whether a text is an IPv4 or IPv6 address.
  *
  * @param ip the text
  * @example tsalt-ssh '*' network.is_ip 10.0.0.1
  */
 export const is_ip = async (ip: string): Promise<boolean> => parseAddress(ip) !== undefined;
+
+/**
+ * The hardware address of an interface.
+ *
+ * @param iface its name
+ * @example tsalt-ssh '*' network.hw_addr eth0
+ */
+export const hw_addr = async (iface: string): Promise<string> =>
+  String((await interface_(iface)).hwaddr);
+
+/** Salt's other name of `network.hw_addr`. */
+export const hwaddr = hw_addr;
+
+/**
+ * The interfaces with an address that begins so.
+ *
+ * @param cidr how it begins
+ * @example tsalt-ssh '*' network.ifacestartswith 10.0
+ */
+export const ifacestartswith = async (cidr: string): Promise<string[]> =>
+  Object.entries(networkInterfaces())
+    .filter(([, entries]) => (entries ?? []).some(({ address }) => address.startsWith(cidr)))
+    .map(([name]) => name);
+
+/**
+ * The networks of IPv6 this machine is in.
+ *
+ * @example tsalt-ssh '*' network.subnets6
+ */
+export const subnets6 = async (): Promise<string[]> => [
+  ...new Set(
+    Object.values(networkInterfaces())
+      .flatMap(entries => entries ?? [])
+      .filter(({ family, internal }) => family === 'IPv6' && !internal)
+      .flatMap(({ cidr }) => (cidr ? [networkOf(cidr)] : [])),
+  ),
+];
+
+/**
+ * A network's address, netmask and broadcast address.
+ *
+ * @param cidr `172.17.0.0/16`
+ * @example tsalt-ssh '*' network.convert_cidr 172.17.0.0/16
+ */
+export const convert_cidr = async (
+  cidr: string,
+): Promise<{ network: string; netmask: string; broadcast: string }> => {
+  const [network = '', prefix = ''] = networkOf(cidr).split('/');
+  const start = parseAddress(network);
+  if (!start) throw new SaltInvocationError(`Not a network: ${cidr}`);
+  const size = BigInt(start.bits - Number(prefix));
+  const all = (1n << BigInt(start.bits)) - 1n;
+  return {
+    network,
+    netmask: formatAddress({ bits: start.bits, value: (all >> size) << size }),
+    broadcast: formatAddress({ bits: start.bits, value: start.value | ((1n << size) - 1n) }),
+  };
+};
+
+/**
+ * The name under which DNS has what belongs to an address.
+ *
+ * @param ip_addr the address
+ * @example tsalt-ssh '*' network.reverse_ip 172.17.0.4
+ */
+export const reverse_ip = async (ip_addr: string): Promise<string> => {
+  const address = parseAddress(ip_addr);
+  if (!address) throw new SaltInvocationError(`Not an IP address: ${ip_addr}`);
+  if (address.bits === 32) return `${ip_addr.split('.').reverse().join('.')}.in-addr.arpa`;
+  const digits = address.value.toString(16).padStart(32, '0');
+  return `${[...digits].reverse().join('.')}.ip6.arpa`;
+};
+
+/**
+ * An IPv4 address as eight hexadecimal digits.
+ *
+ * @param ip the address
+ * @example tsalt-ssh '*' network.iphexval 10.0.0.1
+ */
+export const iphexval = async (ip: string): Promise<string> => {
+  const address = parseAddress(ip);
+  if (address?.bits !== 32) throw new SaltInvocationError(`Not an IPv4 address: ${ip}`);
+  return address.value.toString(16).toUpperCase().padStart(8, '0');
+};

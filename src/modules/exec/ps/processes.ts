@@ -3,8 +3,8 @@
  *
  * @platform linux
  */
-import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
-import { listProcesses, type Process } from '../lib/processes.ts';
+import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { listProcesses, type Process } from '../../lib/processes.ts';
 
 const plain = ({ pid, ppid, name, state, command, uid, rss }: Process): PlainDict => ({
   pid,

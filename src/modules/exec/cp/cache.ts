@@ -1,0 +1,139 @@
+import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { __opts__, CommandExecutionError } from '../../api.ts';
+import { cacheDir, cachePath } from '../../lib/cache-dir.ts';
+import { controlList } from '../../lib/control-files.ts';
+import { expandUser, isDir, isFile } from '../../lib/file-paths.ts';
+import { isIncluded } from '../../lib/glob-match.ts';
+import { parseSource } from '../../lib/source-url.ts';
+import { cache_file, get_url } from './files.ts';
+
+type EnvOptions = { saltenv?: string | null };
+
+/**
+ * Keeps copies of files on this host; gives their paths, false for each that is not there.
+ *
+ * @param paths `salt://…`: a list, or a text with commas
+ * @param saltenv their saltenv
+ * @example tsalt-ssh '*' cp.cache_files salt://path/to/one,salt://path/to/two
+ */
+export const cache_files = async (
+  paths: string | string[],
+  saltenv: string | null = null,
+): Promise<(string | false)[]> => {
+  const list = Array.isArray(paths) ? paths : paths.split(',').map(path => path.trim());
+  const kept: (string | false)[] = [];
+  for (const path of list) kept.push(await cache_file(path, saltenv));
+  return kept;
+};
+
+/**
+ * Keeps copies of a folder's files on this host; gives their paths.
+ *
+ * @param path `salt://…`
+ * @param saltenv its saltenv
+ * @param include_pat only files whose path matches this glob
+ * @param exclude_pat no files whose path matches this glob
+ * @param include_empty empty folders, too
+ * @example tsalt-ssh '*' cp.cache_dir salt://path/to/dir include_pat='*.conf'
+ */
+export const cache_dir = async (
+  path: string,
+  saltenv: string | null = null,
+  {
+    include_empty = false,
+    include_pat = null,
+    exclude_pat = null,
+  }: { include_empty?: boolean; include_pat?: string | null; exclude_pat?: string | null } = {},
+): Promise<string[]> => {
+  const url = parseSource(path.replace(/\/+$/, ''));
+  const env = url.saltenv ?? saltenv ?? __opts__.saltenv;
+  const prefix = url.path === '' ? '' : `${url.path}/`;
+  const wanted = (await controlList(url.path, env)).filter(file =>
+    isIncluded(file, include_pat, exclude_pat),
+  );
+  const kept = await cache_files(
+    wanted.map(file => `salt://${prefix}${file}`),
+    env,
+  );
+  if (include_empty)
+    mkdirSync(cachePath(`salt://${url.path}`, env), { recursive: true, mode: 0o700 });
+  return kept.filter(one => one !== false);
+};
+
+/**
+ * Keeps copies of all files of an environment; gives their paths.
+ *
+ * @param saltenv the environment
+ */
+export const cache_master = async (saltenv: string | null = null): Promise<string[]> =>
+  cache_dir('salt://', saltenv);
+
+/**
+ * Keeps a copy of a file of this host among the files that came from the control node.
+ *
+ * @param path the file
+ * @example tsalt-ssh '*' cp.cache_local_file /etc/hosts
+ */
+export const cache_local_file = async (path: string): Promise<string> => {
+  const full = expandUser(path);
+  if (!isFile(full)) return '';
+  const place = join(cacheDir(), 'localfiles', full.replace(/^\/+/, ''));
+  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+  copyFileSync(full, place);
+  return place;
+};
+
+/**
+ * Where the copy of a file would be kept.
+ *
+ * @param url `salt://…` or `http(s)://…`
+ * @param saltenv its saltenv
+ */
+export const cache_dest = async (url: string, saltenv: string | null = null): Promise<string> =>
+  cachePath(url, saltenv ?? __opts__.saltenv);
+
+/**
+ * The copies of an environment's files that are on this host.
+ *
+ * @param saltenv the environment
+ * @example tsalt-ssh '*' cp.list_minion
+ */
+export const list_minion = async (saltenv: string | null = null): Promise<string[]> => {
+  const folder = cachePath('salt://', saltenv ?? __opts__.saltenv);
+  if (!isDir(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => statSync(join(folder, name)).isFile())
+    .map(name => relative(folder, join(folder, name)))
+    .sort();
+};
+
+/**
+ * Renders a template of the file server to this host. Gives its path, or '' when there is none.
+ *
+ * @param path `salt://…`
+ * @param dest the file to write
+ * @param template the engine
+ * @param saltenv its saltenv
+ * @param makedirs make missing directories above
+ * @example tsalt-ssh '*' cp.get_template salt://vimrc.j2 /etc/vimrc
+ */
+export const get_template = async (
+  path: string,
+  dest: string,
+  template = 'jinja',
+  { saltenv = null, makedirs = false }: EnvOptions & { makedirs?: boolean } = {},
+): Promise<string> => String(await get_url(path, dest, { saltenv, makedirs, template }));
+
+/**
+ * Not done here: nothing of a host is stored on the control node. Read it with `file.read`, or
+ * fetch it with `scp`.
+ */
+export const push = async (path: string): Promise<never> => {
+  throw new CommandExecutionError(
+    `cp.push is not supported: nothing of a host is stored on the control node. Read ${path} with file.read, or fetch it with scp.`,
+  );
+};
+
+/** Not done here, see `cp.push`. */
+export const push_dir = async (path: string): Promise<never> => push(path);

@@ -1,0 +1,79 @@
+import { lookup, reverse } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { SaltInvocationError } from '../../api.ts';
+import { readOr } from '../../lib/read-file.ts';
+import { runChecked, runCommand } from '../../lib/run-command.ts';
+import { which } from '../../lib/which.ts';
+import { replaceFile } from '../../lib/write-file.ts';
+import { ip_addrs, ip_addrs6 } from './interfaces.ts';
+
+/**
+ * The addresses of a name.
+ *
+ * @param host the name
+ * @example tsalt-ssh '*' network.dig example.com
+ */
+export const dig = async (host: string): Promise<string> =>
+  (await lookup(host, { all: true })).map(({ address }) => address).join('\n');
+
+/**
+ * The names of this machine's addresses, asked of DNS.
+ *
+ * @example tsalt-ssh '*' network.fqdns
+ */
+export const fqdns = async (): Promise<{ fqdns: string[] }> => {
+  const all = [...(await ip_addrs()), ...(await ip_addrs6())];
+  const names = await Promise.all(all.map(address => reverse(address).catch(() => [])));
+  return { fqdns: [...new Set(names.flat())].sort() };
+};
+
+/**
+ * The name of this machine.
+ *
+ * @example tsalt-ssh '*' network.get_hostname
+ */
+export const get_hostname = async (): Promise<string> => hostname();
+
+/**
+ * Gives this machine another name, now and after a reboot.
+ *
+ * @param name the name
+ * @example tsalt-ssh 'web1' network.mod_hostname web1.example.com
+ */
+export const mod_hostname = async (name: string): Promise<boolean> => {
+  if (!/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?$/.test(name))
+    throw new SaltInvocationError(`Not a host name: ${name}`);
+  const before = hostname();
+  if (which('hostnamectl') && readOr('/proc/1/comm')?.trim() === 'systemd')
+    await runChecked(['hostnamectl', 'set-hostname', name], { plainLocale: true, cwd: '/' });
+  else {
+    await replaceFile('/etc/hostname', `${name}\n`);
+    await runChecked(['hostname', name], { plainLocale: true, cwd: '/' });
+  }
+  await renameInHosts(before, name);
+  return true;
+};
+
+const renameInHosts = async (before: string, name: string): Promise<void> => {
+  const text = await readFile('/etc/hosts', 'utf8').catch(() => '');
+  const lines = text.split('\n').map(line => {
+    if (/^\s*#/.test(line)) return line;
+    return line
+      .split(/(\s+)/)
+      .map(word => (word === before ? name : word))
+      .join('');
+  });
+  const renamed = lines.join('\n');
+  if (renamed !== text && text !== '') await replaceFile('/etc/hosts', renamed);
+};
+
+/**
+ * The full name of this machine, as its resolver has it.
+ *
+ * @example tsalt-ssh '*' network.get_fqdn
+ */
+export const get_fqdn = async (): Promise<string> => {
+  const { code, stdout } = await runCommand(['hostname', '-f'], { plainLocale: true });
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : hostname();
+};

@@ -1,0 +1,206 @@
+import { statfsSync } from 'node:fs';
+import { cpus, totalmem, uptime } from 'node:os';
+import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { readOr } from '../../lib/read-file.ts';
+import { runCommand } from '../../lib/run-command.ts';
+
+/** Kilobytes of /proc/meminfo, as bytes. */
+const memory = (): ((name: string) => number) => {
+  const text = readOr('/proc/meminfo') ?? '';
+  return name => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) * 1024;
+};
+
+/**
+ * When this machine was started: seconds since 1970, or a text by `time_format`.
+ *
+ * @param time_format as for `date`, `%Y-%m-%d %H:%M`
+ * @example tsalt-ssh '*' ps.boot_time time_format='%Y-%m-%d'
+ */
+export const boot_time = async (time_format: string | null = null): Promise<number | string> => {
+  const told = /^btime (\d+)$/m.exec(readOr('/proc/stat') ?? '')?.[1];
+  const seconds = told === undefined ? Math.round(Date.now() / 1000 - uptime()) : Number(told);
+  if (time_format === null) return seconds;
+  const { code, stdout, stderr } = await runCommand(
+    ['date', '-d', `@${seconds}`, `+${time_format}`],
+    {
+      plainLocale: true,
+    },
+  );
+  if (code !== 0) throw new SaltInvocationError(`Invalid format string: ${stderr.trim()}`);
+  return stdout.trim();
+};
+
+/** How many processors there are. */
+export const num_cpus = async (): Promise<number> => cpus().length;
+
+/** Bytes of memory. */
+export const total_physical_memory = async (): Promise<number> => totalmem();
+
+/**
+ * Memory in bytes: total, available, percent, used, free and more.
+ *
+ * @example tsalt-ssh '*' ps.virtual_memory
+ */
+export const virtual_memory = async (): Promise<PlainDict> => {
+  const of = memory();
+  const [total, available] = [of('MemTotal'), of('MemAvailable')];
+  const cached = of('Cached') + of('SReclaimable');
+  return {
+    total,
+    available,
+    percent: percent(total - available, total),
+    used: total - of('MemFree') - cached - of('Buffers'),
+    free: of('MemFree'),
+    active: of('Active'),
+    inactive: of('Inactive'),
+    buffers: of('Buffers'),
+    cached,
+    shared: of('Shmem'),
+    slab: of('Slab'),
+  };
+};
+
+/**
+ * Swap in bytes: total, used, free, percent.
+ *
+ * @example tsalt-ssh '*' ps.swap_memory
+ */
+export const swap_memory = async (): Promise<PlainDict> => {
+  const of = memory();
+  const [total, free] = [of('SwapTotal'), of('SwapFree')];
+  return { total, used: total - free, free, percent: percent(total - free, total) };
+};
+
+const percent = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10;
+
+type Times = { user: number; nice: number; sys: number; idle: number; irq: number };
+
+const seconds = ({ user, nice, sys, idle, irq }: Times): PlainDict => ({
+  user: user / 1000,
+  nice: nice / 1000,
+  system: sys / 1000,
+  idle: idle / 1000,
+  irq: irq / 1000,
+});
+
+/**
+ * Seconds that the processors spent, for each way.
+ *
+ * @param per_cpu a list, one for each processor
+ * @example tsalt-ssh '*' ps.cpu_times per_cpu=True
+ */
+export const cpu_times = async (per_cpu = false): Promise<PlainDict | PlainDict[]> => {
+  const all = cpus().map(({ times }) => times);
+  if (per_cpu) return all.map(seconds);
+  const sum = (key: keyof Times): number => all.reduce((total, one) => total + one[key], 0);
+  return seconds({
+    user: sum('user'),
+    nice: sum('nice'),
+    sys: sum('sys'),
+    idle: sum('idle'),
+    irq: sum('irq'),
+  });
+};
+
+/**
+ * How busy the processors are within a moment, in percent.
+ *
+ * @param interval seconds
+ * @param per_cpu a list, one for each processor
+ * @example tsalt-ssh '*' ps.cpu_percent interval=1
+ */
+export const cpu_percent = async (
+  interval = 0.1,
+  { per_cpu = false }: { per_cpu?: boolean } = {},
+): Promise<number | number[]> => {
+  const look = () => cpus().map(({ times }) => times);
+  const before = look();
+  await new Promise(resolve => setTimeout(resolve, interval * 1000));
+  const busy = look().map((now, at) => {
+    const then = before[at] ?? now;
+    const whole = (times: Times): number => Object.values(times).reduce((sum, one) => sum + one, 0);
+    return percent(whole(now) - whole(then) - (now.idle - then.idle), whole(now) - whole(then));
+  });
+  return per_cpu
+    ? busy
+    : Math.round((busy.reduce((sum, one) => sum + one, 0) / busy.length) * 10) / 10;
+};
+
+/**
+ * The file systems that are mounted: device, mountpoint, fstype, opts.
+ *
+ * @param all also those of no disk
+ * @example tsalt-ssh '*' ps.disk_partitions
+ */
+export const disk_partitions = async (all = false): Promise<PlainDict[]> => {
+  const text = readOr('/proc/self/mounts');
+  if (text === undefined) throw new CommandExecutionError('This host has no /proc/self/mounts.');
+  const plain = (word = ''): string =>
+    word.replace(/\\([0-7]{3})/g, (_, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 8)),
+    );
+  return text
+    .trim()
+    .split('\n')
+    .map(line => line.split(' '))
+    .filter(([device = '']) => all || device.startsWith('/dev/'))
+    .map(([device, mountpoint, fstype = '', opts = '']) => ({
+      device: plain(device),
+      mountpoint: plain(mountpoint),
+      fstype,
+      opts,
+    }));
+};
+
+/**
+ * The file system a path is on, in bytes.
+ *
+ * @example tsalt-ssh '*' ps.disk_usage /home
+ */
+export const disk_usage = async (path: string): Promise<PlainDict> => {
+  try {
+    const { bavail, bfree, blocks, bsize } = statfsSync(path);
+    const used = (blocks - bfree) * bsize;
+    return {
+      total: blocks * bsize,
+      used,
+      free: bavail * bsize,
+      percent: percent(used, used + bavail * bsize),
+    };
+  } catch (cause) {
+    throw new CommandExecutionError(`There is no ${path}.`, { cause });
+  }
+};
+
+/** The same for each file system of a disk, with where it is mounted. */
+export const disk_partition_usage = async (all = false): Promise<PlainDict[]> => {
+  const partitions = await disk_partitions(all);
+  return Promise.all(
+    partitions.map(async one => ({ ...one, ...(await disk_usage(String(one.mountpoint))) })),
+  );
+};
+
+/**
+ * The processes as `ps aux` lists them that match a name.
+ *
+ * @param name text of the line
+ * @example tsalt-ssh '*' ps.psaux www-data
+ */
+export const psaux = async (name: string): Promise<[string, string, string[]]> => {
+  const { stdout } = await runCommand(['ps', 'aux'], { plainLocale: true });
+  const lines = stdout.split('\n').filter(line => line.includes(name));
+  return [name, lines.join('\n'), [`${lines.length} occurrence(s).`]];
+};
+
+/** Sockets as `ss -neap` lists them that match a name. */
+export const ss = async (name: string): Promise<[string, string[]]> => {
+  const { stdout } = await runCommand(['ss', '-neap'], { plainLocale: true });
+  return [name, stdout.split('\n').filter(line => line.includes(name))];
+};
+
+/** Open files of processes, as `lsof` lists them that match a name. */
+export const lsof = async (name: string): Promise<[string, string]> => {
+  const { stdout } = await runCommand(['lsof', '-c', name], { plainLocale: true });
+  return [name, stdout];
+};
