@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -6,11 +6,13 @@ import type { PlainDict } from '../../src/modules/api.ts';
 import * as apk from '../../src/modules/exec/apkpkg.ts';
 import * as brew from '../../src/modules/exec/mac_brew_pkg.ts';
 import * as pacman from '../../src/modules/exec/pacmanpkg.ts';
+import * as yumAdvisories from '../../src/modules/exec/yumpkg/advisories.ts';
 import * as yumGroups from '../../src/modules/exec/yumpkg/groups.ts';
 import * as yumHolds from '../../src/modules/exec/yumpkg/holds.ts';
 import * as yumPackages from '../../src/modules/exec/yumpkg/packages.ts';
 import * as yumRepos from '../../src/modules/exec/yumpkg/repos.ts';
 import * as zypper from '../../src/modules/exec/zypperpkg.ts';
+import { downloadedOf, filesBelow } from '../../src/modules/lib/downloaded-packages.ts';
 import { parsePackages } from '../../src/modules/lib/dpkg-list.ts';
 import { parseYumList } from '../../src/modules/lib/yum.ts';
 import { contextOf, within } from './_context.ts';
@@ -216,5 +218,60 @@ install ok half-configured broken 1 amd64
     installed: { bash: ['5.2-1'], nginx: ['1.22-1'], 'libc6:i386': ['2.36-9'] },
     removed: { apache2: ['2.4-1'] },
     purge_desired: { old: ['1'] },
+  });
+});
+
+test('advisories are installed when all their packages are', async () => {
+  expect(yumAdvisories._parseUpdateInfo(recorded('dnf-updateinfo.txt'))).toEqual({
+    'RHBA-2024:2517': { installed: true, summary: ['tzdata-2024a-1.el9.noarch'] },
+    'RHSA-2024:2447': {
+      installed: false,
+      summary: ['openssl-1:3.0.7-27.el9.x86_64', 'openssl-libs-1:3.0.7-28.el9.x86_64'],
+    },
+    'RHSA-2024:9999': { installed: false, summary: ['kernel-core-5.14.0-503.el9.x86_64'] },
+  });
+  const patches = zypper._parsePatches(recorded('zypper-patches.txt'));
+  expect(Object.entries(patches).map(([id, { installed }]) => [id.slice(-3), installed])).toEqual([
+    ['120', true],
+    ['150', false],
+    ['185', false],
+  ]);
+});
+
+test('advisories are installed by argv, or only downloaded', async () => {
+  program('rpm', printing('rpm-qa.txt'));
+  program('dnf', 'exit 0');
+  program('zypper', 'exit 0');
+  const ids = { advisory_ids: ['A-1', 'A-2'] };
+  await on({ os_family: 'RedHat' }, () => yum.install(null, { ...ids, enablerepo: 'crb' }));
+  await on({ os_family: 'RedHat' }, () => yum.install(null, { ...ids, downloadonly: true }));
+  await on({ os_family: 'Suse' }, () => zypper.install(null, ids));
+  expect(log().filter(line => /^(dnf|zypper)/.test(line))).toEqual([
+    'dnf -y --enablerepo=crb upgrade --advisory=A-1 --advisory=A-2',
+    'dnf -y --downloadonly upgrade --advisory=A-1 --advisory=A-2',
+    'zypper --non-interactive --no-refresh install --auto-agree-with-licenses patch:A-1 patch:A-2',
+  ]);
+  await expect(on({ os_family: 'Alpine' }, () => apk.install(null, ids))).rejects.toThrow(
+    'knows no advisories',
+  );
+});
+
+test('package files are found below a folder', () => {
+  mkdirSync(join(folder, 'archives', 'partial'), { recursive: true });
+  const file = join(folder, 'archives', 'zsh_5.9_amd64.deb');
+  writeFileSync(file, 'deb');
+  writeFileSync(join(folder, 'archives', 'lock'), '');
+  const files = filesBelow(join(folder, 'archives'), '.deb');
+  expect(files).toEqual([file]);
+  expect(filesBelow(join(folder, 'nowhere'), '.deb')).toEqual([]);
+  expect(downloadedOf(files.map(path => [path, 'zsh', '5.9'] as const))).toEqual({
+    zsh: {
+      '5.9': {
+        path: file,
+        size: 3,
+        creation_date_time_t: expect.any(Number),
+        creation_date_time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+$/),
+      },
+    },
   });
 });

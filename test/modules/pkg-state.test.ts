@@ -10,10 +10,12 @@ import * as aptList from '../../src/modules/exec/aptpkg/list.ts';
 import * as aptRefresh from '../../src/modules/exec/aptpkg/refresh.ts';
 import * as aptRemove from '../../src/modules/exec/aptpkg/remove.ts';
 import * as aptSelections from '../../src/modules/exec/aptpkg/selections.ts';
+import { downloaded } from '../../src/modules/state/pkg/downloaded.ts';
 import { installed } from '../../src/modules/state/pkg/installed.ts';
 import { latest } from '../../src/modules/state/pkg/latest.ts';
 import { mod_aggregate } from '../../src/modules/state/pkg/mod_aggregate.ts';
 import { mod_init } from '../../src/modules/state/pkg/mod_init.ts';
+import { patch_downloaded, patch_installed } from '../../src/modules/state/pkg/patch_installed.ts';
 import { removed } from '../../src/modules/state/pkg/removed.ts';
 import { contextOf, testing, within } from './_context.ts';
 
@@ -130,5 +132,88 @@ test('arguments that contradict each other are told', async () => {
   expect(await within(context, () => state.installed('x', { pkgs: [] }))).toMatchObject({
     result: true,
     comment: 'No packages to install provided',
+  });
+});
+
+test('packages are downloaded once', async () => {
+  const cache: { [name: string]: { [version: string]: object } } = { old: { '1.0': {} } };
+  const calls: unknown[] = [];
+  const downloads = contextOf({
+    pkg: {
+      list_downloaded: () => structuredClone(cache),
+      install: (_: null, options: { pkgs: { [name: string]: string | null }[] }) => {
+        calls.push(options);
+        for (const one of options.pkgs)
+          for (const name of Object.keys(one)) if (name !== 'nope') cache[name] = { '2.0': {} };
+        return {};
+      },
+    },
+  });
+  const both = () => downloaded('x', { pkgs: ['zsh', { old: '>=2' }] });
+  expect(await within(testing(downloads), both)).toEqual({
+    name: 'x',
+    result: null,
+    changes: {},
+    comment: 'The following packages would be downloaded: zsh, old',
+  });
+  expect(calls).toEqual([]);
+  expect(await within(downloads, both)).toEqual({
+    name: 'x',
+    result: true,
+    changes: { zsh: { old: '', new: '2.0' }, old: { old: '1.0', new: '2.0' } },
+    comment: 'Packages downloaded: zsh, old',
+  });
+  expect(calls).toEqual([
+    {
+      pkgs: [{ zsh: null }, { old: '>=2' }],
+      downloadonly: true,
+      fromrepo: null,
+      ignore_epoch: null,
+    },
+  ]);
+  expect(await within(downloads, both)).toEqual({
+    name: 'x',
+    result: true,
+    changes: {},
+    comment: 'All specified packages (matching specified versions) are already downloaded',
+  });
+  expect(await within(downloads, () => downloaded('nope'))).toMatchObject({
+    result: false,
+    comment: 'The following packages failed to download: nope',
+  });
+});
+
+test('advisories are installed, and only those that are not', async () => {
+  const calls: unknown[] = [];
+  const patches = contextOf({
+    pkg: {
+      list_patches: () => ({}),
+      list_installed_patches: () => ({ 'A-1': {} }),
+      install: (_: null, options: object) => {
+        calls.push(options);
+        return { bash: { old: '1', new: '2' } };
+      },
+    },
+  });
+  const state = () => patch_installed('x', { advisory_ids: ['A-1', 'A-2'] });
+  expect(await within(testing(patches), state)).toMatchObject({
+    result: null,
+    comment: 'The following advisory patches would be downloaded: A-2',
+  });
+  expect((await within(patches, state)).changes).toEqual({ bash: { old: '1', new: '2' } });
+  expect(await within(patches, () => patch_installed('A-1'))).toEqual({
+    name: 'A-1',
+    result: true,
+    changes: {},
+    comment: 'Advisory patch A-1 is already installed',
+  });
+  await within(patches, () => patch_downloaded('A-3'));
+  expect(calls).toEqual([
+    { advisory_ids: ['A-2'], downloadonly: false },
+    { advisory_ids: ['A-3'], downloadonly: true },
+  ]);
+  expect(await within(contextOf({ pkg: {} }), () => patch_downloaded('A-3'))).toMatchObject({
+    result: false,
+    comment: 'The pkg.patch_downloaded state is not available on this platform',
   });
 });

@@ -5,6 +5,7 @@
  * @depends zypper, rpm
  */
 import { __grains__, type Plain, type PlainDict } from '../api.ts';
+import type { Downloaded } from '../lib/downloaded-packages.ts';
 import { type IniRepo, listIniRepos, removeIniRepo, saveIniRepo } from '../lib/ini-repos.ts';
 import {
   installing,
@@ -21,7 +22,7 @@ import {
 import { type Manager, runManager } from '../lib/package-manager.ts';
 import { compareRpm } from '../lib/package-version.ts';
 import { targetsOf } from '../lib/packages.ts';
-import { installedRpms } from '../lib/rpm.ts';
+import { downloadedRpms, installedRpms } from '../lib/rpm.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtualname__ = 'pkg';
@@ -57,6 +58,13 @@ const manager: Manager = {
     '--name',
     ...words,
   ],
+  installAdvisories: (ids, options) =>
+    zypper(
+      'install',
+      '--auto-agree-with-licenses',
+      ...(options.downloadonly ? ['--download-only'] : []),
+      ...ids.map(id => `patch:${id}`),
+    ),
   remove: (_, names) => zypper('remove', ...names),
   upgrade: names => zypper('update', '--auto-agree-with-licenses', ...names),
   refresh: () => ['zypper', '--non-interactive', 'refresh', '--force'],
@@ -246,3 +254,40 @@ export const upgrade = upgrading(manager);
 export const list_upgrades = listUpgrades(manager);
 export const refresh_db = refreshDb(manager);
 export const version_cmp = versionCmp(manager);
+
+type Patches = { [id: string]: { installed: boolean; summary: string } };
+
+/**
+ * The patches that the repositories know, and whether each is installed.
+ *
+ * @example tsalt-ssh '*' pkg.list_patches
+ */
+export const list_patches = async (): Promise<Patches> => {
+  const { stdout } = await runManager(zypper('search', '-t', 'patch'), manager.locked);
+  return _parsePatches(stdout);
+};
+
+/** The table of `zypper search -t patch`: lines `i | name | summary | patch`. */
+export const _parsePatches = (text: string): Patches =>
+  Object.fromEntries(
+    text.split('\n').flatMap(line => {
+      const [status = '', name = '', summary = '', type] = line.split('|').map(part => part.trim());
+      return type === 'patch' ? [[name, { installed: /^i/i.test(status), summary }]] : [];
+    }),
+  );
+
+/**
+ * The patches that are installed.
+ *
+ * @example tsalt-ssh '*' pkg.list_installed_patches
+ */
+export const list_installed_patches = async (): Promise<Patches> =>
+  Object.fromEntries(Object.entries(await list_patches()).filter(([, { installed }]) => installed));
+
+/**
+ * The package files that zypper has downloaded, by name and version.
+ *
+ * @example tsalt-ssh '*' pkg.list_downloaded
+ */
+export const list_downloaded = async (): Promise<Downloaded> =>
+  downloadedRpms(['/var/cache/zypp/packages']);

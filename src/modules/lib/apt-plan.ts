@@ -146,7 +146,8 @@ export const commandsFor = (plan: Plan, options: InstallOptions): string[][] => 
       ? ['--allow-downgrades', '--allow-remove-essential', '--allow-change-held-packages']
       : []),
     ...(options.fromrepo && !options.sources ? ['-t', options.fromrepo] : []),
-    ...(options.downloadonly ? ['--download-only'] : []),
+    // Without it apt downloads nothing of what is installed.
+    ...(options.downloadonly ? ['--download-only', '--reinstall'] : []),
   ];
   const command = (extra: string[], words: string[]): string[][] =>
     words.length === 0 ? [] : [[...common, ...extra, 'install', '--', ...words]];

@@ -6,7 +6,7 @@ import { would } from './returns.ts';
 import { compareVersions, currentPackages } from './wanted-packages.ts';
 
 /** `name=version`, `name>=1.2`, or the name alone. */
-const shownPackage = (name: string, wanted: Wanted): string => {
+export const shownPackage = (name: string, wanted: Wanted): string => {
   const version = wanted.get(name) ?? '';
   return `${name}${version === '' || /^[<>=]/.test(version) ? '' : '='}${version}`;
 };

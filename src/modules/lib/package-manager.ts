@@ -14,7 +14,7 @@ import {
   targetsOf,
 } from './packages.ts';
 import { pyStr } from './python-text.ts';
-import { repackDictList } from './values.ts';
+import { repackDictList, toList } from './values.ts';
 
 /** What tells one package manager from another; what all of them do alike is in this file. */
 export type Manager = {
@@ -27,6 +27,11 @@ export type Manager = {
   readonly install: (
     action: 'install' | 'downgrade' | 'reinstall',
     words: readonly string[],
+    options: ManagerOptions,
+  ) => readonly [string, ...string[]];
+  /** The command that installs what advisories name. */
+  readonly installAdvisories?: (
+    ids: readonly string[],
     options: ManagerOptions,
   ) => readonly [string, ...string[]];
   readonly remove: (
@@ -58,6 +63,7 @@ export type ManagerOptions = {
   readonly refresh?: boolean;
   readonly pkgs?: Plain;
   readonly sources?: Plain;
+  readonly advisory_ids?: Plain;
   readonly version?: Plain;
   readonly fromrepo?: string | null;
   readonly enablerepo?: Plain;
@@ -93,6 +99,7 @@ export const installWith = async (
   name: string | null,
   options: ManagerOptions,
 ): Promise<PackageChanges> => {
+  if (options.advisory_ids) return installAdvisories(manager, options);
   const before = await installedBy(manager);
   const errors: string[] = [];
   const words: Record<'install' | 'downgrade' | 'reinstall', string[]> = {
@@ -126,6 +133,16 @@ export const installWith = async (
   if (errors.length > 0)
     throw new PackageError('Problem encountered installing package(s)', errors, changes);
   return changes;
+};
+
+const installAdvisories = async (
+  manager: Manager,
+  options: ManagerOptions,
+): Promise<PackageChanges> => {
+  if (!manager.installAdvisories)
+    throw new CommandExecutionError('This package manager knows no advisories.');
+  if (options.refresh) await refreshWith(manager);
+  return upgradeWith(manager, manager.installAdvisories(toList(options.advisory_ids), options));
 };
 
 const pickVersion = async (

@@ -1,4 +1,5 @@
 import { __grains__, CommandExecutionError } from '../api.ts';
+import { type Downloaded, downloadedOf, filesBelow } from './downloaded-packages.ts';
 import { compareRpm } from './package-version.ts';
 import type { PackageList } from './packages.ts';
 import { runCommand } from './run-command.ts';
@@ -37,4 +38,19 @@ export const installedRpms = async (): Promise<PackageList> => {
   );
   if (code !== 0) throw new CommandExecutionError(`rpm -qa failed: ${stderr.trim()}`);
   return parseRpmList(stdout, nativeArch());
+};
+
+/** The package files that are in the caches of a package manager. */
+export const downloadedRpms = async (folders: readonly string[]): Promise<Downloaded> => {
+  const files = folders.flatMap(folder => filesBelow(folder, '.rpm'));
+  const found: [string, string, string][] = [];
+  for (const file of files) {
+    const { stdout } = await runCommand(
+      ['rpm', '-qp', '--nosignature', '--queryformat', `${rpmFormat}\n`, '--', file],
+      { plainLocale: true, cwd: '/' },
+    );
+    for (const [name, versions] of Object.entries(parseRpmList(stdout, nativeArch())))
+      found.push([file, name, versions[0] ?? '']);
+  }
+  return downloadedOf(found);
 };

@@ -4,8 +4,10 @@
  * @platform Debian, Ubuntu and their kin
  * @depends apt-get, dpkg
  */
+import { basename } from 'node:path';
 import { __grains__ } from '../../api.ts';
 import { normalize } from '../../lib/apt-run.ts';
+import { type Downloaded, downloadedOf, filesBelow } from '../../lib/downloaded-packages.ts';
 import { installedNow, listed } from '../../lib/dpkg-list.ts';
 import { forgetPackages, shownPackages } from '../../lib/packages.ts';
 import { which } from '../../lib/which.ts';
@@ -58,3 +60,17 @@ export const version = async (...names: string[]): Promise<string | { [name: str
   const found = names.map(name => [name, list[normalize(name)]?.join(',') ?? ''] as const);
   return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
 };
+
+/**
+ * The package files that apt has downloaded, by name and version.
+ *
+ * @example tsalt-ssh '*' pkg.list_downloaded
+ */
+export const list_downloaded = async (): Promise<Downloaded> =>
+  downloadedOf(
+    filesBelow('/var/cache/apt/archives', '.deb').flatMap(path => {
+      // apt writes the colon of an epoch as %3a.
+      const match = /^([^_]+)_([^_]+)_[^_]+\.deb$/.exec(basename(path));
+      return match ? [[path, match[1] ?? '', decodeURIComponent(match[2] ?? '')] as const] : [];
+    }),
+  );
