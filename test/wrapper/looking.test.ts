@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { findWrapper, onlyLooks } from '../../src/wrapper/table.ts';
+
+test.each(['pillar.get', 'grains.get', 'grains.filter_by', 'config.get', 'defaults.merge'])(
+  '%s only looks, and lives on the control node',
+  name => {
+    expect(onlyLooks(name)).toBe(true);
+    expect(findWrapper(name)).toBeDefined();
+  },
+);
+
+test.each([
+  ['cmd.run', 'runs on the host'],
+  ['log.info', 'writes'],
+  ['pillar.items', 'compiles the pillar anew'],
+  ['pillar.ext', 'asks other programs'],
+  ['saltutil.refresh_pillar', 'changes what others see'],
+  ['slsutil.renderer', 'renders'],
+  ['state.apply', 'changes the host'],
+  ['match.compound', 'runs matchers of the user’s'],
+  ['mine.get', 'is about other hosts'],
+  ['constructor.get', 'is no module'],
+])('%s is more than a look: it %s', name => {
+  expect(onlyLooks(name)).toBe(false);
+});
