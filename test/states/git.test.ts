@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
@@ -112,4 +113,21 @@ test.skipIf(!hasGit)('a revision cannot become an option of git', async () => {
     rev: '--upload-pack=x',
   });
   expect(result).toMatchObject({ result: false, changes: {} });
+});
+
+test.skipIf(!hasGit).each([
+  ['a program as transport', 'ext::sh -c touch% ROOT/pwned'],
+  ['a host that is an option', 'git+ssh://-oProxyCommand=touch ROOT/pwned/x'],
+  ['a host that is an option', 'ssh://-oProxyCommand=touch${IFS}ROOT/pwned/x'],
+  ['a short address that is an option', '-oProxyCommand=touch ROOT/pwned:x'],
+  ['an option of git', '--upload-pack=touch ROOT/pwned'],
+  ['a descriptor', 'fd::17/x'],
+])('%s is refused as a repository, and nothing of it runs: %s', async (_, text) => {
+  const name = text.replaceAll('ROOT', host.root);
+  const target = join(host.root, 'clone');
+  for (const run of [host.test, host.state])
+    expect(await run('git.latest', name, { target })).toMatchObject({ result: false });
+  expect(await host.state('git.cloned', name, { target })).toMatchObject({ result: false });
+  expect(existsSync(join(host.root, 'pwned'))).toBe(false);
+  expect(existsSync(target)).toBe(false);
 });

@@ -9,6 +9,9 @@ export type GitOptions = {
   readonly ignore?: boolean;
 };
 
+// Addresses that would run a program, or wait at a descriptor that is not there.
+const noPrograms = ['ext', 'fd'].flatMap(name => ['-c', `protocol.${name}.allow=never`]);
+
 /** Runs git without prompts. Throws with what git says, unless `ignore`. */
 export const git = async (
   args: readonly string[],
@@ -21,7 +24,7 @@ export const git = async (
     ...keys,
     ...(keys.length > 0 ? ['-oIdentitiesOnly=yes'] : []),
   ];
-  const result = await runCommand(['git', ...args], {
+  const result = await runCommand(['git', ...noPrograms, ...args], {
     cwd: options.cwd,
     runas: options.user ?? undefined,
     plainLocale: true,
