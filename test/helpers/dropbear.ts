@@ -30,7 +30,8 @@ const startScript = `#!/bin/sh
 mount --bind "$1" "$2" && cd / || exit 1
 k=$3 p=$4 f=$5
 shift 5
-for h in "$@"; do mount --bind /dev/null "$h" || exit 1; done
+touch "$f.none"
+for h in "$@"; do mount --bind "$f.none" "$h" || exit 1; done
 exec dropbear -F -E -r "$k" -p "$p" -P "$f"
 `;
 
