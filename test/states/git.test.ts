@@ -1,5 +1,13 @@
+<<<<<<< HEAD
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+=======
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+>>>>>>> cab86d4 (Log in to git over https by https_user and https_pass, written nowhere; add, commit, tag, push and their kin; split git by subject)
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
@@ -115,6 +123,7 @@ test.skipIf(!hasGit)('a revision cannot become an option of git', async () => {
   expect(result).toMatchObject({ result: false, changes: {} });
 });
 
+<<<<<<< HEAD
 test.skipIf(!hasGit).each([
   ['a program as transport', 'ext::sh -c touch% ROOT/pwned'],
   ['a host that is an option', 'git+ssh://-oProxyCommand=touch ROOT/pwned/x'],
@@ -130,4 +139,103 @@ test.skipIf(!hasGit).each([
   expect(await host.state('git.cloned', name, { target })).toMatchObject({ result: false });
   expect(existsSync(join(host.root, 'pwned'))).toBe(false);
   expect(existsSync(target)).toBe(false);
+=======
+/** A server of the plain kind: files of a bare repository, for whoever knows the password. */
+const startServer = async (root: string) => {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    const wanted = `Basic ${Buffer.from('app:s3:cret/@').toString('base64')}`;
+    const file = join(root, decodeURIComponent((request.url ?? '').split('?')[0] ?? ''));
+    if (request.headers.authorization !== wanted) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    } else if (!existsSync(file) || !statSync(file).isFile()) response.writeHead(404).end();
+    else response.writeHead(200).end(readFileSync(file));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, seen, close: () => server.close() };
+};
+
+test.skipIf(!hasGit)(
+  'git.latest logs in over http, and the password is written nowhere',
+  async () => {
+    commit('1');
+    const bare = join(host.root, 'served/app.git');
+    git(origin, 'clone', '-q', '--bare', origin, bare);
+    git(bare, 'update-server-info');
+    const server = await startServer(join(host.root, 'served'));
+    try {
+      const target = join(host.root, 'clone');
+      const name = `${server.url}/app.git`;
+      const login = { https_user: 'app', https_pass: 's3:cret/@' };
+      const run = (options: object) => host.state('git.latest', name, { target, ...options });
+      expect((await run({})).result).toBe(false);
+      const wrong = await run({ ...login, https_pass: 'wr0ng' });
+      expect(wrong.result).toBe(false);
+      expect(wrong.comment).not.toContain('wr0ng');
+      const made = await run(login);
+      expect(made.result, String(made.comment)).toBe(true);
+      expect(host.file('clone/f')).toBe('1');
+      commit('2');
+      git(bare, 'fetch', '-q', origin, '+main:main');
+      git(bare, 'update-server-info');
+      expect((await run(login)).result).toBe(true);
+      expect(host.file('clone/f')).toBe('2');
+      expect(git(target, 'remote', 'get-url', 'origin')).toBe(name);
+      const holds = spawnSync('grep', ['-r', 'cret', target], { encoding: 'utf8' });
+      expect(holds.stdout).toBe('');
+      expect(JSON.stringify(made)).not.toContain('cret');
+      expect(
+        await host.state('git.latest', origin, { target: `${target}2`, ...login }),
+      ).toMatchObject({
+        result: false,
+        comment: "'https_user' and 'https_pass' are only for https:// URLs",
+      });
+    } finally {
+      server.close();
+    }
+  },
+);
+
+test.skipIf(!hasGit)('git: commits, branches, tags and what differs', async () => {
+  const cwd = join(host.root, 'work');
+  const call = (fun: string, ...args: unknown[]) => host.call(`git.${fun}`, cwd, ...args);
+  await host.call('git.init', cwd, { opts: '--initial-branch=main' });
+  expect(await call('rev_parse', null, { opts: '--is-bare-repository' })).toBe('false');
+  for (const [key, value] of [
+    ['user.name', 't'],
+    ['user.email', 't@example.com'],
+  ])
+    await host.call('git.config_set', key, { value, cwd });
+  host.write('work/a b', '1');
+  expect(await call('status')).toEqual({ untracked: ['a b'] });
+  expect(await call('add', 'a b')).toBe("add 'a b'");
+  await call('commit', 'One; $(two)');
+  expect(git(cwd, 'log', '--format=%s')).toBe('One; $(two)');
+  await call('tag', 'v1', { message: 'first' });
+  await call('branch', 'fix');
+  expect(await call('list_branches')).toEqual(['fix', 'main']);
+  expect(await call('list_tags')).toEqual(['v1']);
+  expect(await call('describe')).toBe('v1');
+  expect(await call('rev_parse', 'v1^{commit}')).toBe(git(cwd, 'rev-parse', 'HEAD'));
+  host.write('work/a b', '2');
+  expect(await call('status')).toEqual({ modified: ['a b'] });
+  await call('stash');
+  expect(await call('status')).toEqual({});
+  await call('stash', 'pop');
+  await call('checkout', 'fix');
+  await call('commit', 'Two', { opts: '-a' });
+  await call('checkout', 'main');
+  await call('merge', { rev: 'fix' });
+  expect(host.file('work/a b')).toBe('2');
+  await host.call('git.init', join(host.root, 'bare.git'), { bare: true });
+  await call('remote_set', join(host.root, 'bare.git'));
+  expect(await call('push', 'origin', 'main')).toContain('refs/heads/main');
+  expect(git(join(host.root, 'bare.git'), 'rev-parse', 'main')).toBe(git(cwd, 'rev-parse', 'HEAD'));
+  await call('rm', 'a b');
+  expect(await call('status')).toEqual({ deleted: ['a b'] });
+  await expect(call('branch', '-D')).rejects.toThrow("'-D' is not a valid branch");
+>>>>>>> cab86d4 (Log in to git over https by https_user and https_pass, written nowhere; add, commit, tag, push and their kin; split git by subject)
 });

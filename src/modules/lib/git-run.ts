@@ -1,5 +1,35 @@
 import { CommandExecutionError } from '../api.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
+import { withSecretFile } from './secret-file.ts';
+
+/** What every function of git takes that may have to log in. */
+export type Common = {
+  user?: string | null;
+  identity?: string | string[] | null;
+  https_user?: string | null;
+  https_pass?: string | null;
+};
+
+/** How git runs for such a call; `url` is what it logs in to. */
+export const runOptions = (
+  cwd: string | undefined,
+  { user, identity, https_user, https_pass }: Common,
+  url?: string,
+): GitOptions => ({
+  cwd,
+  user,
+  identity: [identity ?? []].flat(),
+  ...(https_user || https_pass ? { login: loginTo(url ?? '', https_user, https_pass) } : {}),
+});
+
+const loginTo = (url: string, name?: string | null, password?: string | null): string => {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new CommandExecutionError("'https_user' and 'https_pass' are only for https:// URLs");
+  if (!name || !password)
+    throw new CommandExecutionError("'https_user' and 'https_pass' go together");
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${encodeURIComponent(name)}:${encodeURIComponent(password)}@${host}`;
+};
 
 export type GitOptions = {
   readonly cwd?: string | undefined;
@@ -7,6 +37,8 @@ export type GitOptions = {
   /** Private keys to log in with, by path. */
   readonly identity?: readonly string[];
   readonly ignore?: boolean;
+  /** A URL with name and password: given to the server of that URL, and to no other. */
+  readonly login?: string;
 };
 
 // Addresses that would run a program, or wait at a descriptor that is not there.
@@ -16,7 +48,23 @@ const noPrograms = ['ext', 'fd'].flatMap(name => ['-c', `protocol.${name}.allow=
 export const git = async (
   args: readonly string[],
   options: GitOptions = {},
-): Promise<CommandResult> => {
+): Promise<CommandResult> =>
+  options.login === undefined
+    ? run(args, options)
+    : withSecretFile(`${options.login}\n`, options.user ?? undefined, path =>
+        run(
+          [
+            '-c',
+            'credential.helper=',
+            '-c',
+            `credential.helper=store --file=${quote(path)}`,
+            ...args,
+          ],
+          options,
+        ),
+      );
+
+const run = async (args: readonly string[], options: GitOptions): Promise<CommandResult> => {
   const keys = (options.identity ?? []).flatMap(key => ['-i', quote(key)]);
   const ssh = [
     'ssh',

@@ -14,6 +14,8 @@ import { failed, newReturn } from '../../lib/returns.ts';
  * @param branch branch to check out
  * @param user run git as this user
  * @param identity private key, or keys, on this host to log in with
+ * @param https_user name to log in with, over https; it is written down nowhere
+ * @param https_pass its password
  *
  * @example
  * https://example.com/app.git:
@@ -27,11 +29,15 @@ export const cloned = async (
     branch = null,
     user = null,
     identity = null,
+    https_user = null,
+    https_pass = null,
   }: {
     target?: string | null;
     branch?: string | null;
     user?: string | null;
     identity?: string | string[] | null;
+    https_user?: string | null;
+    https_pass?: string | null;
   } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
@@ -53,7 +59,7 @@ export const cloned = async (
           comment: `${redact(name)} would be cloned to ${path}${withBranch}`,
         };
       const opts = branch === null ? '' : `--branch ${branch}`;
-      await __salt__['git.clone']?.(path, name, { opts, user, identity });
+      await __salt__['git.clone']?.(path, name, { opts, user, identity, https_user, https_pass });
       return { ...ret, changes, comment: `${redact(name)} cloned to ${path}${withBranch}` };
     }
     const current: string = await __salt__['git.current_branch']?.(path, { user });

@@ -1,0 +1,203 @@
+import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import { type Common, git, plainWord, redact } from './git-run.ts';
+import { failed } from './returns.ts';
+
+export type Refs = Record<string, string>;
+type Found = { sha: string; kind: 'branch' | 'tag' | 'commit'; ref: string };
+
+export type Wanted = {
+  name: string;
+  path: string;
+  rev: string;
+  branch: string | null;
+  remote: string;
+  user: string | null;
+  /** How git logs in. */
+  login: Common;
+  bare: boolean;
+  force_checkout: boolean;
+  force_reset: boolean | string;
+  fetchOptions: string;
+  submodules: boolean;
+  force_fetch: boolean;
+  update_head: boolean;
+};
+
+export const findRef = (refs: Refs, rev: string): Found | undefined => {
+  const of = (ref: string): string | undefined =>
+    Object.hasOwn(refs, ref) ? refs[ref] : undefined;
+  const head = of('HEAD');
+  if (rev === 'HEAD' && head !== undefined) {
+    const names = Object.keys(refs).filter(
+      ref => ref.startsWith('refs/heads/') && refs[ref] === head,
+    );
+    const ref = names.find(each => /\/(main|master)$/.test(each)) ?? names[0];
+    return {
+      sha: head,
+      kind: ref ? 'branch' : 'commit',
+      ref: ref?.slice('refs/heads/'.length) ?? head,
+    };
+  }
+  const branch = of(`refs/heads/${rev}`);
+  if (branch !== undefined) return { sha: branch, kind: 'branch', ref: rev };
+  const tag = of(`refs/tags/${rev}^{}`) ?? of(`refs/tags/${rev}`);
+  if (tag !== undefined) return { sha: tag, kind: 'tag', ref: rev };
+  return /^[0-9a-f]{7,40}$/i.test(rev)
+    ? { sha: rev.toLowerCase(), kind: 'commit', ref: rev }
+    : undefined;
+};
+
+export const cloneTo = async (
+  ret: StateReturn,
+  wanted: Wanted,
+  found: Found,
+  { mirror, depth }: { mirror: boolean; depth: number | null },
+): Promise<StateReturn> => {
+  const { name, path, user, login, remote, bare } = wanted;
+  const opts = [
+    mirror ? '--mirror' : bare ? '--bare' : `--origin ${plainWord(remote, 'remote')}`,
+    depth ? `--depth ${Number(depth)} --branch ${found.ref}` : '',
+  ].join(' ');
+  await __salt__['git.clone']?.(path, name, { opts, ...login });
+  const comments = [
+    `${redact(name)} cloned to ${path}${mirror ? ' as mirror' : bare ? ' as bare repository' : ''}`,
+  ];
+  if (!bare) await switchTo(wanted, found, false);
+  if (wanted.submodules) await __salt__['git.submodule_update']?.(path, login);
+  ret.changes.new = `${redact(name)} => ${path}`;
+  const now: string = bare ? found.sha : await __salt__['git.revision']?.(path, 'HEAD', { user });
+  ret.changes.revision = { old: null, new: now };
+  return { ...ret, comment: comments.join('\n') };
+};
+
+export const update = async (
+  ret: StateReturn,
+  wanted: Wanted,
+  found: Found,
+): Promise<StateReturn> => {
+  const { name, path, user, login, remote, rev } = wanted;
+  const shown = redact(name);
+  const upToDate = `Repository ${path} is up-to-date`;
+  const urls: Record<string, { fetch: string }> = await __salt__['git.remotes']?.(path, { user });
+  const oldUrl = urls[remote]?.fetch;
+  const comments: string[] = [];
+  if (oldUrl !== name) {
+    ret.changes[`remotes/${remote}`] = { old: oldUrl ? redact(oldUrl) : null, new: shown };
+    comments.push(
+      oldUrl === undefined
+        ? `Remote '${remote}' ${__opts__.test ? 'would be ' : ''}set to ${shown}`
+        : `Remote '${remote}' ${__opts__.test ? 'would be ' : ''}changed from ${redact(oldUrl)} to ${shown}`,
+    );
+    if (!__opts__.test) await __salt__['git.remote_set']?.(path, name, { remote, user });
+  }
+  const old = await headOf(path, user);
+  const local: string = await __salt__['git.current_branch']?.(path, { user });
+  const wantedBranch = wanted.branch ?? (found.kind === 'branch' ? found.ref : null);
+  const isThere = old?.startsWith(found.sha);
+  const onBranch = wanted.bare || found.kind !== 'branch' || local === wantedBranch;
+  const dirty = !wanted.bare && (await __salt__['git.has_changes']?.(path, { user }));
+  const discard = wanted.force_reset === true && dirty;
+  if (isThere && onBranch && !discard) return finish(ret, comments, upToDate);
+  if (!wanted.update_head && !wanted.bare)
+    return {
+      ...ret,
+      comment: `${rev === 'HEAD' ? 'Remote HEAD' : `Remote revision ${rev}`} is already present and local HEAD (${old?.slice(0, 7)}) does not match, but update_head=False. HEAD has not been updated locally.`,
+    };
+  if (dirty && !wanted.force_reset && !(wanted.force_checkout && !onBranch))
+    return failed(
+      ret,
+      `Local branch '${local}' has uncommitted changes. Set 'force_reset' to True (or 'remote-changes') to discard them and proceed.`,
+    );
+  if (__opts__.test) {
+    ret.changes.revision = { old, new: found.sha };
+    comments.push(
+      `Repository would be updated from ${old?.slice(0, 7)} to ${found.sha.slice(0, 7)}`,
+    );
+    return { ...ret, result: null, comment: comments.join('\n') };
+  }
+  await __salt__['git.fetch']?.(path, {
+    remote,
+    refspecs: [wanted.bare ? '+refs/*:refs/*' : `+refs/heads/*:refs/remotes/${remote}/*`],
+    force: wanted.force_fetch,
+    opts: wanted.fetchOptions,
+    ...login,
+  });
+  if (wanted.bare) {
+    const now = await headOf(path, user);
+    if (now !== old) ret.changes.revision = { old, new: now };
+    return finish(ret, [...comments, `Bare repository at ${path} was fetched`], upToDate);
+  }
+  if (
+    found.kind === 'branch' &&
+    onBranch &&
+    !wanted.force_reset &&
+    !(await isAncestor(path, found.sha, user))
+  )
+    return failed(
+      ret,
+      `Repository would be updated to ${found.sha.slice(0, 7)}, but this is not a fast-forward. Set 'force_reset' to True to force this update.`,
+    );
+  await switchTo(wanted, found, Boolean(wanted.force_reset) || wanted.force_checkout);
+  if (wanted.submodules) await __salt__['git.submodule_update']?.(path, login);
+  const now = await headOf(path, user);
+  if (now !== old) ret.changes.revision = { old, new: now };
+  if (discard) ret.changes['forced update'] = true;
+  if (now === old && !onBranch) ret.changes['local branch'] = { old: local, new: wantedBranch };
+  comments.push(
+    discard || wanted.force_reset
+      ? `Repository was hard-reset to ${rev} (${now?.slice(0, 7)})`
+      : `Repository was fast-forwarded to ${rev} (${now?.slice(0, 7)})`,
+  );
+  return finish(ret, comments, upToDate);
+};
+
+const finish = (ret: StateReturn, comments: string[], upToDate: string): StateReturn => {
+  const changed = Object.keys(ret.changes).length > 0;
+  return {
+    ...ret,
+    result: changed && __opts__.test ? null : true,
+    comment: changed ? comments.join('\n') : upToDate,
+  };
+};
+
+const headOf = async (path: string, user: string | null): Promise<string | null> => {
+  try {
+    return (await __salt__['git.revision']?.(path, 'HEAD', { user })) ?? null;
+  } catch {
+    return null;
+  }
+};
+
+const isAncestor = async (path: string, sha: string, user: string | null): Promise<boolean> => {
+  const result = await git(['merge-base', '--is-ancestor', 'HEAD', sha], {
+    cwd: path,
+    user,
+    ignore: true,
+  });
+  return result.code === 0;
+};
+
+/** Puts HEAD on the wanted commit: on a local branch that follows the remote's, else detached. */
+const switchTo = async (
+  { path, user, remote, branch, force_reset }: Wanted,
+  found: Found,
+  force: boolean,
+): Promise<void> => {
+  const local = branch ?? (found.kind === 'branch' ? found.ref : null);
+  if (local === null) {
+    await __salt__['git.checkout']?.(path, found.sha, { force, opts: '--detach', user });
+    return;
+  }
+  const start = found.kind === 'branch' ? `${remote}/${found.ref}` : found.sha;
+  const current: string = await __salt__['git.current_branch']?.(path, { user });
+  const track = found.kind === 'branch' ? '--track' : '--no-track';
+  if (current === local && !force_reset)
+    await __salt__['git.reset']?.(path, { opts: `--keep ${start}`, user });
+  else
+    await __salt__['git.checkout']?.(path, start, {
+      force,
+      opts: `-B ${plainWord(local, 'branch')} ${track}`,
+      user,
+    });
+  if (force_reset) await __salt__['git.reset']?.(path, { opts: `--hard ${start}`, user });
+};
