@@ -39,12 +39,22 @@ export const __func_alias__ = { reload_: 'reload' };
 const run = (argv: readonly [string, ...string[]]) =>
   runCommand(argv, { plainLocale: true, cwd: '/' });
 
+const notServices = ['functions.sh', 'README', 'skeleton'];
+
+/** The runlevels that a service is in. */
+const levelsOf = (name: string): string[] =>
+  namesIn('/etc/runlevels').filter(level => namesIn(`/etc/runlevels/${level}`).includes(name));
+
 const init: InitSystem = {
   act: (name, action) => run(['rc-service', name, action]),
   isUp: async name => (await run(['rc-service', name, 'status'])).code === 0,
-  setBoot: (name, on) => run(['rc-update', on ? 'add' : 'delete', name]),
-  all: async () =>
-    namesIn('/etc/init.d').filter(name => !name.endsWith('.sh') && name !== 'functions.sh'),
+  // rc-update fails for a runlevel that the service is not in.
+  setBoot: async (name, on) => {
+    if (on) return run(['rc-update', 'add', name]);
+    const levels = levelsOf(name);
+    return levels.length > 0 ? run(['rc-update', 'delete', name, ...levels]) : undefined;
+  },
+  all: async () => namesIn('/etc/init.d').filter(name => !notServices.includes(name)),
   // Whatever is in any runlevel.
   atBoot: async () => [
     ...new Set(namesIn('/etc/runlevels').flatMap(level => namesIn(`/etc/runlevels/${level}`))),

@@ -45,6 +45,14 @@ const offered = ['/etc/sv', '/etc/runit/sv'];
 const sv = (...args: string[]) =>
   runCommand(['sv', ...args], { plainLocale: true, cwd: '/', env: { SVDIR: activeFolder() } });
 
+/** How long runit may take to notice a new link: it looks every five seconds. */
+const scanTime = 7000;
+
+const until = async (isSo: () => boolean, milliseconds: number): Promise<void> => {
+  const end = Date.now() + milliseconds;
+  while (!isSo() && Date.now() < end) await new Promise(resolve => setTimeout(resolve, 100));
+};
+
 const init: InitSystem = {
   act: (name, action) => sv(action, name),
   isUp: async name => (await sv('status', name)).stdout.startsWith('run:'),
@@ -54,7 +62,9 @@ const init: InitSystem = {
     const source = offered.map(folder => `${folder}/${name}`).find(existsSync);
     if (!source)
       throw new CommandExecutionError(`The service ${name} is not in ${offered.join(', ')}`);
-    if (!existsSync(link)) await symlink(source, link);
+    if (existsSync(link)) return;
+    await symlink(source, link);
+    await until(() => existsSync(`${link}/supervise/ok`), scanTime);
   },
   all: async () => [...new Set([...offered, activeFolder()].flatMap(namesIn))],
   // Those with a link in the folder that runit watches.

@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+/**
+ * The real programs of OpenRC, runit and SysV init, on a copy of /etc and with a /run and processes
+ * of their own: nothing of this machine is touched. The provider runs in there too.
+ */
+const inside = (provider: string, prepare: string, steps: string): Record<string, unknown> => {
+  const code = `
+    import { spawn } from 'node:child_process';
+    import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+    import * as service from ${JSON.stringify(resolve('src/modules/exec', `${provider}.ts`))};
+    import { contextOf, within } from ${JSON.stringify(resolve('test/modules/_context.ts'))};
+    const script = (path, text) => { writeFileSync(path, text); chmodSync(path, 0o755); };
+    const told = {};
+    const step = async (name, work) => {
+      try { told[name] = await within(contextOf({}), work); }
+      catch (error) { told[name] = 'failed: ' + error.message; }
+    };
+    ${prepare}
+    ${steps}
+    console.log('TOLD ' + JSON.stringify(told));
+    process.exit(0);`;
+  const shell = `set -e; t=$(mktemp -d); mount -t tmpfs tmpfs $t; mkdir $t/u $t/w
+    mount -t overlay overlay -o lowerdir=/etc,upperdir=$t/u,workdir=$t/w /etc
+    mount -t tmpfs tmpfs /run; exec "$@"`;
+  const { stdout, stderr } = spawnSync(
+    'unshare',
+    ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', shell, 'sh'].concat([
+      process.execPath,
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      code,
+    ]),
+    { encoding: 'utf8', timeout: 240_000 },
+  );
+  const line = stdout.split('\n').find(one => one.startsWith('TOLD '));
+  if (!line) throw new Error(`the provider did not get to its end: ${stderr}`);
+  return JSON.parse(line.slice('TOLD '.length));
+};
+
+const missing = (...programs: string[]): boolean =>
+  process.getuid?.() !== 0 || !programs.every(one => existsSync(one));
+
+const steps = `
+  await step('there', () => service.available('tsalt'));
+  await step('up before', () => service.status('tsalt'));
+  await step('boot before', () => service.enabled('tsalt'));
+  await step('enable', () => service.enable('tsalt'));
+  await step('enable again', () => service.enable('tsalt'));
+  await step('boot', () => service.enabled('tsalt'));
+  await step('start', () => service.start('tsalt'));
+  await step('start again', () => service.start('tsalt'));
+  await step('up', () => service.status('tsalt'));
+  await step('restart', () => service.restart('tsalt'));
+  await step('stop', () => service.stop('tsalt'));
+  await step('stop again', () => service.stop('tsalt'));
+  await step('up after', () => service.status('tsalt'));
+  await step('disable', () => service.disable('tsalt'));
+  await step('disable again', () => service.disable('tsalt'));
+  await step('boot after', () => service.enabled('tsalt'));
+  await step('none', () => service.missing('tsalt-nope'));
+  await step('start none', () => service.start('tsalt-nope'));`;
+
+const expected = {
+  there: true,
+  'up before': false,
+  'boot before': false,
+  enable: true,
+  'enable again': true,
+  boot: true,
+  start: true,
+  'start again': true,
+  up: true,
+  restart: true,
+  stop: true,
+  'stop again': true,
+  'up after': false,
+  disable: true,
+  'disable again': true,
+  'boot after': false,
+  none: true,
+};
+
+describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => {
+  test('starts, stops and enables a service, each also when it is so already', () => {
+    const told = inside(
+      'openrc_service',
+      `for (const state of ['daemons', 'exclusive', 'failed', 'inactive', 'options', 'started', 'starting', 'stopping', 'tmp'])
+         mkdirSync('/run/openrc/' + state, { recursive: true });
+       writeFileSync('/run/openrc/softlevel', 'default\\n');
+       script('/etc/init.d/tsalt', '#!/sbin/openrc-run\\ncommand=/bin/sleep\\ncommand_args=600\\ncommand_background=yes\\npidfile=/run/tsalt.pid\\n');`,
+      steps,
+    );
+    expect(told).toMatchObject(expected);
+    expect(told['start none']).toMatch(/failed: .*does not exist/);
+  }, 300_000);
+
+  test('a service of another runlevel is disabled too', () => {
+    const told = inside(
+      'openrc_service',
+      `for (const state of ['daemons', 'exclusive', 'failed', 'inactive', 'options', 'started', 'starting', 'stopping', 'tmp'])
+         mkdirSync('/run/openrc/' + state, { recursive: true });
+       writeFileSync('/run/openrc/softlevel', 'default\\n');
+       script('/etc/init.d/tsalt', '#!/sbin/openrc-run\\n');
+       const { spawnSync } = await import('node:child_process');
+       told.added = spawnSync('rc-update', ['add', 'tsalt', 'sysinit']).status;`,
+      `await step('boot', () => service.enabled('tsalt'));
+       await step('disable', () => service.disable('tsalt'));
+       await step('boot after', () => service.enabled('tsalt'));`,
+    );
+    expect(told).toEqual({ added: 0, boot: true, disable: true, 'boot after': false });
+  }, 300_000);
+});
+
+describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
+  test('starts, stops and enables a service, each also when it is so already', () => {
+    const told = inside(
+      'runit_service',
+      `for (const folder of ['/etc/sv/tsalt', '/etc/service']) mkdirSync(folder, { recursive: true });
+       script('/etc/sv/tsalt/run', '#!/bin/sh\\nexec sleep 600\\n');
+       spawn('runsvdir', ['-P', '/etc/service'], { stdio: 'ignore' });`,
+      steps,
+    );
+    expect(told).toMatchObject(expected);
+    expect(told['start none']).toMatch(/failed: .*unable to change to service directory/);
+  }, 300_000);
+});
+
+describe.skipIf(missing('/usr/sbin/update-rc.d', '/usr/sbin/service'))('SysV init', () => {
+  test('starts, stops and enables a service, each also when it is so already', () => {
+    const header = [
+      'Provides: tsalt',
+      'Required-Start:',
+      'Required-Stop:',
+      'Default-Start: 2 3 4 5',
+    ]
+      .concat(['Default-Stop: 0 1 6', 'Short-Description: a test'])
+      .map(line => `# ${line}\\n`)
+      .join('');
+    const told = inside(
+      'sysvinit_service',
+      `script('/etc/init.d/tsalt', '#!/bin/sh\\n### BEGIN INIT INFO\\n${header}### END INIT INFO\\ncase $1 in start|restart) : >/run/tsalt;; stop) rm -f /run/tsalt;; status) [ -e /run/tsalt ] || exit 3;; esac\\n');`,
+      steps,
+    );
+    expect(told).toMatchObject(expected);
+    expect(told['start none']).toMatch(/failed: .*unrecognized service/);
+  }, 300_000);
+});
