@@ -1,13 +1,8 @@
-<<<<<<< HEAD
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-=======
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
->>>>>>> cab86d4 (Log in to git over https by https_user and https_pass, written nowhere; add, commit, tag, push and their kin; split git by subject)
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
@@ -123,7 +118,6 @@ test.skipIf(!hasGit)('a revision cannot become an option of git', async () => {
   expect(result).toMatchObject({ result: false, changes: {} });
 });
 
-<<<<<<< HEAD
 test.skipIf(!hasGit).each([
   ['a program as transport', 'ext::sh -c touch% ROOT/pwned'],
   ['a host that is an option', 'git+ssh://-oProxyCommand=touch ROOT/pwned/x'],
@@ -139,7 +133,6 @@ test.skipIf(!hasGit).each([
   expect(await host.state('git.cloned', name, { target })).toMatchObject({ result: false });
   expect(existsSync(join(host.root, 'pwned'))).toBe(false);
   expect(existsSync(target)).toBe(false);
-=======
 /** A server of the plain kind: files of a bare repository, for whoever knows the password. */
 const startServer = async (root: string) => {
   const seen: (string | undefined)[] = [];
@@ -237,5 +230,4 @@ test.skipIf(!hasGit)('git: commits, branches, tags and what differs', async () =
   await call('rm', 'a b');
   expect(await call('status')).toEqual({ deleted: ['a b'] });
   await expect(call('branch', '-D')).rejects.toThrow("'-D' is not a valid branch");
->>>>>>> cab86d4 (Log in to git over https by https_user and https_pass, written nowhere; add, commit, tag, push and their kin; split git by subject)
 });
