@@ -66,6 +66,9 @@ test('a network is known by address and netmask', async () => {
   expect(
     await run(() => network.ip_addrs({ cidr: '127.0.0.0/8', include_loopback: true })),
   ).toContain('127.0.0.1');
+  const loopback = (type: string) => run(() => network.ip_addrs({ include_loopback: true, type }));
+  expect(await loopback('private')).toContain('127.0.0.1');
+  expect(await loopback('public')).not.toContain('127.0.0.1');
 });
 
 test('a name that is no host name is refused before anything is touched', async () => {

@@ -68,17 +68,25 @@ export const interface_ip = async (iface: string): Promise<string> =>
  * @param iface of this interface only
  * @param include_loopback true: 127.0.0.1 too
  * @param cidr in this network only
+ * @param type `public` or `private` ones only; without effect where there is a `cidr`
  * @example tsalt-ssh '*' network.ip_addrs cidr=10.0.0.0/8
  */
 export const ip_addrs = async ({
   interface: iface = null,
   include_loopback = false,
   cidr = null,
+  type = null,
 }: {
   interface?: string | null;
   include_loopback?: boolean;
   cidr?: string | null;
-} = {}): Promise<string[]> => addresses('IPv4', iface, include_loopback, cidr);
+  type?: string | null;
+} = {}): Promise<string[]> => {
+  const found = addresses('IPv4', iface, include_loopback, cidr);
+  return cidr !== null || (type !== 'public' && type !== 'private')
+    ? found
+    : found.filter(address => isPrivate(address) === (type === 'private'));
+};
 
 /**
  * The IPv6 addresses of this machine.
@@ -166,7 +174,9 @@ export const in_subnet = async (cidr: string): Promise<boolean> =>
  * @param ip_addr the address
  * @example tsalt-ssh '*' network.is_private 10.0.0.3
  */
-export const is_private = async (ip_addr: string): Promise<boolean> =>
+export const is_private = async (ip_addr: string): Promise<boolean> => isPrivate(ip_addr);
+
+const isPrivate = (address: string): boolean =>
   [
     '10.0.0.0/8',
     '172.16.0.0/12',
@@ -176,7 +186,7 @@ export const is_private = async (ip_addr: string): Promise<boolean> =>
     'fc00::/7',
     'fe80::/10',
     '::1/128',
-  ].some(network => inNetwork(ip_addr, network));
+  ].some(network => inNetwork(address, network));
 
 /**
  * Whether an address is a loopback one.
