@@ -133,6 +133,8 @@ test.skipIf(!hasGit).each([
   expect(await host.state('git.cloned', name, { target })).toMatchObject({ result: false });
   expect(existsSync(join(host.root, 'pwned'))).toBe(false);
   expect(existsSync(target)).toBe(false);
+});
+
 /** A server of the plain kind: files of a bare repository, for whoever knows the password. */
 const startServer = async (root: string) => {
   const seen: (string | undefined)[] = [];
