@@ -21,6 +21,11 @@ export type SdbSettings = {
   readonly decrypt: SdbWorld['decrypt'];
 };
 
+/** How a hash is made where there is none; without `store` it lasts for this run only. */
+type HashWish = { readonly length: number; readonly chars: string; readonly store: boolean };
+
+const longestHash = 65_536;
+
 /** Is this option of tsalt.yaml a profile of sdb, or what stores are opened with? */
 export const isSdbSetting = (name: string, value: Data): boolean =>
   name === 'vault' || driverOf(value) !== undefined;
@@ -38,6 +43,8 @@ export class Sdb {
   readonly #options: Dict;
   readonly #world: SdbWorld;
   readonly #known = new Map<string, Promise<Data>>();
+  /** Hashes on their way into a store: hosts that ask at once get the same one. */
+  readonly #hashes = new Map<string, Promise<Data>>();
   #vault: Promise<Vault> | undefined;
 
   constructor({ options, dir, env, decrypt }: SdbSettings) {
@@ -92,8 +99,7 @@ export class Sdb {
   async set(uri: Data, value: Data): Promise<boolean> {
     const found = this.#find(uri);
     if (typeof found === 'string') return false;
-    this.#known.delete(uri as string);
-    return this.#use(uri as string, async () => {
+    return this.#change(uri as string, async () => {
       const { set } = await found.load();
       if (set) return set(found.key, value, found.profile, this.#world);
       throw new Error(`the driver ${found.driver} cannot write`);
@@ -104,8 +110,7 @@ export class Sdb {
   async delete(uri: Data): Promise<boolean> {
     const found = this.#find(uri);
     if (typeof found === 'string') return false;
-    this.#known.delete(uri as string);
-    return this.#use(uri as string, async () => {
+    return this.#change(uri as string, async () => {
       const { delete: remove } = await found.load();
       if (remove) return remove(found.key, found.profile, this.#world);
       throw new Error(`the driver ${found.driver} cannot delete`);
@@ -116,15 +121,22 @@ export class Sdb {
    * The value at an address; a random text is made and stored where there is none. Without
    * `store` (test mode) it is made, but lasts for this run only.
    */
-  async getOrSetHash(
-    uri: Data,
-    { length, chars, store }: { length: number; chars: string; store: boolean },
-  ): Promise<Data> {
+  async getOrSetHash(uri: Data, wanted: HashWish): Promise<Data> {
     if (!looksLikeSdb(uri)) return false;
-    if (!(length >= 1) || chars === '')
-      throw new TsaltError('arguments', 'sdb.get_or_set_hash needs a length and characters.', {
-        kind: 'usage',
-      });
+    if (!(wanted.length >= 1 && wanted.length <= longestHash) || wanted.chars === '')
+      throw new TsaltError(
+        'arguments',
+        `sdb.get_or_set_hash needs characters and a length of 1 to ${longestHash}.`,
+        { kind: 'usage' },
+      );
+    const begun = this.#hashes.get(uri);
+    if (begun !== undefined) return begun;
+    const hash = this.#findOrMake(uri, wanted).finally(() => this.#hashes.delete(uri));
+    this.#hashes.set(uri, hash);
+    return hash;
+  }
+
+  async #findOrMake(uri: string, { length, chars, store }: HashWish): Promise<Data> {
     const known = await this.get(uri);
     if (known !== null && known !== '') return known;
     const made = Array.from({ length }, () => chars[randomInt(chars.length)]).join('');
@@ -133,7 +145,10 @@ export class Sdb {
     return made;
   }
 
-  /** A copy of the data with every address of a known profile replaced by its value. */
+  /**
+   * Replaces every address of a known profile in the data by its value; lists are made anew,
+   * dictionaries keep what else is known of them (their lines).
+   */
   async resolve(data: Data, allowed: (uri: string) => boolean = () => true): Promise<Data> {
     if (typeof data === 'string') return allowed(data) ? this.get(data) : data;
     if (Array.isArray(data)) {
@@ -168,6 +183,12 @@ export class Sdb {
     if (!isDict(profile) || driver === undefined || load === undefined)
       return `The configuration has no sdb profile '${parts.profile}' (a mapping with 'driver': ${Object.keys(drivers).join(', ')}).`;
     return { key: parts.key, profile, driver, load };
+  }
+
+  /** What was read before the change says nothing after it, nor does what was read meanwhile. */
+  async #change(uri: string, work: () => Promise<boolean>): Promise<boolean> {
+    this.#known.delete(uri);
+    return this.#use(uri, work).finally(() => this.#known.delete(uri));
   }
 
   async #use<T>(uri: string, work: () => Promise<T>): Promise<T> {

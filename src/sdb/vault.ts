@@ -169,7 +169,13 @@ const mountOf = ({ status, body }: Answer): string | undefined => {
   return isV2 && typeof path === 'string' ? path.replace(/^\/+|\/+$/g, '') : undefined;
 };
 
-const encode = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+/** A URL takes `..` for the way up, to secrets that the path does not name. */
+const encode = (path: string): string => {
+  const steps = path.split('/');
+  if (steps.includes('.') || steps.includes('..'))
+    throw new Error("a path has no '.' or '..' in it");
+  return steps.map(encodeURIComponent).join('/');
+};
 
 const refused = ({ status, body }: Answer): Error =>
   new Error(`vault answered ${status}${reasonIn(body)}`);

@@ -98,6 +98,16 @@ describe('file', () => {
     expect(await refused('open')).toMatch(/others may read .*open: chmod 600 .*open\.$/);
   });
 
+  test('hosts that ask at once for a hash that nobody has made get the same one', async () => {
+    const { call, dir } = await siteWith('secrets: {driver: file, dir: secrets}\n');
+    const asked = Array.from({ length: 5 }, () =>
+      call('sdb.get_or_set_hash', ['sdb://secrets/db']),
+    );
+    const stored = new Set([...(await Promise.all(asked))]);
+    expect([...stored]).toEqual([readFileSync(join(dir, 'secrets/db'), 'utf8')]);
+    expect(await call('sdb.get', ['sdb://secrets/db'])).toBe([...stored][0]);
+  });
+
   test('test mode stores nothing', async () => {
     const { call, dir, site } = await siteWith(
       'test: true\nsecrets: {driver: file, dir: secrets}\n',
@@ -228,6 +238,20 @@ describe('vault', () => {
     expect(await message(wrong.call('sdb.get', ['sdb://v/kv1/r/k']))).toBe(
       'sdb://v/kv1/r/k cannot be used: vault did not take approle (400: invalid role or secret ID).',
     );
+  });
+
+  test('a path never leads up: part of it may be what a host says of itself', async () => {
+    const { call } = await siteWith(settings, {}, { env });
+    await call('vault.write_secret', ['secret/others'], { password: 'b' });
+    const before = vault.requests.length;
+    for (const path of ['secret/web1/../others', 'secret/web1/./x', 'kv1/../../sys/mounts'])
+      expect(await message(call('vault.read_secret', [path]))).toBe(
+        `Failed to read ${path}: a path has no '.' or '..' in it.`,
+      );
+    expect(await message(call('sdb.get', ['sdb://myvault/secret/web1/../others/password']))).toBe(
+      "sdb://myvault/secret/web1/../others/password cannot be used: a path has no '.' or '..' in it.",
+    );
+    expect(vault.requests.length).toBe(before);
   });
 
   test('errors show neither token nor value', async () => {
