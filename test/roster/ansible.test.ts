@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { toPlain } from '../../src/data/value.ts';
 import { readInventory } from '../../src/roster/backends/inventory-source.ts';
+import { hostVariables } from '../../src/roster/backends/inventory-variables.ts';
 import { folder, load } from './helper.ts';
 
 const hostsOf = async (source: string) => {
@@ -118,6 +119,37 @@ test('a template that only Ansible could answer is told, not taken as text', asy
   await expect(hostsOf(join(round, 'hosts'))).rejects.toThrow('cannot be answered');
 });
 
+test('groups below groups in many ways, and hosts in many groups, are read in no time', async () => {
+  const layers = Array.from({ length: 24 }, (_, at) =>
+    ['a', 'b'].map(side => `[${side}${at}:children]\na${at + 1}\nb${at + 1}\n`).join(''),
+  );
+  const hosts = Array.from({ length: 300 }, (_, at) => `h${at} own=${at}\n`).join('');
+  const flat = Array.from({ length: 100 }, (_, at) => `[g${at}]\n${hosts}[g${at}:vars]\nv=${at}\n`);
+  const dir = folder({
+    hosts: `${layers.join('')}[a24]\n${hosts}[b24:vars]\nside=b\n[a24:vars]\nside=a\n[a3:vars]\nside=above\n${flat.join('')}`,
+  });
+  const found = await hostsOf(join(dir, 'hosts'));
+  expect(found.hosts.get('h299')?.minion_opts).toEqual({ own: 299, side: 'a', v: 99 });
+});
+
+test('what would stand for too much is refused with its place', async () => {
+  const doubling = Array.from(
+    { length: 9 },
+    (_, at) => `v${at}='{{ v${at + 1} }}{{ v${at + 1} }}'`,
+  );
+  for (const [line, message] of [
+    ['a[0:999].b[0:999]', "The range 'a[0:999].b[0:999]' of the inventory stands for more than"],
+    ['a[0:99999]', "The range 'a[0:99999]' of the inventory stands for more than"],
+    [`x ansible_user='{{ v0 }}{{ v0 }}' ${doubling.join(' ')} v9=y`, 'cannot be answered'],
+  ])
+    await expect(
+      hostsOf(join(folder({ hosts: `[web]\n${line}\n` }), 'hosts')),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining(message as string),
+      at: { line: 2 },
+    });
+});
+
 test('a folder is all inventories in it; a program without _meta is asked for each host', async () => {
   const dir = folder({
     'inv/01-hosts': '[web]\nw1\n',
@@ -181,8 +213,9 @@ test.skipIf(missing).each([
     execFileSync('ansible-inventory', ['-i', join(dir, name), '--list'], { encoding: 'utf8' }),
   ) as Listed;
   const inventory = await readInventory(join(dir, name));
+  const varsOf = hostVariables(inventory);
   for (const host of inventory.hosts.keys())
-    expect({ [host]: toPlain(inventory.varsOf(host)) }).toEqual({
+    expect({ [host]: toPlain(varsOf(host)) }).toEqual({
       [host]: listed._meta?.hostvars?.[host] ?? {},
     });
   for (const [group, { hosts = [] }] of Object.entries(listed))

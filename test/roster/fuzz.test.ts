@@ -4,6 +4,7 @@ import { TsaltError } from '../../src/protocol/error.ts';
 import { isAddress, isId, isUser, readAddress } from '../../src/roster/address.ts';
 import { entriesOf } from '../../src/roster/backends/flat.ts';
 import { parseIni } from '../../src/roster/backends/inventory-ini.ts';
+import { hostVariables } from '../../src/roster/backends/inventory-variables.ts';
 import { parseSshConfig } from '../../src/roster/backends/sshconfig.ts';
 import { checkHost } from '../../src/roster/check.ts';
 import { readSshOption } from '../../src/roster/ssh-options.ts';
@@ -92,7 +93,7 @@ test('any inventory and any ssh configuration is read or refused', () => {
   fc.assert(
     fc.property(hostile, text => {
       const inventory = survives(() => parseIni(text, '/inventory'));
-      for (const name of inventory?.hosts.keys() ?? []) inventory?.varsOf(name);
+      if (inventory) for (const name of inventory.hosts.keys()) hostVariables(inventory)(name);
       survives(() => parseSshConfig(text.replace(/include/gi, ''), '/config'));
       expect(({} as Record<string, unknown>).hosts).toBeUndefined();
     }),

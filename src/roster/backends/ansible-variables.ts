@@ -4,31 +4,37 @@ import { type Place, TsaltError } from '../../protocol/error.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 const deepest = 10;
+const mostNames = 1000;
 
 /**
  * Replaces `{{ name }}` and `{{ lookup('env', 'NAME') }}`, the two that connection settings of
  * inventories use, with an optional `default('…')`.
  * @throws TsaltError `roster-template` for other templates: Ansible alone could answer them
  */
-export const expand = (value: Data, vars: Dict, env: Env, at: Place, depth = 0): Data => {
-  if (typeof value !== 'string' || !/\{[{%]/.test(value)) return value;
-  const read = (expression: string): Data => {
-    const [, name = '', variable, given] =
-      /^\s*(?:([A-Za-z_]\w*)|lookup\(\s*['"](?:ansible\.builtin\.)?env['"]\s*,\s*['"](\w+)['"]\s*\))(?:\s*\|\s*default\(\s*['"]([^'"]*)['"]\s*(?:,\s*(?:true|True)\s*)?\))?\s*$/.exec(
-        expression,
-      ) ?? [];
-    const found = variable === undefined ? vars.get(name) : env[variable];
-    const answer = found === undefined || found === '' ? (given ?? found) : found;
-    if (answer === undefined || depth > deepest) throw unanswered(value, at);
-    return expand(answer, vars, env, at, depth + 1);
+export const expand = (value: Data, vars: Dict, env: Env, at: Place): Data => {
+  let names = 0;
+  const replace = (text: Data, depth: number): Data => {
+    if (typeof text !== 'string' || !/\{[{%]/.test(text)) return text;
+    const read = (expression: string): Data => {
+      const [, name = '', variable, given] =
+        /^\s*(?:([A-Za-z_]\w*)|lookup\(\s*['"](?:ansible\.builtin\.)?env['"]\s*,\s*['"](\w+)['"]\s*\))(?:\s*\|\s*default\(\s*['"]([^'"]*)['"]\s*(?:,\s*(?:true|True)\s*)?\))?\s*$/.exec(
+          expression,
+        ) ?? [];
+      const found = variable === undefined ? vars.get(name) : env[variable];
+      const answer = found === undefined || found === '' ? (given ?? found) : found;
+      names += 1;
+      if (answer === undefined || depth > deepest || names > mostNames) throw unanswered(text, at);
+      return replace(answer, depth + 1);
+    };
+    const whole = /^\{\{([^{}]*)\}\}$/.exec(text.trim());
+    if (whole) return read(whole[1] ?? '');
+    const replaced = text.replace(/\{\{([^{}]*)\}\}/g, (_, expression: string) =>
+      String(read(expression)),
+    );
+    if (/\{[{%]/.test(replaced)) throw unanswered(text, at);
+    return replaced;
   };
-  const whole = /^\{\{([^{}]*)\}\}$/.exec(value.trim());
-  if (whole) return read(whole[1] ?? '');
-  const text = value.replace(/\{\{([^{}]*)\}\}/g, (_, expression: string) =>
-    String(read(expression)),
-  );
-  if (/\{[{%]/.test(text)) throw unanswered(value, at);
-  return text;
+  return replace(value, 0);
 };
 
 const unanswered = (value: string, at: Place): TsaltError =>

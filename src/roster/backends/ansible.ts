@@ -5,6 +5,7 @@ import { readSshArguments } from './ansible-ssh-args.ts';
 import { expand } from './ansible-variables.ts';
 import type { Inventory } from './inventory.ts';
 import { readInventory } from './inventory-source.ts';
+import { hostVariables } from './inventory-variables.ts';
 
 /**
  * An Ansible inventory. Groups become nodegroups; variables that are no connection settings
@@ -18,8 +19,11 @@ export const ansible = async (
   const all = inventory.group('all');
   for (const host of inventory.hosts.keys()) all.hosts.add(host);
   const names = [...inventory.hosts.keys()];
+  const varsOf = hostVariables(inventory);
   return {
-    entries: names.map(name => entryOf(inventory, name, source, env)),
+    entries: names.map(name =>
+      entryOf({ inventory, id: name, vars: varsOf(name), file: source, env }),
+    ),
     groups: new Map([...inventory.groups.keys()].map(name => [name, [...inventory.members(name)]])),
   };
 };
@@ -53,14 +57,17 @@ const connections: Readonly<Record<string, string>> = {
   'containers.podman.podman': 'podman',
 };
 
-const entryOf = (
-  inventory: Inventory,
-  id: string,
-  file: string,
-  env: RosterRequest['env'],
-): Entry => {
+type Named = {
+  readonly inventory: Inventory;
+  readonly id: string;
+  readonly vars: Dict;
+  readonly file: string;
+  readonly env: RosterRequest['env'];
+};
+
+const entryOf = ({ inventory, id, vars: written, file, env }: Named): Entry => {
   const at = inventory.hosts.get(id)?.at ?? { file };
-  const vars = readable(inventory.varsOf(id));
+  const vars = readable(written);
   const known = new Map([...vars, ['inventory_hostname', id]]);
   const value: Dict = new Map([['host', id]]);
   const opts: Dict = new Map();

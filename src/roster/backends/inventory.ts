@@ -1,5 +1,5 @@
 import { type Data, type Dict, isDict } from '../../data/value.ts';
-import type { Place } from '../../protocol/error.ts';
+import { type Place, TsaltError } from '../../protocol/error.ts';
 
 /** An Ansible inventory in memory: groups with members, children and variables; hosts' variables. */
 export class Inventory {
@@ -36,40 +36,6 @@ export class Inventory {
       for (const host of this.members(child, seen)) found.add(host);
     return found;
   }
-
-  /** A host's variables: `all`, then groups from the outermost inwards, then its own. */
-  varsOf(host: string): Dict {
-    const vars: Dict = new Map();
-    const groups = [...this.groups.keys()]
-      .filter(name => name === 'all' || this.members(name).has(host))
-      .map(name => ({ name, depth: this.#depth(name), priority: this.#priority(name) }))
-      .sort(
-        (left, right) =>
-          left.depth - right.depth ||
-          left.priority - right.priority ||
-          (left.name < right.name ? -1 : 1),
-      );
-    for (const part of ['vars', 'fileVars'] as const)
-      for (const { name } of groups)
-        for (const [key, value] of this.groups.get(name)?.[part] ?? []) vars.set(key, value);
-    for (const [key, value] of this.hosts.get(host)?.vars ?? []) vars.set(key, value);
-    vars.delete('ansible_group_priority');
-    return vars;
-  }
-
-  /** `ansible_group_priority`: which of groups of one depth wins. */
-  #priority(name: string): number {
-    const given = Number(this.groups.get(name)?.vars.get('ansible_group_priority') ?? 1);
-    return Number.isFinite(given) ? given : 1;
-  }
-
-  #depth(name: string, seen: readonly string[] = []): number {
-    if (name === 'all') return 0;
-    const parents = [...this.groups].filter(
-      ([parent, group]) => group.children.has(name) && !seen.includes(parent) && parent !== name,
-    );
-    return 1 + Math.max(0, ...parents.map(([parent]) => this.#depth(parent, [...seen, name])));
-  }
 }
 
 export type Group = {
@@ -80,29 +46,46 @@ export type Group = {
   readonly fileVars: Dict;
 };
 
-/** `web[01:03].x` and `db-[a:c]` as the names they stand for. */
-export const expandRange = (pattern: string): string[] => {
+/**
+ * `web[01:03].x` and `db-[a:c]` as the names they stand for.
+ * @throws TsaltError `roster-range` for more than an inventory can mean
+ */
+export const expandRange = (pattern: string, at?: Place): string[] => {
   const match = /^(.*?)\[(\w+):(\w+)(?::(\d+))?\](.*)$/.exec(pattern);
   if (match === null) return [pattern];
   const [, before = '', from = '', to = '', step = '1', after = ''] = match;
-  return between(from, to, Math.max(1, Number(step))).flatMap(part =>
-    expandRange(`${before}${part}${after}`),
+  const { count, nth } = rangeOf(from, to, Math.max(1, Number(step)));
+  const ends = expandRange(after, at);
+  if (count * ends.length > largestRange)
+    throw new TsaltError(
+      'roster-range',
+      `The range '${pattern}' of the inventory stands for more than ${largestRange} hosts.`,
+      { at },
+    );
+  return Array.from({ length: count }, (_, index) => nth(index)).flatMap(part =>
+    ends.map(end => `${before}${part}${end}`),
   );
 };
 
 const largestRange = 65_536;
 
-const between = (from: string, to: string, step: number): string[] => {
-  const numbers = /^\d+$/.test(from) && /^\d+$/.test(to);
-  const [first, last] = numbers
+const rangeOf = (
+  from: string,
+  to: string,
+  step: number,
+): { readonly count: number; readonly nth: (index: number) => string } => {
+  const areNumbers = /^\d+$/.test(from) && /^\d+$/.test(to);
+  const [first, last] = areNumbers
     ? [Number(from), Number(to)]
     : [from.charCodeAt(0), to.charCodeAt(0)];
-  if (!numbers && (from.length !== 1 || to.length !== 1)) return [];
-  const count = Math.min(largestRange, Math.max(0, Math.floor((last - first) / step) + 1));
-  return Array.from({ length: count }, (_, at) => {
-    const number = first + at * step;
-    return numbers ? String(number).padStart(from.length, '0') : String.fromCharCode(number);
-  });
+  const isRange = areNumbers || (from.length === 1 && to.length === 1);
+  return {
+    count: isRange ? Math.max(0, Math.floor((last - first) / step) + 1) : 0,
+    nth: index => {
+      const number = first + index * step;
+      return areNumbers ? String(number).padStart(from.length, '0') : String.fromCharCode(number);
+    },
+  };
 };
 
 /** A group as YAML and JSON inventories write it. */
@@ -145,7 +128,7 @@ export const addMember = (
 ): void => {
   const [, names = pattern, port] = /^((?:[^:[\]]|\[[^\]]*\])+):(\d{1,5})$/.exec(pattern) ?? [];
   const ported: [unknown, Data][] = port === undefined ? [] : [['ansible_port', Number(port)]];
-  for (const host of expandRange(names)) {
+  for (const host of expandRange(names, at)) {
     group.hosts.add(host);
     inventory.addHost(host, [...ported, ...vars], at);
   }

@@ -1,0 +1,67 @@
+import type { Dict } from '../../data/value.ts';
+import type { Group, Inventory } from './inventory.ts';
+
+/**
+ * Each host's variables in an inventory that is read: of `all`, then of its groups from the
+ * outermost inwards, then its own.
+ */
+export const hostVariables = (inventory: Inventory): ((host: string) => Dict) => {
+  const groupsOf = new Map<string, Group[]>();
+  for (const [name, group] of inOrder(inventory)) {
+    const members = name === 'all' ? inventory.hosts.keys() : inventory.members(name);
+    for (const host of members) {
+      const known = groupsOf.get(host);
+      if (known === undefined) groupsOf.set(host, [group]);
+      else known.push(group);
+    }
+  }
+  return host => {
+    const vars: Dict = new Map();
+    for (const part of ['vars', 'fileVars'] as const)
+      for (const group of groupsOf.get(host) ?? [])
+        for (const [key, value] of group[part]) vars.set(key, value);
+    for (const [key, value] of inventory.hosts.get(host)?.vars ?? []) vars.set(key, value);
+    vars.delete('ansible_group_priority');
+    return vars;
+  };
+};
+
+/** Of groups at one depth `ansible_group_priority` decides, then the name. */
+const inOrder = ({ groups }: Inventory): [string, Group][] => {
+  const depths = depthsOf(groups);
+  const placeOf = ([name, group]: [string, Group]): [number, number] => [
+    depths.get(name) ?? 0,
+    priorityOf(group),
+  ];
+  return [...groups].sort((left, right) => {
+    const [depth, priority] = placeOf(left);
+    const [otherDepth, otherPriority] = placeOf(right);
+    return depth - otherDepth || priority - otherPriority || (left[0] < right[0] ? -1 : 1);
+  });
+};
+
+const priorityOf = ({ vars }: Group): number => {
+  const given = Number(vars.get('ansible_group_priority') ?? 1);
+  return Number.isFinite(given) ? given : 1;
+};
+
+/** How far each group lies below `all`, by the longest way. */
+const depthsOf = (groups: ReadonlyMap<string, Group>): ReadonlyMap<string, number> => {
+  const parents = new Map<string, string[]>();
+  for (const [name, { children }] of groups)
+    for (const child of children) parents.set(child, [...(parents.get(child) ?? []), name]);
+  const depths = new Map([['all', 0]]);
+  const begun = new Set<string>();
+  const depthOf = (name: string): number => {
+    const known = depths.get(name);
+    if (known !== undefined) return known;
+    begun.add(name);
+    const above = (parents.get(name) ?? []).filter(parent => !begun.has(parent));
+    const depth = 1 + Math.max(0, ...above.map(depthOf));
+    begun.delete(name);
+    depths.set(name, depth);
+    return depth;
+  };
+  for (const name of groups.keys()) depthOf(name);
+  return depths;
+};
