@@ -1,47 +1,21 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runApart } from '../helpers/apart.ts';
 
-/**
- * The real programs of OpenRC, runit and SysV init, on a copy of /etc and with a /run and processes
- * of their own: nothing of this machine is touched. The provider runs in there too.
- */
-const inside = (provider: string, prepare: string, steps: string): Record<string, unknown> => {
-  const code = `
-    import { spawn } from 'node:child_process';
+/** What a provider of services says to each step, with the real programs on an /etc of their own. */
+const inside = (
+  provider: string,
+  prepare: string,
+  steps: string,
+): Promise<Record<string, unknown>> =>
+  runApart(
+    { service: `src/modules/exec/${provider}.ts` },
+    `import { spawn } from 'node:child_process';
     import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-    import * as service from ${JSON.stringify(resolve('src/modules/exec', `${provider}.ts`))};
-    import { contextOf, within } from ${JSON.stringify(resolve('test/modules/_context.ts'))};
     const script = (path, text) => { writeFileSync(path, text); chmodSync(path, 0o755); };
-    const told = {};
-    const step = async (name, work) => {
-      try { told[name] = await within(contextOf({}), work); }
-      catch (error) { told[name] = 'failed: ' + error.message; }
-    };
     ${prepare}
-    ${steps}
-    console.log('TOLD ' + JSON.stringify(told));
-    process.exit(0);`;
-  const shell = `set -e; t=$(mktemp -d); mount -t tmpfs tmpfs $t; mkdir $t/u $t/w
-    mount -t overlay overlay -o lowerdir=/etc,upperdir=$t/u,workdir=$t/w /etc
-    mount -t tmpfs tmpfs /run; exec "$@"`;
-  const { stdout, stderr } = spawnSync(
-    'unshare',
-    ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', shell, 'sh'].concat([
-      process.execPath,
-      '--import',
-      'tsx',
-      '--input-type=module',
-      '-e',
-      code,
-    ]),
-    { encoding: 'utf8', timeout: 240_000 },
+    ${steps}`,
   );
-  const line = stdout.split('\n').find(one => one.startsWith('TOLD '));
-  if (!line) throw new Error(`the provider did not get to its end: ${stderr}`);
-  return JSON.parse(line.slice('TOLD '.length));
-};
 
 const missing = (...programs: string[]): boolean =>
   process.getuid?.() !== 0 || !programs.every(one => existsSync(one));
@@ -87,8 +61,8 @@ const expected = {
 };
 
 describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => {
-  test('starts, stops and enables a service, each also when it is so already', () => {
-    const told = inside(
+  test('starts, stops and enables a service, each also when it is so already', async () => {
+    const told = await inside(
       'openrc_service',
       `for (const state of ['daemons', 'exclusive', 'failed', 'inactive', 'options', 'started', 'starting', 'stopping', 'tmp'])
          mkdirSync('/run/openrc/' + state, { recursive: true });
@@ -100,8 +74,8 @@ describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => 
     expect(told['start none']).toMatch(/failed: .*does not exist/);
   }, 300_000);
 
-  test('a service of another runlevel is disabled too', () => {
-    const told = inside(
+  test('a service of another runlevel is disabled too', async () => {
+    const told = await inside(
       'openrc_service',
       `for (const state of ['daemons', 'exclusive', 'failed', 'inactive', 'options', 'started', 'starting', 'stopping', 'tmp'])
          mkdirSync('/run/openrc/' + state, { recursive: true });
@@ -118,8 +92,8 @@ describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => 
 });
 
 describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
-  test('starts, stops and enables a service, each also when it is so already', () => {
-    const told = inside(
+  test('starts, stops and enables a service, each also when it is so already', async () => {
+    const told = await inside(
       'runit_service',
       `for (const folder of ['/etc/sv/tsalt', '/etc/service']) mkdirSync(folder, { recursive: true });
        script('/etc/sv/tsalt/run', '#!/bin/sh\\nexec sleep 600\\n');
@@ -132,7 +106,7 @@ describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
 });
 
 describe.skipIf(missing('/usr/sbin/update-rc.d', '/usr/sbin/service'))('SysV init', () => {
-  test('starts, stops and enables a service, each also when it is so already', () => {
+  test('starts, stops and enables a service, each also when it is so already', async () => {
     const header = [
       'Provides: tsalt',
       'Required-Start:',
@@ -142,7 +116,7 @@ describe.skipIf(missing('/usr/sbin/update-rc.d', '/usr/sbin/service'))('SysV ini
       .concat(['Default-Stop: 0 1 6', 'Short-Description: a test'])
       .map(line => `# ${line}\\n`)
       .join('');
-    const told = inside(
+    const told = await inside(
       'sysvinit_service',
       `script('/etc/init.d/tsalt', '#!/bin/sh\\n### BEGIN INIT INFO\\n${header}### END INIT INFO\\ncase $1 in start|restart) : >/run/tsalt;; stop) rm -f /run/tsalt;; status) [ -e /run/tsalt ] || exit 3;; esac\\n');`,
       steps,

@@ -4,8 +4,9 @@
  * @platform linux
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { CommandExecutionError } from '../api.ts';
+import { CommandExecutionError, log } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
+import { readOr } from '../lib/read-file.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 
@@ -73,10 +74,14 @@ export const gen_locale = async (
 ): Promise<boolean> => {
   const [name = '', given] = locale.trim().split(/\s+/);
   if (!/^[\w.@-]+$/.test(name)) throw new CommandExecutionError(`'${locale}' is no locale`);
-  const charset = given ?? name.match(/\.([\w-]+)/)?.[1] ?? 'ISO-8859-1';
+  const charset = charsetOf(name, given);
+  if (charset === undefined) {
+    log.error(`The provided locale "${locale}" is not known to this system.`);
+    return false;
+  }
   if (existsSync('/etc/locale.gen')) {
     const text = readFileSync('/etc/locale.gen', 'utf8');
-    const entry = `${name} ${/^utf-?8$/i.test(charset) ? 'UTF-8' : charset}`;
+    const entry = `${name} ${charset}`;
     const commented = new RegExp(`^#\\s*${entry.replaceAll('.', '\\.')}\\s*$`, 'm');
     if (!text.split('\n').some(line => line.trim() === entry))
       writeAtomic(
@@ -103,6 +108,21 @@ export const gen_locale = async (
       'Command "locale-gen" or "localedef" was not found on this system.',
     );
   return avail(name);
+};
+
+/** The character set of a locale that the system can make; undefined when it cannot. */
+const charsetOf = (name: string, given: string | undefined): string | undefined => {
+  const asked = given ?? name.match(/\.([\w-]+)/)?.[1];
+  const wanted = asked !== undefined && /^utf-?8$/i.test(asked) ? 'UTF-8' : asked;
+  const supported = readOr('/usr/share/i18n/SUPPORTED');
+  if (supported === undefined) {
+    const isThere = existsSync(`/usr/share/i18n/locales/${name.replace(/\.[^@]*/, '')}`);
+    return isThere ? (wanted ?? 'ISO-8859-1') : undefined;
+  }
+  const sets = supported
+    .split('\n')
+    .flatMap(line => (line.startsWith(`${name} `) ? [line.slice(name.length).trim()] : []));
+  return wanted === undefined ? sets[0] : sets.find(set => set === wanted);
 };
 
 const normal = (locale: string): string =>

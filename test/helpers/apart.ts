@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+
+const mounts = `set -e; t=$(mktemp -d); mount -t tmpfs tmpfs $t
+for folder in /etc /usr/lib/locale; do
+  [ -d $folder ] || continue
+  mkdir -p $t$folder/u $t$folder/w
+  mount -t overlay overlay -o lowerdir=$folder,upperdir=$t$folder/u,workdir=$t$folder/w $folder
+done
+mount -t tmpfs tmpfs /run; exec "$@"`;
+
+/**
+ * Runs code with modules (by name, their files) on a copy of /etc, with a /run and processes of its
+ * own: nothing of this machine is touched. `step(name, work)` notes what `work` gives, or its
+ * error; all notes are the answer. Needs root.
+ */
+export const runApart = (
+  modules: Readonly<Record<string, string>>,
+  code: string,
+): Promise<Record<string, unknown>> => {
+  const imports = Object.entries(modules).map(
+    ([name, file]) => `import * as ${name} from ${JSON.stringify(resolve(file))};`,
+  );
+  const program = `${imports.join('\n')}
+    import { contextOf, within } from ${JSON.stringify(resolve('test/modules/_context.ts'))};
+    const told = {};
+    const context = contextOf({ ${Object.keys(modules).join(', ')} });
+    const step = async (name, work) => {
+      try { told[name] = await within(context, work); }
+      catch (error) { told[name] = 'failed: ' + error.message; }
+    };
+    ${code}
+    console.log('TOLD ' + JSON.stringify(told));
+    process.exit(0);`;
+  const words = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', mounts];
+  const node = ['sh', process.execPath, '--import', 'tsx', '--input-type=module', '-e', program];
+  return new Promise((done, fail) => {
+    execFile('unshare', [...words, ...node], { timeout: 240_000 }, (_, stdout, stderr) => {
+      const line = stdout.split('\n').find(one => one.startsWith('TOLD '));
+      if (line) done(JSON.parse(line.slice('TOLD '.length)));
+      else fail(new Error(`it did not get to its end: ${stderr}`));
+    });
+  });
+};

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { runApart } from '../helpers/apart.ts';
+
+const canRun =
+  process.getuid?.() === 0 &&
+  ['/usr/sbin/locale-gen', '/usr/share/i18n/SUPPORTED'].every(one => existsSync(one));
+
+test.skipIf(!canRun)(
+  'the real locale-gen makes a locale once; one that is none leaves nothing behind',
+  async () => {
+    const told = await runApart(
+      { locale: 'src/modules/exec/locale.ts', state: 'src/modules/state/locale.ts' },
+      `import { readFileSync } from 'node:fs';
+      const listed = () => readFileSync('/etc/locale.gen', 'utf8').split('\\n').filter(line => /^[^#\\s]/.test(line));
+      told.before = listed();
+      await step('wrong', () => state.present('xx_YY.UTF-8'));
+      await step('wrong set', () => state.present('fo_FO.KOI8-R'));
+      told.unchanged = listed();
+      await step('made', () => state.present('fo_FO.UTF-8'));
+      await step('again', () => state.present('fo_FO.utf8'));
+      await step('euro', () => state.present('ga_IE@euro'));
+      told.after = listed();`,
+    );
+    expect(told.wrong).toEqual({
+      name: 'xx_YY.UTF-8',
+      result: false,
+      changes: {},
+      comment: 'Failed to generate locale xx_YY.UTF-8',
+    });
+    expect(told['wrong set']).toMatchObject({ result: false });
+    expect(told.unchanged).toEqual(told.before);
+    expect(told.made).toEqual({
+      name: 'fo_FO.UTF-8',
+      result: true,
+      changes: { locale: 'fo_FO.UTF-8' },
+      comment: 'Generated locale fo_FO.UTF-8',
+    });
+    expect(told.again).toMatchObject({
+      result: true,
+      comment: 'Locale fo_FO.utf8 is already present',
+    });
+    expect(told.euro).toMatchObject({ result: true, changes: { locale: 'ga_IE@euro' } });
+    expect(told.after).toEqual([
+      ...(told.before as string[]),
+      'fo_FO.UTF-8 UTF-8',
+      'ga_IE@euro ISO-8859-15',
+    ]);
+  },
+  300_000,
+);
