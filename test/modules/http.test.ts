@@ -69,6 +69,9 @@ test('sends what it is told and gives the answer as data', async () => {
   expect(await query('/', { method: 'POST', params: { b: '1' }, decode: true })).toMatchObject({
     dict: { method: 'POST', body: 'b=1', type: 'application/x-www-form-urlencoded' },
   });
+  expect(await query('/', { backend: 'requests', decode: true })).toMatchObject({
+    dict: { method: 'GET', url: '/' },
+  });
   expect(await query('/gone', {})).toEqual({
     body: 'no such page',
     error: 'HTTP 404',

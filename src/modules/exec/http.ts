@@ -1,4 +1,4 @@
-/** HTTP requests from the host. Not there: `backend` (there is one), `persist_session`, `cookies`, XML decoding. */
+/** HTTP requests from the host. Not there: `persist_session`, `cookies`, XML decoding. */
 import { readFileSync } from 'node:fs';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { messageOf } from '../lib/call.ts';
@@ -27,6 +27,7 @@ export type QueryOptions = {
   ca_bundle?: string | null;
   cert?: string | string[] | null;
   max_redirects?: number;
+  backend?: string | null;
   text_out?: string | null;
   headers_out?: string | null;
   decode_out?: string | null;
@@ -56,6 +57,7 @@ export type QueryOptions = {
  * @param ca_bundle a file with the certificates to trust
  * @param cert a client's certificate, or it and its key
  * @param max_redirects how many redirects to follow
+ * @param backend `tornado`, `requests`, `urllib2`: whichever of Salt's, the request is the same
  * @example tsalt-ssh '*' http.query http://localhost/ status=True text=True
  */
 export const query = async (
@@ -131,7 +133,6 @@ const refused = [
   'persist_session',
   'session_cookie_jar',
   'stream',
-  'backend',
   'auth',
   'formdata',
   'data_render',
