@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
-import { addedDiff, addedText, missingLines } from '../../lib/added-text.ts';
-import { messageOf } from '../../lib/call.ts';
-import { cannotEdit } from '../../lib/file-checks.ts';
-import { expandUser, isDir } from '../../lib/file-paths.ts';
+import type { PlainDict, StateReturn } from '../../api.ts';
+import { addToFile } from '../../lib/add-to-file.ts';
+import { addedDiff, missingLines } from '../../lib/added-text.ts';
 import { splitLines } from '../../lib/python-text.ts';
-import { failed, newReturn } from '../../lib/returns.ts';
 import { decode, isText } from '../../lib/text-diff.ts';
 import { touch } from './touch.ts';
 
@@ -57,47 +53,23 @@ export const append = async (
     context = null,
     ignore_whitespace = true,
   }: AppendOptions = {},
-): Promise<StateReturn> => {
-  const path = expandUser(name);
-  const ret = newReturn(path);
-  if (!path) return failed(ret, 'Must provide name to file.append');
-  if (makedirs && !__opts__.test && !isDir(dirname(path))) await __salt__['file.makedirs']?.(path);
-  const problem = cannotEdit(path);
-  if (problem) {
-    const touched = await touch(path, { makedirs });
-    if (__opts__.test) return touched;
-    if (cannotEdit(path)) return failed(ret, problem);
-  }
-  let chunks: string[] | { error: string };
-  try {
-    const options = {
-      text,
-      source,
-      source_hash,
-      sources,
-      source_hashes,
-      template,
-      defaults,
-      context,
-    };
-    chunks = await addedText(path, options);
-  } catch (error) {
-    return failed(ret, messageOf(error));
-  }
-  if ('error' in chunks) return failed(ret, chunks.error);
-  const before = splitLines(decode(readFileSync(path)));
-  const added = await missingLines(path, chunks, ignore_whitespace);
-  if (added.length === 0) return { ...ret, comment: `File ${path} is in correct state` };
-  const diff = isText(readFileSync(path))
-    ? addedDiff(before, [...before, ...added])
-    : 'Replace binary file';
-  if (__opts__.test)
-    return {
-      ...ret,
-      result: null,
-      changes: { diff },
-      comment: `File ${path} is set to be updated`,
-    };
-  await __salt__['file.append']?.(path, ...added);
-  return { ...ret, changes: { diff }, comment: `Appended ${added.length} lines` };
-};
+): Promise<StateReturn> =>
+  addToFile(
+    name,
+    { text, makedirs, source, source_hash, template, sources, source_hashes, defaults, context },
+    {
+      verb: 'append',
+      touch,
+      plan: async (path, chunks) => {
+        const lines = await missingLines(path, chunks, ignore_whitespace);
+        return {
+          lines,
+          diff: () => {
+            const bytes = readFileSync(path);
+            const before = splitLines(decode(bytes));
+            return isText(bytes) ? addedDiff(before, [...before, ...lines]) : 'Replace binary file';
+          },
+        };
+      },
+    },
+  );

@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
-import { addedText, missingLines } from '../../lib/added-text.ts';
-import { messageOf } from '../../lib/call.ts';
-import { cannotEdit } from '../../lib/file-checks.ts';
-import { expandUser, isDir } from '../../lib/file-paths.ts';
+import type { PlainDict, StateReturn } from '../../api.ts';
+import { addToFile } from '../../lib/add-to-file.ts';
+import { missingLines } from '../../lib/added-text.ts';
 import { splitLines } from '../../lib/python-text.ts';
-import { failed, newReturn } from '../../lib/returns.ts';
 import { contentDiff, decode } from '../../lib/text-diff.ts';
 import { touch } from './touch.ts';
 
@@ -57,43 +53,23 @@ export const prepend = async (
     context = null,
     header = null,
   }: PrependOptions = {},
-): Promise<StateReturn> => {
-  const path = expandUser(name);
-  const ret = newReturn(path);
-  if (!path) return failed(ret, 'Must provide name to file.prepend');
-  if (makedirs && !__opts__.test && !isDir(dirname(path))) await __salt__['file.makedirs']?.(path);
-  const problem = cannotEdit(path);
-  if (problem) {
-    const touched = await touch(path, { makedirs });
-    if (__opts__.test) return touched;
-    if (cannotEdit(path)) return failed(ret, problem);
-  }
-  let chunks: string[] | { error: string };
-  try {
-    const options = {
-      text,
-      source,
-      source_hash,
-      sources,
-      source_hashes,
-      template,
-      defaults,
-      context,
-    };
-    chunks = await addedText(path, options);
-  } catch (error) {
-    return failed(ret, messageOf(error));
-  }
-  if ('error' in chunks) return failed(ret, chunks.error);
-  const before = readFileSync(path);
-  const wanted = header ? chunks.flatMap(splitLines) : await missingLines(path, chunks, true);
-  const head = splitLines(decode(before)).slice(0, wanted.length);
-  const isHead = header && wanted.every((line, index) => line === head[index]);
-  if (wanted.length === 0 || isHead) return { ...ret, comment: `File ${path} is in correct state` };
-  const after = Buffer.concat([Buffer.from(wanted.map(line => `${line}\n`).join('')), before]);
-  const changes = { diff: contentDiff(before, after) };
-  if (__opts__.test)
-    return { ...ret, result: null, changes, comment: `File ${path} is set to be updated` };
-  await __salt__['file.prepend']?.(path, ...wanted);
-  return { ...ret, changes, comment: `Prepended ${wanted.length} lines` };
-};
+): Promise<StateReturn> =>
+  addToFile(
+    name,
+    { text, makedirs, source, source_hash, template, sources, source_hashes, defaults, context },
+    {
+      verb: 'prepend',
+      touch,
+      plan: async (path, chunks) => {
+        const before = readFileSync(path);
+        const wanted = header ? chunks.flatMap(splitLines) : await missingLines(path, chunks, true);
+        const head = splitLines(decode(before)).slice(0, wanted.length);
+        const isHead = header && wanted.every((line, index) => line === head[index]);
+        const text = Buffer.from(wanted.map(line => `${line}\n`).join(''));
+        return {
+          lines: isHead ? [] : wanted,
+          diff: () => contentDiff(before, Buffer.concat([text, before])),
+        };
+      },
+    },
+  );
