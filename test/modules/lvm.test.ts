@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -50,9 +58,17 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     for (const name of ['a', 'b']) {
       writeFileSync(join(folder, name), '');
       truncateSync(join(folder, name), 64 * 1024 * 1024);
-      const { stdout } = spawnSync('losetup', ['-f', '--show', join(folder, name)]);
+      const { status, stdout } = spawnSync('losetup', ['-f', '--show', join(folder, name)]);
+      expect(status).toBe(0);
       devices.push(stdout.toString().trim());
     }
+    // A configuration of its own: LVM sees no other device and writes nothing into /etc/lvm.
+    const own = `[ ${devices.map(device => `"a|^${device}$|"`).join(', ')}, "r|.*|" ]`;
+    writeFileSync(
+      join(folder, 'lvm.conf'),
+      `devices { use_devicesfile = 0 filter = ${own} global_filter = ${own} }\nbackup { backup = 0 archive = 0 }\n`,
+    );
+    process.env.LVM_SYSTEM_DIR = folder;
     // Volumes are real, but not activated: that needs a kernel with the device mapper.
     const program = (name: string, options: string): void => {
       writeFileSync(
@@ -63,16 +79,20 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     };
     for (const name of ['lvdisplay', 'lvresize', 'lvremove', 'vgremove']) program(name, '');
     program('lvcreate', '-an -Zn -Wn');
+    // Nor may udev activate them, which would keep the group from being removed.
+    program('vgcreate', '--setautoactivation n');
     process.env.PATH = `${folder}:${path}`;
   });
 
   afterAll(() => {
     process.env.PATH = path;
     spawnSync(join(folder, 'vgremove'), ['--yes', group]);
+    delete process.env.LVM_SYSTEM_DIR;
     for (const device of devices) spawnSync('losetup', ['-d', device]);
     rmSync(folder, { recursive: true, force: true });
   });
 
+  const namesIn = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);
   const context = contextOf({ lvm });
   const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
   const report = (): string =>
@@ -138,6 +158,8 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     await settles(() => groups.vg_absent(group));
     for (const device of devices) await settles(() => physical.pv_absent(device));
     expect(await run(() => facts.pvdisplay(a, { quiet: true }))).toEqual({});
+    const written = ['archive', 'backup'].flatMap(kind => namesIn(join('/etc/lvm', kind)));
+    expect(written.filter(name => name.startsWith(group))).toEqual([]);
   }, 120_000);
 
   test('what LVM refuses fails the state with its words', async () => {
