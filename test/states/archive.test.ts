@@ -98,3 +98,58 @@ test('nothing is written through a link that the archive brings', async () => {
   });
   expect(existsSync(join(host.root, 'victim/evil'))).toBe(false);
 });
+
+test.skipIf(!which('zip'))(
+  'a zip under a password is unpacked with it only (needs zip)',
+  async () => {
+    const archive = join(host.root, 'secret.zip');
+    host.write('in/top/one', 'one '.repeat(500));
+    host.write('in/top/two', 'x');
+    execFileSync('zip', ['-q', '-r', '-P', 's3cret', archive, 'top'], {
+      cwd: join(host.root, 'in'),
+    });
+    const target = join(host.root, 'out');
+    const run = (options: object) => host.state('archive.extracted', target, archive, options);
+    const none = await run({});
+    expect(none).toMatchObject({ result: false });
+    expect(none.comment).toContain("is protected by a password: give 'password'");
+    const wrong = await run({ password: 'wr0ng' });
+    expect(wrong).toMatchObject({ result: false });
+    expect(wrong.comment).not.toContain('wr0ng');
+    const done = await run({ password: 's3cret' });
+    expect(done, String(done.comment)).toMatchObject({ result: true });
+    expect(JSON.stringify(done)).not.toContain('s3cret');
+    expect(host.file('out/top/one')).toBe('one '.repeat(500));
+    expect(host.file('out/top/two')).toBe('x');
+    expect((await run({ password: 's3cret' })).changes).toEqual({});
+  },
+);
+
+test.skipIf(!which('python3'))('a zip64 archive is unpacked (needs python3)', async () => {
+  const archive = join(host.root, 'large.zip');
+  execFileSync('python3', [
+    '-c',
+    `import zipfile
+z = zipfile.ZipFile(${JSON.stringify(archive)}, "w", zipfile.ZIP_DEFLATED)
+for n in range(66000):
+    z.writestr("top/f%d" % n, str(n) if n > 65990 else "")
+with z.open("top/forced", "w", force_zip64=True) as f:
+    f.write(b"forced")
+z.close()`,
+  ]);
+  const listed = (await host.call('archive.list', archive)) as string[];
+  expect(listed).toHaveLength(66_001);
+  expect(listed).toContain('top/f65999');
+  const { withZip } = await import('../../src/modules/lib/zip-reader.ts');
+  const texts = await withZip(archive, entries =>
+    entries.slice(-2).map(entry => entry.content().toString()),
+  );
+  expect(texts).toEqual(['65999', 'forced']);
+});
+
+test('rar is refused by name', async () => {
+  expect(await host.state('archive.extracted', join(host.root, 'o'), '/srv/a.rar')).toMatchObject({
+    result: false,
+    comment: 'rar archives are not supported: pack them as tar or zip.',
+  });
+});

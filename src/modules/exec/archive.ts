@@ -1,5 +1,5 @@
 /**
- * Packs and unpacks archives: tar, zip, rar and single compressed files.
+ * Packs and unpacks archives: tar and zip.
  *
  * @platform all
  */
@@ -53,6 +53,7 @@ export const list = async (
  * @param archive_format `tar` or `zip`; guessed from the name when left out
  * @param strip_components leading parts of each path to leave out
  * @param extract_perms keep the modes
+ * @param password of a zip archive
  *
  * @example tsalt-ssh '*' archive.extract /srv/app.tar.gz /srv/app
  */
@@ -63,12 +64,19 @@ export const extract = async (
     archive_format = null,
     strip_components = 0,
     extract_perms = true,
-  }: { archive_format?: string | null; strip_components?: number; extract_perms?: boolean } = {},
+    password = null,
+  }: {
+    archive_format?: string | null;
+    strip_components?: number;
+    extract_perms?: boolean;
+    password?: string | null;
+  } = {},
 ): Promise<string[]> => {
   const path = existing(name);
   return unpackArchive(path, formatOf(path, archive_format), expandUser(dest), {
     strip: strip_components,
     keepModes: extract_perms,
+    ...(password === null ? {} : { password }),
   });
 };
 

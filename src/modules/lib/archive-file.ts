@@ -43,9 +43,10 @@ export const listArchive = async (
   file: string,
   format: ArchiveFormat,
   strip = 0,
+  password?: string,
 ): Promise<Member[]> => {
   const members: Member[] = [];
-  await eachItem(file, format, strip, async ({ path, kind }) => {
+  await eachItem(file, format, { strip, password }, async ({ path, kind }) => {
     members.push({ path, kind });
   });
   return members;
@@ -59,12 +60,16 @@ export const unpackArchive = async (
   file: string,
   format: ArchiveFormat,
   dest: string,
-  { strip = 0, keepModes = true }: { strip?: number; keepModes?: boolean } = {},
+  {
+    strip = 0,
+    keepModes = true,
+    password,
+  }: { strip?: number; keepModes?: boolean; password?: string | undefined } = {},
 ): Promise<string[]> => {
   mkdirSync(dest, { recursive: true });
   const root = realpathSync(dest);
   const done: string[] = [];
-  await eachItem(file, format, strip, async item => {
+  await eachItem(file, format, { strip, password }, async item => {
     await place(item, root, keepModes);
     done.push(item.kind === 'dir' ? `${item.path}/` : item.path);
   });
@@ -74,7 +79,7 @@ export const unpackArchive = async (
 const eachItem = async (
   file: string,
   format: ArchiveFormat,
-  strip: number,
+  { strip, password }: { strip: number; password?: string | undefined },
   visit: (item: Item) => Promise<void>,
 ): Promise<void> => {
   const accept = async (
@@ -90,16 +95,12 @@ const eachItem = async (
   };
   if (format === 'zip')
     return withZip(file, async entries => {
-      for (const { name, kind, mode, encrypted, content } of entries) {
-        if (encrypted)
-          throw new CommandExecutionError(
-            `The archive is protected by a password (${name}), which is not supported`,
-          );
-        const target = kind === 'symlink' ? content().toString('utf8') : '';
+      for (const { name, kind, mode, content } of entries) {
+        const target = kind === 'symlink' ? content(password).toString('utf8') : '';
         await accept(name, kind, {
           mode,
           target,
-          body: () => once(kind === 'file' ? content() : undefined),
+          body: () => once(kind === 'file' ? content(password) : undefined),
         });
       }
     });

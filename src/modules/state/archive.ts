@@ -43,6 +43,8 @@ type ExtractedOptions = {
   enforce_toplevel?: boolean;
   enforce_ownership_on?: string | null;
   archive_format?: string | null;
+  password?: string | number | null;
+  use_cmd_unzip?: boolean | null;
 };
 
 /**
@@ -67,6 +69,8 @@ type ExtractedOptions = {
  * @param enforce_toplevel refuse an archive that holds more than one thing at its top
  * @param enforce_ownership_on set the owner of only this path
  * @param archive_format `tar` or `zip`; guessed from the name when left out
+ * @param password of a zip archive
+ * @param use_cmd_unzip accepted for compatibility: no program is needed
  *
  * @example
  * /opt:
@@ -96,6 +100,8 @@ export const extracted = async (
     enforce_toplevel = true,
     enforce_ownership_on = null,
     archive_format = null,
+    password = null,
+    use_cmd_unzip: _unzip = null,
   }: ExtractedOptions = {},
 ): Promise<StateReturn> => {
   const path = expandUser(name).replace(/(.)\/+$/, '$1');
@@ -108,6 +114,7 @@ export const extracted = async (
   const strip = stripOf(options);
   if (strip === undefined)
     return failed(ret, `options "${options}" are not supported: only --strip-components=N is`);
+  const secret = password === null ? undefined : String(password);
   const scratch = mkdtempSync(join(tmpdir(), 'tsalt-archive-'));
   try {
     const chosen = Array.isArray(source)
@@ -115,6 +122,8 @@ export const extracted = async (
       : { source, source_hash };
     const shown = redactUrl(chosen.source);
     const format = archive_format ?? guessFormat(chosen.source);
+    if (format === 'rar' || (archive_format === null && /\.rar$/i.test(chosen.source)))
+      return failed(ret, 'rar archives are not supported: pack them as tar or zip.');
     if (format !== 'tar' && format !== 'zip')
       return failed(
         ret,
@@ -130,7 +139,7 @@ export const extracted = async (
       skip_verify,
     });
 
-    const members = await listArchive(file, format, strip);
+    const members = await listArchive(file, format, strip, secret);
     const top = new Set(members.map(member => member.path.split('/')[0]));
     if (enforce_toplevel && strip === 0 && top.size !== 1)
       return failed(
@@ -173,6 +182,7 @@ export const extracted = async (
         archive_format: format,
         strip_components: strip,
         extract_perms,
+        ...(secret === undefined ? {} : { password: secret }),
       });
       const limit = trim_output === true ? 100 : trim_output === false ? files.length : trim_output;
       if (isNew) ret.changes.directories_created = [path];
