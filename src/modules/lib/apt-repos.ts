@@ -214,11 +214,19 @@ export const saveKey = async (wanted: AptRepo, options: KeyOptions): Promise<voi
     throw new CommandExecutionError(
       `What came from ${options.key_url ?? options.keyserver ?? 'key_text'} is no OpenPGP public key.`,
     );
+  const isOf = (print: string, id: string): boolean =>
+    print.endsWith(id.replace(/^0x/i, '').toUpperCase());
   for (const id of ids)
-    if (!found.some(print => print.endsWith(id.replace(/^0x/i, '').toUpperCase())))
+    if (!found.some(print => isOf(print, id)))
       throw new CommandExecutionError(
         `The key that was fetched is not ${id}: its fingerprint is ${found.join(', ')}.`,
       );
+  // A key server answers with what anybody gave it: nothing but what was asked for is trusted.
+  const others = found.filter(print => !ids.some(id => isOf(print, id)));
+  if (others.length > 0 && !options.key_url && !options.key_text)
+    throw new CommandExecutionError(
+      `The key server sent keys that were not asked for: ${others.join(', ')}.`,
+    );
   const path = wanted.signedby.startsWith('/')
     ? wanted.signedby
     : join('/etc/apt/trusted.gpg.d', trustedName(options, found[0] ?? '', key));
@@ -239,19 +247,30 @@ const fetchKey = async (
   if (key_text) return Buffer.from(key_text);
   if (key_url) return fetchUrl(key_url, saltenv);
   if (ids.length === 0) return undefined;
-  const host = keyserver ?? 'keyserver.ubuntu.com';
-  const base = /^https?:/.test(host)
-    ? host
-    : `https://${host.replace(/^hkps?:\/\//, '').replace(/:\d+$/, '')}`;
   const keys: Buffer[] = [];
-  for (const id of ids)
-    keys.push(
-      await fetchUrl(
-        `${base}/pks/lookup?op=get&options=mr&search=0x${id.replace(/^0x/i, '')}`,
-        saltenv,
-      ),
-    );
+  for (const id of ids) keys.push(await fetchById(id.replace(/^0x/i, ''), keyserver, saltenv));
   return Buffer.concat(keys);
+};
+
+/**
+ * A key by its id, over HTTPS. A key server that has no HTTPS is asked over HTTP only for an id
+ * that cannot be forged: what it answers is compared with it.
+ */
+const fetchById = async (
+  id: string,
+  keyserver: string | null | undefined,
+  saltenv: string,
+): Promise<Buffer> => {
+  const server = keyserver ?? 'keyserver.ubuntu.com';
+  const query = `/pks/lookup?op=get&options=mr&search=0x${id}`;
+  if (/^https?:/.test(server)) return fetchUrl(`${server}${query}`, saltenv);
+  const host = server.replace(/^hkps?:\/\//, '');
+  try {
+    return await fetchUrl(`https://${host.replace(/:\d+$/, '')}${query}`, saltenv);
+  } catch (error) {
+    if (!server.startsWith('hkp:') || id.length < 16) throw error;
+    return fetchUrl(`http://${/:\d+$/.test(host) ? host : `${host}:11371`}${query}`, saltenv);
+  }
 };
 
 const fetchUrl = async (url: string, saltenv: string): Promise<Buffer> => {

@@ -1,0 +1,121 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runApart } from '../helpers/apart.ts';
+
+const canRun =
+  process.getuid?.() === 0 &&
+  ['gpg', 'gpgv', 'apt-get'].every(name => spawnSync(name, ['--version']).status === 0);
+
+describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tsalt-keys-'));
+  const home = join(folder, 'gnupg');
+  const gpg = (...args: string[]): string =>
+    execFileSync('gpg', ['--homedir', home, '--batch', '--quiet', ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  let server: Server;
+  let at = '';
+  let fingerprint = '';
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(home, { mode: 0o700 });
+    const make = ['--pinentry-mode', 'loopback', '--passphrase', '', '--quick-gen-key'];
+    gpg(...make, 'Repository <repo@example.invalid>', 'ed25519', 'sign', 'never');
+    fingerprint = /^fpr:+([0-9A-F]+):/m.exec(gpg('--list-keys', '--with-colons'))?.[1] ?? '';
+    const armored = gpg('--armor', '--export');
+    gpg(...make, 'Mallory <mallory@example.invalid>', 'ed25519', 'sign', 'never');
+    const second = gpg('--armor', '--export', 'mallory@example.invalid');
+    const repository = join(folder, 'repo');
+    mkdirSync(repository);
+    writeFileSync(join(repository, 'Packages'), '');
+    const hash = execFileSync('sha256sum', [join(repository, 'Packages')], { encoding: 'utf8' });
+    writeFileSync(
+      join(repository, 'Release'),
+      `Suite: x\nDate: ${new Date().toUTCString()}\nSHA256:\n ${hash.slice(0, 64)} 0 Packages\n`,
+    );
+    gpg(
+      '--local-user',
+      fingerprint,
+      '--clearsign',
+      '--output',
+      join(repository, 'InRelease'),
+      join(repository, 'Release'),
+    );
+    server = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      const answer = request.url?.startsWith('/many') ? armored + second : armored;
+      response.end(request.url === '/other.asc' ? 'no key at all' : answer);
+    });
+    await new Promise<void>(ready => server.listen(0, '127.0.0.1', () => ready()));
+    at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterAll(() => {
+    server.close();
+    spawnSync('gpgconf', ['--homedir', home, '--kill', 'all']);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const repo = `deb [signed-by=/etc/apt/keyrings/tsalt.gpg] file:${folder}/repo ./`;
+
+  test('are fetched by address or by id, and apt takes what they signed', async () => {
+    const update = `spawnSync('apt-get', ['update', '-o', 'Dir::Etc::sourceparts=/dev/null', '-o', 'Dir::Etc::sourcelist=/etc/apt/sources.list.d/tsalt.list', '-o', 'Dir::State=${folder}/state', '-o', 'Dir::Cache=${folder}/cache', '-o', 'APT::Sandbox::User=root', '-o', 'APT::Update::Error-Mode=any']).status`;
+    const steps = ['url', 'id', 'hkp'].map((name, turn) => {
+      const key = [
+        `key_url: 'http://${at}/key.asc'`,
+        `keyid: '${fingerprint.slice(-16)}', keyserver: 'http://${at}'`,
+        `keyid: '0x${fingerprint}', keyserver: 'hkp://${at}'`,
+      ][turn];
+      return `rmSync('/etc/apt/keyrings/tsalt.gpg', { force: true });
+        await step('${name}', () => pkg.mod_repo(${JSON.stringify(repo)}, { file: '/etc/apt/sources.list.d/tsalt.list', refresh: false, ${key} }));
+        told['${name} taken'] = ${update};`;
+    });
+    const told = await runApart(
+      { pkg: 'src/modules/exec/aptpkg/repos.ts' },
+      `import { spawnSync } from 'node:child_process';
+      import { mkdirSync, rmSync } from 'node:fs';
+      mkdirSync('${folder}/state/lists/partial', { recursive: true });
+      mkdirSync('${folder}/cache/archives/partial', { recursive: true });
+      ${steps.join('\n')}
+      rmSync('/etc/apt/keyrings/tsalt.gpg');
+      told.without = ${update};`,
+    );
+    for (const name of ['url', 'id', 'hkp'])
+      expect(told[name], String(told[name])).toMatchObject({
+        uri: `file:${folder}/repo`,
+        signedby: '/etc/apt/keyrings/tsalt.gpg',
+      });
+    expect(told).toMatchObject({ 'url taken': 0, 'id taken': 0, 'hkp taken': 0 });
+    expect(told.without).not.toBe(0);
+    expect(asked).toContain(`/pks/lookup?op=get&options=mr&search=0x${fingerprint}`);
+  }, 240_000);
+
+  test('that are not the right ones are refused and nothing is written', async () => {
+    const told = await runApart(
+      { pkg: 'src/modules/exec/aptpkg/repos.ts' },
+      `import { existsSync } from 'node:fs';
+      const add = options => () => pkg.mod_repo(${JSON.stringify(repo)}, { file: '/etc/apt/sources.list.d/tsalt.list', refresh: false, ...options });
+      await step('another', add({ keyid: '0123456789ABCDEF', keyserver: 'http://${at}' }));
+      await step('more', add({ keyid: '${fingerprint}', keyserver: 'http://${at}/many' }));
+      await step('none', add({ key_url: 'http://${at}/other.asc' }));
+      await step('short', add({ keyid: '${fingerprint.slice(-8)}', keyserver: 'hkp://${at}' }));
+      told.written = ['/etc/apt/keyrings/tsalt.gpg', '/etc/apt/sources.list.d/tsalt.list'].some(one => existsSync(one));`,
+    );
+    expect(told.another).toBe(
+      `failed: The key that was fetched is not 0123456789ABCDEF: its fingerprint is ${fingerprint}.`,
+    );
+    expect(told.more).toMatch(
+      /^failed: The key server sent keys that were not asked for: [0-9A-F]{40}\.$/,
+    );
+    expect(told.none).toMatch(/is no OpenPGP public key\.$/);
+    expect(told.short).toMatch(/^failed: Cannot fetch https:/);
+    expect(told.written).toBe(false);
+  }, 240_000);
+});
