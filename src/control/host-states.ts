@@ -96,7 +96,8 @@ export class HostStates {
     const outcome = await restartHost(restart);
     facts.shared.emit({ type: 'phase', host: facts.host.id, phase: 'run' });
     const resume = { restart, results: this.results, ...outcome };
-    return this.#send({ ...(await this.#params(chunks, settings)), resume });
+    // Another run may have begun meanwhile: half a run is better late than never finished.
+    return this.#send({ ...(await this.#params(chunks, settings)), queue: true, resume });
   }
 
   async #params(chunks: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
