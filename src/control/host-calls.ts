@@ -61,6 +61,8 @@ export class HostCalls {
   /** Calls a function wherever it lives. */
   call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
     const wrapper = await this.wrapper(fun);
+    // What a rehearsal supposes of the host may be wrong: nothing is changed for that.
+    if (wrapper?.changes) await this.#peer;
     if (wrapper) return callWrapper(fun, wrapper, this.#context(), args, kwargs);
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs));
     this.#facts.hear(value);

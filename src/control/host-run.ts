@@ -25,11 +25,19 @@ export const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): 
     ...(detail === undefined ? {} : { detail }),
   });
 
+const sudoAnswers = new WeakMap<Host, Promise<Secret>>();
+
+/** Asked once in a run: after a restart of the host nobody may sit there any more. */
 export const askSudo =
   ({ host, shared }: HostRun) =>
-  (): Promise<Secret> =>
-    shared.request.ask({
-      host: host.id,
-      what: 'sudo-password',
-      prompt: `[sudo] password for ${host.user}@${host.id}: `,
-    });
+  (): Promise<Secret> => {
+    const answer =
+      sudoAnswers.get(host) ??
+      shared.request.ask({
+        host: host.id,
+        what: 'sudo-password',
+        prompt: `[sudo] password for ${host.user}@${host.id}: `,
+      });
+    sudoAnswers.set(host, answer);
+    return answer;
+  };

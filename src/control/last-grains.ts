@@ -24,7 +24,7 @@ export const lastGrains = (request: Request, host: Host): PlainDict | undefined 
 
 /**
  * Keeps a host's grains for its next run, unless `minion_data_cache` is off. A folder that
- * cannot be written costs time only.
+ * cannot be written, or holds what makes no sense, costs time only.
  *
  * @param wrong the run began with the grains kept, and they were not enough
  */
@@ -34,8 +34,17 @@ export const keepGrains = async (
   grains: PlainDict,
   wrong: boolean,
 ): Promise<void> => {
+  if (!request.config.minion_data_cache) return;
+  await keep(request, host, grains, wrong).catch(() => undefined);
+};
+
+const keep = async (
+  request: Request,
+  host: Host,
+  grains: PlainDict,
+  wrong: boolean,
+): Promise<void> => {
   const { config } = request;
-  if (!config.minion_data_cache) return;
   // Another one in each run: what reads it is done anew, and the rest stays as it is.
   const { pid: _, ...lasting } = grains;
   const before = readKept(config, host);
@@ -43,19 +52,16 @@ export const keepGrains = async (
   if (isSame && !wrong) return;
   const useless = isSame ? [...(before?.useless ?? []), callKey(request)].slice(-mostUseless) : [];
   const kept: Kept = { grains: lasting, ...(useless.length > 0 ? { useless } : {}) };
-  try {
-    privateDir(join(privateDir(config.cachedir), 'grains'));
-    await writePrivate(fileOf(config, host), JSON.stringify(kept));
-  } catch {
-    return;
-  }
+  privateDir(join(privateDir(config.cachedir), 'grains'));
+  await writePrivate(fileOf(config, host), JSON.stringify(kept));
 };
 
 const readKept = (config: Config, host: Host): Kept | undefined => {
   if (!config.minion_data_cache) return undefined;
   try {
     const kept = JSON.parse(readFileSync(fileOf(config, host), 'utf8')) as Kept;
-    return isPlainDict(kept.grains) ? kept : undefined;
+    const isWhole = isPlainDict(kept.grains) && Array.isArray(kept.useless ?? []);
+    return isWhole ? kept : undefined;
   } catch {
     return undefined;
   }

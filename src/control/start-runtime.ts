@@ -68,7 +68,7 @@ export const startRuntime = async (
     greeted = resolve;
   });
   const meanwhile = async (): Promise<void> => {
-    if (rehearsal || !shared.request.fun.startsWith('state.')) return;
+    if (rehearsal || early || !shared.request.fun.startsWith('state.')) return;
     const grains = run.isTarget ? undefined : lastGrains(shared.request, host);
     if (!grains) return void site.templates.warmUp();
     const { artifact, ownModules } = shared;
@@ -83,7 +83,8 @@ export const startRuntime = async (
     handlers: handlersOf(site, current),
     site: () => now,
     early,
-    onSent: () => setImmediate(() => void meanwhile()).unref(),
+    // It only saves time: what fails in it fails again where it counts.
+    onSent: () => setImmediate(() => void meanwhile().catch(() => undefined)).unref(),
   });
   const { hello, peer } = link;
   const rehearsed = rehearsal?.confirm(hello.grains, peer);

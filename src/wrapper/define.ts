@@ -17,6 +17,8 @@ export type WrapperFunction = {
   readonly rest?: boolean;
   /** Takes any further keyword argument. */
   readonly anyKeyword?: boolean;
+  /** It changes something outside of the run: it waits until the host has answered. */
+  readonly changes?: boolean;
   readonly work: (call: WrapperCall) => Promise<Data> | Data;
 };
 

@@ -27,6 +27,14 @@ export const color = () => ({ color: readFileSync(homedir() + '/color', 'utf8') 
     - contents: "{{ grains.pid }}"
 `,
       'states/broken.sls': '{{ grains.color }: [\n',
+      'states/store.sls': `#!jinja|yaml
+{% do salt['sdb.set']('sdb://kept/' ~ grains.color, 'stored') %}
+{{ grains.root }}/painted:
+  file.managed:
+    - contents: "{{ grains.color }}"
+`,
+      'tsalt.yaml':
+        'known_hosts_file: known_hosts\ncachedir: cache\nkept: {driver: file, dir: kept}\n',
     },
   });
   root = project.hosts.web1?.root ?? '';
@@ -88,6 +96,52 @@ test('what does not render is told once, as in a first run', async () => {
   expect(first.code).not.toBe(0);
   expect(first.stdout).toMatch(/states\/broken.sls:1/);
   expect(second.stdout + second.stderr).toBe(first.stdout + first.stderr);
+});
+
+test('nothing is written on the control node for a host that is not as it was', async () => {
+  await apply('store');
+  rmSync(join(project.dir, 'kept'), { recursive: true });
+  color('blue');
+
+  const { code, text } = await apply('store');
+
+  expect(code, text).toBe(0);
+  expect(readdirSync(join(project.dir, 'kept'))).toEqual(['blue']);
+  expect((await apply('store')).ahead).toBe(true);
+});
+
+test("a function of the state module of one's own is called once", async () => {
+  project.write({
+    'states/_modules/state.ts': `import { appendFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+
+/** Counts its calls. */
+export const counted = () => appendFileSync(homedir() + '/asked', 'x\\n');
+`,
+  });
+  try {
+    expect((await project.run('web1', 'state.counted')).code).toBe(0);
+    expect((await project.run('web1', 'state.counted')).code).toBe(0);
+    expect(asked()).toBe(2);
+  } finally {
+    rmSync(join(project.dir, 'states/_modules'), { recursive: true });
+  }
+});
+
+test('grains that were kept but make no sense cost nothing', async () => {
+  const folder = join(project.dir, 'cache/grains');
+  await apply('paint');
+  for (const text of [
+    '{"grains":{"a":1},"useless":7}',
+    `{"grains":{"a":${'['.repeat(9000)}${']'.repeat(9000)}}}`,
+    '[]',
+    '{',
+  ]) {
+    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), text);
+    const { code, text: said } = await apply('paint');
+    expect(code, said).toBe(0);
+    expect(said).not.toMatch(/at .*\.[cm]?[jt]s:\d/);
+  }
 });
 
 test('the grains are kept privately, and not at all without minion_data_cache', async () => {

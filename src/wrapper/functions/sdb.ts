@@ -12,11 +12,13 @@ export const sdb: WrapperModule = {
     set: {
       doc: 'Stores a value; false for what is no address of a profile.\n\nExample: tsalt-ssh web1 sdb.set sdb://myvault/secret/web/password s3cret',
       params: ['uri', 'value'],
+      changes: true,
       work: ({ ctx, get }) => ctx.sdb.set(get('uri'), get('value')),
     },
     delete: {
       doc: 'Removes a value; false when there was none.\n\nExample: tsalt-ssh web1 sdb.delete sdb://myvault/secret/web/password',
       params: ['uri'],
+      changes: true,
       work: ({ ctx, get }) => ctx.sdb.delete(get('uri')),
     },
     get_or_set_hash: {
@@ -26,6 +28,7 @@ export const sdb: WrapperModule = {
         ['length', 8],
         ['chars', 'abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)'],
       ],
+      changes: true,
       work: ({ ctx, get, text }) =>
         ctx.sdb.getOrSetHash(get('uri'), {
           length: Number(get('length')),

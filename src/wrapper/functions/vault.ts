@@ -57,18 +57,21 @@ export const vault: WrapperModule = {
       doc: 'Stores a secret: every keyword is a key of it.\n\nExample: tsalt-ssh web1 vault.write_secret secret/web user=foo password=bar',
       params: ['path'],
       anyKeyword: true,
+      changes: true,
       work: ({ ctx, text, extra }) =>
         use(ctx, `write ${text('path')}`, vault => vault.write(text('path'), extra)),
     },
     write_raw: {
       doc: 'Stores a secret given as one mapping.',
       params: ['path', 'raw'],
+      changes: true,
       work: ({ ctx, text, get }) =>
         use(ctx, `write ${text('path')}`, vault => vault.write(text('path'), mapping(get('raw')))),
     },
     delete_secret: {
       doc: 'Deletes a secret; of version 2 the newest version.',
       params: ['path'],
+      changes: true,
       work: ({ ctx, text }) =>
         use(ctx, `delete ${text('path')}`, async vault => {
           await vault.delete(text('path'));
@@ -79,6 +82,7 @@ export const vault: WrapperModule = {
       doc: 'Destroys versions of a secret for good; only KV version 2 keeps them.\n\nExample: tsalt-ssh web1 vault.destroy_secret secret/web 1 2',
       params: ['path'],
       rest: true,
+      changes: true,
       work: ({ ctx, text, rest }) =>
         use(ctx, `destroy ${text('path')}`, async vault => {
           if (!(await vault.isV2(text('path'))))
