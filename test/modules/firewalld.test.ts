@@ -17,6 +17,7 @@ import { contextOf, testing, within } from './_context.ts';
 const firewalld = { ...portCalls, ...serviceCalls, ...sourceCalls, ...zoneCalls };
 const canRun =
   process.getuid?.() === 0 &&
+  spawnSync('unshare', ['-n', 'true']).status === 0 &&
   ['/usr/sbin/firewalld', '/usr/bin/dbus-daemon', '/usr/sbin/nft'].every(one => existsSync(one));
 
 test('zones are read with settings of several lines', () => {
