@@ -1,17 +1,28 @@
-import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
-const mounts = `set -e; t=$(mktemp -d); mount -t tmpfs tmpfs $t
+// runit would start every service that this machine offers; OpenRC makes control groups.
+const mounts = `set -e; t=$1; shift; mount -t tmpfs tmpfs $t
 for folder in /etc /usr/lib/locale; do
   [ -d $folder ] || continue
   mkdir -p $t$folder/u $t$folder/w
   mount -t overlay overlay -o lowerdir=$folder,upperdir=$t$folder/u,workdir=$t$folder/w $folder
 done
-mount -t tmpfs tmpfs /run; exec "$@"`;
+for folder in /run /sys/fs/cgroup /etc/service /var/service /service
+do [ ! -d $folder ] || mount -t tmpfs tmpfs $folder; done
+exec "$@"`;
+
+const apart = ['--mount', '--pid', '--fork'];
+
+/** Whether this machine lets us run something apart: root in most containers may not. */
+export const canRunApart = (): boolean =>
+  process.getuid?.() === 0 && spawnSync('unshare', [...apart, 'true']).status === 0;
 
 /**
  * Runs code with modules (by name, their files) on a copy of /etc, with a /run and processes of its
- * own: nothing of this machine is touched. `step(name, work)` notes what `work` gives, or its
+ * own, without any services: nothing of this machine is touched. `step(name, work)` notes what `work` gives, or its
  * error; all notes are the answer. Needs root.
  */
 export const runApart = (
@@ -32,10 +43,12 @@ export const runApart = (
     ${code}
     console.log('TOLD ' + JSON.stringify(told));
     process.exit(0);`;
-  const words = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', mounts];
-  const node = ['sh', process.execPath, '--import', 'tsx', '--input-type=module', '-e', program];
+  const folder = mkdtempSync(join(tmpdir(), 'tsalt-apart-'));
+  const words = [...apart, '--kill-child', '--mount-proc', 'sh', '-c', mounts, 'sh', folder];
+  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program];
   return new Promise((done, fail) => {
     execFile('unshare', [...words, ...node], { timeout: 240_000 }, (_, stdout, stderr) => {
+      rmdirSync(folder);
       const line = stdout.split('\n').find(one => one.startsWith('TOLD '));
       if (line) done(JSON.parse(line.slice('TOLD '.length)));
       else fail(new Error(`it did not get to its end: ${stderr}`));

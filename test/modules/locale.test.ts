@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { runApart } from '../helpers/apart.ts';
+import { canRunApart, runApart } from '../helpers/apart.ts';
 
 const canRun =
-  process.getuid?.() === 0 &&
+  canRunApart() &&
   ['/usr/sbin/locale-gen', '/usr/share/i18n/SUPPORTED'].every(one => existsSync(one));
 
 test.skipIf(!canRun)(
