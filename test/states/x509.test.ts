@@ -98,6 +98,24 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     openssl('pkey', '-in', at('new.key'), '-passin', 'pass:other', '-noout');
   });
 
+  test.each<[string, object]>([
+    ['certificate_managed', { signing_private_key: 'later.key', CN: 'x' }],
+    ['csr_managed', { private_key: 'later.key', CN: 'x' }],
+    ['crl_managed', { signing_private_key: 'later.key', revoked: [{ certificate: 'later.crt' }] }],
+    ['pem_managed', { text: 'later.crt' }],
+  ])('%s predicts what it makes of files that are yet to be made', async (fun, given) => {
+    const args = JSON.parse(JSON.stringify(given).replaceAll('later', at('later')));
+    expect(await host.test(`x509.${fun}`, at('new'), args)).toMatchObject({
+      result: null,
+      changes: {},
+      comment: expect.stringContaining(
+        `; if created in this state run, ${at('new')} would be made`,
+      ),
+    });
+    expect(await host.state(`x509.${fun}`, at('new'), args)).toMatchObject({ result: false });
+    expect(existsSync(at('new'))).toBe(false);
+  });
+
   test('another size or algorithm makes a new key', async () => {
     await host.state('x509.private_key_managed', at('new.key'), { algo: 'ec' });
     expect(

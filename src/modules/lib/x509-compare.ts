@@ -1,7 +1,8 @@
-import { type PlainDict, SaltInvocationError, type StateReturn } from '../api.ts';
+import { __opts__, type PlainDict, SaltInvocationError, type StateReturn } from '../api.ts';
 import { messageOf } from './call.ts';
-import { failed } from './returns.ts';
+import { failed, would } from './returns.ts';
 import { type Certificate, digestOf } from './x509-certificate.ts';
+import { NoSuchFileError } from './x509-keys.ts';
 import { readName } from './x509-names.ts';
 import { showExtensions } from './x509-show.ts';
 
@@ -10,7 +11,10 @@ export const onlyPem = (encoding: string): void => {
   throw new SaltInvocationError(`The encoding '${encoding}' is not supported: pem is`);
 };
 
-/** Runs a state's work; what is wrong with its arguments or files is its comment. */
+/**
+ * Runs a state's work; what is wrong with its arguments or files is its comment. A prediction does
+ * not fail for a file that an earlier state may make.
+ */
 export const guarded = async (
   name: string,
   work: () => Promise<StateReturn>,
@@ -18,6 +22,8 @@ export const guarded = async (
   try {
     return await work();
   } catch (error) {
+    if (__opts__.test && error instanceof NoSuchFileError)
+      return would(name, `${error.message}; if created in this state run, ${name} would be made`);
     return failed(name, messageOf(error));
   }
 };

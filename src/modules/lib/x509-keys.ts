@@ -10,6 +10,9 @@ import { readFileSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { nothing, oid, sequence } from './der.ts';
 
+/** A file that something is to be made of is not there. */
+export class NoSuchFileError extends CommandExecutionError {}
+
 /** A PEM as it stands, or the file it stands in. DER files are taken too. */
 export const pemOrFile = (given: string): string | Buffer => {
   if (given.includes('-----BEGIN ')) return given;
@@ -18,8 +21,10 @@ export const pemOrFile = (given: string): string | Buffer => {
     const text = bytes.toString('latin1');
     return text.includes('-----BEGIN ') ? text : bytes;
   } catch (error) {
-    throw new CommandExecutionError(
-      `${given.length > 200 ? 'The text' : given} is neither a PEM nor a file that can be read (${String(Reflect.get(error as object, 'code'))})`,
+    const code = String(Reflect.get(error as object, 'code'));
+    const Failure = code === 'ENOENT' ? NoSuchFileError : CommandExecutionError;
+    throw new Failure(
+      `${given.length > 200 ? 'The text' : given} is neither a PEM nor a file that can be read (${code})`,
     );
   }
 };
