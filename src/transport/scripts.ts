@@ -52,6 +52,9 @@ fi
 exec "$n" -e "eval(decodeURIComponent(process.argv[1]))" "$1" "$2"
 `;
 
+/** What runs that were killed amid their work left in `$p`, an hour ago or more. */
+const discardHalves = `find "$p" -maxdepth 1 "(" -name ".node-*" -o -name ".pre-flight-*" ")" -mmin +60 -exec rm -rf {} + 2>/dev/null`;
+
 /** Finds `$p`, the first place of `$1` thin_dir with suffix `$2` that can take and run a Node. */
 const placeForNode = `
 umask 077
@@ -71,6 +74,7 @@ if [ -z "$p" ]; then
 echo "TSALT1-FAILED place"
 exit 0
 fi
+${discardHalves}
 `;
 
 /**
@@ -134,6 +138,7 @@ if [ -z "$p" ]; then
 echo "TSALT1-FAILED place"
 exit 0
 fi
+${discardHalves}
 t=$p/.pre-flight-$4
 gone() { rm -rf "$t" ; }
 trap gone 0

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import type { Data } from '../../src/data/value.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import { isAddress, isId, isUser, readAddress } from '../../src/roster/address.ts';
+import { readSshArguments } from '../../src/roster/backends/ansible-ssh-args.ts';
+import { expand } from '../../src/roster/backends/ansible-variables.ts';
 import { entriesOf } from '../../src/roster/backends/flat.ts';
 import { parseIni } from '../../src/roster/backends/inventory-ini.ts';
 import { hostVariables } from '../../src/roster/backends/inventory-variables.ts';
@@ -96,6 +99,30 @@ test('any inventory and any ssh configuration is read or refused', () => {
       if (inventory) for (const name of inventory.hosts.keys()) hostVariables(inventory)(name);
       survives(() => parseSshConfig(text.replace(/include/gi, ''), '/config'));
       expect(({} as Record<string, unknown>).hosts).toBeUndefined();
+    }),
+    { numRuns, seed },
+  );
+});
+
+test('any arguments for ssh and any template of an inventory are read or refused', () => {
+  const words = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom('-o', '-J', 'ProxyCommand=', 'ssh -W %h:%p ', '-p 1 ', "'", '"', '\\'),
+        fc.constantFrom('{{', '}}', ' a ', '|default(', "lookup('env', 'A')", '{%'),
+        pieces,
+      ),
+      { maxLength: 12 },
+    )
+    .map(parts => parts.join(''));
+  fc.assert(
+    fc.property(words, text => {
+      const { jump, options } = readSshArguments([text]);
+      if (jump !== undefined) expect(jump).not.toMatch(/^-|[\s;|&`<>()'"\\]/);
+      for (const option of options) expect(option).not.toMatch(/^-|command|[\u0000-\u001f]/i);
+      const vars = new Map<string, Data>([['a', text]]);
+      const answer = survives(() => expand(text, vars, { A: 'x' }, { file: '/i' }));
+      if (typeof answer === 'string') expect(answer).not.toMatch(/\{\{|\{%/);
     }),
     { numRuns, seed },
   );

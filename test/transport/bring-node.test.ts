@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   createReadStream,
   existsSync,
   mkdirSync,
@@ -8,6 +9,7 @@ import {
   readFileSync,
   realpathSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -25,7 +27,9 @@ import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 const { path: dir, remove } = scratch('tsalt-bring');
 const target = `linux-${process.arch}` as 'linux-x64' | 'linux-arm64';
 const tools =
-  'cat chmod curl df gzip head id ls mkdir mv openssl rm sh sha256sum tail tar uname'.split(' ');
+  'cat chmod curl df find gzip head id ls mkdir mv openssl rm sh sha256sum tail tar uname'.split(
+    ' ',
+  );
 const missing =
   isOwnTarget(target) && existsSync('/usr/bin/curl') ? '' : ' (needs curl and an official Node)';
 
@@ -96,10 +100,19 @@ const withMirror = (url: string, sha256 = hash): NodeSource =>
 describe.skipIf(missing)(`bringing Node to a host${missing}`, () => {
   test('a host without Node downloads it from the mirror, checks it, and has it the next time', async () => {
     const subject = await bareHost('mirror');
+    const workspace = join(subject.home, '.cache/tsalt-ssh');
+    mkdirSync(join(workspace, '.pre-flight-old'), { recursive: true, mode: 0o700 });
+    chmodSync(workspace, 0o700);
+    for (const name of ['.node-1.tgz', '.node-2']) writeFileSync(join(workspace, name), 'half');
+    const hours = (ago: number): Date => new Date(Date.now() - ago * 3_600_000);
+    for (const name of ['.node-1.tgz', '.pre-flight-old'])
+      utimesSync(join(workspace, name), hours(2), hours(2));
     const source = withMirror(`${base}/node-v22.0.0-test.tar.gz`);
     const { node, path } = await begin(subject, source);
     expect(node).toBe(process.version);
     expect(path).toBe(join(subject.home, `.cache/tsalt-ssh/node-${hash}`));
+    // What killed runs left goes; what may be another run's at work stays.
+    expect(readdirSync(workspace).filter(file => file.startsWith('.'))).toEqual(['.node-2']);
     const count = asked.length;
     await begin(subject, source);
     expect(asked).toHaveLength(count);

@@ -27,7 +27,8 @@ export const readSshArguments = (texts: readonly string[]): SshArguments => {
       }
     }
   }
-  return { ...(jump !== undefined && isJumpChain(jump) ? { jump } : {}), options };
+  const hops = jump?.split(',').map(hop => hop.trim());
+  return { ...(hops && isJumpChain(hops.join(',')) ? { jump: hops.join(',') } : {}), options };
 };
 
 /** `ProxyJump=bastion`, and the command that did its work before there was one. */
