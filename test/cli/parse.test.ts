@@ -285,6 +285,46 @@ test.each([
   expect((await failure(argv)).message).toBe(message);
 });
 
+test("Salt's ssh_ options of the configuration reach hosts and runs", async () => {
+  const config = [
+    'ssh_user: deploy',
+    'ssh_port: 2222',
+    'ssh_passwd: {env: PW}',
+    'ssh_priv: keys/id',
+    'ssh_sudo: true',
+    'ssh_sudo_user: app',
+    'ssh_timeout: 7',
+    'ssh_identities_only: true',
+    'ssh_options: [ServerAliveInterval=5]',
+    'ssh_keepalive_count_max: 4',
+    'ssh_max_procs: 3',
+    'ssh_wipe: true',
+    'ssh_run_pre_flight: true',
+    'ssh_minion_opts: {a: 1}',
+    'known_hosts_file: kh',
+    'ssh_config_file: sc',
+  ].join('\n');
+  const made = await request(['web1', 'test.ping'], 'web1: 10.0.0.1\n', `${config}\n`);
+  expect(made.hosts[0]).toMatchObject({
+    user: 'deploy',
+    port: 2222,
+    priv: expect.stringMatching(/\/keys\/id$/),
+    sudo: true,
+    sudo_user: 'app',
+    timeout: 7,
+    identities_only: true,
+    ssh_options: ['ServerAliveInterval=5', 'ServerAliveCountMax=4'],
+  });
+  expect(made.hosts[0]).not.toHaveProperty('unsaid');
+  expect(made.options).toMatchObject({ maxProcs: 3, wipe: true, preFlight: true });
+  expect(made.config).toMatchObject({
+    ssh_minion_opts: { a: 1 },
+    known_hosts_file: expect.stringMatching(/\/kh$/),
+    ssh_config_file: expect.stringMatching(/\/sc$/),
+  });
+  await expect(made.prepareHost(made.hosts[0] as Host)).rejects.toThrow('PW');
+});
+
 test('a misspelt option has a suggestion', async () => {
   expect((await failure(['x', 'a.b', '--outt=json'])).hint).toBe('Did you mean --out?');
 });

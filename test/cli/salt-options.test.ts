@@ -2,11 +2,14 @@ import { spawn } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
-import type { EmbeddedServerOptions } from '../helpers/embedded-server.ts';
+import { type EmbeddedServerOptions, newKey } from '../helpers/embedded-server.ts';
 import { scratch } from '../helpers/hosts.ts';
 import { type Project, startProject } from '../helpers/project.ts';
+
+// Each line of these tests is a whole run.
+vi.setConfig({ testTimeout: 120_000 });
 
 const projects: Project[] = [];
 const { path: cache, remove } = scratch('tsalt-cache');
@@ -145,6 +148,23 @@ test('the password comes from a file, a program or a descriptor, and from nowher
   });
   expect(typed.stderr).not.toContain('hunter2');
 });
+
+test.each(['env:PASSPHRASE', 'command:printf "open sesame"'])(
+  'the passphrase of a key comes from %s',
+  async source => {
+    const key = newKey('ed25519', 'open sesame');
+    const made = await project({ keys: [key.public] });
+    writeFileSync(join(made.dir, 'locked'), key.private, { mode: 0o600 });
+    const target = `tester@127.0.0.1:${made.hosts.web1?.server.port}`;
+    const words = ['--priv', 'locked', '--priv-passwd-from', source, target, 'test.ping'];
+    const env = { PASSPHRASE: 'open sesame' };
+    const { code, stdout } = await made.runWith({ env }, ...words);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '127.0.0.1:\n    True\n' });
+    const wrong = await made.runWith({ env: { PASSPHRASE: 'wrong' } }, ...words);
+    expect(wrong.code).toBe(source.startsWith('env') ? 77 : 0);
+    expect(wrong.stdout + wrong.stderr).not.toContain('sesame');
+  },
+);
 
 test('--roster scan takes its target as a network, and tries the ports in their order', async () => {
   const made = await project();

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Host } from '../../src/protocol/host.ts';
@@ -97,4 +97,16 @@ test('the command that starts a runtime is short enough for dropbear, with words
   done();
   expect(commands.at(-1)).toContain('TSALT1-NONODE');
   expect(commands.at(-1)?.length).toBeLessThan(8500);
+});
+
+test('wipe leaves nothing, unless disable_wipe keeps the workspace', async () => {
+  for (const disable_wipe of [true, false]) {
+    const host = { ...target.host, thin_dir: join(target.home, 'wiped'), disable_wipe };
+    const { link, done } = await open(host, { wipe: true });
+    expect(await link.peer.request('dir', {})).toBe(host.thin_dir);
+    done();
+    const left = (): boolean => existsSync(host.thin_dir);
+    if (disable_wipe) await new Promise(resolve => setTimeout(resolve, 500));
+    await expect.poll(left, { timeout: 5000 }).toBe(disable_wipe);
+  }
 });
