@@ -22,6 +22,9 @@ export type YamlDumpOptions = {
   readonly width?: number | undefined;
 };
 
+/** Stands for what Salt's dumper cannot represent: it writes `NULL`. */
+export const unrepresentable = new Float(Number.NaN);
+
 /**
  * YAML exactly as Salt's dumper writes it (`salt.utils.yaml.safe_dump`: PyYAML on libyaml,
  * unicode as it is): quoting, folding at 80 columns, `&id001` for a value that occurs twice.
@@ -207,6 +210,7 @@ const isScalar = (data: Data): data is Scalar =>
 const isNumber = (key: DataKey): boolean => typeof key !== 'string' && key !== null;
 
 const scalarText = (data: Scalar): string => {
+  if (data === unrepresentable) return 'NULL';
   if (data === null) return 'null';
   if (typeof data === 'string') return data;
   if (data instanceof Float) return yamlFloat(data.value);

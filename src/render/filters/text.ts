@@ -149,7 +149,8 @@ const snakeCase = (text: string): string => {
     .join('');
 };
 
-const toBool = (value: Data): boolean => {
+/** What Salt takes for yes. */
+export const toBool = (value: Data): boolean => {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return ['yes', '1', 'true'].includes(value.toLowerCase());
   if (typeof value === 'number' || typeof value === 'bigint')

@@ -1,4 +1,5 @@
 import { readBase64 } from '../../filters/hash.ts';
+import { toBool } from '../../filters/text.ts';
 import { raise } from '../fault.ts';
 import type { Operations, Run } from '../run/run.ts';
 import { equal, identity } from '../values/compare.ts';
@@ -6,6 +7,7 @@ import { itemsIn, itemsOf } from '../values/iterate.ts';
 import { textOf, typeName } from '../values/text.ts';
 import { Bytes, PySet } from '../values/things.ts';
 import { toData } from '../values/to-data.ts';
+import { Undefined } from '../values/undefined.ts';
 import { isList, isMap, isTuple, type Key, type Value, type ValueDict } from '../values/value.ts';
 import { operations } from './define.ts';
 
@@ -113,6 +115,10 @@ export const pythonTypeFilters: Operations = operations({
   json_encode_list: [[], encodedList],
   json_decode_list: [[], encodedList],
   unique: [[], (value, _, run) => unique(value, run)],
+  to_bool: [
+    [],
+    value => (value instanceof Undefined || isTuple(value) ? false : toBool(toData(value))),
+  ],
   is_list: [[], isList],
   is_iter: [['ignore?'], (value, [ignore = '']) => isIterable(value, ignore)],
   sequence: [

@@ -1,3 +1,4 @@
+import type { Data } from '../../../data/value.ts';
 import { TsaltError } from '../../../protocol/error.ts';
 import { callFilter } from '../../filters/filter.ts';
 import { saltFilters as shared } from '../../filters/filters.ts';
@@ -6,17 +7,17 @@ import { loadData } from '../run/load-data.ts';
 import { Module } from '../run/program.ts';
 import type { Operation, Operations } from '../run/run.ts';
 import { textOf } from '../values/text.ts';
-import { toData, toDataDict } from '../values/to-data.ts';
+import { toData, toDataDict, toYamlData } from '../values/to-data.ts';
 import { Thing, type Value } from '../values/value.ts';
 
 /** A filter that all template languages share, on Python's values. */
 const bridged =
-  (name: string): Operation =>
+  (name: string, dataOf: (value: Value) => Data = toData): Operation =>
   (value, { list, named }) => {
     const filter = shared[name];
     if (!filter) throw new JinjaFault('syntax', `No filter named '${name}'.`);
     try {
-      return callFilter(name, filter, toData(value), list.map(toData), toDataDict(named));
+      return callFilter(name, filter, dataOf(value), list.map(toData), toDataDict(named));
     } catch (error) {
       if (error instanceof TypeError || error instanceof TsaltError)
         throw new JinjaFault('error', error.message, { cause: error });
@@ -45,6 +46,7 @@ export const saltFilters: Operations = new Map<string, Operation>([
   ...Object.keys(shared)
     .filter(name => !jinjas.has(name))
     .map(name => [name, bridged(name)] as const),
+  ...['yaml', 'dict_to_sls_yaml_params'].map(name => [name, bridged(name, toYamlData)] as const),
   ['load_yaml', loading('yaml')],
   ['load_json', loading('json')],
   ['load_text', text],

@@ -1,8 +1,9 @@
 import { isOrdered, markOrdered } from '../../../data/ordered.ts';
 import { type Data, type Dict, Float } from '../../../data/value.ts';
+import { unrepresentable } from '../../../data/yaml-dump.ts';
 import { raise, raiseLimit } from '../fault.ts';
 import { textOf } from './text.ts';
-import { Bytes } from './things.ts';
+import { Bytes, PySet } from './things.ts';
 import { Undefined } from './undefined.ts';
 import { isMap, Thing, Tuple, type Value } from './value.ts';
 
@@ -15,9 +16,22 @@ const mostNodes = 5_000_000;
  *
  * @throws JinjaFault for what is no data: undefined values, functions, endless structures.
  */
-export const toData = (value: Value): Data => {
+export const toData = (value: Value): Data => dataOf(value, thingData);
+
+/**
+ * The same for what Salt's YAML dumper is given: undefined values, functions, iterators, views
+ * are `unrepresentable` to it, and no error.
+ */
+export const toYamlData = (value: Value): Data =>
+  dataOf(value, thing =>
+    thing instanceof Bytes || thing instanceof PySet ? thingData(thing) : unrepresentable,
+  );
+
+type FromThing = (thing: Thing) => Data;
+
+const dataOf = (value: Value, fromThing: FromThing): Data => {
   const count = { nodes: 0 };
-  return isData(value, 0, count) ? (value as Data) : converted(value);
+  return isData(value, 0, count) ? (value as Data) : converted(value, fromThing);
 };
 
 export const toDataDict = (values: ReadonlyMap<string, Value>): Dict =>
@@ -39,20 +53,23 @@ const isData = (value: Value, depth: number, count: { nodes: number }): boolean 
   return all;
 };
 
-const converted = (value: Value): Data => {
-  if (value instanceof Thing) return thingData(value);
-  if (Array.isArray(value)) return Array.from(value, converted);
+const converted = (value: Value, fromThing: FromThing): Data => {
+  if (value instanceof Thing) return fromThing(value);
+  if (Array.isArray(value)) return Array.from(value, item => converted(item, fromThing));
   if (!isMap(value)) return value;
   const dict: Dict = new Map(
-    Array.from(value, ([key, item]) => [key instanceof Tuple ? textOf(key) : key, converted(item)]),
+    Array.from(value, ([key, item]) => [
+      key instanceof Tuple ? textOf(key) : key,
+      converted(item, fromThing),
+    ]),
   );
   return isOrdered(value) ? markOrdered(dict) : dict;
 };
 
-const thingData = (value: Thing): Data => {
+const thingData: FromThing = value => {
   if (value instanceof Undefined) return value.isStrict ? value.raise() : '';
   if (value instanceof Bytes) return value.bytes.toString('utf8');
   const items = value.isCallable ? undefined : value.items();
   if (!items) return raise(`a value of type '${value.typeName}' is no data`);
-  return items.map(converted);
+  return items.map(item => converted(item, thingData));
 };
