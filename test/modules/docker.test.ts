@@ -6,16 +6,18 @@ import type { StateReturn } from '../../src/modules/api.ts';
 import * as containers from '../../src/modules/exec/docker/containers.ts';
 import * as images from '../../src/modules/exec/docker/images.ts';
 import * as networks from '../../src/modules/exec/docker/networks.ts';
+import * as volumes from '../../src/modules/exec/docker/volumes.ts';
 import { createWords } from '../../src/modules/lib/docker-options.ts';
 import * as container from '../../src/modules/state/docker_container.ts';
 import * as image from '../../src/modules/state/docker_image.ts';
 import * as network from '../../src/modules/state/docker_network.ts';
+import * as volume from '../../src/modules/state/docker_volume.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 /** A small engine behind docker's command line: it keeps what it is told, and answers docker's JSON. */
 const program = `#!${process.execPath}
 const fs = require('fs'), path = __dirname + '/state.json';
-const db = fs.existsSync(path) ? JSON.parse(fs.readFileSync(path)) : { container: {}, image: {}, network: {} };
+const db = fs.existsSync(path) ? JSON.parse(fs.readFileSync(path)) : { container: {}, image: {}, network: {}, volume: {} };
 const argv = process.argv.slice(2); fs.appendFileSync(__dirname + '/log', JSON.stringify(argv) + '\\n');
 const save = out => { fs.writeFileSync(path, JSON.stringify(db)); if (out) console.log(out); process.exit(0); };
 const die = text => { console.error('Error response from daemon: ' + text); process.exit(1); };
@@ -27,6 +29,9 @@ if (verb === 'network' && sub === 'create') { db.network[last] = { Name: last, D
 if (verb === 'network' && sub === 'rm') { if (Object.keys(get('network', last).Containers).length) die('network has active endpoints'); delete db.network[last]; save(last); }
 if (verb === 'network' && sub === 'connect') { const [net, c] = argv.slice(3); get('network', net).Containers[c] = { Name: c }; get('container', c).NetworkSettings.Networks[net] = {}; save(); }
 if (verb === 'network' && sub === 'disconnect') { const [net, c] = argv.slice(3); delete get('network', net).Containers[c]; save(); }
+if (verb === 'volume' && sub === 'create') { db.volume[last] = { Name: last, Driver: flag('driver')[0] ?? 'local', Options: flag('opt') }; save(last); }
+if (verb === 'volume' && sub === 'rm') { get('volume', last); delete db.volume[last]; save(last); }
+if (verb === 'volume' && sub === 'ls') save(Object.keys(db.volume).join('\\n'));
 if (verb === 'pull') { if (last.startsWith('none')) die('manifest unknown'); db.image[last] = { Id: 'sha256:' + last }; save(last); }
 if (verb === 'rmi') { delete db.image[last]; save('Deleted: ' + last); }
 if (verb === 'create') { const name = flag('name')[0]; if (db.container[name]) die('Conflict. The container name is in use'); const at = argv.indexOf('--');
@@ -57,7 +62,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const context = contextOf({ docker: { ...containers, ...images, ...networks } });
+const context = contextOf({ docker: { ...containers, ...images, ...networks, ...volumes } });
 const run = (state: () => Promise<StateReturn>) => within(context, state);
 const log = (): string[][] =>
   existsSync(join(folder, 'log'))
@@ -166,4 +171,26 @@ test('makes networks, connects containers, refuses another subnet', async () => 
   await settles(() => network.absent('front'));
   await run(() => network.present('back', {}));
   await settles(() => container.running('web', { image: 'nginx', networks: ['back'] }));
+});
+
+test('makes volumes, and replaces one only when forced', async () => {
+  const options = { driver: 'local', driver_opts: { type: 'tmpfs' } };
+  await settles(() => volume.present('data', options));
+  expect(log()).toContainEqual([
+    'volume',
+    'create',
+    '--driver=local',
+    '--opt=type=tmpfs',
+    '--',
+    'data',
+  ]);
+  expect(await within(context, () => volumes.volumes())).toEqual(['data']);
+  expect(await run(() => volume.present('data', { driver: 'other' }))).toMatchObject({
+    result: false,
+    changes: {},
+    comment:
+      "Driver for existing volume 'data' ('local') does not match specified driver ('other') and force is False",
+  });
+  await settles(() => volume.present('data', { driver: 'other', force: true }));
+  await settles(() => volume.absent('data'));
 });

@@ -1,0 +1,54 @@
+import type { PlainDict } from '../../api.ts';
+import { docker, inspect } from '../../lib/docker-run.ts';
+
+/**
+ * What docker knows of a volume; null when it is not there.
+ *
+ * @param name the volume
+ * @example tsalt-ssh '*' docker.inspect_volume data
+ */
+export const inspect_volume = async (name: string): Promise<PlainDict | null> =>
+  (await inspect('volume', name)) ?? null;
+
+/**
+ * The volumes that are there.
+ *
+ * @example tsalt-ssh '*' docker.volumes
+ */
+export const volumes = async (): Promise<string[]> =>
+  (await docker('volume', 'ls', '--quiet')).split('\n').filter(line => line !== '');
+
+/**
+ * Makes a volume; gives what docker knows of it then.
+ *
+ * @param name the volume
+ * @param driver its driver
+ * @param driver_opts options of the driver
+ * @example tsalt-ssh '*' docker.create_volume data driver=local
+ */
+export const create_volume = async (
+  name: string,
+  {
+    driver = null,
+    driver_opts = null,
+  }: { driver?: string | null; driver_opts?: PlainDict | null } = {},
+): Promise<PlainDict | null> => {
+  await docker(
+    ...['volume', 'create'],
+    ...(driver ? [`--driver=${driver}`] : []),
+    ...Object.entries(driver_opts ?? {}).map(([key, value]) => `--opt=${key}=${String(value)}`),
+    ...['--', name],
+  );
+  return inspect_volume(name);
+};
+
+/**
+ * Removes a volume.
+ *
+ * @param name the volume
+ * @example tsalt-ssh '*' docker.remove_volume data
+ */
+export const remove_volume = async (name: string): Promise<true> => {
+  await docker('volume', 'rm', '--', name);
+  return true;
+};
