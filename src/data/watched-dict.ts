@@ -53,11 +53,6 @@ export class WatchedDict extends Map<DataKey, Data> {
     return super.entries();
   }
 
-  /** Was it read as a whole? */
-  get isReadWhole(): boolean {
-    return this.#readAll;
-  }
-
   /**
    * Becomes what is true.
    * @returns whether all that was read is so; otherwise nothing is changed

@@ -1,0 +1,63 @@
+import type { MergeOptions } from '../data/merge.ts';
+import type { SlsLoader } from '../data/sls.ts';
+import type { Data, Dict } from '../data/value.ts';
+import type { Subject } from '../targeting/match.ts';
+import type { Problem } from './problem.ts';
+
+type PillarOptions = {
+  /** `state_top`: pillar has its own file of that name. */
+  readonly stateTop: string;
+  /** Only this environment. */
+  readonly pillarenv?: string | undefined;
+  readonly saltenv?: string | undefined;
+  readonly merge: MergeOptions;
+  /** `pillar_includes_override_sls`: what is included wins over the including file. */
+  readonly includesOverride: boolean;
+  /** `pillar_safe_render_error`: keeps template errors out of the pillar. */
+  readonly safeRenderError: boolean;
+  /** `ext_pillar_first`. */
+  readonly extFirst: boolean;
+};
+
+/** One configured `ext_pillar` source: gives data from the pillar so far. */
+export type ExtPillar = {
+  readonly name: string;
+  readonly fetch: (pillar: Dict) => Promise<Data>;
+};
+
+export type PillarInput = {
+  readonly loader: SlsLoader;
+  /** The same SLS rendered with this pillar: what `ext_pillar_first` gave. */
+  readonly loaderWith?: ((pillar: Dict) => SlsLoader) | undefined;
+  /** The host; `pillar` targets in the pillar top see its `pillar` (the command line's). */
+  readonly subject: Subject;
+  readonly options: PillarOptions;
+  /** `pillar={…}` of the command line: wins over everything. */
+  readonly override?: Dict | undefined;
+  readonly ext?: readonly ExtPillar[] | undefined;
+};
+
+/** One host's pillar in the making. */
+export type Session = PillarInput & {
+  readonly envs: readonly string[];
+  /** SLS whose absence the top file allows, by environment. */
+  readonly ignored: Map<string, Set<string>>;
+  readonly problems: Problem[];
+  readonly lists: Map<string, readonly string[]>;
+};
+
+export const isEnv = ({ envs }: Session, env: string): boolean =>
+  envs.includes(env) || envs.includes('__env__');
+
+/** The SLS names of an environment; undefined where there is no such environment. */
+export const listed = async (
+  session: Session,
+  env: string,
+): Promise<readonly string[] | undefined> => {
+  if (!isEnv(session, env)) return undefined;
+  const known = session.lists.get(env);
+  if (known) return known;
+  const list = await session.loader.list(env);
+  session.lists.set(env, list);
+  return list;
+};

@@ -1,0 +1,152 @@
+import { mergeDicts } from '../data/merge.ts';
+import { pyStr } from '../data/python-text.ts';
+import type { RenderedSls } from '../data/sls.ts';
+import type { Data, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { fnmatchFilter } from '../targeting/glob.ts';
+import { isFalsy, placeOf, problem, setFile } from './high.ts';
+import { isEnv, listed, type Session } from './pillar-session.ts';
+import type { Problem } from './problem.ts';
+import { problemOf } from './problem.ts';
+
+/** The pillar of the SLS that the top file gives the host, and of what they include. */
+export const renderPillar = async (
+  session: Session,
+  matches: Map<string, string[]>,
+): Promise<Dict> => {
+  let pillar: Dict = new Map(session.override ?? []);
+  for (const [env, wanted] of matches) {
+    const mods: Mods = new Map();
+    const names: string[] = [];
+    for (const sls of wanted) {
+      const list = await listed(session, env);
+      if (!list) session.problems.push(noEnvironment(env));
+      const found = fnmatchFilter(list ?? [], sls);
+      names.push(...(found.length > 0 ? found : [sls]));
+    }
+    for (const sls of names) {
+      const data = await renderPillarSls({ session, env, mods, defaults: new Map() }, sls);
+      if (data) pillar = mergeDicts(pillar, data, session.options.merge);
+    }
+  }
+  return pillar;
+};
+
+const noEnvironment = (env: string): Problem =>
+  problem(`No matching pillar environment for environment '${env}' found`, undefined);
+
+/** What each SLS rendered to, includes not yet merged in: an SLS that is met again adds just that. */
+type Mods = Map<string, Dict | undefined>;
+type Rendering = {
+  readonly session: Session;
+  readonly env: string;
+  readonly mods: Mods;
+  readonly defaults: Dict;
+};
+
+const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Dict | undefined> => {
+  const { session, env, mods, defaults } = rendering;
+  const rendered = await renderOrReport(rendering, sls);
+  const data = rendered?.data;
+  if (isDict(data)) setFile(data, rendered?.file ?? sls);
+  if (!isDict(data) || !data.has('include')) {
+    if (data !== undefined && !isFalsy(data) && !isDict(data)) {
+      const message = `SLS '${sls}' does not render to a dictionary`;
+      session.problems.push(problem(message, rendered && { file: rendered.file }));
+    }
+    mods.set(sls, isDict(data) ? data : undefined);
+    return isDict(data) ? data : undefined;
+  }
+  const include = data.get('include') ?? null;
+  if (!Array.isArray(include)) {
+    const message = `Include Declaration in SLS '${sls}' is not formed as a list`;
+    session.problems.push(problem(message, placeOf([data], 'include')));
+    mods.set(sls, data);
+    return data;
+  }
+  const own = new Map(data);
+  own.delete('include');
+  mods.set(sls, own);
+  const init = /(^|\/)init\.sls$/.test(rendered?.file ?? '');
+  const parts: Dict[] = [];
+  let inherited = defaults;
+  for (const entry of include) {
+    const { name, key, defaults: given } = readInclude(entry);
+    if (given) inherited = given;
+    for (const target of await includeTargets(session, env, { sls, init }, name)) {
+      const part = mods.has(target)
+        ? mods.get(target)
+        : await renderPillarSls({ session, env, mods, defaults: inherited }, target);
+      if (part && part.size > 0) parts.push(nested(part, key));
+    }
+  }
+  const all = session.options.includesOverride ? [own, ...parts] : [...parts, own];
+  return all.reduce((first, second) => mergeDicts(first, second, session.options.merge));
+};
+
+const renderOrReport = async (
+  { session, env, defaults }: Rendering,
+  sls: string,
+): Promise<RenderedSls | undefined> => {
+  const { loader, ignored, problems, options } = session;
+  try {
+    const extra = defaults.size > 0 ? { defaults } : {};
+    const known = isEnv(session, env);
+    const rendered = known ? await loader.render(env, sls, extra) : undefined;
+    if (!rendered && known && !ignored.get(env)?.has(sls)) {
+      const message = `Specified SLS '${sls}' in environment '${env}' is not available on the salt master`;
+      problems.push(problem(message, undefined));
+    }
+    return rendered;
+  } catch (error) {
+    if (!(error instanceof TsaltError)) throw error;
+    const message = options.safeRenderError
+      ? `Rendering SLS '${sls}' failed. Please see master log for details.`
+      : `Rendering SLS '${sls}' failed, render error:\n${error.message}`;
+    // The details go to whoever runs this, never into the pillar that the host sees.
+    const { at, hint, excerpt } = problemOf(error);
+    const detail = options.safeRenderError ? error.message : undefined;
+    problems.push({
+      ...problem(message, at, [detail, hint].filter(Boolean).join('\n') || undefined),
+      ...(excerpt === undefined ? {} : { excerpt }),
+    });
+    return undefined;
+  }
+};
+
+type Include = { readonly name: string; readonly key?: string; readonly defaults?: Dict };
+
+const readInclude = (entry: Data): Include => {
+  if (!isDict(entry)) return { name: pyStr(entry) };
+  const [name, settings] = [...entry][0] ?? [null, null];
+  const key = isDict(settings) ? (settings.get('key') ?? null) : null;
+  const defaults = isDict(settings) ? settings.get('defaults') : undefined;
+  return {
+    name: pyStr(name),
+    defaults: isDict(defaults) ? defaults : new Map(),
+    ...(key === null ? {} : { key: pyStr(key) }),
+  };
+};
+
+const includeTargets = async (
+  session: Session,
+  env: string,
+  from: { readonly sls: string; readonly init: boolean },
+  written: string,
+): Promise<readonly string[]> => {
+  const list = await listed(session, env);
+  if (!list) {
+    session.problems.push(noEnvironment(env));
+    return [written];
+  }
+  const found = fnmatchFilter(list, written.replace(/^\.+/, '').replaceAll('/', '.'));
+  const path = from.init ? from.sls.split('.') : from.sls.split('.').slice(0, -1);
+  const name = written.startsWith('.') ? [...path, written.slice(1)].join('.') : written;
+  const targets = [...new Set([...found, ...fnmatchFilter(list, name)])];
+  return targets.length > 0 ? targets : [name];
+};
+
+/** `key: a:b` puts what is included below a and b. */
+const nested = (part: Dict, key: string | undefined): Dict =>
+  (key ? key.split(':') : []).reduceRight<Dict>((inner, step) => new Map([[step, inner]]), part);
