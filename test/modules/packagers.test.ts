@@ -176,6 +176,21 @@ test('zypper offers and locks are read', async () => {
   });
 });
 
+test('zypper and pacman install the newest version that fits', async () => {
+  program('rpm', printing('rpm-qa.txt'));
+  program('zypper', `case "$*" in *search*) ${printing('zypper-search.txt')};; esac`);
+  await on({ os_family: 'Suse' }, () => zypper.install('tsalta', { version: '<2' }));
+  program('pacman', `case $1 in -Si) ${printing('pacman-si.txt')};; esac`);
+  await on({ os_family: 'Arch' }, () => pacman.install('nginx', { version: '>=1.26' }));
+  await expect(
+    on({ os_family: 'Arch' }, () => pacman.install('nginx', { version: '>=2' })),
+  ).rejects.toThrow("No version matching 'nginx>=2' could be found (available: 1.26.1-1)");
+  expect(log().filter(line => / install | -S /.test(line))).toEqual([
+    'zypper --non-interactive --no-refresh install --auto-agree-with-licenses --name tsalta=1.0-1',
+    'pacman -S --noprogressbar --noconfirm --needed -- nginx=1.26.1-1',
+  ]);
+});
+
 test('pacman finds the newest version', async () => {
   program(
     'pacman',

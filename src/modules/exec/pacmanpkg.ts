@@ -77,6 +77,8 @@ const manager: Manager = {
     );
     return _parseUpgrades(stdout);
   },
+  // Repositories of Arch have one version of each package.
+  versions: async name => [...(await manager.candidates([name], {})).values()],
   locked: /unable to lock database/,
 };
 

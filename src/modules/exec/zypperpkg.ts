@@ -76,8 +76,22 @@ const manager: Manager = {
     const { stdout } = await runManager(zypper('list-updates'), manager.locked);
     return _parseUpdates(stdout);
   },
+  versions: async name => {
+    const words = zypper('search', '-s', '--match-exact', '-t', 'package', name);
+    return _parseVersions((await runManager(words, manager.locked)).stdout);
+  },
   locked: /System management is locked by the application/,
 };
+
+/** The table of `zypper search -s`: lines `v | name | package | version | arch | repository`. */
+export const _parseVersions = (text: string): string[] => [
+  ...new Set(
+    text.split('\n').flatMap(line => {
+      const [, , type, version] = line.split('|').map(part => part.trim());
+      return type === 'package' && version ? [version] : [];
+    }),
+  ),
+];
 
 /** The table of `zypper list-updates`: a line `v | repository | name | current | available | arch`. */
 export const _parseUpdates = (text: string): Map<string, string> =>
