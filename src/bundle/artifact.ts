@@ -9,6 +9,7 @@ import { discoverBuiltins, discoverUser, type FoundModule } from './discover.ts'
 import type { Goal } from './entry.ts';
 import { type InputStamp, noneExists, refreshInputs, sha256 } from './inputs.ts';
 import { bundlerStamp, packageRoot } from './locate.ts';
+import { unpackMeta } from './meta-file.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
 
 export type ArtifactOptions = {
@@ -57,7 +58,7 @@ export const cached = async (
   const key = sha256(JSON.stringify([goal, root, fileRoots, extraDirs, runtime])).slice(0, 32);
   const indexPath = join(dir, `index-${key}.json`);
   const known = readIndex(indexPath);
-  if (known?.found === foundKey && existsSync(join(dir, `${known.sha256}.js`))) {
+  if (known?.found === foundKey && isWhole(dir, known)) {
     const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
     if (inputs && inputs !== known.inputs)
       await writePrivate(indexPath, JSON.stringify({ ...known, inputs }));
@@ -80,6 +81,9 @@ const findModules = (root: string, options: ArtifactOptions): FoundModule[] => {
   return [...user, ...builtins];
 };
 
+const isWhole = (dir: string, { sha256: name }: Index): boolean =>
+  ['js', 'meta'].every(kind => existsSync(join(dir, `${name}.${kind}`)));
+
 const readIndex = (path: string): Index | undefined => {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Index;
@@ -101,9 +105,7 @@ const fromCache = (dir: string, index: Index): Artifact => {
       return packed;
     },
     get modules() {
-      modules ??= JSON.parse(
-        readFileSync(join(dir, `${index.sha256}.meta.json`), 'utf8'),
-      ) as ModuleMeta[];
+      modules ??= unpackMeta(readFileSync(join(dir, `${index.sha256}.meta`), 'utf8'));
       return modules;
     },
   };

@@ -10,6 +10,7 @@ import { describeAll } from './describe-all.ts';
 import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
 import { type InputStamp, sha256, stampInput } from './inputs.ts';
+import { packMeta } from './meta-file.ts';
 import { writePrivate } from './private-dir.ts';
 import { pruneArtifacts } from './prune.ts';
 import { openZip } from './zip.ts';
@@ -50,7 +51,7 @@ export const build = async ({ root, dir, found, options, goal }: Request): Promi
       ? module.described.meta
       : { ...module.described.meta, functions: [], broken: after };
   });
-  await writePrivate(join(dir, `${sha}.meta.json`), JSON.stringify(metas));
+  await writePrivate(join(dir, `${sha}.meta`), packMeta(metas));
   await writePrivate(join(dir, `${sha}.js`), text);
   await pruneArtifacts(dir, sha);
   const files = new Set([

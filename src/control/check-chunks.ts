@@ -11,10 +11,12 @@ import { internalKeywords } from '../protocol/state-keywords.ts';
  */
 export const checkChunks = (chunks: readonly LowChunk[], modules: readonly ModuleMeta[]): void => {
   const functions = new Map<string, FunctionMeta | undefined>();
-  for (const { kind, virtualname, file, functions: list } of modules) {
-    if (kind !== 'state') continue;
-    for (const item of list) {
-      const name = `${virtualname ?? file}.${item.name}`;
+  const used = new Set(chunks.map(({ state }) => state));
+  for (const module of modules) {
+    const own = module.virtualname ?? module.file;
+    if (module.kind !== 'state' || !used.has(own)) continue;
+    for (const item of module.functions) {
+      const name = `${own}.${item.name}`;
       functions.set(name, functions.has(name) ? undefined : item);
     }
   }

@@ -83,8 +83,9 @@ export const startRuntime = async (
     handlers: handlersOf(site, current),
     site: () => now,
     early,
-    // It only saves time: what fails in it fails again where it counts.
-    onSent: () => setImmediate(() => void meanwhile().catch(() => undefined)).unref(),
+    // It only saves time: what fails in it fails again where it counts. Node would put off an
+    // immediate without a reference until the host answers.
+    onSent: () => void setImmediate(() => void meanwhile().catch(() => undefined)),
   });
   const { hello, peer } = link;
   const rehearsed = rehearsal?.confirm(hello.grains, peer);

@@ -9,12 +9,13 @@ export type ParseKey = (data: Buffer, passphrase?: string) => ParsedKey | Error;
 
 /** The run's private keys: each file is read, decrypted and parsed once, however many hosts use it. */
 export class KeyRing {
-  readonly #parse: ParseKey;
+  readonly #parser: () => Promise<ParseKey>;
   readonly #ask: Ask | undefined;
   readonly #keys = new Map<string, Promise<ParsedKey>>();
 
-  constructor(parse: ParseKey, ask?: Ask) {
-    this.#parse = parse;
+  /** `parser` is asked for when there is a key to parse. */
+  constructor(parser: () => Promise<ParseKey>, ask?: Ask) {
+    this.#parser = parser;
     this.#ask = ask;
   }
 
@@ -48,7 +49,8 @@ export class KeyRing {
         { kind: 'auth', cause: error },
       );
     });
-    let key = this.#parse(data, passphrase?.reveal());
+    const parse = await this.#parser();
+    let key = parse(data, passphrase?.reveal());
     if (key instanceof Error && !passphrase && isEncrypted(key)) {
       if (!this.#ask) throw noPassphrase(path);
       const answer = await this.#ask({
@@ -56,7 +58,7 @@ export class KeyRing {
         what: 'passphrase',
         prompt: `Passphrase of ${path}: `,
       });
-      key = this.#parse(data, answer.reveal());
+      key = parse(data, answer.reveal());
     }
     if (key instanceof Error) throw unusable(path, key);
     if (!key.isPrivateKey())

@@ -44,7 +44,7 @@ const noTunnels = (host: Host, name: string): TsaltError =>
 const load = async (name: TransportName, options: TransportOptions): Promise<Transport> => {
   switch (name) {
     case 'ssh2':
-      return await (await import('./ssh2/ssh2.ts')).ssh2Transport(options);
+      return (await import('./ssh2/ssh2.ts')).ssh2Transport(options);
     case 'local':
       return (await import('./local.ts')).localTransport(options);
     case 'openssh':

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  promises,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { SaltInvocationError } from '../api.ts';
 
 const step = 256 * 1024;
@@ -54,7 +61,7 @@ const hashed = new Map<string, Promise<string>>();
 
 const hashInParts = async (path: string, type: string): Promise<string> => {
   const hash = createHash(known(type));
-  const file = await open(path, 'r');
+  const file = await promises.open(path, 'r');
   try {
     const buffer = Buffer.allocUnsafe(4 * step);
     for (;;) {

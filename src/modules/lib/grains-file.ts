@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
 import { formatSimpleYaml, parseSimpleYaml } from './simple-yaml.ts';
@@ -23,7 +23,8 @@ export const grainsFile = (): string => {
 export const readGrainsFile = async (file = grainsFile()): Promise<PlainDict> => {
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    // Asynchronously it would start Node's threads, in every run, for a file of some lines.
+    text = readFileSync(file, 'utf8');
   } catch {
     return {};
   }

@@ -12,6 +12,8 @@ export const connectionOf = (
 ): Connection => {
   let lost: Error | undefined;
   let closing = false;
+  // Each channel listens for the end of the connection.
+  client.setMaxListeners(0);
   client.removeAllListeners('error');
   client.removeAllListeners('close');
   client.on('error', error => {

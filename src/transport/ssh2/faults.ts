@@ -36,20 +36,19 @@ export const handshakeFault = (where: string, error: Ssh2Error, greeting: string
     });
   const isDropped = greeting === '' || /^(Exceeded MaxStartups|Not allowed at this)/.test(greeting);
   if (isDropped && (/lost before handshake/i.test(error.message) || isReset(error)))
-    return new TsaltError(
-      'connect-dropped',
-      `${where} closes the connection before it says who it is.`,
-      {
-        kind: 'unreachable',
-        hint: 'Is it an SSH server, and does it take so many connections at once (MaxStartups)?',
-      },
-    );
+    return dropped(where);
   if (error.level === 'client-socket') return unreachable(where, error);
   return new TsaltError('ssh-handshake', `${where} does not answer as an SSH server.`, {
     kind: 'unreachable',
     excerpt: readable(error.message, 300),
   });
 };
+
+export const dropped = (where: string): TsaltError =>
+  new TsaltError('connect-dropped', `${where} closes the connection before it says who it is.`, {
+    kind: 'unreachable',
+    hint: 'Is it an SSH server, and does it take so many connections at once (MaxStartups)?',
+  });
 
 export const loginCut = (where: string, error: Ssh2Error, tried: boolean): TsaltError =>
   new TsaltError('login-cut', `${where}: the host closed the connection during login.`, {

@@ -1,7 +1,7 @@
 import { verifyHostKey } from '../host-key.ts';
 import { knownKeyTypes } from '../known-hosts.ts';
 import type { TransportOptions } from '../transport.ts';
-import type { Plan } from './plan.ts';
+import type { Route } from './plan.ts';
 
 const algorithms = [
   'ssh-ed25519',
@@ -16,7 +16,7 @@ const algorithms = [
 type HostKeyAlgorithm = (typeof algorithms)[number];
 
 /** Algorithms to offer: first those whose keys are known of the host, so that it shows one of them. */
-export const hostKeyAlgorithms = ({ entries, address }: Plan): HostKeyAlgorithm[] => {
+export const hostKeyAlgorithms = ({ entries, address }: Route): HostKeyAlgorithm[] => {
   const types = knownKeyTypes(entries, address);
   const isKnown = (algorithm: string): boolean =>
     types.includes(algorithm.startsWith('rsa-sha2') ? 'ssh-rsa' : algorithm);
@@ -25,7 +25,7 @@ export const hostKeyAlgorithms = ({ entries, address }: Plan): HostKeyAlgorithm[
 
 /** @throws {TsaltError} kind `host-key`: the key is not the host's, or nobody can tell */
 export const verifyKeyOf = (
-  { host, address, entries, knownHostsFiles }: Plan,
+  { host, address, entries, knownHostsFiles }: Route,
   key: Buffer,
   { hostKeys, log }: TransportOptions,
   defaultFile: string,

@@ -9,8 +9,8 @@ import type { TransportOptions } from '../transport.ts';
 import { loginMethods } from './methods.ts';
 import { type Ssh2Options, ssh2Options } from './options.ts';
 
-/** Everything one connection needs to know, settled before the socket opens. */
-export type Plan = {
+/** What the way to a host needs to know, settled before the socket opens. */
+export type Route = {
   readonly host: Host;
   readonly address: Address;
   readonly settings: SshSettings;
@@ -18,6 +18,10 @@ export type Plan = {
   readonly given: Ssh2Options;
   readonly knownHostsFiles: readonly string[];
   readonly entries: readonly KnownHost[];
+};
+
+/** What the login needs as well. */
+export type Plan = Route & {
   readonly methods: readonly AnyAuthMethod[];
   /** The first method is one configured key: it may be sent in the first flight. */
   readonly oneKey: boolean;
@@ -30,13 +34,13 @@ export class Planner {
   readonly #keys: KeyRing;
   readonly #knownHosts = new Map<string, KnownHost[]>();
 
-  constructor(options: TransportOptions, config: SshConfig, parseKey: ParseKey) {
+  constructor(options: TransportOptions, config: SshConfig, parseKey: () => Promise<ParseKey>) {
     this.#options = options;
     this.#config = config;
     this.#keys = new KeyRing(parseKey, options.ask);
   }
 
-  async plan(wanted: Host, keysOnly: boolean): Promise<Plan> {
+  async route(wanted: Host): Promise<Route> {
     checkWord(wanted.host, 'host');
     checkWord(wanted.user, 'user');
     const { unsaid = [] } = wanted;
@@ -66,14 +70,15 @@ export class Planner {
       given,
       knownHostsFiles,
       entries: this.#entries(knownHostsFiles),
-      ...(await loginMethods({
-        host,
-        settings,
-        given,
-        keysOnly,
-        keys: this.#keys,
-        options: this.#options,
-      })),
+    };
+  }
+
+  async plan(route: Route, keysOnly: boolean): Promise<Plan> {
+    const { host, settings, given } = route;
+    const [keys, options] = [this.#keys, this.#options];
+    return {
+      ...route,
+      ...(await loginMethods({ host, settings, given, keysOnly, keys, options })),
     };
   }
 

@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from 'ssh2';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { cancelled } from '../faults.ts';
@@ -8,42 +7,46 @@ import type { ParseKey } from '../keys.ts';
 import { proxyCommand } from '../proxy-command.ts';
 import { SshConfig } from '../ssh-config.ts';
 import type { Connection, ConnectOptions, Transport, TransportOptions } from '../transport.ts';
-import { BrokenOff } from './faults.ts';
+import { BrokenOff, dropped } from './faults.ts';
 import { handshake } from './handshake.ts';
 import { verifyKeyOf } from './host-keys.ts';
 import { Jumps } from './jumps.ts';
-import { type Plan, Planner } from './plan.ts';
+import { type Plan, Planner, type Route } from './plan.ts';
 import { tcp } from './socket.ts';
 
 const mostRetries = 3;
 
 /** SSH inside this process. What it cannot do (certificates, FIDO, GSSAPI) is left to `openssh`. */
-export const ssh2Transport = async (options: TransportOptions): Promise<Transport> => {
-  const { default: ssh2 } = await import('ssh2');
-  return new Ssh2Transport(options, () => new ssh2.Client(), ssh2.utils.parseKey as ParseKey);
-};
+export const ssh2Transport = (options: TransportOptions): Transport => new Ssh2Transport(options);
 
 class Ssh2Transport implements Transport {
   readonly #options: TransportOptions;
-  readonly #newClient: () => Client;
   readonly #config: SshConfig;
   readonly #planner: Planner;
   readonly #jumps: Jumps;
 
-  constructor(options: TransportOptions, newClient: () => Client, parseKey: ParseKey) {
+  constructor(options: TransportOptions) {
     this.#options = options;
-    this.#newClient = newClient;
     this.#config = new SshConfig({ file: options.sshConfig, env: options.env ?? process.env });
-    this.#planner = new Planner(options, this.#config, parseKey);
+    this.#planner = new Planner(options, this.#config, async () => {
+      const { default: ssh2 } = await import('ssh2');
+      return ssh2.utils.parseKey as ParseKey;
+    });
     this.#jumps = new Jumps(this.#config, hop => this.connect(hop));
   }
 
   async connect(host: Host, options: ConnectOptions = {}): Promise<Connection> {
     const { signal, keysOnly = false } = options;
-    const plan = await this.#planner.plan(host, keysOnly);
+    const route = await this.#planner.route(host);
+    // The host answers while ssh2 is loaded and keys are read.
+    const early = this.#start(route, signal);
+    const plan = await this.#planner.plan(route, keysOnly).catch(error => {
+      void early.then(hangUp, () => undefined);
+      throw error;
+    });
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#attempt(plan, options);
+        return await this.#attempt(plan, tries === 0 ? early : this.#start(route, signal), options);
       } catch (error) {
         // sshd drops connections over MaxStartups unread: nothing has happened yet, so again.
         const code = error instanceof TsaltError ? error.code : '';
@@ -62,41 +65,64 @@ class Ssh2Transport implements Transport {
     this.#jumps.close();
   }
 
-  async #attempt(plan: Plan, options: ConnectOptions): Promise<Connection> {
+  /** Begins to connect; whoever waits for the socket hears of a failure. */
+  #start(route: Route, signal: AbortSignal | undefined): Promise<Duplex> {
+    const socket = this.#socket(route, signal);
+    // What breaks before anybody listens is found broken then.
+    socket.then(
+      one => one.on('error', () => undefined),
+      () => undefined,
+    );
+    return socket;
+  }
+
+  async #attempt(
+    plan: Plan,
+    socket: Promise<Duplex>,
+    options: ConnectOptions,
+  ): Promise<Connection> {
     try {
-      return await this.#open(plan, plan.oneKey, options);
+      return await this.#open(plan, socket, plan.oneKey, options);
     } catch (error) {
       // A server that breaks off over the early login gets the usual order.
       if (!(error instanceof BrokenOff)) throw error;
-      return await this.#open(plan, false, options).catch(again => {
-        throw again instanceof BrokenOff ? again.fault : again;
+      const again = this.#start(plan, options.signal);
+      return await this.#open(plan, again, false, options).catch(fault => {
+        throw fault instanceof BrokenOff ? fault.fault : fault;
       });
     }
   }
 
-  /** One try: socket, host key, login. */
+  /** One try: host key, login. */
   async #open(
     plan: Plan,
+    socket: Promise<Duplex>,
     pipelined: boolean,
     { signal, onPhase }: ConnectOptions,
   ): Promise<Connection> {
-    const { host, address, given } = plan;
-    const { connectTimeout, authTimeout } = this.#options;
-    const where = `${host.id} (${address.host}:${address.port})`;
-    if (signal?.aborted) throw cancelled(where);
-    const seconds = connectTimeout ?? given.connectTimeout ?? host.timeout;
-    const sock = await this.#socket(plan, seconds, where, signal);
+    const where = nameOf(plan);
+    const { default: ssh2 } = await import('ssh2');
+    const sock = await socket;
+    if (sock.destroyed) throw dropped(where);
     return await handshake({
-      client: this.#newClient(),
+      client: new ssh2.Client(),
       sock,
       plan,
       where,
       pipelined,
-      limits: { verified: seconds, login: authTimeout ?? host.timeout },
+      limits: {
+        verified: this.#seconds(plan),
+        login: this.#options.authTimeout ?? plan.host.timeout,
+      },
       verify: key => this.#verify(plan, key),
       onVerified: onPhase && (() => onPhase('auth')),
       signal,
     });
+  }
+
+  /** Seconds until the socket stands, and from then until the host is verified. */
+  #seconds({ host, given }: Route): number {
+    return this.#options.connectTimeout ?? given.connectTimeout ?? host.timeout;
   }
 
   #verify(plan: Plan, key: Buffer): void {
@@ -104,16 +130,20 @@ class Ssh2Transport implements Transport {
     verifyKeyOf(plan, key, this.#options, defaultFile);
   }
 
-  async #socket(
-    { host, address, settings, given }: Plan,
-    seconds: number,
-    where: string,
-    signal?: AbortSignal,
-  ): Promise<Duplex> {
+  async #socket(route: Route, signal: AbortSignal | undefined): Promise<Duplex> {
+    const { host, address, settings, given } = route;
+    const where = nameOf(route);
+    if (signal?.aborted) throw cancelled(where);
     const jump = host.proxy_jump ?? settings.proxyJump;
     if (jump !== undefined && jump !== 'none')
       return await this.#jumps.through(jump, host, address, signal);
     if (settings.proxyCommand !== undefined) return proxyCommand(settings.proxyCommand, where);
-    return await tcp(address, given, seconds, where, signal);
+    return await tcp(address, given, this.#seconds(route), where, signal);
   }
 }
+
+const nameOf = ({ host, address }: Route): string => `${host.id} (${address.host}:${address.port})`;
+
+const hangUp = (socket: Duplex): void => {
+  socket.destroy();
+};
