@@ -59,7 +59,7 @@ export const bindWrapper = (
   const values = new Map(
     fun.params.map((param, at) => [
       paramName(param),
-      (bound.values[at] as Data | undefined) ?? (typeof param === 'string' ? null : param[1]),
+      bound.values[at] === undefined ? defaultOf(param) : (bound.values[at] as Data),
     ]),
   );
   const names = new Set(values.keys());
@@ -68,6 +68,8 @@ export const bindWrapper = (
 };
 
 const paramName = (param: WrapperParam): string => (typeof param === 'string' ? param : param[0]);
+
+const defaultOf = (param: WrapperParam): Data => (typeof param === 'string' ? null : param[1]);
 
 /** Calls a function of the control node. */
 export const callWrapper = async (

@@ -1,3 +1,5 @@
+import { isOrdered } from '../../data/ordered.ts';
+import type { Dict } from '../../data/value.ts';
 import { raise } from './fault.ts';
 import { dictMethods } from './methods/dict.ts';
 import { listMethods, setMethods, tupleMethods } from './methods/list.ts';
@@ -16,6 +18,7 @@ import { Undefined } from './values/undefined.ts';
 import {
   Callable,
   isMap,
+  isPillar,
   isTuple,
   NamedTuple,
   Thing,
@@ -59,8 +62,24 @@ const itemInDict = (dict: ValueDict, key: Value): Value | undefined => {
     : undefined;
 };
 
-const objectName = (value: Value): string =>
-  value === null ? 'None' : `${typeName(value)} object`;
+const objectName = (value: Value): string => {
+  if (value === null) return 'None';
+  const name = isMap(value) && isOrdered(value as Dict) ? 'OrderedDict' : typeName(value);
+  const home = isPillar(value) ? 'salt.utils.context' : homes.get(name);
+  const type = isPillar(value) ? 'NamespacedDictWrapper' : name;
+  return home === undefined ? `${type} object` : `${home}.${type} object`;
+};
+
+/** Where Python has the types that Jinja calls by their whole name. */
+const homes: ReadonlyMap<string, string> = new Map([
+  ['OrderedDict', 'collections'],
+  ['Namespace', 'jinja2.utils'],
+  ['Cycler', 'jinja2.utils'],
+  ['Macro', 'jinja2.runtime'],
+  ['LoopContext', 'jinja2.runtime'],
+  ['TemplateReference', 'jinja2.runtime'],
+  ['LoadedFunc', 'salt.loader.lazy'],
+]);
 
 /** A method or attribute, where there is one. Nothing of JavaScript's can be reached. */
 export const memberOf = (value: Value, name: string): Value | undefined => {

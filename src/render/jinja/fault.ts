@@ -27,20 +27,32 @@ export class JinjaFault extends Error {
   readonly kind: FaultKind;
   readonly spot: Spot | undefined;
   readonly hint: string | undefined;
+  readonly #saltSentence: string | undefined;
 
   constructor(
     kind: FaultKind,
     reason: string,
-    more: { readonly spot?: Spot; readonly hint?: string; readonly cause?: unknown } = {},
+    more: {
+      readonly spot?: Spot;
+      readonly hint?: string;
+      readonly cause?: unknown;
+      readonly saltSentence?: string | undefined;
+    } = {},
   ) {
     super(reason, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
     this.spot = more.spot;
     this.hint = more.hint;
+    this.#saltSentence = more.saltSentence;
   }
 
   get sentence(): string {
     return introductions[this.kind] + this.message;
+  }
+
+  /** What Salt says, where it is something else. */
+  get saltSentence(): string {
+    return this.#saltSentence ?? this.sentence;
   }
 }
 

@@ -20,7 +20,7 @@ import { hostCaller, SaltFunctions } from './run/salt-functions.ts';
 import { syntaxFrom } from './syntax/options.ts';
 import { tests } from './tests.ts';
 import { isTrue } from './values/compare.ts';
-import { Callable, Thing, type Value, type ValueDict } from './values/value.ts';
+import { Callable, markPillar, Thing, type Value, type ValueDict } from './values/value.ts';
 
 /**
  * Jinja as Salt has it: Jinja2's language with Python's values, Salt's globals, filters, tests
@@ -68,15 +68,21 @@ const namesOf = ({ variables, request, recorder }: Stage): Names => {
   const watched: readonly Data[] = [grains, pillar, opts];
   const names: Names = new Map();
   for (const [name, value] of variables)
-    names.set(String(name), own(value, watched.includes(value) ? recorder : undefined));
+    names.set(
+      String(name),
+      own(value, watched.includes(value) ? recorder : undefined, value === pillar),
+    );
   if (!names.has('salt')) names.set('salt', new SaltFunctions());
   return names;
 };
 
-const own = (value: Data, recorder: Recorder | undefined): Value | Deferred =>
-  typeof value === 'object' && value !== null
-    ? new Deferred(() => ownCopy(value, recorder))
-    : value;
+const own = (value: Data, recorder: Recorder | undefined, isPillar: boolean): Value | Deferred => {
+  if (typeof value !== 'object' || value === null) return value;
+  return new Deferred(() => {
+    const copy = ownCopy(value, recorder);
+    return isPillar ? markPillar(copy) : copy;
+  });
+};
 
 /** `show_full_context()`: the variables that are data. */
 const shown = (context: Context): ValueDict => {

@@ -1,4 +1,4 @@
-import path from 'node:path';
+import { excerptOf } from '../../data/excerpt.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { messageOf, renderFault } from '../fault.ts';
 import { JinjaFault, type Spot } from './fault.ts';
@@ -28,20 +28,22 @@ export const reportFault = (error: unknown, run: Run, page: Page): TsaltError =>
     ...report,
     kind: inner && inner.kind !== 'usage' ? inner.kind : report.kind,
     cause,
-    saltText: saltText(report, spot, page),
+    saltText: saltText(fault, spot, page),
   });
 };
 
-/** Salt puts line and excerpt behind the sentence, or the other file where it is not the page's. */
+/**
+ * Salt puts line and excerpt behind the sentence. It looks the line up in the rendered file, also
+ * where it is that of another; of one that has no such line it shows everything.
+ */
 const saltText = (
-  { message, at, excerpt }: TsaltError,
+  { saltSentence, kind }: JinjaFault,
   spot: Spot | undefined,
-  page: Page,
+  { text }: Page,
 ): string | undefined => {
-  if (!spot || at?.line === undefined || message.startsWith('Jinja error:')) return undefined;
-  return spot.source.text === page.text
-    ? `${message}; line ${at.line}\n\n${excerpt}`
-    : `${message}\n${path.resolve(at.file)}(${at.line}):\n${excerpt}`;
+  if (!spot || kind === 'error' || kind === 'missing' || kind === 'limit') return undefined;
+  const lines = text.replace(/\n$/, '').split('\n').length;
+  return `${saltSentence}; line ${spot.line}\n\n${spot.line > lines ? text : excerptOf(text, spot.line)}`;
 };
 
 const fileOf = ({ source }: Spot, page: Page): string =>

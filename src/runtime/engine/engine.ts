@@ -73,7 +73,12 @@ const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pas
     processes: new Map(),
     active: new Set(),
     chain: new Set(),
-    watchers: await findWatchers(run.host.registry, chunks, index),
+    watchers: await findWatchers(
+      run.host.registry,
+      chunks,
+      index,
+      asList(run.host.opts.disabled_requisites),
+    ),
     failhard: false,
   };
 };

@@ -6,11 +6,15 @@ import { asList, requisitesOf } from './low-tools.ts';
 
 export const listenTag = (low: LowChunk): string => `listen:${lowTag(low)}`;
 
-/** For every state that is watched or listened to: the tags of those that react. */
+/**
+ * For every state that is watched or listened to: the tags of those that react.
+ * @param disabled the `disabled_requisites`
+ */
 export const findWatchers = async (
   registry: Registry,
   chunks: readonly LowChunk[],
   index: ChunkIndex,
+  disabled: readonly Plain[],
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
   const watchers = new Map<string, string[]>();
   const add = (watched: readonly LowChunk[], watcher: string): void => {
@@ -21,8 +25,9 @@ export const findWatchers = async (
       else watchers.set(tag, [watcher]);
     }
   };
+  const kinds = ['watch', 'watch_any'].filter(kind => !disabled.includes(kind));
   for (const low of chunks) {
-    for (const kind of ['watch', 'watch_any'])
+    for (const kind of kinds)
       if (Object.hasOwn(low, kind) && (await registry.hook(low.state, 'mod_watch')))
         for (const requisite of requisitesOf(low, kind)) add(index.find(requisite), lowTag(low));
     for (const item of asList(low.listen)) add(listenedTo(index, chunks, item), listenTag(low));

@@ -1,4 +1,5 @@
 import type { Data } from '../../../data/value.ts';
+import { TsaltError } from '../../../protocol/error.ts';
 import type { RenderContext } from '../../types.ts';
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault } from '../fault.ts';
@@ -57,7 +58,13 @@ export const hostCaller =
       result = await call(fun, args, kwargs);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new JinjaFault('call', reason, { cause: error });
+      const isUnknown = error instanceof TsaltError && error.code === 'no-function';
+      throw new JinjaFault('call', reason, {
+        cause: error,
+        saltSentence: isUnknown
+          ? `Jinja variable 'salt.utils.templates.AliasedLoader object' has no attribute '${fun}'`
+          : undefined,
+      });
     }
     // `defaults.merge` gives back what it was given: a change of the one is seen in the other.
     return args.includes(result) ? (result as Value) : ownCopy(result);

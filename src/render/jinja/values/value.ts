@@ -1,3 +1,4 @@
+import { stamp } from '../../../data/stamp.ts';
 import type { DataKey, Float } from '../../../data/value.ts';
 import type { Eventual } from '../after.ts';
 import type { Run } from '../run/run.ts';
@@ -32,6 +33,17 @@ export class NamedTuple extends Tuple {
     return index < 0 ? undefined : this[index];
   }
 }
+
+const pillars = stamp<true>();
+
+/** Says of a dictionary that it is the variable `pillar`, which has a type of its own in Salt. */
+export const markPillar = (value: Value): Value => {
+  if (value instanceof Map) pillars.put(value, true);
+  return value;
+};
+
+export const isPillar = (value: Value): boolean =>
+  value instanceof Map && pillars.of(value) === true;
 
 /** `collections.OrderedDict`, which prints under its own name where Salt does not help. */
 export class OrderedDict extends Map<Key, Value> {}
