@@ -210,6 +210,15 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
       result: false,
       comment: 'Table nope in family ipv4 does not exist',
     });
+    expect(await run(() => rules.delete_('x', rule))).toMatchObject({ result: true, changes: {} });
+    // What an earlier state may make is no reason for a prediction to fail.
+    for (const state of [
+      () => rules.append('x', rule),
+      () => rules.insert('x', rule),
+      () => chains.chain_present('input', { table: 'nope' }),
+      () => chains.set_policy('x', { table: 'nope', chain: 'input', policy: 'drop' }),
+    ])
+      expect(await within(testing(context), state)).toMatchObject({ result: null, changes: {} });
     expect(await run(() => chains.chain_present('c', { table: 'nope' }))).toMatchObject({
       result: false,
     });

@@ -1,4 +1,4 @@
-import { CommandExecutionError, type StateReturn } from '../api.ts';
+import { __opts__, CommandExecutionError, type StateReturn } from '../api.ts';
 import { salt } from './call.ts';
 import type { NftAnswer } from './nft-answer.ts';
 
@@ -28,16 +28,22 @@ export const nftRule = async (
   return { rule: text, shown: String(built.rule).trim() };
 };
 
-/** Whether a rule is there: an error when its table or chain is not. */
+/** Whether a rule is there; it is not where its table or chain is not. */
 export const isNftRuleSet = async (
   table: string,
   chain: string,
   rule: string,
   family: string,
-): Promise<boolean> => {
-  const { result, comment }: NftAnswer = await salt('nftables.check')(table, chain, rule, family);
-  if (!result && !comment.startsWith('Rule ')) throw new CommandExecutionError(comment);
-  return result;
+): Promise<boolean> => (await salt('nftables.check')(table, chain, rule, family)).result;
+
+/** A rule needs its chain, which in a prediction an earlier state may be about to make. */
+export const needNftChain = async (table: string, chain: string, family: string): Promise<void> => {
+  if (__opts__.test) return;
+  const inTable: NftAnswer = await salt('nftables.check_table')(table, family);
+  const { result, comment }: NftAnswer = inTable.result
+    ? await salt('nftables.check_chain')(table, chain, family)
+    : inTable;
+  if (!result) throw new CommandExecutionError(comment);
 };
 
 /** Writes the rules down where that is asked for; `comment` says so then. */

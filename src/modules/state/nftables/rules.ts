@@ -11,7 +11,13 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { hasFunction, salt } from '../../lib/call.ts';
 import { guarded } from '../../lib/guarded.ts';
-import { isNftRuleSet, type NftRuleOptions, nftRule, nftSaved } from '../../lib/nft-state.ts';
+import {
+  isNftRuleSet,
+  type NftRuleOptions,
+  needNftChain,
+  nftRule,
+  nftSaved,
+} from '../../lib/nft-state.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -43,6 +49,7 @@ export const append = async (name: string, options: NftRuleOptions = {}): Promis
     const { table = 'filter', chain, family = 'ipv4' } = options;
     if (!chain) return failed(name, 'nftables.append needs the argument "chain".');
     const { rule, shown } = await nftRule(options, 'add');
+    await needNftChain(table, chain, family);
     if (await isNftRuleSet(table, chain, rule, family))
       return unchanged(name, `nftables rule for ${name} already set (${shown}) for ${family}`);
     if (__opts__.test)
@@ -84,6 +91,7 @@ export const insert = async (name: string, options: NftRuleOptions = {}): Promis
     const { table = 'filter', chain, family = 'ipv4', position = 1 } = options;
     if (!chain) return failed(name, 'nftables.insert needs the argument "chain".');
     const { rule, shown } = await nftRule(options, 'insert');
+    await needNftChain(table, chain, family);
     if (await isNftRuleSet(table, chain, rule, family))
       return unchanged(name, `nftables rule for ${name} already set for ${family} (${shown})`);
     if (__opts__.test)
