@@ -120,8 +120,10 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     const [a = '', b = ''] = devices;
     expect((await settles(() => physical.pv_present(a))).changes).toEqual({ created: true });
     await settles(() => groups.vg_present(group, { devices: a, physicalextentsize: '4M' }));
+    const both = () => groups.vg_present(group, { devices: [a, b] });
+    expect(await within(testing(context), both)).toMatchObject({ result: null, changes: {} });
     await settles(() => physical.pv_present(b, { metadatasize: '1M' }));
-    expect((await settles(() => groups.vg_present(group, { devices: [a, b] }))).changes).toEqual({
+    expect((await settles(both)).changes).toEqual({
       [b]: `added to ${group}`,
     });
     expect(await run(() => facts.vgdisplay(group))).toMatchObject({

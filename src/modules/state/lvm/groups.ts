@@ -55,6 +55,9 @@ const extended = async (name: string, devices: readonly string[]): Promise<State
         comments.push(`${device} could not be added`);
         state.result = false;
       }
+    } else if (group === undefined && __opts__.test) {
+      comments.push(`if ${device} is made a physical volume in this run, it is added to ${name}`);
+      if (state.result === true) state.result = null;
     } else {
       comments.push(
         group === undefined ? `pv ${device} is not present` : `${device} is part of ${group}`,
