@@ -3,12 +3,13 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
-import type { CronJob, Crontab } from '../lib/crontab.ts';
+import { messageOf, salt } from '../lib/call.ts';
+import { type CronJob, type Crontab, parseCrontab } from '../lib/crontab.ts';
 import { type Description, describedState } from '../lib/describe.ts';
 import { findSource } from '../lib/file-source.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { contentDiff } from '../lib/text-diff.ts';
+import { isUserToCome } from '../lib/to-come.ts';
 
 type Time = string | number;
 type CronOptions = {
@@ -25,7 +26,7 @@ type CronOptions = {
 };
 
 const tabOf = async (user: string): Promise<Crontab> =>
-  (await __salt__['cron.list_tab']?.(user)) as Crontab;
+  isUserToCome(user) ? parseCrontab('') : await salt('cron.list_tab')(user);
 
 /**
  * Manages a job in a user's crontab.
@@ -241,7 +242,7 @@ export const file = async (
   }: CronFileOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
-  const current: string = (await __salt__['cron.raw_cron']?.(user)) ?? '';
+  const current: string = isUserToCome(user) ? '' : await salt('cron.raw_cron')(user);
   if (!replace && current !== '')
     return { ...ret, comment: `User ${user} already has a crontab. No changes made` };
   let wanted: Buffer;

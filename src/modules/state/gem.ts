@@ -4,6 +4,7 @@ import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { compareDebian } from '../lib/package-version.ts';
 import { fulfills } from '../lib/packages.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { isUserToCome } from '../lib/to-come.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('gem.list') || [false, 'gem.list is not available on this host.'];
@@ -40,10 +41,9 @@ export const installed = async (
   { version = null, user = null, gem_bin = null, ...options }: InstalledOptions = {},
 ): Promise<StateReturn> => {
   try {
-    const gems: { [gem: string]: string[] } = await salt('gem.list')(name, {
-      gem_bin,
-      runas: user,
-    });
+    const gems: { [gem: string]: string[] } = isUserToCome(user)
+      ? {}
+      : await salt('gem.list')(name, { gem_bin, runas: user });
     const have = gems[name] ?? [];
     if (have.length > 0 && (version === null || fulfills(have, version, compareDebian)))
       return unchanged(

@@ -1,6 +1,7 @@
 /** The configuration of logrotate, line by line. */
 import { __opts__, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
+import { isFile } from '../lib/file-paths.ts';
 import type { Setting } from '../lib/logrotate-file.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
@@ -38,6 +39,9 @@ export const set_ = async (
   const what = inBlock ? `Block '${key}' command '${value}'` : `Command '${key}'`;
   const set = inBlock ? `block '${key}' command '${value}'` : `command '${key}'`;
   try {
+    // The package may be about to be installed.
+    if (__opts__.test && !isFile(conf_file))
+      return would(name, `${what} will be set to value: ${wanted}`, { old: null, new: wanted });
     const current: Setting = await salt('logrotate.get')(key, inBlock ? String(value) : null, {
       conf_file,
     });

@@ -3,6 +3,7 @@ import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { isPathToCome, isUserToCome } from '../lib/to-come.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('npm.list') || [false, 'npm.list is not available on this host.'];
@@ -38,7 +39,8 @@ export const installed = async (
 ): Promise<StateReturn> => {
   const wanted = pkgs ?? [name];
   try {
-    const have: PlainDict = await salt('npm.list')({ dir, runas: user });
+    const isToCome = isPathToCome(dir) || isUserToCome(user);
+    const have: PlainDict = isToCome ? {} : await salt('npm.list')({ dir, runas: user });
     const due = wanted.filter(one => force_reinstall || !isThere(one, have));
     const done = wanted.filter(one => !due.includes(one));
     const already =

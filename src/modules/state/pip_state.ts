@@ -3,6 +3,7 @@ import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.t
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { parseRequirement, type Requirement, sameName, satisfies } from '../lib/python-version.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { isPathToCome, isUserToCome } from '../lib/to-come.ts';
 
 export const __virtualname__ = 'pip';
 
@@ -65,8 +66,10 @@ export const installed = async (
     return failed(name, 'pkgs argument must be formatted as a list');
   const wanted = pkgs ?? [name];
   const where = whereOf(options);
+  const { bin_env, cwd, user } = options;
+  const isToCome = isPathToCome(bin_env) || isPathToCome(cwd) || isUserToCome(user);
   try {
-    const before: { [name: string]: string } = await salt('pip.list')(null, where);
+    const before: { [name: string]: string } = isToCome ? {} : await salt('pip.list')(null, where);
     if (options.requirements || options.editable)
       return await installFiles(name, options, before, where);
     const requirements = wanted.map(text => [text, requirementOf(text)] as const);

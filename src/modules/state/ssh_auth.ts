@@ -3,6 +3,7 @@ import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type AuthorizedKey, parseKeyLine } from '../lib/authorized-keys.ts';
 import { messageOf } from '../lib/call.ts';
 import { failed, newReturn } from '../lib/returns.ts';
+import { isUserToCome } from '../lib/to-come.ts';
 
 type KeyOptions = {
   enc?: string;
@@ -51,7 +52,7 @@ export const present = async (
   }
   const lines: string[] = [];
   let pending = false;
-  const toCome = Boolean(__opts__.test) && (await isMissing(user));
+  const toCome = isUserToCome(user);
   for (const { key, ...about } of keys) {
     const args = [about.enc, about.comment, about.options];
     if (__opts__.test) {
@@ -161,7 +162,7 @@ export const manage = async (
   const ret = newReturn(name);
   const comments: string[] = [];
   const wanted = ssh_keys.map(key => keyOf(key, { enc, comment, options }).key);
-  const toCome = Boolean(__opts__.test) && (await isMissing(user));
+  const toCome = isUserToCome(user);
   const existing: object = toCome ? {} : await __salt__['ssh.auth_keys']?.(user, { config });
   const results: StateReturn[] = [];
   for (const key of Object.keys(existing).filter(each => !wanted.includes(each)))
@@ -175,13 +176,6 @@ export const manage = async (
   }
   return { ...ret, comment: comments.join('\n') };
 };
-
-// A prediction for a new machine: a state before this one may be about to add the user.
-const isMissing = async (user: string): Promise<boolean> => {
-  const info: object = (await __salt__['user.info']?.(user)) ?? {};
-  return Object.keys(info).length === 0;
-};
-
 const wantedKeys = async (name: string, options: KeyOptions): Promise<AuthorizedKey[]> => {
   if (!options.source) return [keyOf(name, options)];
   const saltenv = __env__.name;

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf } from '../lib/call.ts';
 import { failed, newReturn } from '../lib/returns.ts';
+import { isUserToCome } from '../lib/to-come.ts';
 
 type PresentOptions = {
   user?: string | null;
@@ -65,7 +66,9 @@ export const present = async (
       if (key && fingerprint)
         return failed(ret, 'Specify either "key" or "fingerprint", not both.');
       if (key && !enc) return failed(ret, 'Required argument "enc" if using "key" argument.');
-      const status = await __salt__['ssh.check_known_host']?.(user, name, options);
+      const status = isUserToCome(user)
+        ? 'add'
+        : await __salt__['ssh.check_known_host']?.(user, name, options);
       if (status === 'exists') return { ...ret, comment: `Host ${name} is already in ${file}` };
       const verb = status === 'add' ? 'added to' : 'updated in';
       return { ...ret, result: null, comment: `Key for ${name} is set to be ${verb} ${file}` };

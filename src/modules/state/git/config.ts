@@ -1,6 +1,7 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { isPathToCome, isUserToCome } from '../../lib/to-come.ts';
 
 type ConfigOptions = {
   value?: string | number | boolean | null;
@@ -9,6 +10,10 @@ type ConfigOptions = {
   user?: string | null;
   global?: boolean;
 };
+
+/** In a prediction: the repository or the account may be about to be made by an earlier state. */
+const isToCome = (repo: string | null, user: string | null): boolean =>
+  isPathToCome(repo) || isUserToCome(user);
 
 /**
  * Gives a key of git's configuration one value or several.
@@ -42,7 +47,9 @@ export const config_set = async (
   );
   const scope = { cwd: repo, user, global };
   try {
-    const old: string[] = await __salt__['git.config_get_all']?.(name, scope);
+    const old: string[] = isToCome(repo, user)
+      ? []
+      : await __salt__['git.config_get_all']?.(name, scope);
     const shown = (values: string[]): string | string[] | null =>
       values.length > 1 ? values : (values[0] ?? null);
     if (old.length === wanted.length && old.every((each, index) => each === wanted[index]))
@@ -89,7 +96,9 @@ export const config_unset = async (
     return failed(ret, "Non-global config options require the 'repo' argument to be set");
   const scope = { cwd: repo, user, global };
   try {
-    const old: string[] = await __salt__['git.config_get_all']?.(name, scope);
+    const old: string[] = isToCome(repo, user)
+      ? []
+      : await __salt__['git.config_get_all']?.(name, scope);
     if (old.length === 0) return { ...ret, comment: `No matching keys are set` };
     const changes = { [name]: { old: old.length > 1 ? old : (old[0] ?? null), new: null } };
     if (__opts__.test)

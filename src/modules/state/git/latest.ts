@@ -5,6 +5,7 @@ import { exists, expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.t
 import { cloneTo, findRef, type Refs, update, type Wanted } from '../../lib/git-latest.ts';
 import { plainWord, redact } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { isUserToCome } from '../../lib/to-come.ts';
 
 type LatestOptions = {
   target?: string | null;
@@ -110,6 +111,7 @@ export const latest = async (
   };
   try {
     plainWord(wanted.rev, "value for the 'rev' argument");
+    if (isUserToCome(user)) return predicted(ret, name, path);
     const refs: Refs = await __salt__['git.ls_remote']?.({ remote: name, ...login });
     const found = findRef(refs, wanted.rev);
     if (!found) return failed(ret, `No revision matching '${rev}' exists in the remote repository`);
@@ -119,13 +121,7 @@ export const latest = async (
         ret,
         `Target '${path}' exists, is non-empty and is not a git repository. Set the 'force_clone' option to True to remove this directory's contents and proceed with cloning the remote repository`,
       );
-    if (__opts__.test)
-      return {
-        ...ret,
-        result: null,
-        changes: { new: `${redact(name)} => ${path}` },
-        comment: `Repository ${redact(name)} would be cloned to ${path}`,
-      };
+    if (__opts__.test) return predicted(ret, name, path);
     if (exists(path) && readdirSync(path).length > 0) {
       await __salt__['file.remove']?.(path);
       ret.changes['forced clone'] = true;
@@ -135,3 +131,10 @@ export const latest = async (
     return failed(ret, redact(messageOf(error)));
   }
 };
+
+const predicted = (ret: StateReturn, name: string, path: string): StateReturn => ({
+  ...ret,
+  result: null,
+  changes: { new: `${redact(name)} => ${path}` },
+  comment: `Repository ${redact(name)} would be cloned to ${path}`,
+});
