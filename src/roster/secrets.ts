@@ -33,6 +33,8 @@ const questions = {
 export class SecretStore {
   readonly #reader: SecretReader;
   readonly #known = new Map<Dict, Promise<Secret>>();
+  /** What was read of file descriptors: a pipe gives it only once. */
+  readonly #descriptors = new Map<number, Secret>();
 
   constructor(reader: SecretReader) {
     this.#reader = reader;
@@ -62,7 +64,7 @@ export class SecretStore {
   async #fetch(host: Host, key: SecretKey, source: SecretSource): Promise<Secret> {
     const [[way, value] = ['', null]] = source.node;
     if (way === 'env') return this.#fromEnv(value, source);
-    if (way === 'fd') return fromDescriptor(value, source);
+    if (way === 'fd') return this.#fromDescriptor(value, source);
     if (way === 'file') return fromFile(String(value), source);
     if (way === 'sdb') return this.#fromSdb(String(value), source);
     if (way === 'command') return fromCommand(value, source);
@@ -78,6 +80,13 @@ export class SecretStore {
     const value = await this.#reader.sdb(uri);
     if (typeof value === 'string' || typeof value === 'number') return new Secret(String(value));
     throw failure('sdb', `There is no text at ${uri}.`, source);
+  }
+
+  #fromDescriptor(value: Data, source: SecretSource): Secret {
+    const number = Number(value);
+    const secret = this.#descriptors.get(number) ?? readDescriptor(number, source);
+    this.#descriptors.set(number, secret);
+    return secret;
   }
 
   #fromEnv(name: Data, source: SecretSource): Secret {
@@ -105,8 +114,7 @@ const fromFile = async (path: string, source: SecretSource): Promise<Secret> => 
   }
 };
 
-const fromDescriptor = (value: Data, source: SecretSource): Secret => {
-  const number = Number(value);
+const readDescriptor = (number: number, source: SecretSource): Secret => {
   if (!Number.isInteger(number) || number < 0)
     throw failure('fd', `A secret's file descriptor is a number.`, source);
   try {

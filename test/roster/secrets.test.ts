@@ -1,6 +1,6 @@
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/protocol/host.ts';
 import { SecretStore } from '../../src/roster/secrets.ts';
 import { folder, load } from './helper.ts';
@@ -32,6 +32,25 @@ test('secrets come from the environment, a private file or a command', async () 
   for (const { host, secrets } of await rosterOf(dir))
     values.push((await from.fill(host, secrets)).passwd?.reveal());
   expect(values).toEqual(['from env', 'from file', 'from command x']);
+});
+
+test('a file descriptor is read once, whoever names it', async () => {
+  const dir = folder({ roster: 'a: x\nb: {host: y, passwd: {fd: 999}}\n', secret: 'from 3\n' });
+  const number = openSync(join(dir, 'secret'), 'r');
+  onTestFinished(() => closeSync(number));
+  const from = store();
+  const named = () => new Map([['fd', number]]);
+  const defaults = new Map([
+    ['passwd', named()],
+    ['sudo_passwd', named()],
+  ] as never);
+  const [a, b] = await rosterOf(dir, defaults);
+  if (!a || !b) throw new Error('the roster has two hosts');
+  const { passwd, sudo_passwd } = await from.fill(a.host, a.secrets);
+  expect([passwd, sudo_passwd].map(secret => secret?.reveal())).toEqual(['from 3', 'from 3']);
+  await expect(from.fill(b.host, b.secrets)).rejects.toThrow(
+    'The file descriptor 999 cannot be read: EBADF',
+  );
 });
 
 test('a secret in the defaults is asked for once', async () => {
