@@ -66,23 +66,37 @@ const groupOf = (
   return (isNumber ? match[Number(key)] : groups?.[key]) ?? '';
 };
 
-const find = new Script('Array.from(text.matchAll(regex))');
-const timeout = 2000;
+const mostMilliseconds = 1000;
+const sandbox = createContext(Object.create(null));
+const search = new Script('[...text.matchAll(regex)]');
 
-/**
- * All matches of a global or sticky expression. Where repeated groups may make the engine try
- * without end, it is stopped after two seconds.
- *
- * @throws TypeError when it was stopped.
- */
-export const allMatches = (regex: RegExp, text: string): RegExpMatchArray[] => {
-  if (!/\)[*+{?]/.test(regex.source)) return [...text.matchAll(regex)];
+/** Two repetitions, or one of a group, can make a pattern take for ever. */
+const mayHang = ({ source }: RegExp, text: string): boolean =>
+  text.length > 20 && (/\)[*+{?]/.test(source) || (source.match(/[*+]|\{\d+,/g) ?? []).length > 1);
+
+/** All matches of a global or sticky expression; undefined where it took too long. */
+export const boundedMatches = (regex: RegExp, text: string): RegExpMatchArray[] | undefined => {
+  if (!mayHang(regex, text)) return [...text.matchAll(regex)];
+  Object.assign(sandbox, { regex, text });
   try {
-    return find.runInContext(createContext({ regex, text }), { timeout }) as RegExpMatchArray[];
+    return search.runInContext(sandbox, { timeout: mostMilliseconds }) as RegExpMatchArray[];
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw new TypeError(
-      `'${regex.source}' takes too long on this text: its repetitions are ambiguous`,
-    );
+    return undefined;
+  } finally {
+    Object.assign(sandbox, { regex: undefined, text: undefined });
   }
+};
+
+/**
+ * As `boundedMatches`.
+ *
+ * @throws TypeError where it took too long.
+ */
+export const allMatches = (regex: RegExp, text: string): RegExpMatchArray[] => {
+  const found = boundedMatches(regex, text);
+  if (found) return found;
+  throw new TypeError(
+    `'${regex.source}' takes too long on this text: its repetitions are ambiguous`,
+  );
 };

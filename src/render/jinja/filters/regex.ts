@@ -1,5 +1,4 @@
-import { createContext, Script } from 'node:vm';
-import { expandReplacement, pythonRegex } from '../../filters/python-regex.ts';
+import { boundedMatches, expandReplacement, pythonRegex } from '../../filters/python-regex.ts';
 import { JinjaFault, raise, raiseLimit } from '../fault.ts';
 import type { Operations } from '../run/run.ts';
 import { isTrue } from '../values/compare.ts';
@@ -7,29 +6,15 @@ import { longestText, textOf } from '../values/text.ts';
 import { tuple, type Value } from '../values/value.ts';
 import { operations } from './define.ts';
 
-const mostMilliseconds = 1000;
 const longestSubject = 4_000_000;
-
-/** Two repetitions, or one of a group, can make a pattern take for ever. */
-const mayHang = (pattern: string, text: string): boolean =>
-  text.length > 20 && (/\)[*+{]/.test(pattern) || (pattern.match(/[*+]|\{\d*,/g) ?? []).length > 1);
-
-const sandbox = createContext(Object.create(null));
-const search = new Script('[...text.matchAll(pattern)]');
 
 /** All matches of a pattern from a template. A pattern that takes too long is stopped. */
 const matches = (pattern: RegExp, text: string): RegExpMatchArray[] => {
   if (text.length > longestSubject) raiseLimit('A text for a regular expression is too long');
-  if (!mayHang(pattern.source, text)) return [...text.matchAll(pattern)];
-  Object.assign(sandbox, { pattern, text });
-  try {
-    return search.runInContext(sandbox, { timeout: mostMilliseconds }) as RegExpMatchArray[];
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    return raiseLimit(`The regular expression '${pattern.source}' took too long`);
-  } finally {
-    Object.assign(sandbox, { pattern: undefined, text: undefined });
-  }
+  return (
+    boundedMatches(pattern, text) ??
+    raiseLimit(`The regular expression '${pattern.source}' took too long`)
+  );
 };
 
 type Flags = {
