@@ -53,7 +53,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await new Promise(resolve => server.once('listening', resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
+}, 120_000);
 afterAll(() => {
   server?.close();
   remove();
