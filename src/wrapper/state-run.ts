@@ -4,7 +4,9 @@ import { lowChunks } from '../compiler/chunks.ts';
 import { closureOf } from '../compiler/closure.ts';
 import type { Compiled } from '../compiler/compile.ts';
 import { compile, compileHigh } from '../compiler/compile.ts';
+
 import { allHandled } from '../compiler/handled.ts';
+import { requisiteKeywords } from '../compiler/keywords.ts';
 import type { Matches } from '../compiler/load.ts';
 import { loadRendered, loadSls } from '../compiler/load.ts';
 import type { Problem } from '../compiler/problem.ts';
@@ -249,7 +251,10 @@ export const single: Wrapper = async call => {
     return 'Invalid function passed';
   }
   const name = required(bound, 'name', 'state.single');
-  const args = new Map([...bound].filter(([key]) => !callOnly.includes(String(key))));
+  // There is no other state that it could need.
+  const args = new Map(
+    [...bound].filter(([key]) => !callOnly.includes(String(key)) && !requisiteKeywords.has(key)),
+  );
   const chunk: Dict = new Map([...args, ['state', state], ['fun', fun]]);
   chunk.set('__id__', name).set('name', name).set('order', 1);
   return withView(ctx, bound, async view => {

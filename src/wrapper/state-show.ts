@@ -53,6 +53,7 @@ export const showLowSls: Wrapper = async call => {
 
 export const slsExists: Wrapper = async call => {
   const { problems } = await slsData(call);
+  if (problems.length > 0) call.ctx.setRetcode(1);
   return problems.length === 0;
 };
 
