@@ -33,7 +33,7 @@ with zipfile.ZipFile('${links}/${name}-${version}-py3-none-any.whl', 'w') as z:
 
 test.skipIf(!hasVenv)(
   'packages come and go in a virtual environment',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     wheel('tsalt_probe', '1.0');
     wheel('tsalt_probe', '2.0');
