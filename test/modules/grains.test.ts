@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as core from '../../src/modules/grains/core.ts';
-import { _osRelease, os_data } from '../../src/modules/grains/core.ts';
+import { _initSystem, _osRelease, os_data } from '../../src/modules/grains/core.ts';
 import * as hardware from '../../src/modules/grains/core_hardware.ts';
 import * as network from '../../src/modules/grains/core_network.ts';
 import { readGrainsFile, writeGrainsFile } from '../../src/modules/lib/grains-file.ts';
@@ -12,7 +12,6 @@ import { hostNames } from '../../src/modules/lib/host-names.ts';
 import { gateway4, gateway6 } from '../../src/modules/lib/routes.ts';
 import { formatSimpleYaml, parseSimpleYaml } from '../../src/modules/lib/simple-yaml.ts';
 import { pythonHash } from '../../src/modules/lib/sip-hash.ts';
-import { which } from '../../src/modules/lib/which.ts';
 import type { Plain } from '../../src/protocol/plain.ts';
 
 const debian = `PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
@@ -112,9 +111,11 @@ test('all core grains are plain data and cheap', () => {
   expect((performance.now() - from) / 10).toBeLessThan(50); // about 3 ms here; a process start is more
 });
 
-test.skipIf(which('runsvdir'))('where runit is not installed, it is not the init system', () => {
+test('where runit is not installed, it is not the init system', () => {
   // Debian's openssh-server makes /run/runit all the same.
-  expect(os_data().init).not.toBe('runit');
+  const withFolder = (path: string): boolean => path === '/run/runit';
+  expect(_initSystem(withFolder, () => false, '/start\0')).toBe('unknown');
+  expect(_initSystem(withFolder, program => program === 'runsvdir', '/start\0')).toBe('runit');
 });
 
 test('the kernel is that of uname', () => {

@@ -37,8 +37,8 @@ export const os_data = (): PlainDict => {
     ...lsb(),
     ...distribution,
     osarch: osArch(family),
-    init: initSystem(),
-    ...(initSystem() === 'systemd' ? { systemd: systemdVersion() } : {}),
+    init: _initSystem(),
+    ...(_initSystem() === 'systemd' ? { systemd: systemdVersion() } : {}),
     ...selinux(),
   };
 };
@@ -316,19 +316,22 @@ const darwin = (): PlainDict => {
 };
 
 /** The init system, by what it leaves behind rather than by asking it. */
-const initSystem = (): string => {
-  if (existsSync('/run/systemd/system')) return 'systemd';
-  const command = (readOr('/proc/1/cmdline') ?? '').split('\0').filter(part => part !== '');
+export const _initSystem = (
+  has: (path: string) => boolean = existsSync,
+  isInstalled: (program: string) => boolean = program => which(program) !== undefined,
+  first = readOr('/proc/1/cmdline') ?? '',
+): string => {
+  if (has('/run/systemd/system')) return 'systemd';
+  const command = first.split('\0').filter(part => part !== '');
   const name = command[0]?.split('/').at(-1) ?? '';
-  if (existsSync('/run/openrc') || (which('openrc-run') && existsSync('/etc/runlevels')))
-    return 'openrc';
+  if (has('/run/openrc') || (isInstalled('openrc-run') && has('/etc/runlevels'))) return 'openrc';
   for (const known of ['runit', 'dumb-init', 'tini', 'supervisord', 's6-svscan'])
     if (command.some(part => part.split('/').at(-1) === known)) return known;
   // Debian's sshd brings the folder along for a runit that may come.
-  if (which('runsvdir') && (command.includes('/sbin/my_init') || existsSync('/run/runit')))
+  if (isInstalled('runsvdir') && (command.includes('/sbin/my_init') || has('/run/runit')))
     return 'runit';
-  if (name === 'init' && existsSync('/etc/inittab')) return 'sysvinit';
-  if (name === 'init' && existsSync('/etc/init') && which('initctl')) return 'upstart';
+  if (name === 'init' && has('/etc/inittab')) return 'sysvinit';
+  if (name === 'init' && has('/etc/init') && isInstalled('initctl')) return 'upstart';
   return 'unknown';
 };
 
