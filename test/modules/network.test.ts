@@ -66,6 +66,10 @@ test('a network is known by address and netmask', async () => {
   expect(
     await run(() => network.ip_addrs({ cidr: '127.0.0.0/8', include_loopback: true })),
   ).toContain('127.0.0.1');
+  const secluded = ['10.1.1.1', '192.0.2.2', '203.0.113.9', '::1', 'fd00::1', '2001:db8::1'];
+  for (const address of secluded) expect(await run(() => network.is_private(address))).toBe(true);
+  for (const address of ['8.8.8.8', '100.64.0.1', '2606:4700::1'])
+    expect(await run(() => network.is_private(address))).toBe(false);
   const loopback = (type: string) => run(() => network.ip_addrs({ include_loopback: true, type }));
   expect(await loopback('private')).toContain('127.0.0.1');
   expect(await loopback('public')).not.toContain('127.0.0.1');

@@ -169,23 +169,36 @@ export const in_subnet = async (cidr: string): Promise<boolean> =>
   (await ip_addrs({ cidr })).length > 0;
 
 /**
- * Whether an address belongs to a private network (RFC 1918) or this machine.
+ * Whether an address is not for the public: private networks, link-local, loopback, documentation …
  *
  * @param ip_addr the address
  * @example tsalt-ssh '*' network.is_private 10.0.0.3
  */
 export const is_private = async (ip_addr: string): Promise<boolean> => isPrivate(ip_addr);
 
+/** What IANA's registries keep from the public, as Python's `ipaddress` has them. */
 const isPrivate = (address: string): boolean =>
   [
+    '0.0.0.0/8',
     '10.0.0.0/8',
-    '172.16.0.0/12',
-    '192.168.0.0/16',
     '127.0.0.0/8',
     '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.168.0.0/16',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '240.0.0.0/4',
+    '::/127',
+    '64:ff9b:1::/48',
+    '100::/64',
+    '2001::/23',
+    '2001:db8::/32',
+    '2002::/16',
     'fc00::/7',
     'fe80::/10',
-    '::1/128',
   ].some(network => inNetwork(address, network));
 
 /**
