@@ -17,10 +17,15 @@ export class HostCalls {
   readonly #pillar: HostPillar;
   readonly #refs: FileRefs;
   /** What functions of the control node get that others call. */
-  readonly #context: () => WrapperContext;
+  readonly #context: (seen?: Dict) => WrapperContext;
   #peer: Peer | Promise<Peer> | undefined;
 
-  constructor(facts: HostFacts, pillar: HostPillar, refs: FileRefs, context: () => WrapperContext) {
+  constructor(
+    facts: HostFacts,
+    pillar: HostPillar,
+    refs: FileRefs,
+    context: (seen?: Dict) => WrapperContext,
+  ) {
     this.#facts = facts;
     this.#pillar = pillar;
     this.#refs = refs;
@@ -40,12 +45,15 @@ export class HostCalls {
     });
   }
 
-  /** Calls an execution function on the host; `early` is the wire before the host has greeted. */
+  /**
+   * Calls an execution function on the host. `early` is the wire before the host has greeted,
+   * `seen` the pillar for whom the run's is not there yet.
+   */
   callHost = async (
     fun: string,
     args: readonly Plain[],
     kwargs: PlainDict,
-    early?: Peer,
+    { early, seen }: { readonly early?: Peer; readonly seen?: Dict } = {},
   ): Promise<CallResult> => {
     this.#refs.add([...args, kwargs]);
     const params: CallParams = {
@@ -53,21 +61,31 @@ export class HostCalls {
       args,
       kwargs,
       opts: this.#facts.opts,
-      ...(early ? {} : await this.pillarForModules()),
+      ...(early ? {} : await this.pillarForModules(seen)),
     };
     return (early ?? (await this.peer())).request<CallResult>('call', params);
   };
 
   /** Calls a function wherever it lives. */
-  call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
+  call = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
+    this.#call(fun, args, kwargs);
+
+  /** As `call`, for a file of the pillar: it would wait for itself if it waited for the run's. */
+  callSeeing =
+    (seen: Dict): typeof this.call =>
+    (fun, args, kwargs) =>
+      this.#call(fun, args, kwargs, seen);
+
+  async #call(fun: string, args: readonly Data[], kwargs: Dict, seen?: Dict): Promise<Data> {
     const wrapper = await this.wrapper(fun);
     // What a rehearsal supposes of the host may be wrong: nothing is changed for that.
     if (wrapper?.changes) await this.#peer;
-    if (wrapper) return callWrapper(fun, wrapper, this.#context(), args, kwargs);
-    const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs));
+    if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
+    const known = seen ? { seen } : {};
+    const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
     this.#facts.hear(value);
     return toData(value);
-  };
+  }
 
   /** The control node's function of this name, unless a module of the user's replaces it. */
   wrapper = async (fun: string): Promise<ReturnType<typeof findWrapper>> => {
@@ -93,7 +111,8 @@ export class HostCalls {
   }
 
   /** The pillar as a part of what is sent, where a module on the host reads it. */
-  async pillarForModules(): Promise<{ pillar?: PlainDict }> {
-    return (await this.needsPillar()) ? { pillar: toPlainDict(await this.#pillar.get()) } : {};
+  async pillarForModules(seen?: Dict): Promise<{ pillar?: PlainDict }> {
+    if (!(await this.needsPillar())) return {};
+    return { pillar: toPlainDict(seen ?? (await this.#pillar.get())) };
   }
 }

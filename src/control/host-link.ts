@@ -57,7 +57,7 @@ export class HostLink {
           onSent: () => undefined,
         });
         this.use(link);
-        const bootId = await site.calls.callHost('file.read', [bootFile], {}, link.peer);
+        const bootId = await site.calls.callHost('file.read', [bootFile], {}, { early: link.peer });
         site.greet(link.hello.grains, link.peer);
         return String(bootId.value).trim();
       },

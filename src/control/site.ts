@@ -16,7 +16,7 @@ import { HostStates, type StatesParts } from './host-states.ts';
 import { HostTemplates } from './host-templates.ts';
 import type { OwnModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
-import { contextForHost, quietContext, runContext } from './wrapper-context.ts';
+import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
 /** What one host's run needs of whoever conducts it. */
 export type SiteNeeds = Pick<StatesParts, 'ready' | 'restart'> & {
@@ -43,10 +43,13 @@ export class Site {
     this.#refuse = refuse;
     this.#refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
     this.facts = new HostFacts(shared, host);
-    this.pillar = new HostPillar(this.facts, (pillar, saltenv) =>
-      this.templates.context(pillar, saltenv),
+    this.pillar = new HostPillar(this.facts, (seen, saltenv) => ({
+      ...this.templates.context(seen, saltenv),
+      call: this.calls.callSeeing(seen),
+    }));
+    this.calls = new HostCalls(this.facts, this.pillar, this.#refs, seen =>
+      quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
     );
-    this.calls = new HostCalls(this.facts, this.pillar, this.#refs, () => quietContext(this));
     this.templates = new HostTemplates(this.facts, this.pillar, this.calls, () =>
       contextForHost(this),
     );

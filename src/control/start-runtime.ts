@@ -27,7 +27,7 @@ export const earlyCall = async (run: HostRun, site: Site): Promise<EarlyCall | u
   let answer: Promise<CallResult> | undefined;
   return {
     send: peer => {
-      answer = site.calls.callHost(fun, args.map(toPlain), toPlainDict(kwargs), peer);
+      answer = site.calls.callHost(fun, args.map(toPlain), toPlainDict(kwargs), { early: peer });
       // Whoever waits for it hears of a failure; when the link never stands, nobody waits.
       answer.catch(() => undefined);
     },

@@ -1,4 +1,4 @@
-import { toPlain } from '../data/value.ts';
+import { type Dict, toPlain } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
@@ -14,11 +14,22 @@ import { renderSettings, slsLoader } from './sls-loader.ts';
 /** One host's parts, which functions of the control node work with. */
 export type ContextParts = {
   readonly facts: HostFacts;
-  readonly pillar: HostPillar;
+  readonly pillar: Pick<HostPillar, 'get' | 'compile' | 'refresh' | 'ext'>;
   readonly calls: HostCalls;
   readonly states: HostStates;
   readonly templates: HostTemplates;
 };
+
+/**
+ * The pillar for functions that a file of the pillar calls: what the file itself sees of it.
+ * Compiling it there would call the same functions, without end.
+ */
+export const pillarSeen = ({ ext }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
+  get: async () => seen,
+  compile: async () => seen,
+  refresh: async () => undefined,
+  ext,
+});
 
 /** What the run's own function works with. */
 export const runContext = (parts: ContextParts): WrapperContext => {
