@@ -212,8 +212,8 @@ const rewriteConfig = async (edit: (lines: string[]) => string[]): Promise<void>
     .split('\n')
     .filter((line, at, all) => line !== '' || at < all.length - 1);
   const after = edit(lines);
-  const text = after.length > 0 ? `${after.join('\n')}\n` : '';
-  if (text !== (before ?? '')) await replaceFile(configFile(), text);
+  if (after.join('\n') === lines.join('\n')) return;
+  await replaceFile(configFile(), after.length > 0 ? `${after.join('\n')}\n` : '');
 };
 
 /**
