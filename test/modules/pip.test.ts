@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import * as pip from '../../src/modules/exec/pip.ts';
 import {
   comparePython,
@@ -15,6 +15,8 @@ import { contextOf, testing, within } from './_context.ts';
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-pip-'));
 const venv = join(folder, 'venv');
 const hasVenv = spawnSync('python3', ['-m', 'venv', venv]).status === 0;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A wheel with nothing in it but its name. */
 const wheel = (name: string, version: string): void => {
@@ -107,4 +109,19 @@ test.each([
   ['2.30', '==2.3.*', false],
 ])('%s satisfies %s: %s', (version, specs, expected) => {
   expect(satisfies(version, parseRequirement(`x${specs}`)?.specs ?? [])).toBe(expected);
+});
+
+test('the password of an index is no argument of pip', async () => {
+  const program = join(folder, 'telling-pip');
+  writeFileSync(program, '#!/bin/sh\necho "$*"; env | grep ^PIP_\n', { mode: 0o755 });
+  const { stdout } = await within(contextOf({ pip }), () =>
+    pip.install('flask', {
+      bin_env: program,
+      index_url: 'https://ci:s3cret@pypi.example.com/simple',
+      extra_index_url: 'https://pypi.example.org/simple',
+    }),
+  );
+  const [argv, ...env] = stdout.trim().split('\n');
+  expect(argv).toBe('install --extra-index-url=https://pypi.example.org/simple flask');
+  expect(env).toContain('PIP_INDEX_URL=https://ci:s3cret@pypi.example.com/simple');
 });

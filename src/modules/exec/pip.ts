@@ -34,7 +34,13 @@ const pipOf = (bin_env: string | null | undefined): [string, ...string[]] => {
   return [found];
 };
 
-const run = async (args: readonly string[], { bin_env, user, cwd, env_vars }: Where) => {
+type Env = { [name: string]: string };
+
+const run = async (
+  args: readonly string[],
+  { bin_env, user, cwd, env_vars }: Where,
+  secrets: Env = {},
+) => {
   const [program, ...first] = pipOf(bin_env);
   return runCommand([program, ...first, ...args], {
     plainLocale: true,
@@ -46,6 +52,7 @@ const run = async (args: readonly string[], { bin_env, user, cwd, env_vars }: Wh
       ...Object.fromEntries(
         Object.entries(repackDictList(env_vars)).map(([name, value]) => [name, pyStr(value)]),
       ),
+      ...secrets,
     },
   });
 };
@@ -122,6 +129,22 @@ type InstallOptions = Where & {
 };
 
 /**
+ * Where pip is to look, as options. Addresses with a password go through the environment: everybody
+ * on the host sees the options of a process.
+ */
+const addressesOf = (options: InstallOptions): { words: string[]; secrets: Env } => {
+  const words: string[] = [];
+  const secrets: Env = {};
+  for (const name of ['index_url', 'extra_index_url', 'find_links', 'proxy'] as const) {
+    const given = toList(options[name]);
+    if (given.some(one => /^[\w+.-]+:\/\/[^/]*@/.test(one)))
+      secrets[`PIP_${name.toUpperCase()}`] = given.join(' ');
+    else words.push(...given.map(one => `--${name.replaceAll('_', '-')}=${one}`));
+  }
+  return { words, secrets };
+};
+
+/**
  * Installs packages: pid, retcode, stdout and stderr of pip.
  *
  * @param pkgs requirements, a list or a text with commas
@@ -159,6 +182,7 @@ export const install = async (
     ...named,
   ];
   if (what.length === 0) throw new SaltInvocationError('pip.install needs pkgs or requirements.');
+  const { words, secrets } = addressesOf(options);
   const { code, stdout, stderr, pid } = await run(
     [
       'install',
@@ -169,14 +193,11 @@ export const install = async (
       ...flag(options.pre_releases, '--pre'),
       ...flag(options.no_index, '--no-index'),
       ...flag(options.no_cache_dir, '--no-cache-dir'),
-      ...value('--index-url', options.index_url),
-      ...value('--extra-index-url', options.extra_index_url),
-      ...toList(options.find_links).flatMap(link => value('--find-links', link)),
+      ...words,
       ...value('--trusted-host', options.trusted_host),
       ...value('--cache-dir', options.cache_dir),
       ...value('--target', options.target),
       ...value('--timeout', options.timeout),
-      ...value('--proxy', options.proxy),
       ...value('--no-binary', toList(options.no_binary).join(',')),
       ...value('--only-binary', toList(options.only_binary).join(',')),
       ...value('--exists-action', options.exists_action),
@@ -184,6 +205,7 @@ export const install = async (
       ...what,
     ],
     options,
+    secrets,
   );
   return { pid, retcode: code, stdout, stderr };
 };
