@@ -161,3 +161,30 @@ test('ssh_known_hosts keeps a hashed host that ssh-keygen finds', async () => {
   ).toMatchObject({ result: true });
   expect(host.file('known')).toBe('');
 });
+
+test('alias.present changes one alias and leaves comments and other lines alone', async () => {
+  const before = '# mail\npostmaster: root\nroot:\tjoe@example.com   # on call\nroot: twice\n';
+  const file = host.write('aliases', before);
+  const here = makeHost({ opts: { 'aliases.file': file } });
+  const runner = { ...here, root: host.root, file: host.file };
+  const about = { title: '', fun: 'alias.present', name: 'root' };
+  await runThreeTimes(runner, {
+    ...about,
+    args: [['a@example.com', '|/bin/true']],
+    after: {
+      aliases: '# mail\npostmaster: root\nroot: a@example.com, |/bin/true   # on call\n',
+    },
+  });
+  await runThreeTimes(runner, {
+    title: '',
+    fun: 'alias.present',
+    name: 'new',
+    args: ['root'],
+  });
+  await runThreeTimes(runner, { title: '', fun: 'alias.absent', name: 'root', args: [] });
+  expect(host.file('aliases')).toBe('# mail\npostmaster: root\nnew: root\n');
+  await expect(here.state('alias.present', 'root', 'x\nroot: |evil')).rejects.toThrow(
+    'on one line',
+  );
+  here.remove();
+});

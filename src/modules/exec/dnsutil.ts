@@ -1,0 +1,106 @@
+/** Answers of name servers, and serial numbers of zones. */
+
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { __grains__, __salt__, CommandExecutionError } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
+
+/**
+ * The serial number of a zone: the date and two digits. It is kept in the grain `dnsserial`, or
+ * `dnsserial_<zone>`.
+ *
+ * @param zone a zone with a number of its own
+ * @param update keep the next number: today's first, or one more than the number kept
+ *
+ * @example tsalt-ssh ns1 dnsutil.serial example.com update=True
+ */
+export const serial = async (zone = '', update = false): Promise<string> => {
+  const key = zone === '' ? 'dnsserial' : `dnsserial_${zone}`;
+  const kept = __grains__[key];
+  const stored = kept === undefined || kept === null ? '' : String(kept);
+  const date = new Date();
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const today = `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}01`;
+  if (!update) return stored || today;
+  const next = stored >= today ? String(BigInt(stored) + 1n) : today;
+  await __salt__['grains.setval']?.(key, next);
+  return next;
+};
+
+/**
+ * Whether this is an IP address.
+ *
+ * @param ip_addr the text
+ *
+ * @example tsalt-ssh '*' dnsutil.check_ip 127.0.0.1
+ */
+export const check_ip = (ip_addr: string): boolean => isIP(ip_addr) !== 0;
+
+/**
+ * The IPv4 addresses of a name.
+ *
+ * @param host the name
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dnsutil.A www.example.com
+ */
+export const A = (host: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(host, nameserver, resolver => resolver.resolve4(host));
+
+/**
+ * The IPv6 addresses of a name.
+ *
+ * @param host the name
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dnsutil.AAAA www.example.com
+ */
+export const AAAA = (host: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(host, nameserver, resolver => resolver.resolve6(host));
+
+/**
+ * The name servers of a zone.
+ *
+ * @param domain the zone
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dnsutil.NS example.com
+ */
+export const NS = (domain: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(domain, nameserver, resolver => resolver.resolveNs(domain));
+
+/**
+ * The mail servers of a domain, the preferred ones first.
+ *
+ * @param domain the domain
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dnsutil.MX example.com
+ */
+export const MX = async (
+  domain: string,
+  nameserver: string | null = null,
+): Promise<[number, string][]> => {
+  const found = await ask(domain, nameserver, resolver => resolver.resolveMx(domain));
+  return found
+    .sort((one, other) => one.priority - other.priority)
+    .map(({ priority, exchange }) => [priority, exchange]);
+};
+
+const ask = async <T>(
+  name: string,
+  nameserver: string | null,
+  how: (resolver: Resolver) => Promise<T[]>,
+): Promise<T[]> => {
+  const resolver = new Resolver({ timeout: 3000, tries: 2 });
+  try {
+    if (nameserver !== null) resolver.setServers([nameserver]);
+    return await how(resolver);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENODATA' || code === 'ENOTFOUND') return [];
+    throw new CommandExecutionError(
+      `The name server${nameserver === null ? '' : ` ${nameserver}`} gave no answer for ${name}: ${messageOf(error)}.`,
+    );
+  }
+};
