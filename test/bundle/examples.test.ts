@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { buildArtifact } from '../../src/bundle/artifact.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { open } from './workshop.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tsalt-examples-'));
@@ -56,7 +57,7 @@ test('my_custom_state enforces a custom thing, and says so in test mode', async 
   expect(readdirSync(things)).toEqual(['a_value']);
   expect(await state('my_custom_state.enforce_custom_thing', thing)).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
   });
   await expect(
     state('my_custom_state.enforce_custom_thing', { name: 'a_value', foo: 'Foo' }),
@@ -76,7 +77,9 @@ test('cheese is there where enzymes are, and as configured', async () => {
   expect(await state('cheese.sliced', { name: 'brie', count: '2' })).toMatchObject({
     changes: { brie: { old: [], new: ['brie 1', 'brie 2'] } },
   });
-  expect(await state('cheese.sliced', { name: 'brie', count: 2 })).toMatchObject({ changes: {} });
+  expect(await state('cheese.sliced', { name: 'brie', count: 2 })).toMatchObject({
+    changes: nothing,
+  });
   expect(await run({}, async () => registry.salt['cheese.list']?.())).toContain('brie');
 });
 
@@ -109,7 +112,7 @@ test('a resource of an HTTP API: what describe says changes nothing when applied
       for (const [fun, args] of Object.entries(states))
         expect(await state(fun, Object.assign({}, ...args))).toMatchObject({
           result: true,
-          changes: {},
+          changes: nothing,
         });
     expect(writes).toEqual([]);
     expect(await state('my_cloud.my_resource.present', { name: 'first', size: 4 })).toMatchObject({

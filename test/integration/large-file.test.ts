@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countingProxy } from '../bench/measure.ts';
 import { packageRoot, tsalt } from '../helpers/cli.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { hasSshd, type Sshd, startSshd } from '../helpers/sshd.ts';
 
 // A real sshd and real disks. `TSALT_LARGE_FILE_GB=5` makes the file larger than in CI.
@@ -141,7 +142,7 @@ test.skipIf(!hasSshd)(
     expect(planned.sent).toBeLessThan(1024 ** 2);
     expect(first).toMatchObject({ code: 0 });
     expect(statSync(target()).size).toBe(size);
-    expect(second.states[0]).toMatchObject({ result: true, changes: {} });
+    expect(second.states[0]).toMatchObject({ result: true, changes: nothing });
     expect(second.sent).toBeLessThan(1024 ** 2);
     expect(left(join(home, 'new/folder'))).toEqual([]);
     for (const { control, host } of [first, second]) {

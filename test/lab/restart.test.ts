@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { nothing } from '../helpers/nothing.ts';
 
 type StateResult = {
   result: boolean | null;
@@ -143,7 +144,7 @@ describe.skipIf(missing)(
       const before = await boot();
       const { code, byId, text } = await apply();
       expect(code, text).toBe(0);
-      expect(byId.get('restart')).toMatchObject({ changes: {}, result: true });
+      expect(byId.get('restart')).toMatchObject({ changes: nothing, result: true });
       expect([...byId.values()].filter(({ changes }) => Object.keys(changes).length > 0)).toEqual(
         [],
       );

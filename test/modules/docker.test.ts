@@ -12,6 +12,7 @@ import * as container from '../../src/modules/state/docker_container.ts';
 import * as image from '../../src/modules/state/docker_image.ts';
 import * as network from '../../src/modules/state/docker_network.ts';
 import * as volume from '../../src/modules/state/docker_volume.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 /** A small engine behind docker's command line: it keeps what it is told, and answers docker's JSON. */
@@ -78,7 +79,7 @@ const settles = async (state: () => Promise<StateReturn>): Promise<string> => {
   const done = await run(state);
   expect(done, String(done.comment)).toMatchObject({ result: true });
   expect(Object.keys(done.changes).length).toBeGreaterThan(0);
-  expect(await run(state)).toMatchObject({ result: true, changes: {} });
+  expect(await run(state)).toMatchObject({ result: true, changes: nothing });
   return String(done.comment);
 };
 
@@ -187,7 +188,7 @@ test('makes volumes, and replaces one only when forced', async () => {
   expect(await within(context, () => volumes.volumes())).toEqual(['data']);
   expect(await run(() => volume.present('data', { driver: 'other' }))).toMatchObject({
     result: false,
-    changes: {},
+    changes: nothing,
     comment:
       "Driver for existing volume 'data' ('local') does not match specified driver ('other') and force is False",
   });

@@ -6,6 +6,7 @@ import type { ModuleContext } from '../../src/modules/api.ts';
 import * as grains from '../../src/modules/exec/grains.ts';
 import { readGrainsFile } from '../../src/modules/lib/grains-file.ts';
 import * as state from '../../src/modules/state/grains.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 let context: ModuleContext;
@@ -58,7 +59,7 @@ test('a grain that is set is there at once and stays', async () => {
   expect(context.grains.rack).toEqual({ unit: 7, row: 'a' });
   expect(await readGrainsFile(file)).toEqual({ rack: { unit: 7, row: 'a' } });
   expect(await run(() => state.present('rack:row', { value: 'a' }))).toMatchObject({
-    changes: {},
+    changes: nothing,
     comment: 'Grain is already set',
   });
 });
@@ -80,7 +81,7 @@ test('values join and leave a list', async () => {
     changes: { new: { roles: ['web', 'db'] } },
   });
   expect(await run(() => state.list_present('roles', { value: 'db' }))).toMatchObject({
-    changes: {},
+    changes: nothing,
   });
   expect(await run(() => state.list_absent('roles', { value: ['db', 'x'] }))).toMatchObject({
     changes: { deleted: ['db'] },

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as http from '../../src/modules/exec/http.ts';
 import * as state from '../../src/modules/state/http.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const context = contextOf({ http });
@@ -103,7 +104,7 @@ test('a state holds when body and status are as wanted', async () => {
     within(context, () => state.query(`${url}${path}`, options));
   expect(await ask({ match: 'GET', status: 200 })).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
     comment: 'Match text "GET" was found. Status 200 was found.',
   });
   expect(

@@ -15,6 +15,7 @@ import { delete_ } from '../../src/modules/state/iptables/delete.ts';
 import { insert } from '../../src/modules/state/iptables/insert.ts';
 import { mod_aggregate } from '../../src/modules/state/iptables/mod_aggregate.ts';
 import { set_policy } from '../../src/modules/state/iptables/set_policy.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const space = `tsalt-ipt-${process.pid}`;
@@ -174,7 +175,7 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
     });
     expect(kernel('OUTPUT')).toEqual(['-A OUTPUT -o b -j ACCEPT']);
     const flush = () => chains.flush('empty', { chain: 'OUTPUT' });
-    expect(await within(testing(context), flush)).toMatchObject({ result: null, changes: {} });
+    expect(await within(testing(context), flush)).toMatchObject({ result: null, changes: nothing });
     expect(await run(flush)).toMatchObject({ result: true, changes: { locale: 'empty' } });
     expect(kernel('OUTPUT')).toEqual([]);
   });
@@ -214,9 +215,12 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
     const rule = { chain: 'OUTPUT', protocol: 'udp', dport: 53, jump: 'ACCEPT' };
     await run(() => append('dns', rule));
     const saving = () => append('dns', { ...rule, save: file });
-    expect(await within(testing(context), saving)).toMatchObject({ result: null, changes: {} });
+    expect(await within(testing(context), saving)).toMatchObject({
+      result: null,
+      changes: nothing,
+    });
     expect(await run(saving)).toMatchObject({ changes: { saved: `Wrote 1 lines to "${file}"` } });
-    expect(await run(saving)).toMatchObject({ result: true, changes: {} });
+    expect(await run(saving)).toMatchObject({ result: true, changes: nothing });
     expect(readFileSync(file, 'utf8')).toContain('--dport 53');
     const rules = await run(() => savedCalls.get_saved_rules(file));
     expect(rules).toEqual(await run(() => savedCalls.get_rules()));
@@ -235,7 +239,7 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
   test('what iptables refuses fails the state with its words', async () => {
     expect(await run(() => append('x', { chain: 'NOWHERE', jump: 'ACCEPT' }))).toMatchObject({
       result: false,
-      changes: {},
+      changes: nothing,
     });
     expect(await run(() => append('x', { chain: 'INPUT', family: 'ipx' }))).toMatchObject({
       result: false,

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import * as gem from '../../src/modules/exec/gem.ts';
 import * as npm from '../../src/modules/exec/npm.ts';
 import * as npmState from '../../src/modules/state/npm.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const hasNpm = spawnSync('npm', ['--version']).status === 0;
@@ -32,13 +33,13 @@ test.skipIf(!hasNpm)(
       await within(context, () => npmState.installed('tsalt-probe@1.0.0', { dir })),
     ).toMatchObject({
       result: true,
-      changes: {},
+      changes: nothing,
     });
     expect(await within(context, () => npmState.removed('tsalt-probe', { dir }))).toMatchObject({
       changes: { 'tsalt-probe': 'Removed' },
     });
     expect(await within(context, () => npmState.removed('tsalt-probe', { dir }))).toMatchObject({
-      changes: {},
+      changes: nothing,
       comment: "Package 'tsalt-probe' is not installed",
     });
   },

@@ -20,6 +20,7 @@ import { lvmOptions, megabytes, parseDisplay } from '../../src/modules/lib/lvm.t
 import * as groups from '../../src/modules/state/lvm/groups.ts';
 import * as logical from '../../src/modules/state/lvm/logical.ts';
 import * as physical from '../../src/modules/state/lvm/physical.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const lvm = { ...facts, ...groupCalls, ...logicalCalls, ...physicalCalls };
@@ -121,7 +122,7 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     expect((await settles(() => physical.pv_present(a))).changes).toEqual({ created: true });
     await settles(() => groups.vg_present(group, { devices: a, physicalextentsize: '4M' }));
     const both = () => groups.vg_present(group, { devices: [a, b] });
-    expect(await within(testing(context), both)).toMatchObject({ result: null, changes: {} });
+    expect(await within(testing(context), both)).toMatchObject({ result: null, changes: nothing });
     await settles(() => physical.pv_present(b, { metadatasize: '1M' }));
     expect((await settles(both)).changes).toEqual({
       [b]: `added to ${group}`,
@@ -151,7 +152,7 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     expect(size()).toBe('16.00m');
     expect(await run(volume({ extents: '50%FREE' }))).toMatchObject({
       result: true,
-      changes: {},
+      changes: nothing,
       comment: "Logical Volume www already present, 50%FREE won't be resized.",
     });
     await settles(() => logical.lv_present('rest', { vgname: group, extents: '100%FREE', pv: b }));
@@ -167,7 +168,7 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
   test('what LVM refuses fails the state with its words', async () => {
     expect(await run(() => groups.vg_present('none', { devices: '/dev/null' }))).toMatchObject({
       result: false,
-      changes: {},
+      changes: nothing,
     });
     expect(await run(() => physical.pv_present('/dev/nowhere'))).toMatchObject({
       result: false,

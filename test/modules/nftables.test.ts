@@ -12,6 +12,7 @@ import { nftRuleText } from '../../src/modules/lib/nft-rule.ts';
 import * as chains from '../../src/modules/state/nftables/chains.ts';
 import * as rules from '../../src/modules/state/nftables/rules.ts';
 import * as tables from '../../src/modules/state/nftables/tables.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const space = `tsalt-nft-${process.pid}`;
@@ -210,7 +211,10 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
       result: false,
       comment: 'Table nope in family ipv4 does not exist',
     });
-    expect(await run(() => rules.delete_('x', rule))).toMatchObject({ result: true, changes: {} });
+    expect(await run(() => rules.delete_('x', rule))).toMatchObject({
+      result: true,
+      changes: nothing,
+    });
     // What an earlier state may make is no reason for a prediction to fail.
     for (const state of [
       () => rules.append('x', rule),
@@ -218,7 +222,10 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
       () => chains.chain_present('input', { table: 'nope' }),
       () => chains.set_policy('x', { table: 'nope', chain: 'input', policy: 'drop' }),
     ])
-      expect(await within(testing(context), state)).toMatchObject({ result: null, changes: {} });
+      expect(await within(testing(context), state)).toMatchObject({
+        result: null,
+        changes: nothing,
+      });
     expect(await run(() => chains.chain_present('c', { table: 'nope' }))).toMatchObject({
       result: false,
     });
@@ -233,7 +240,7 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
     });
     expect(
       await run(() => chains.flush('x', { table: 'gone', ignore_absence: true })),
-    ).toMatchObject({ result: true, changes: {} });
+    ).toMatchObject({ result: true, changes: nothing });
     expect(await run(() => tables.table_present('a; flush ruleset'))).toMatchObject({
       result: false,
       comment: 'Not a name that nftables takes for a table: a; flush ruleset',

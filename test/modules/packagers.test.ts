@@ -15,6 +15,7 @@ import * as zypper from '../../src/modules/exec/zypperpkg.ts';
 import { downloadedOf, filesBelow } from '../../src/modules/lib/downloaded-packages.ts';
 import { parsePackages } from '../../src/modules/lib/dpkg-list.ts';
 import { parseYumList } from '../../src/modules/lib/yum.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, within } from './_context.ts';
 
 const yum = { ...yumGroups, ...yumHolds, ...yumPackages, ...yumRepos };
@@ -172,7 +173,7 @@ test('zypper offers and locks are read', async () => {
   const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'Suse' }, work);
   expect(await run(() => zypper.list_locks())).toEqual({ nginx: { type: 'package' } });
   expect(await run(() => zypper.hold('nginx'))).toMatchObject({
-    nginx: { changes: {}, comment: 'Package nginx is already set to be held.' },
+    nginx: { changes: nothing, comment: 'Package nginx is already set to be held.' },
   });
 });
 

@@ -10,6 +10,7 @@ import {
   satisfies,
 } from '../../src/modules/lib/python-version.ts';
 import * as state from '../../src/modules/state/pip_state.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-pip-'));
@@ -53,7 +54,7 @@ test.skipIf(!hasVenv)(
     });
     expect(Object.keys(first.changes).join()).toMatch(/^tsalt[-_]probe==1\.0$/);
     expect(await within(context, () => state.installed(wanted, options))).toMatchObject({
-      changes: {},
+      changes: nothing,
       result: true,
     });
     await within(context, () => state.installed('tsalt_probe>=2', options));
@@ -72,7 +73,7 @@ test.skipIf(!hasVenv)(
     expect(
       await within(context, () => state.removed('tsalt-probe', { bin_env: venv })),
     ).toMatchObject({
-      changes: {},
+      changes: nothing,
       comment: 'Package is not installed.',
     });
   },

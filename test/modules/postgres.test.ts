@@ -28,6 +28,7 @@ import * as rights from '../../src/modules/state/postgres_privileges.ts';
 import * as schema from '../../src/modules/state/postgres_schema.ts';
 import * as tablespace from '../../src/modules/state/postgres_tablespace.ts';
 import * as user from '../../src/modules/state/postgres_user.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const versions = '/usr/lib/postgresql';
@@ -94,7 +95,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     const done = await within(context, state);
     expect(done, String(done.comment)).toMatchObject({ result: true });
     expect(Object.keys(done.changes)).toHaveLength(1);
-    expect(await within(context, state)).toMatchObject({ result: true, changes: {} });
+    expect(await within(context, state)).toMatchObject({ result: true, changes: nothing });
     return String(done.comment);
   };
 
@@ -128,7 +129,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     await settles(() => rights.present('shop', 'readers', 'group', db));
     expect(
       await within(context, () => user.present('shop', { groups: 'readers', ...db })),
-    ).toMatchObject({ changes: {} });
+    ).toMatchObject({ changes: nothing });
     await settles(() => rights.absent('shop', 'readers', 'group', db));
     await settles(() => user.present('shop', { groups: ['readers'], ...db }));
   });
@@ -153,7 +154,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     await settles(() => extension.present('plpgsql', { maintenance_db: 'shop-1', ...db }));
     expect(await within(context, () => language.present('plpgsql', 'shop-1', db))).toMatchObject({
       result: true,
-      changes: {},
+      changes: nothing,
     });
     await settles(() =>
       tablespace.present('fast', join(folder, 'space'), {

@@ -21,6 +21,7 @@ import * as files from '../../src/modules/state/selinux/fcontext.ts';
 import { boolean, mode } from '../../src/modules/state/selinux/mode.ts';
 import { module, module_install, module_remove } from '../../src/modules/state/selinux/module.ts';
 import * as ports from '../../src/modules/state/selinux/ports.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const selinux = { ...booleanCalls, ...fileCalls, ...modeCalls, ...moduleCalls, ...portCalls };
@@ -191,7 +192,7 @@ describe.skipIf(missing)(
       );
       const gone = await settles(() => files.fcontext_policy_absent(spec, { filetype: 'd' }), look);
       expect(gone.changes).toMatchObject({ old: { [spec]: { sel_type: 'var_log_t' } }, new: {} });
-      expect(await run(rule('no_such_type_t'))).toMatchObject({ result: false, changes: {} });
+      expect(await run(rule('no_such_type_t'))).toMatchObject({ result: false, changes: nothing });
       expect(
         await run(() => files.fcontext_policy_present(spec, { sel_type: 'x_t', filetype: 'z' })),
       ).toMatchObject({ result: false, comment: 'Invalid filetype given: z' });

@@ -8,6 +8,7 @@ import * as testExec from '../../src/modules/exec/test.ts';
 import * as eventState from '../../src/modules/state/event.ts';
 import * as moduleState from '../../src/modules/state/module.ts';
 import * as testState from '../../src/modules/state/test.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const grains: { [name: string]: unknown } = {};
@@ -122,7 +123,7 @@ describe('module.run', () => {
     });
     expect(await inTest(() => moduleState.run('id', { 'test.ping': null }))).toMatchObject({
       result: null,
-      changes: {},
+      changes: nothing,
       comment: 'Function test.ping to be executed.',
     });
   });

@@ -5,6 +5,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as ufw from '../../src/modules/exec/ufw.ts';
 import * as state from '../../src/modules/state/ufw.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 /** A stand-in that answers in ufw's words and keeps rules in a file, a line each. */
@@ -43,7 +44,7 @@ const settles = async (work: () => Promise<StateReturn>): Promise<void> => {
   const done = await within(context, work);
   expect(done, String(done.comment)).toMatchObject({ result: true });
   expect(Object.keys(done.changes)).toHaveLength(1);
-  expect(await within(context, work)).toMatchObject({ result: true, changes: {} });
+  expect(await within(context, work)).toMatchObject({ result: true, changes: nothing });
 };
 
 // With a ufw of its own the machine's settings would answer.

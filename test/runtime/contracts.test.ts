@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { type Files, type Opened, workshop } from '../bundle/workshop.ts';
+import { nothing } from '../helpers/nothing.ts';
 
 const opened = (files: Files): Promise<Opened> => workshop(files).open();
 
@@ -66,7 +67,7 @@ test('auto_state makes present, absent and describe of get, list, create, update
   expect(await state('absent', { name: 'a' })).toMatchObject({
     result: true,
     comment: 'a is already absent',
-    changes: {},
+    changes: nothing,
   });
 });
 
@@ -85,7 +86,7 @@ test('auto_state changes nothing in test mode and says what would change', async
   });
   expect(await state('present', { name: 'b', size: 1 })).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
   });
   expect(await state('absent', { name: 'b' })).toMatchObject({ result: null });
   expect(context).toEqual(before);

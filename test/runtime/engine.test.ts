@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lowTag } from '../../src/protocol/low.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { low } from './helpers/host-process.ts';
 import { outcomes, runEngine } from './helpers/run-engine.ts';
 
@@ -157,7 +158,11 @@ describe('results', () => {
 
     const { results } = await runEngine([low('odd.go', 'x'), low('t.ok', 'y')], { table });
 
-    expect(Object.values(results)[0]).toMatchObject({ result: false, name: 'later', changes: {} });
+    expect(Object.values(results)[0]).toMatchObject({
+      result: false,
+      name: 'later',
+      changes: nothing,
+    });
     expect(Object.values(results)[0]?.comment).toContain(why);
     expect(Object.values(results)[1]?.result).toBe(true);
   });

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 /**
@@ -91,7 +92,7 @@ test('a certificate is obtained, kept, and renewed in time', async () => {
   expect(argv()).toContain('--renew-by-default');
   expect(await apply()).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
     comment: 'Certificate www.example.com exists and does not need renewal.',
   });
   expect(await host.call('acme.certs')).toEqual(['www.example.com']);
@@ -105,7 +106,7 @@ test('further names expand a certificate; a refusal is told', async () => {
   writeFileSync(join(host.root, 'fail'), '');
   expect(await apply({ renew: 'force' })).toMatchObject({
     result: false,
-    changes: {},
+    changes: nothing,
     comment:
       'Certificate www.example.com renewal failed with:\nThe client lacks sufficient authorization',
   });

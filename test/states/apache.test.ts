@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 const missing = which('a2enmod') === undefined ? ' (needs apache2)' : '';
@@ -53,7 +54,7 @@ describe.skipIf(missing)(`Debian's own a2enmod, a2ensite and a2enconf${missing}`
       expect(there()).toBe(wanted);
       expect(await host.state(fun, name)).toMatchObject({
         result: true,
-        changes: {},
+        changes: nothing,
         comment: `${name} already ${verb}.`,
       });
     }
@@ -63,7 +64,7 @@ describe.skipIf(missing)(`Debian's own a2enmod, a2ensite and a2enconf${missing}`
     const before = readdirSync(join(folder, 'mods-enabled'));
     expect(await host.state('apache_module.enabled', 'nowhere')).toMatchObject({
       result: false,
-      changes: {},
+      changes: nothing,
       comment: 'Failed to enable nowhere Apache module (Mod nowhere Not found)',
     });
     expect(readdirSync(join(folder, 'mods-enabled'))).toEqual(before);

@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fileKey, prefetchKey, renderRequest } from '../../src/protocol/prefetch.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes, type StateCase } from './three-runs.ts';
 
@@ -361,7 +362,7 @@ test('check_cmd sees the new content before it is put in place', async () => {
   expect(result).toMatchObject({
     result: false,
     comment: 'check_cmd execution failed\nbad',
-    changes: {},
+    changes: nothing,
   });
   expect(seen[0]).toMatch(/^visudo -cf \//);
   expect(checking.file('f')).toBe('old\n');
@@ -412,7 +413,7 @@ test('managed says why it cannot write', async () => {
   expect(result).toMatchObject({
     result: false,
     comment: 'Parent directory not present',
-    changes: {},
+    changes: nothing,
   });
   const unknown = await host.state('file.managed', `${host.root}/f`, {
     contents: 'x',

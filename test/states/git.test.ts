@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 let host: TestHost;
@@ -49,7 +50,7 @@ test.skipIf(!hasGit)(
     });
     expect(await run()).toMatchObject({
       result: true,
-      changes: {},
+      changes: nothing,
       comment: `Repository ${target} is up-to-date`,
     });
     const second = commit('2');
@@ -67,7 +68,7 @@ test.skipIf(!hasGit)(
       result: true,
       changes: { revision: { new: first } },
     });
-    expect(await run({ rev: 'v1' })).toMatchObject({ result: true, changes: {} });
+    expect(await run({ rev: 'v1' })).toMatchObject({ result: true, changes: nothing });
     expect(await run({ rev: 'main' })).toMatchObject({ result: true });
   },
 );
@@ -79,7 +80,7 @@ test.skipIf(!hasGit)('git.latest keeps local changes unless it is told not to', 
   host.write('clone/f', 'mine');
   commit('2');
   const refused = await host.state('git.latest', origin, { target });
-  expect(refused).toMatchObject({ result: false, changes: {} });
+  expect(refused).toMatchObject({ result: false, changes: nothing });
   expect(host.file('clone/f')).toBe('mine');
   expect(await host.state('git.latest', origin, { target, force_reset: true })).toMatchObject({
     result: true,
@@ -96,7 +97,7 @@ test.skipIf(!hasGit)('git.cloned and git.config_set act once', async () => {
   });
   expect(await host.state('git.cloned', origin, { target })).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
   });
   const options = { value: 'Anna', repo: target };
   expect(await host.state('git.config_set', 'user.name', options)).toMatchObject({
@@ -104,7 +105,7 @@ test.skipIf(!hasGit)('git.cloned and git.config_set act once', async () => {
   });
   expect(await host.state('git.config_set', 'user.name', options)).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
   });
   expect(git(target, 'config', '--local', 'user.name')).toBe('Anna');
 });
@@ -115,7 +116,7 @@ test.skipIf(!hasGit)('a revision cannot become an option of git', async () => {
     target: join(host.root, 'c'),
     rev: '--upload-pack=x',
   });
-  expect(result).toMatchObject({ result: false, changes: {} });
+  expect(result).toMatchObject({ result: false, changes: nothing });
 });
 
 test.skipIf(!hasGit).each([

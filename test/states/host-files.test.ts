@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseCrontab, renderCrontab } from '../../src/modules/lib/crontab.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';
 
@@ -52,7 +53,7 @@ test('ssh_auth.present adds a key once and changes its options', async () => {
   });
   expect(await host.state(one.fun, one.name, ...one.args)).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
   });
   const name = `command="echo a,b",no-pty ssh-ed25519 ${key} anna@laptop`;
   expect(await host.test(one.fun, name, ...one.args)).toMatchObject({ result: null });
@@ -69,7 +70,7 @@ test('ssh_auth.present adds a key once and changes its options', async () => {
 test('ssh_auth predicts keys of a user whom an earlier state will add, and fails without test mode', async () => {
   const user = 'nobody-here-yet';
   const name = `ssh-ed25519 ${key} anna@laptop`;
-  const predicted = { result: null, changes: {} };
+  const predicted = { result: null, changes: nothing };
   expect(await host.test('ssh_auth.present', name, user)).toMatchObject({
     ...predicted,
     comment: `Key ${key} for user ${user} is set to be added`,
@@ -149,7 +150,7 @@ test('ssh_known_hosts keeps a hashed host that ssh-keygen finds', async () => {
   });
   expect(await host.state('ssh_known_hosts.present', 'db.example.com', options)).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
   });
   expect(host.file('known')).not.toContain('db.example.com');
   if (which('ssh-keygen'))

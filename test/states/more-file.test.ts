@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 let host: TestHost;
@@ -42,7 +43,7 @@ describe('file.mknod', () => {
     expect(lstatSync(path).mode & 0o777).toBe(0o640);
     expect(await host.state('file.mknod', path, args)).toMatchObject({
       result: true,
-      changes: {},
+      changes: nothing,
       comment: `Fifo pipe ${path} is in the correct state`,
     });
     expect(await host.call('file.is_fifo', path)).toBe(true);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes, type StateCase } from './three-runs.ts';
 
@@ -171,7 +172,7 @@ test('disk.usage knows the root file system', async () => {
 
 test('what is so already is told by timezone, locale, kmod and mount', async () => {
   const zone = String(await host.call('timezone.get_zone'));
-  expect(await host.test('timezone.system', zone)).toMatchObject({ changes: {} });
+  expect(await host.test('timezone.system', zone)).toMatchObject({ changes: nothing });
   expect(await host.test('timezone.system', 'No/Where')).toMatchObject({ result: false });
   expect(await host.state('locale.present', 'C')).toMatchObject({
     result: true,
@@ -198,7 +199,7 @@ test.skipIf(!which('patch'))('file.patch applies a patch once', async () => {
   expect(await run()).toMatchObject({ result: true, comment: 'Patch successfully applied' });
   expect(await run()).toMatchObject({
     result: true,
-    changes: {},
+    changes: nothing,
     comment: 'Patch was already applied',
   });
   expect(host.file('f')).toBe('a\nc\n');

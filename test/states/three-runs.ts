@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { nothing } from '../helpers/nothing.ts';
 import { snapshot, type TestHost } from './runner.ts';
 
 export type StateCase = {
@@ -41,6 +42,6 @@ export const runThreeTimes = async (host: TestHost, one: StateCase): Promise<voi
 
   const done = snapshot(host.root);
   const again = await host.state(one.fun, name, ...args);
-  expect(again, 'second run').toMatchObject({ result: true, changes: {} });
+  expect(again, 'second run').toMatchObject({ result: true, changes: nothing });
   expect(snapshot(host.root), 'second run').toEqual(done);
 };

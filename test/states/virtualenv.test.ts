@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 const usable = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
@@ -53,7 +54,11 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     const version = (): string =>
       spawnSync(join(venv, 'bin/pip'), ['show', 'tsalt-tiny'], { encoding: 'utf8' }).stdout;
     expect(version()).toContain('Version: 1.0');
-    expect(await run()).toMatchObject({ result: true, changes: {}, comment: 'virtualenv exists' });
+    expect(await run()).toMatchObject({
+      result: true,
+      changes: nothing,
+      comment: 'virtualenv exists',
+    });
 
     host.control.set('requirements.txt', `${wheels[1]}\n`);
     expect((await run()).changes).toMatchObject({ packages: { new: [expect.any(String)] } });

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';
 
@@ -62,7 +63,7 @@ test('a source with another hash is refused and leaves nothing behind', async ()
   });
   expect(result).toMatchObject({
     result: false,
-    changes: {},
+    changes: nothing,
     comment: `Specified sha256 checksum for ${url}/f (${wrong}) does not match actual checksum (${sha256}). If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be necessary to set 'source_hash_name'.`,
   });
   expect(existsSync(join(host.root, 'f'))).toBe(false);
@@ -98,6 +99,6 @@ test('an archive from the web is fetched once', async () => {
     result: true,
     comment: `${url}/a.tgz extracted to ${host.root}/out`,
   });
-  expect(await run()).toMatchObject({ result: true, changes: {} });
+  expect(await run()).toMatchObject({ result: true, changes: nothing });
   expect(gets).toEqual(['/a.tgz']);
 });

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 let host: TestHost;
@@ -28,7 +29,7 @@ const thrice = async (fun: string, path: string, args: Record<string, unknown>) 
   expect(Object.keys(done.changes)).toEqual(Object.keys(rehearsed.changes));
   const made = readFileSync(`${host.root}/${path}`, 'latin1');
   const again = await host.state(fun, `${host.root}/${path}`, args);
-  expect(again).toMatchObject({ result: true, changes: {} });
+  expect(again).toMatchObject({ result: true, changes: nothing });
   expect(readFileSync(`${host.root}/${path}`, 'latin1')).toBe(made);
   return done;
 };
@@ -89,7 +90,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     openssl('pkey', '-in', at('new.key'), '-passin', 'pass:s3cret', '-noout');
     const other = { algo: 'ec', passphrase: 'other' };
     const refused = await host.state('x509.private_key_managed', at('new.key'), other);
-    expect(refused).toMatchObject({ result: false, changes: {} });
+    expect(refused).toMatchObject({ result: false, changes: nothing });
     const forced = { ...other, overwrite: true };
     expect(await host.state('x509.private_key_managed', at('new.key'), forced)).toMatchObject({
       result: true,
@@ -107,7 +108,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     const args = JSON.parse(JSON.stringify(given).replaceAll('later', at('later')));
     expect(await host.test(`x509.${fun}`, at('new'), args)).toMatchObject({
       result: null,
-      changes: {},
+      changes: nothing,
       comment: expect.stringContaining(
         `; if created in this state run, ${at('new')} would be made`,
       ),
