@@ -20,7 +20,7 @@ const shutdownIn = async (
   if (!/^(?:now|\+\d+|\d{1,2}:\d{2})$/.test(when))
     throw new SaltInvocationError(`Not a time for shutdown: ${when}. Write minutes, HH:MM or now.`);
   const { code, stdout, stderr } = await runCommand(
-    ['shutdown', flag, when, ...(message ? [message] : [])],
+    ['shutdown', flag, '--', when, ...(message ? [message] : [])],
     { plainLocale: true, cwd: '/' },
   );
   if (code !== 0) throw new CommandExecutionError(stderr.trim() || 'shutdown failed');
