@@ -196,8 +196,9 @@ test('clean removes the workspace of a host and nothing else', () => {
   });
   chmodSync(join(dir, 'bin/id'), 0o755);
   mkdirSync(join(dir, 'thin'));
-  for (const name of [`${'ab'.repeat(32)}.js`, `node-${'0'.repeat(64)}`, 'mine'])
-    writeFileSync(join(dir, 'thin', name), '');
+  const mine = ['20240101-report.json', 'mine', 'node-exporter', 'pre-flight-notes'];
+  const ours = [`${'ab'.repeat(32)}.js`, `node-${'0'.repeat(64)}`, `pre-flight-${'0'.repeat(64)}`];
+  for (const name of [...ours, ...mine]) writeFileSync(join(dir, 'thin', name), '');
   const { stdout } = spawnSync(cleanCommand({ thin_dir: join(dir, 'thin') }), {
     shell: true,
     encoding: 'utf8',
@@ -206,7 +207,7 @@ test('clean removes the workspace of a host and nothing else', () => {
   expect(stdout).toBe(
     `removed ${join(dir, 'home/.cache/tsalt-ssh')}\nemptied ${join(dir, 'thin')}\n`,
   );
-  expect(readdirSync(join(dir, 'thin'))).toEqual(['mine']);
+  expect(readdirSync(join(dir, 'thin'))).toEqual(mine);
   expect(existsSync(join(dir, 'home/.cache/tsalt-ssh'))).toBe(false);
   expect(existsSync(join(dir, 'home/.cache/other/x'))).toBe(true);
 });

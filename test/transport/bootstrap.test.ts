@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Host } from '../../src/protocol/host.ts';
@@ -97,6 +97,17 @@ test('the command that starts a runtime is short enough for dropbear, with words
   done();
   expect(commands.at(-1)).toContain('TSALT1-NONODE');
   expect(commands.at(-1)?.length).toBeLessThan(8500);
+});
+
+test('wipe leaves what others have in a thin_dir', async () => {
+  const thin_dir = join(target.home, 'shared');
+  const mine = ['node-exporter', 'pre-flight-notes'];
+  for (const name of mine) mkdirSync(join(thin_dir, name), { recursive: true });
+  const { link, done } = await open({ ...target.host, thin_dir }, { wipe: true });
+  expect(readdirSync(thin_dir).length).toBeGreaterThan(mine.length);
+  await link.peer.request('dir', {});
+  done();
+  await expect.poll(() => readdirSync(thin_dir), { timeout: 5000 }).toEqual(mine);
 });
 
 test('wipe leaves nothing, unless disable_wipe keeps the workspace', async () => {
