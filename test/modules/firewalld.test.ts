@@ -77,7 +77,14 @@ describe.skipIf(!canRun)('the real firewalld with a bus and a network namespace 
     start(
       'ip',
       ...['netns', 'exec', space, '/usr/bin/python3', '/usr/sbin/firewalld'],
-      ...['--nofork', '--nopid', '--system-config', join(folder, 'etc'), '--log-file', '/dev/null'],
+      ...[
+        '--nofork',
+        '--nopid',
+        '--system-config',
+        join(folder, 'etc'),
+        '--log-file',
+        join(folder, 'log'),
+      ],
     );
     await until(() => spawnSync(join(folder, 'firewall-cmd'), ['--state']).status === 0);
     process.env.PATH = `${folder}:${path}`;
