@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as system from '../../src/modules/exec/system.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import { shutdown } from '../../src/modules/state/system.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-system-'));
@@ -39,7 +40,7 @@ test('what is no time is refused', async () => {
 
 test('a power-off is scheduled, a prediction schedules none', async () => {
   const state = () => shutdown('retired', { timeout: 90, in_seconds: true, message: 'bye' });
-  expect(await within(testing(context), state)).toMatchObject({ result: null, changes: {} });
+  expect(await within(testing(context), state)).toMatchObject({ result: null, changes: nothing });
   expect(await within(context, state)).toMatchObject({
     result: true,
     changes: { new: 'A shutdown has been scheduled' },
