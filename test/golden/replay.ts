@@ -7,6 +7,7 @@ import type { Request } from '../../src/config/request.ts';
 import { run } from '../../src/control/run.ts';
 import { type Data, isDict, toData, toDict } from '../../src/data/value.ts';
 import { dumpYaml } from '../../src/data/yaml-dump.ts';
+import { TsaltError } from '../../src/protocol/error.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../src/protocol/plain.ts';
@@ -56,9 +57,15 @@ const asOurs = ({ path, actual }: { path: string; actual?: Plain | undefined }):
 
 const isCleanError = (answer: Plain): boolean => {
   const text = JSON.stringify(answer);
-  const isError = isPlainDict(answer) && ('exception' in answer || answer.retcode !== 0);
+  const isError =
+    isPlainDict(answer) &&
+    ('exception' in answer || answer.retcode !== 0 || isErrorList(answer.return ?? null));
   return isError && !/\bat .*\.[jt]s:\d+/.test(text);
 };
+
+/** Calls that only show leave the return code 0 where they answer with what is wrong. */
+const isErrorList = (value: Plain): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(item => typeof item === 'string');
 
 const answers = async (golden: GoldenCase, options: ReplayOptions): Promise<Plain[]> => {
   layOut(options.workspace, golden);
@@ -84,21 +91,25 @@ const answer = async (
   step: GoldenCall,
   options: ReplayOptions,
 ): Promise<Plain> => {
-  const request = requestOf(golden, step, options);
   const results: HostResult[] = [];
   const keep = (event: RunEvent): void => {
     if (event.type === 'host') results.push(event.result);
   };
-  await run(request, keep, new AbortController().signal);
+  try {
+    await run(requestOf(golden, step, options), keep, new AbortController().signal);
+  } catch (error) {
+    // What is wrong with the call itself is said before any host is asked.
+    if (error instanceof TsaltError) return { exception: failureText(error.message, golden) };
+    throw error;
+  }
   const [result] = results;
   if (!result) return { exception: 'no result' };
-  if (result.failure) return { exception: failureText(result, golden) };
+  if (result.failure) return { exception: failureText(result.failure.message, golden) };
   return { return: (result.states ?? result.value ?? null) as Plain, retcode: result.retcode };
 };
 
 /** Salt's message is part of ours: place and hint come after it. */
-const failureText = ({ failure }: HostResult, { expected }: GoldenCase): string => {
-  const message = failure?.message ?? '';
+const failureText = (message: string, { expected }: GoldenCase): string => {
   const wanted = expected.map(({ exception }) => exception?.message).find(Boolean);
   return wanted !== undefined && message.includes(wanted) ? wanted : message;
 };
