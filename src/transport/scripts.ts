@@ -15,6 +15,9 @@ const home = `home() { case $1 in [~]/*) echo "$HOME/\${1#??}" ;; *) echo "$1" ;
 /** Is this directory ours alone? Takes the fields of `ls -ldn`. */
 const own = 'own() { case $1 in drwx------*) [ "$3" = "$u" ] ;; *) false ;; esac ; }';
 
+/** A Node that we brought, as a glob: its SHA-256 is in its name. A `thin_dir` may hold others. */
+const nodeName = `node-${'?'.repeat(64)}`;
+
 const platform = `
 l=none
 for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 /lib/x86_64-linux-gnu/ld-linux-x86-64.so.2; do [ -e "$f" ] && l=glibc; done
@@ -35,7 +38,8 @@ export PATH
 n=$(home "$5")
 w=$(home "$3")
 if [ -z "$n" ]; then
-for f in "$w$4"/node-* "$HOME/.cache/tsalt-ssh$4"/node-* "/var/tmp/tsalt-ssh-"*"$4"/node-* "/tmp/tsalt-ssh-"*"$4"/node-*; do
+g=${nodeName}
+for f in "$w$4"/$g "$HOME/.cache/tsalt-ssh$4"/$g "/var/tmp/tsalt-ssh-"*"$4"/$g "/tmp/tsalt-ssh-"*"$4"/$g; do
 if [ -x "$f" ]; then
 u=$(id -u)
 own $(ls -ldn "\${f%/*}") && n=$f
@@ -98,7 +102,7 @@ if command -v sha256sum >/dev/null; then h=$(sha256sum <"$t"); h=\${h%% *}; else
 fi
 if [ "$h" = "$3" ]; then
 if v=$("$t" --version 2>&1); then
-for f in "$p"/node-*; do rm -f "$f"; done
+for f in "$p"/${nodeName}; do rm -f "$f"; done
 mv -f "$t" "$p/node-$3"
 echo "TSALT1-DONE $v"
 else
@@ -203,7 +207,7 @@ r=run
 tar -xzOf "$t.tgz" "$5" >"$t" 2>/dev/null
 chmod 700 "$t"
 if v=$("$t" --version 2>&1); then
-for f in "$p"/node-*; do rm -f "$f"; done
+for f in "$p"/${nodeName}; do rm -f "$f"; done
 mv -f "$t" "$p/node-$3"
 r=
 fi

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Host } from '../../src/protocol/host.ts';
@@ -99,10 +99,12 @@ test('the command that starts a runtime is short enough for dropbear, with words
   expect(commands.at(-1)?.length).toBeLessThan(8500);
 });
 
-test('wipe leaves what others have in a thin_dir', async () => {
+test('what others have in a thin_dir is neither run nor wiped', async () => {
   const thin_dir = join(target.home, 'shared');
   const mine = ['node-exporter', 'pre-flight-notes'];
-  for (const name of mine) mkdirSync(join(thin_dir, name), { recursive: true });
+  mkdirSync(thin_dir, { mode: 0o700 });
+  for (const name of mine)
+    writeFileSync(join(thin_dir, name), '#!/bin/sh\nexit 3\n', { mode: 0o700 });
   const { link, done } = await open({ ...target.host, thin_dir }, { wipe: true });
   expect(readdirSync(thin_dir).length).toBeGreaterThan(mine.length);
   await link.peer.request('dir', {});
