@@ -7,11 +7,19 @@ import {
   sizeOf,
 } from './ip-address.ts';
 
-const networks = (texts: string): readonly IpNetwork[] =>
-  texts.split(' ').flatMap(text => {
-    const address = parseIp(text);
-    return address ? [networkOf(address)] : [];
-  });
+type Networks = () => readonly IpNetwork[];
+
+/** Read when they are first asked for: every run loads this file, few ask. */
+const networks = (texts: string): Networks => {
+  let read: readonly IpNetwork[] | undefined;
+  return () => {
+    read ??= texts.split(' ').flatMap(text => {
+      const address = parseIp(text);
+      return address ? [networkOf(address)] : [];
+    });
+    return read;
+  };
+};
 
 /** IANA's special-purpose registries, as Python's `ipaddress` has them. */
 const privateOnes = networks(
@@ -34,9 +42,9 @@ const loopback4 = networks('127.0.0.0/8');
 const mapped = networks('::ffff:0:0/96');
 
 const within =
-  (list: readonly IpNetwork[]) =>
+  (list: Networks) =>
   (address: IpAddress): boolean =>
-    list.some(network => isInside(address, network));
+    list().some(network => isInside(address, network));
 
 /** `::ffff:10.0.0.1` is what 10.0.0.1 is. */
 const unmapped = (address: IpAddress): IpAddress =>
