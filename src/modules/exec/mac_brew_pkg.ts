@@ -6,6 +6,8 @@
  */
 import { statSync } from 'node:fs';
 import { __grains__, __opts__, CommandExecutionError, type Plain } from '../api.ts';
+import { listPkgs, versionOf } from '../lib/package-functions.ts';
+import { installedBy } from '../lib/package-manager.ts';
 import { compareAlpine } from '../lib/package-version.ts';
 import {
   forgetPackages,
@@ -14,8 +16,6 @@ import {
   type PackageList,
   packageChanges,
   refreshDone,
-  rememberPackages,
-  shownPackages,
   targetsOf,
 } from '../lib/packages.ts';
 import { runCommand } from '../lib/run-command.ts';
@@ -57,8 +57,9 @@ type BrewInfo = {
   casks: { token: string; version: string; installed: string | null }[];
 };
 
-const listBrew = (): Promise<PackageList> =>
-  rememberPackages(async () => _parseBrewInfo(await readJson(['--installed'])));
+const manager = { list: async () => _parseBrewInfo(await readJson(['--installed'])) };
+
+const listBrew = (): Promise<PackageList> => installedBy(manager);
 
 /** Formulae by short and full name, casks by token. */
 export const _parseBrewInfo = ({ formulae, casks }: BrewInfo): PackageList => {
@@ -73,35 +74,9 @@ export const _parseBrewInfo = ({ formulae, casks }: BrewInfo): PackageList => {
   return list;
 };
 
-/**
- * The installed packages with their versions.
- *
- * @param versions_as_list true: a list of versions for each
- * @example tsalt-ssh '*' pkg.list_pkgs
- */
-export const list_pkgs = async ({
-  versions_as_list = false,
-  removed = false,
-  purge_desired = false,
-}: {
-  versions_as_list?: boolean;
-  removed?: boolean;
-  purge_desired?: boolean;
-  [other: string]: unknown;
-} = {}): Promise<{ [name: string]: string | string[] }> =>
-  removed || purge_desired ? {} : shownPackages(await listBrew(), versions_as_list);
+export const list_pkgs = listPkgs(manager);
 
-/**
- * The version of installed packages.
- *
- * @param names names of packages
- * @example tsalt-ssh '*' pkg.version jq
- */
-export const version = async (...names: string[]): Promise<string | { [name: string]: string }> => {
-  const list = await listBrew();
-  const found = names.map(name => [name, list[name]?.join(',') ?? ''] as const);
-  return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
-};
+export const version = versionOf(manager);
 
 /**
  * The newest version that could be installed; an empty text when it is installed already.

@@ -19,7 +19,7 @@ import { type PackageChanges, shownPackages, targetsOf } from './packages.ts';
  * @example tsalt-ssh '*' pkg.list_pkgs
  */
 export const listPkgs =
-  (manager: Manager) =>
+  (manager: Pick<Manager, 'list'>) =>
   async ({
     versions_as_list = false,
     removed = false,
@@ -39,7 +39,7 @@ export const listPkgs =
  * @example tsalt-ssh '*' pkg.version openssh
  */
 export const versionOf =
-  (manager: Manager) =>
+  (manager: Pick<Manager, 'list'>) =>
   async (...names: string[]): Promise<string | { [name: string]: string }> => {
     const list = await installedBy(manager);
     const found = names.map(name => [name, list[name]?.join(',') ?? ''] as const);

@@ -77,8 +77,8 @@ export type ManagerOptions = {
 };
 
 /** The installed packages, asked once per run. */
-export const installedBy = (manager: Manager): Promise<PackageList> =>
-  rememberPackages(manager.list);
+export const installedBy = ({ list }: Pick<Manager, 'list'>): Promise<PackageList> =>
+  rememberPackages(list);
 
 /** Runs a package manager to an end that is either good or a `CommandExecutionError`. */
 export const runManager = async (
