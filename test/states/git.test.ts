@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -136,11 +136,23 @@ test.skipIf(!hasGit).each([
   expect(existsSync(target)).toBe(false);
 });
 
+/** The arguments of every process that runs now. */
+const everyCommandLine = (): string[] =>
+  readdirSync('/proc')
+    .filter(entry => /^\d+$/.test(entry))
+    .flatMap(pid => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, 'utf8')];
+      } catch {
+        return []; // it has ended
+      }
+    });
+
 /** A server of the plain kind: files of a bare repository, for whoever knows the password. */
 const startServer = async (root: string) => {
-  const seen: (string | undefined)[] = [];
+  const seen: string[] = [];
   const server = createServer((request, response) => {
-    seen.push(request.headers.authorization);
+    seen.push(...everyCommandLine().filter(line => /s3.{1,3}cret|127\.0\.0\.1/.test(line)));
     const wanted = `Basic ${Buffer.from('app:s3:cret/@').toString('base64')}`;
     const file = join(root, decodeURIComponent((request.url ?? '').split('?')[0] ?? ''));
     if (request.headers.authorization !== wanted) {
@@ -189,6 +201,49 @@ test.skipIf(!hasGit)(
         result: false,
         comment: "'https_user' and 'https_pass' are only for https:// URLs",
       });
+    } finally {
+      server.close();
+    }
+  },
+);
+
+test.skipIf(!hasGit)(
+  'a password in the address of a repository is neither an argument of a process nor kept',
+  async () => {
+    commit('1');
+    const bare = join(host.root, 'served/app.git');
+    git(origin, 'clone', '-q', '--bare', origin, bare);
+    git(bare, 'update-server-info');
+    const server = await startServer(join(host.root, 'served'));
+    try {
+      const plain = `${server.url}/app.git`;
+      const name = plain.replace('://', '://app:s3%3Acret%2F%40@');
+      const target = join(host.root, 'clone');
+      const run = async (state: string, ...args: object[]) => {
+        const done = await host.state(state, name, ...args);
+        expect(done.result, String(done.comment)).toBe(true);
+        expect(JSON.stringify({ ...done, name: '' })).not.toContain('cret');
+        return done;
+      };
+      await run('git.latest', { target });
+      expect(await run('git.latest', { target })).toMatchObject({ changes: nothing });
+      commit('2');
+      git(bare, 'fetch', '-q', origin, '+main:main');
+      git(bare, 'update-server-info');
+      await run('git.latest', { target });
+      expect(host.file('clone/f')).toBe('2');
+      await run('git.cloned', { target: `${target}2` });
+      await host.call('git.pull', target, { opts: `${name} main` });
+      await host.call('git.remote_set', target, name, { remote: 'other' });
+      expect(git(target, 'remote', 'get-url', 'other')).toBe(plain);
+      expect(await host.call('git.ls_remote', { remote: name })).toHaveProperty('HEAD');
+      // A clone that somebody made with the password in its address loses it.
+      git(target, 'remote', 'set-url', 'origin', name);
+      expect(await run('git.latest', { target })).toHaveProperty('changes.remotes/origin');
+      const holds = spawnSync('grep', ['-r', 'cret', target], { encoding: 'utf8' });
+      expect(holds.stdout).toBe('');
+      expect(server.seen.length).toBeGreaterThan(0);
+      expect(server.seen.filter(line => /s3.{1,3}cret/.test(line))).toEqual([]);
     } finally {
       server.close();
     }

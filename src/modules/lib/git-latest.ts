@@ -7,6 +7,8 @@ type Found = { sha: string; kind: 'branch' | 'tag' | 'commit'; ref: string };
 
 export type Wanted = {
   name: string;
+  /** The address that git keeps: without a password. */
+  url: string;
   path: string;
   rev: string;
   branch: string | null;
@@ -53,12 +55,12 @@ export const cloneTo = async (
   found: Found,
   { mirror, depth }: { mirror: boolean; depth: number | null },
 ): Promise<StateReturn> => {
-  const { name, path, user, login, remote, bare } = wanted;
+  const { name, url, path, user, login, remote, bare } = wanted;
   const opts = [
     mirror ? '--mirror' : bare ? '--bare' : `--origin ${plainWord(remote, 'remote')}`,
     depth ? `--depth ${Number(depth)} --branch ${found.ref}` : '',
   ].join(' ');
-  await __salt__['git.clone']?.(path, name, { opts, ...login });
+  await __salt__['git.clone']?.(path, url, { opts, ...login });
   const comments = [
     `${redact(name)} cloned to ${path}${mirror ? ' as mirror' : bare ? ' as bare repository' : ''}`,
   ];
@@ -75,20 +77,20 @@ export const update = async (
   wanted: Wanted,
   found: Found,
 ): Promise<StateReturn> => {
-  const { name, path, user, login, remote, rev } = wanted;
+  const { name, url, path, user, login, remote, rev } = wanted;
   const shown = redact(name);
   const upToDate = `Repository ${path} is up-to-date`;
   const urls: Record<string, { fetch: string }> = await __salt__['git.remotes']?.(path, { user });
   const oldUrl = urls[remote]?.fetch;
   const comments: string[] = [];
-  if (oldUrl !== name) {
+  if (oldUrl !== url) {
     ret.changes[`remotes/${remote}`] = { old: oldUrl ? redact(oldUrl) : null, new: shown };
     comments.push(
       oldUrl === undefined
         ? `Remote '${remote}' ${__opts__.test ? 'would be ' : ''}set to ${shown}`
         : `Remote '${remote}' ${__opts__.test ? 'would be ' : ''}changed from ${redact(oldUrl)} to ${shown}`,
     );
-    if (!__opts__.test) await __salt__['git.remote_set']?.(path, name, { remote, user });
+    if (!__opts__.test) await __salt__['git.remote_set']?.(path, url, { remote, user });
   }
   const old = await headOf(path, user);
   const local: string = await __salt__['git.current_branch']?.(path, { user });

@@ -22,11 +22,49 @@ export const runOptions = (
   ...(https_user || https_pass ? { login: loginTo(url ?? '', https_user, https_pass) } : {}),
 });
 
+/**
+ * An address and who logs in there: `https://name:password@host/` in two parts. A name alone is no
+ * secret and stays where it is.
+ */
+export const splitLogin = (
+  address: string,
+): { url: string; https_user?: string; https_pass?: string } => {
+  const parts = /^((?:https?|ftps?):\/\/)([^/?#\s]*):([^/?#\s]*)@(.*)$/is.exec(address);
+  if (!parts) return { url: address };
+  const [, scheme = '', userinfo = '', rest = '', after = ''] = parts;
+  // A password may hold colons: the name ends at the first.
+  const [name = '', ...more] = `${userinfo}:${rest}`.split(':');
+  return {
+    url: `${scheme}${after}`,
+    https_user: decoded(name),
+    https_pass: decoded(more.join(':')),
+  };
+};
+
+/** Who logs in: as the arguments say, else as the address does. */
+export const loginFor = (address: string, https_user: string | null, https_pass: string | null) => {
+  const { url, ...own } = splitLogin(address);
+  return { url, ...(https_user || https_pass ? { https_user, https_pass } : own) };
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 const loginTo = (url: string, name?: string | null, password?: string | null): string => {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new CommandExecutionError("'https_user' and 'https_pass' are only for https:// URLs");
   if (!name || !password)
     throw new CommandExecutionError("'https_user' and 'https_pass' go together");
+  return credential(url, name, password);
+};
+
+/** A line of git's credential store. */
+const credential = (url: string, name: string, password: string): string => {
   const { protocol, host } = new URL(url);
   return `${protocol}//${encodeURIComponent(name)}:${encodeURIComponent(password)}@${host}`;
 };
@@ -44,25 +82,44 @@ export type GitOptions = {
 // Addresses that would run a program, or wait at a descriptor that is not there.
 const noPrograms = ['ext', 'fd'].flatMap(name => ['-c', `protocol.${name}.allow=never`]);
 
-/** Runs git without prompts. Throws with what git says, unless `ignore`. */
+const talksToRemotes = new Set([
+  'clone',
+  'fetch',
+  'ls-remote',
+  'pull',
+  'push',
+  'remote',
+  'submodule',
+]);
+
+/**
+ * Runs git without prompts. Throws with what git says, unless `ignore`. A password in an address
+ * goes to git apart from it: everybody on the host sees arguments, and git would keep it.
+ */
 export const git = async (
   args: readonly string[],
   options: GitOptions = {},
-): Promise<CommandResult> =>
-  options.login === undefined
-    ? run(args, options)
-    : withSecretFile(`${options.login}\n`, options.user ?? undefined, path =>
-        run(
-          [
-            '-c',
-            'credential.helper=',
-            '-c',
-            `credential.helper=store --file=${quote(path)}`,
-            ...args,
-          ],
-          options,
-        ),
-      );
+): Promise<CommandResult> => {
+  const split: ReturnType<typeof splitLogin>[] = args.map(word =>
+    talksToRemotes.has(args[0] ?? '') ? splitLogin(word) : { url: word },
+  );
+  const logins = [
+    ...(options.login === undefined ? [] : [options.login]),
+    ...split.flatMap(({ url, https_user, https_pass }) =>
+      https_user === undefined || https_pass === undefined || !URL.canParse(url)
+        ? []
+        : [credential(url, https_user, https_pass)],
+    ),
+  ];
+  const open = split.map(({ url }) => url);
+  if (logins.length === 0) return run(open, options);
+  return withSecretFile(`${logins.join('\n')}\n`, options.user ?? undefined, path =>
+    run(
+      ['-c', 'credential.helper=', '-c', `credential.helper=store --file=${quote(path)}`, ...open],
+      options,
+    ),
+  );
+};
 
 const run = async (args: readonly string[], options: GitOptions): Promise<CommandResult> => {
   const keys = (options.identity ?? []).flatMap(key => ['-i', quote(key)]);
@@ -103,4 +160,4 @@ export const plainWord = (word: string, what: string): string => {
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 export const redact = (text: string): string =>
-  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/@\s]+@/gi, '$1<redacted>@');
+  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/\s]+@/gi, '$1<redacted>@');

@@ -111,7 +111,7 @@ export const remotes = async (
  * Points a remote at a URL; adds it when it is missing.
  *
  * @param cwd the repository
- * @param url the URL
+ * @param url the URL; a password in it is not written into the repository
  * @param remote the remote
  * @param user run as this user
  *

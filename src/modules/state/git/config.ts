@@ -1,5 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
+import { loginFor, redact } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../../lib/to-come.ts';
 
@@ -118,6 +119,8 @@ export const config_unset = async (
  * @param target directory of the clone
  * @param user run git as this user
  * @param identity private key, or keys, on this host to log in with
+ * @param https_user name to log in with, over https; it is written down nowhere
+ * @param https_pass its password
  *
  * @example
  * https://example.com/app.git:
@@ -132,11 +135,22 @@ export const detached = async (
     target = null,
     user = null,
     identity = null,
-  }: { target?: string | null; user?: string | null; identity?: string | string[] | null } = {},
+    https_user = null,
+    https_pass = null,
+  }: {
+    target?: string | null;
+    user?: string | null;
+    identity?: string | string[] | null;
+    https_user?: string | null;
+    https_pass?: string | null;
+  } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
   if (!target) return failed(ret, "'target' argument is required");
+  const shown = redact(name);
   try {
+    const { url, ...https } = loginFor(name, https_user, https_pass);
+    const login = { user, identity, ...https };
     const has = async (): Promise<string | null> => {
       try {
         return (await __salt__['git.revision']?.(target, rev, { user })) ?? null;
@@ -159,18 +173,18 @@ export const detached = async (
         changes: { revision: { old, new: rev } },
         comment: isRepo
           ? `${rev} would be checked out at ${target}`
-          : `${name} would be cloned to ${target}`,
+          : `${shown} would be cloned to ${target}`,
       };
-    if (isRepo) await __salt__['git.fetch']?.(target, { opts: '--tags', user, identity });
-    else await __salt__['git.clone']?.(target, name, { opts: '--no-checkout', user, identity });
+    if (isRepo) await __salt__['git.fetch']?.(target, { opts: '--tags', ...login });
+    else await __salt__['git.clone']?.(target, url, { opts: '--no-checkout', ...login });
     await __salt__['git.checkout']?.(target, rev, { opts: '--detach', user });
     const now: string = await __salt__['git.revision']?.(target, 'HEAD', { user });
     return {
       ...ret,
-      changes: { ...(isRepo ? {} : { new: `${name} => ${target}` }), revision: { old, new: now } },
+      changes: { ...(isRepo ? {} : { new: `${shown} => ${target}` }), revision: { old, new: now } },
       comment: `Commit ID ${now} was checked out at ${target}`,
     };
   } catch (error) {
-    return failed(ret, messageOf(error));
+    return failed(ret, redact(messageOf(error)));
   }
 };

@@ -3,7 +3,7 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { cloneTo, findRef, type Refs, update, type Wanted } from '../../lib/git-latest.ts';
-import { plainWord, redact } from '../../lib/git-run.ts';
+import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isUserToCome } from '../../lib/to-come.ts';
 
@@ -32,7 +32,7 @@ type LatestOptions = {
 /**
  * Keeps a clone of a repository at the newest commit of a revision.
  *
- * @param name URL of the repository
+ * @param name URL of the repository; a password in it is written down nowhere
  * @param target directory of the clone
  * @param rev branch, tag or commit; HEAD is the remote's default branch
  * @param branch name of the local branch, when it is another one
@@ -92,9 +92,11 @@ export const latest = async (
     return failed(ret, `Target '${path}' exists and is a regular file, cannot proceed`);
   if ((bare || mirror) && rev !== 'HEAD')
     return failed(ret, "'rev' is not compatible with the 'mirror' and 'bare' arguments");
-  const login = { user, identity, https_user, https_pass };
+  const { url, ...https } = loginFor(name, https_user, https_pass);
+  const login = { user, identity, ...https };
   const wanted: Wanted = {
     name,
+    url,
     path,
     rev: String(rev),
     branch,
@@ -112,7 +114,7 @@ export const latest = async (
   try {
     plainWord(wanted.rev, "value for the 'rev' argument");
     if (isUserToCome(user)) return predicted(ret, name, path);
-    const refs: Refs = await __salt__['git.ls_remote']?.({ remote: name, ...login });
+    const refs: Refs = await __salt__['git.ls_remote']?.({ remote: url, ...login });
     const found = findRef(refs, wanted.rev);
     if (!found) return failed(ret, `No revision matching '${rev}' exists in the remote repository`);
     if (await __salt__['git.is_repo']?.(path, { user })) return await update(ret, wanted, found);
