@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import type { Artifact } from '../protocol/artifact.ts';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
+import { type CachePaths, pathsOf } from './cache-paths.ts';
 import { discoverBuiltins, discoverUser, type FoundModule } from './discover.ts';
 import type { Goal } from './entry.ts';
 import { type InputStamp, noneExists, refreshInputs, sha256 } from './inputs.ts';
@@ -58,17 +59,17 @@ export const cached = async (
   const key = sha256(JSON.stringify([goal, root, fileRoots, extraDirs, runtime])).slice(0, 32);
   const indexPath = join(dir, `index-${key}.json`);
   const known = readIndex(indexPath);
-  if (known?.found === foundKey && isWhole(dir, known)) {
+  if (known?.found === foundKey && isWhole(pathsOf(dir, key, known))) {
     const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
     if (inputs && inputs !== known.inputs)
       await writePrivate(indexPath, JSON.stringify({ ...known, inputs }));
-    if (inputs) return fromCache(dir, known);
+    if (inputs) return fromCache(pathsOf(dir, key, known), known);
   }
   const { build } = await import('./build.ts');
-  const built = await build({ root, dir, found, options, goal });
+  const built = await build({ root, dir, key, found, options, goal });
   const index: Index = { found: foundKey, ...built };
   await writePrivate(indexPath, JSON.stringify(index));
-  return fromCache(dir, index);
+  return fromCache(pathsOf(dir, key, index), index);
 };
 
 /** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
@@ -81,8 +82,7 @@ const findModules = (root: string, options: ArtifactOptions): FoundModule[] => {
   return [...user, ...builtins];
 };
 
-const isWhole = (dir: string, { sha256: name }: Index): boolean =>
-  ['js', 'meta'].every(kind => existsSync(join(dir, `${name}.${kind}`)));
+const isWhole = ({ js, meta }: CachePaths): boolean => [js, meta].every(existsSync);
 
 const readIndex = (path: string): Index | undefined => {
   try {
@@ -92,8 +92,7 @@ const readIndex = (path: string): Index | undefined => {
   }
 };
 
-const fromCache = (dir: string, index: Index): Artifact => {
-  const path = join(dir, `${index.sha256}.js`);
+const fromCache = ({ js: path, meta }: CachePaths, index: Index): Artifact => {
   let modules: readonly ModuleMeta[] | undefined;
   let packed: Promise<Uint8Array> | undefined;
   return {
@@ -105,7 +104,7 @@ const fromCache = (dir: string, index: Index): Artifact => {
       return packed;
     },
     get modules() {
-      modules ??= unpackMeta(readFileSync(join(dir, `${index.sha256}.meta`), 'utf8'));
+      modules ??= unpackMeta(readFileSync(meta, 'utf8'));
       return modules;
     },
   };

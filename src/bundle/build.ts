@@ -6,11 +6,13 @@ import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { ArtifactOptions } from './artifact.ts';
 import { autoStates } from './auto-state.ts';
+import { pathsOf } from './cache-paths.ts';
 import { describeAll } from './describe-all.ts';
 import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
 import { type InputStamp, sha256, stampInput } from './inputs.ts';
 import { packMeta } from './meta-file.ts';
+import { withoutFolders } from './place.ts';
 import { writePrivate } from './private-dir.ts';
 import { pruneArtifacts } from './prune.ts';
 import { openZip } from './zip.ts';
@@ -18,6 +20,8 @@ import { openZip } from './zip.ts';
 type Request = {
   readonly root: string;
   readonly dir: string;
+  /** Names the project: its roots and the goal. */
+  readonly key: string;
   readonly found: readonly FoundModule[];
   readonly options: ArtifactOptions;
   readonly goal: Goal;
@@ -31,7 +35,7 @@ type Built = {
 };
 
 /** Describes and bundles: the slow way, taken when something changed. */
-export const build = async ({ root, dir, found, options, goal }: Request): Promise<Built> => {
+export const build = async ({ root, dir, key, found, options, goal }: Request): Promise<Built> => {
   const opened = found.map(module => openZip(module, join(dir, 'zip')));
   const { described, files: read } = await describeAll(opened, join(dir, `describe-${goal}.json`));
   const all = [...described, ...autoStates(described)];
@@ -42,7 +46,7 @@ export const build = async ({ root, dir, found, options, goal }: Request): Promi
       ? entryText(modules, options.controlFunctions ?? [], runtime)
       : controlEntryText(modules),
   );
-  const text = bundled.text;
+  const text = withoutFolders(bundled.text);
   const sha = sha256(text);
   const broken = new Map(bundled.modules.map(module => [module.files[0], module]));
   const metas = all.map((module): ModuleMeta => {
@@ -51,8 +55,9 @@ export const build = async ({ root, dir, found, options, goal }: Request): Promi
       ? module.described.meta
       : { ...module.described.meta, functions: [], broken: after };
   });
-  await writePrivate(join(dir, `${sha}.meta`), packMeta(metas));
-  await writePrivate(join(dir, `${sha}.js`), text);
+  const { js, meta } = pathsOf(dir, key, { sha256: sha });
+  await writePrivate(meta, packMeta(metas));
+  await writePrivate(js, text);
   await pruneArtifacts(dir, sha);
   const files = new Set([
     ...bundled.inputs,

@@ -33,29 +33,26 @@ export const describeAll = async (
     if (!hashes.has(path)) hashes.set(path, hashOf(path));
     return hashes.get(path);
   };
-  for (const module of modules) {
-    const key = sha256(JSON.stringify(module));
-    const known = memory[key];
-    if (known?.files.every(([path, before]) => hash(path) === before)) {
-      next[key] = known;
-      continue;
-    }
+  const all: EntryModule[] = [];
+  const describe = (module: FoundModule): Remembered => {
     changed = true;
     const own = sources.scoped();
     const described = describeModule(own, module);
     const files = [...new Set([...module.files, ...own.files])];
-    next[key] = { described, files: files.map(path => [path, hash(path) ?? ''] as const) };
+    return { described, files: files.map(path => [path, hash(path) ?? ''] as const) };
+  };
+  for (const module of modules) {
+    const key = sha256(JSON.stringify(module));
+    const known = memory[key];
+    const isSame = known?.files.every(([path, before]) => hash(path) === before) === true;
+    const remembered = isSame ? known : describe(module);
+    next[key] = remembered;
+    all.push({ described: remembered.described, files: module.files, home: module.home });
   }
   if (changed || Object.keys(next).length !== Object.keys(memory).length)
     await writePrivate(cache, JSON.stringify({ bundler: bundlerStamp(), modules: next }));
-  const remembered = Object.values(next);
-  return {
-    described: remembered.map(({ described }, at) => ({
-      described,
-      files: modules[at]?.files ?? [],
-    })),
-    files: remembered.flatMap(({ files }) => files.map(([path]) => path)),
-  };
+  const files = Object.values(next).flatMap(known => known.files.map(([path]) => path));
+  return { described: all, files };
 };
 
 const readMemory = (path: string): Memory['modules'] => {

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { ModuleKind } from '../protocol/meta.ts';
+import type { ModuleFolder } from './place.ts';
 
 /** Folders of a file root that hold modules, and what kind they are. */
 const userFolders: Readonly<Record<string, ModuleKind>> = {
@@ -26,6 +27,8 @@ export type FoundModule = {
   /** Its source files; several when a built-in folder is one module. */
   readonly files: readonly string[];
   readonly builtin: boolean;
+  /** The folder of modules it was found in. */
+  readonly home: ModuleFolder;
   readonly saltenv?: string;
   /** A zip archive to be opened; `files` is empty until then. */
   readonly zip?: string;
@@ -42,10 +45,11 @@ export type Discovered = {
 /** The modules that ship with tsalt-ssh. */
 export const discoverBuiltins = (root: string): Discovered => {
   const folders: string[] = [];
+  const all = join(root, 'src', 'modules');
   const modules = Object.entries(builtinFolders).flatMap(([folder, kind]) =>
-    list(join(root, 'src', 'modules', folder), folders).flatMap((entry): FoundModule[] => {
-      const path = join(root, 'src', 'modules', folder, entry.name);
-      const at = { kind, builtin: true } as const;
+    list(join(all, folder), folders).flatMap((entry): FoundModule[] => {
+      const path = join(all, folder, entry.name);
+      const at = { kind, builtin: true, home: { path: all, name: '' } } as const;
       if (isHidden(entry.name)) return [];
       if (entry.file)
         return isSource(entry.name) ? [{ ...at, name: stem(entry.name), files: [path] }] : [];
@@ -71,8 +75,8 @@ export const discoverUser = (
   const folders: string[] = [];
   const seen = new Set<string>();
   const modules: FoundModule[] = [];
-  const add = (found: readonly FoundModule[]): void => {
-    for (const module of found) {
+  const addFrom = (path: string, name: string, common: Omit<Common, 'home'>): void => {
+    for (const module of walk(path, { ...common, home: { path, name } }, '', folders)) {
       const key = `${module.kind} ${module.name}`;
       if (seen.has(key)) continue;
       seen.add(key);
@@ -82,17 +86,16 @@ export const discoverUser = (
   for (const saltenv of sortedEnvs(Object.keys(fileRoots)))
     for (const root of fileRoots[saltenv] ?? [])
       for (const [folder, kind] of Object.entries(userFolders))
-        add(walk(join(root, folder), { kind, builtin: false, saltenv }, '', folders));
+        addFrom(join(root, folder), folder, { kind, builtin: false, saltenv });
   for (const [folder, kind] of Object.entries(userFolders))
-    for (const dir of extraDirs[folder] ?? [])
-      add(walk(dir, { kind, builtin: false }, '', folders));
+    for (const dir of extraDirs[folder] ?? []) addFrom(dir, folder, { kind, builtin: false });
   return { modules, folders };
 };
 
 const sortedEnvs = (envs: readonly string[]): string[] =>
   [...envs].sort((a, b) => (a === 'base' ? -1 : b === 'base' ? 1 : a < b ? -1 : 1));
 
-type Common = Pick<FoundModule, 'kind' | 'builtin' | 'saltenv'>;
+type Common = Pick<FoundModule, 'kind' | 'builtin' | 'home' | 'saltenv'>;
 
 const walk = (folder: string, common: Common, prefix: string, folders: string[]): FoundModule[] =>
   list(folder, folders).flatMap((entry): FoundModule[] => {

@@ -1,6 +1,7 @@
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { FunctionMeta, ModuleKind, Param, Signature } from '../protocol/meta.ts';
 import type { Described } from './describe.ts';
+import { type ModuleFolder, placeIn, reasonIn } from './place.ts';
 
 /** What a bundle is for: the hosts, or the control node itself. */
 export type Goal = 'host' | 'control';
@@ -15,6 +16,7 @@ export type EntryModule = {
   readonly described: Described;
   /** Files to evaluate: several are one module. Empty for a broken one. */
   readonly files: readonly string[];
+  readonly home: ModuleFolder;
   /** Signatures the runtime needs besides those of its public functions. */
   readonly inner?: readonly FunctionMeta[];
 };
@@ -54,7 +56,7 @@ const text = (entries: readonly (readonly [string, Signature | undefined])[]): s
     ),
   );
 
-const moduleText = ({ described, files, inner = [] }: EntryModule): string => {
+const moduleText = ({ described, files, home, inner = [] }: EntryModule): string => {
   const { meta } = described;
   const virtual = [...new Set([meta.virtualname, ...described.virtual])].filter(
     name => name !== undefined,
@@ -65,7 +67,7 @@ const moduleText = ({ described, files, inner = [] }: EntryModule): string => {
     ...(virtual.length > 0 ? [`virtual: ${JSON.stringify(virtual)}`] : []),
     ...(described.anyName ? ['anyName: true'] : []),
     ...(meta.builtin ? ['builtin: true'] : []),
-    `path: ${JSON.stringify(meta.builtin ? meta.path.replace(/^.*[\\/]src[\\/]modules[\\/]/, '') : meta.path)}`,
+    `path: ${JSON.stringify(placeIn(home, meta.path))}`,
     `functions: ${JSON.stringify(meta.functions.map(({ name }) => name).join(' '))}`,
     ...(meta.functions.length > 0
       ? [
@@ -76,7 +78,7 @@ const moduleText = ({ described, files, inner = [] }: EntryModule): string => {
     ...(meta.auto ? ['auto: true'] : []),
     ...(meta.broken === undefined
       ? [`load: () => ${loadText(files)}`]
-      : [`broken: ${JSON.stringify(meta.broken)}`]),
+      : [`broken: ${JSON.stringify(reasonIn(home, meta.broken))}`]),
   ];
   return `{ ${fields.join(', ')} }`;
 };

@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import type { FoundModule } from './discover.ts';
 import { sha256 } from './inputs.ts';
+import { placeIn } from './place.ts';
 import { privateDir } from './private-dir.ts';
 
 const maxFiles = 10_000;
@@ -25,20 +26,22 @@ const indexNames = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.cjs
 export const openZip = (module: FoundModule, cache: string): FoundModule => {
   if (module.zip === undefined) return module;
   try {
-    return { ...module, files: [unpack(module.zip, cache)] };
+    const { folder, index } = unpack(module.zip, cache);
+    const home = { path: folder, name: placeIn(module.home, module.zip) };
+    return { ...module, files: [index], home };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { ...module, broken: `${reason} (${module.zip})` };
   }
 };
 
-const unpack = (zip: string, cache: string): string => {
+const unpack = (zip: string, cache: string): { folder: string; index: string } => {
   const bytes = readFileSync(zip);
   const name = basename(zip, '.zip');
   const folder = join(privateDir(cache), sha256(bytes));
   if (!existsSync(folder)) unpackInto(folder, readEntries(bytes));
   const index = indexNames.map(file => join(folder, name, file)).find(path => existsSync(path));
-  if (index !== undefined) return index;
+  if (index !== undefined) return { folder, index };
   throw new Error(`the archive has no ${name}/index.ts (or .js)`);
 };
 

@@ -13,7 +13,7 @@ export type ManifestModule = {
   /** `__virtual__` computes the name: the module must be asked. */
   readonly anyName?: true;
   readonly builtin?: true;
-  /** Where its source is on the control node, for messages. */
+  /** Where its source is, from the folder of modules it lies in, for messages. */
   readonly path: string;
   /** Evaluates the module. Absent when `broken`. */
   readonly load?: () => Readonly<Record<string, unknown>>;

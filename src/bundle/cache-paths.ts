@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+
+/** The files that the cache has for one project's artifact. */
+export type CachePaths = { readonly js: string; readonly meta: string };
+
+/** Projects with the same modules share the text; what is known of its sources tells their paths. */
+export const pathsOf = (
+  dir: string,
+  key: string,
+  { sha256: name }: { sha256: string },
+): CachePaths => ({
+  js: join(dir, `${name}.js`),
+  meta: join(dir, `${name}-${key}.meta`),
+});

@@ -1,0 +1,22 @@
+import { posix, relative, sep } from 'node:path';
+
+/** A folder of modules on this machine, and what it is called on every machine. */
+export type ModuleFolder = { readonly path: string; readonly name: string };
+
+/** A file as hosts are told of it: the same text wherever the tree lies on the control node. */
+export const placeIn = ({ path, name }: ModuleFolder, file: string): string =>
+  posix.join(name, relative(path, file).replaceAll(sep, '/'));
+
+/** Why a module was left out, with its place at the end as hosts are told of it. */
+export const reasonIn = (folder: ModuleFolder, reason: string): string =>
+  reason.replace(
+    / \((\/.*?)((?::\d+:\d+)?)\)$/,
+    (_, file: string, at: string) => ` (${placeIn(folder, file)}${at})`,
+  );
+
+/**
+ * A bundle without the folders of its sources. esbuild names every CommonJS scope by the path of
+ * its file, which stack traces show; the file's own name stays.
+ */
+export const withoutFolders = (text: string): string =>
+  text.replace(/(\b__(?:commonJS|esm)\d*\(\{(?:async )?)(["'`])(?:\\.|(?!\2)[^\\])*\//g, '$1$2');
