@@ -20,7 +20,7 @@ export const readSignature = (
     if (target.type === 'RestElement') rest = readRest(sources, source, target, docs);
     else if (target.type === 'ObjectPattern') options = readOptions(sources, source, target, docs);
     else if (target.type === 'Identifier' && at === node.params.length - 1)
-      options = readNamedOptions(sources, source, target, docs) ?? {};
+      options = readNamedOptions(sources, source, target, docs, isEmptyObject(fallback)) ?? {};
     if (target.type === 'ObjectPattern' || target.type === 'RestElement') return;
     if (options.keywords) return;
     positional.push(readPositional(sources, source, target, fallback, docs, at));
@@ -111,18 +111,26 @@ const readOptions = (
 
 const optionNames = new Set(['options', 'opts', 'kwargs', 'keywords']);
 
-/** `options: Options = {}`: an options object that is taken apart later. */
+const isEmptyObject = (fallback: Expression | undefined): boolean =>
+  fallback?.type === 'ObjectExpression' && fallback.properties.length === 0;
+
+/**
+ * `options: Options = {}`: an options object that is taken apart later. Under another name it is
+ * one when it is `{}` by default and its type names members.
+ */
 const readNamedOptions = (
   sources: Sources,
   source: Source,
   target: Extract<Target, { type: 'Identifier' }>,
   docs: Docs,
+  emptyByDefault: boolean,
 ): Pick<Signature, 'keywords' | 'anyKeyword'> | undefined => {
-  if (!optionNames.has(target.name)) return undefined;
+  const isNamedSo = optionNames.has(target.name);
+  if (!isNamedSo && !emptyByDefault) return undefined;
   const annotation = annotationOf(target);
   if (!annotation) return target.name === 'kwargs' ? { keywords: [], anyKeyword: true } : undefined;
   const types = memberTypes(sources, source, annotation);
-  if (!types || (types.members.size === 0 && !types.open)) return undefined;
+  if (!types || (types.members.size === 0 && !(isNamedSo && types.open))) return undefined;
   return {
     keywords: [...types.members].map(([name, member]) => toParam(name, member, docs)),
     ...(types.open ? { anyKeyword: true } : {}),

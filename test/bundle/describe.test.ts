@@ -115,6 +115,20 @@ test('any keyword: a rest in the options object, or an index signature', async (
   });
 });
 
+test('an options object that is empty by default may have any name', async () => {
+  const rule = 'type Rule = { port?: number };';
+  expect(await signature(`${rule} export const f = (name: string, rule: Rule = {}) => 1;`)).toEqual(
+    {
+      positional: [{ name: 'name', type: 'string' }],
+      keywords: [{ name: 'port', type: 'number', optional: true }],
+    },
+  );
+  for (const dict of ['rule: Rule', 'rule: Record<string, string> = {}'])
+    expect(await signature(`${rule} export const f = (${dict}) => 1;`)).toMatchObject({
+      positional: [{ name: 'rule' }],
+    });
+});
+
 test('rest parameters are kept', async () => {
   expect(await signature('export function f(a: string, ...more: number[]) {}')).toEqual({
     positional: [{ name: 'a', type: 'string' }],

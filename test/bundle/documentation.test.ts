@@ -4,7 +4,11 @@ import { expect, test } from 'vitest';
 import { referencePages } from '../../scripts/reference.ts';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
 import { moduleName } from '../../src/data/module-docs.ts';
+import { toPlain } from '../../src/data/value.ts';
+import { isPlainDict, type PlainDict } from '../../src/protocol/plain.ts';
+import { internalKeywords } from '../../src/protocol/state-keywords.ts';
 import { wrapperModules } from '../../src/wrapper/table.ts';
+import { loadYaml } from '../../src/yaml/load.ts';
 
 const modules = [...builtinMetadata(), ...wrapperModules()];
 
@@ -24,6 +28,33 @@ test('every public function of a built-in module is documented', () => {
 
 test('every built-in module says what it is for', () => {
   expect(modules.filter(({ doc }) => !doc).map(({ path }) => path)).toEqual([]);
+});
+
+test('the example of a state gives arguments that the state has', () => {
+  const states = modules.filter(({ kind }) => kind === 'state');
+  const functions = new Map(
+    states.flatMap(module =>
+      module.functions.map((fun): [string, typeof fun] => [
+        `${moduleName(module)}.${fun.name}`,
+        fun,
+      ]),
+    ),
+  );
+  const used = states
+    .flatMap(({ functions }) => functions)
+    .flatMap(({ examples = [] }) => examples)
+    .flatMap(text => Object.values(toPlain(loadYaml(text)) as Record<string, PlainDict>))
+    .flatMap(body => (isPlainDict(body) ? Object.entries(body) : []))
+    .flatMap(([name, args]) => {
+      const signature = functions.get(name)?.signature;
+      if (!signature || signature.anyKeyword || !Array.isArray(args)) return [];
+      const known = [...signature.positional, ...(signature.keywords ?? [])].map(one => one.name);
+      return args
+        .flatMap(item => (isPlainDict(item) ? Object.keys(item) : []))
+        .map(key => [`${name} ${key}`, known.includes(key) || internalKeywords.has(key)] as const);
+    });
+  expect(used.length).toBeGreaterThan(200);
+  expect(used.filter(([, isKnown]) => !isKnown).map(([use]) => use)).toEqual([]);
 });
 
 test('the reference manual is that of these sources: `npm run docs` writes it', () => {
