@@ -26,5 +26,11 @@ export const userFormats =
     if (found.broken !== undefined) throw broken(found.broken);
     const { output } = found.load();
     if (typeof output !== 'function') throw broken("it exports no function 'output'");
-    return { format: (results, options) => String(output(dataByHost(results), options)) };
+    return {
+      format: (results, options) => {
+        const text: unknown = output(dataByHost(results), options);
+        if (typeof text !== 'string') throw new Error('it gives no text');
+        return text;
+      },
+    };
   };

@@ -2,6 +2,7 @@ import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { type Format, loadFormat, outputNames } from './format.ts';
 import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
+import type { OutputOptions } from './options.ts';
 import type { Output, OutputRequest } from './request.ts';
 import { harmless } from './text.ts';
 
@@ -106,10 +107,27 @@ class HostOutput implements Output {
 
   async #print(results: readonly HostResult[]): Promise<void> {
     const { options, write } = this.#request;
-    const { format } = await this.#formatOf(results[0]);
+    const format = await this.#formatOf(results[0]);
     for (const result of results) this.#results.delete(result);
-    const text = format(results, options).trimEnd();
+    const text = (await this.#textOf(results, format, options)).trimEnd();
     if (text !== '') write(`${text}\n`);
+  }
+
+  /** What hosts did must not be lost because an outputter of the user's fails. */
+  async #textOf(
+    results: readonly HostResult[],
+    { format }: Format,
+    options: OutputOptions,
+  ): Promise<string> {
+    try {
+      return format(results, options);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `The outputter '${options.out}' failed: ${reason}. The usual one takes its place.`;
+      this.#log({ type: 'log', module: 'output', level: 'error', message });
+      const usual = await loadFormat(results[0]?.states === undefined ? 'nested' : 'highstate');
+      return usual.format(results, options);
+    }
   }
 
   /** The format of `--out`, or the one that this result asks for. */

@@ -34,6 +34,13 @@ const files: Record<string, string> = {
   'states/top.sls': `base:\n  7:\n    - match: rack\n    - rendered\n  8:\n    - match: rack\n    - never\n`,
   'states/_outputters/dots.ts': `export const output = (data: object): string =>
       Object.entries(data).map(([id, value]) => id + '...' + value).join('\\n');`,
+  'states/_outputters/slow.ts': `export const output = async (): Promise<string> => 'too late';`,
+  'states/script.sls': `#!ts
+import { sep } from 'node:path';
+import { state } from './neighbour.ts';
+export const run = async () => ({ ['a' + sep + 'b']: { [state]: [] } });
+`,
+  'states/neighbour.ts': `export const state = 'test.nop';`,
 
   // Packages from npm are bundled, built-ins of Node are left alone.
   'node_modules/left/package.json': '{"name": "left", "version": "1.0.0", "main": "main.js"}',
@@ -197,6 +204,16 @@ test('utils, grains, renderers and outputters of the project are at work', async
   expect([shown.code, shown.stdout]).toEqual([0, 'web1...js\n']);
 });
 
+test('an outputter that gives no text leaves the results to the usual one', async () => {
+  const { code, stdout, stderr } = await project.run('web1', '--out=slow', 'three.go');
+  expect([code, stdout]).toEqual([0, 'web1:\n    js\n']);
+  expect(stderr).toContain("The outputter 'slow' failed: it gives no text.");
+});
+
+test('an SLS in TypeScript below the current folder finds its neighbours', async () => {
+  expect(await apply('state.apply', 'script')).toMatchObject([{ result: true, name: 'a/b' }]);
+});
+
 test('the own sources of ext_pillar get their arguments as Salt gives them', async () => {
   expect(await answer('pillar.items')).toMatchObject({
     owner: 'ann',
@@ -358,7 +375,7 @@ test('saltutil.sync_* tell what is there', async () => {
     grains: ['grains.colour'],
     renderers: ['renderers.pairs'],
     utils: ['utils.words'],
-    outputters: ['outputters.dots'],
+    outputters: ['outputters.dots', 'outputters.slow'],
     states: ['states.checked', 'states.hooked', 'states.shop'],
   });
   expect(synced.modules).toEqual(expect.arrayContaining(['modules.five', 'modules.six']));

@@ -34,8 +34,7 @@ const turn = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 20)
 test('each host is written as it comes', async () => {
   const { output, out } = await collect();
   output.emit(gave('b', true));
-  await turn();
-  expect(out).toEqual(['b:\n    True\n']);
+  await expect.poll(() => out).toEqual(['b:\n    True\n']);
   output.emit(gave('a', false));
   await output.finish();
   expect(out).toEqual(['b:\n    True\n', 'a:\n    False\n']);
@@ -49,6 +48,20 @@ test('static output is one document at the end', async () => {
   expect(out).toEqual([]);
   await output.finish();
   expect(out.map(text => JSON.parse(text))).toEqual([{ b: true, a: false }]);
+});
+
+test('an outputter that fails is told, and the usual one shows what the hosts did', async () => {
+  const broken = () => {
+    throw new Error('no ink');
+  };
+  const { output, out, err } = await collect(
+    { out: 'own' },
+    { userFormat: async () => ({ format: broken }) },
+  );
+  output.emit(gave('b', true));
+  await output.finish();
+  expect(out).toEqual(['b:\n    True\n']);
+  expect(err.join('')).toContain("The outputter 'own' failed: no ink.");
 });
 
 test('junit is one document even without --static', async () => {

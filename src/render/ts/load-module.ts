@@ -1,5 +1,5 @@
 import { createRequire, SourceMap } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { BuildFailure, Plugin } from 'esbuild';
 import { messageOf, renderFault } from '../fault.ts';
@@ -29,8 +29,10 @@ export const loadModule = (text: string, file: string): Promise<Loaded> => {
 
 const compile = async (text: string, file: string): Promise<Loaded> => {
   const { build } = await import('esbuild');
+  // `file` is as the user knows it, perhaps relative; what it imports is looked for from here.
+  const path = resolve(file);
   const result = await build({
-    stdin: { contents: text, sourcefile: file, resolveDir: dirname(file), loader: 'ts' },
+    stdin: { contents: text, sourcefile: file, resolveDir: dirname(path), loader: 'ts' },
     bundle: true,
     write: false,
     platform: 'node',
@@ -55,7 +57,7 @@ const compile = async (text: string, file: string): Promise<Loaded> => {
         filename: file,
       },
     );
-    body(module, module.exports, createRequire(`${dirname(file)}/`), file, dirname(file), api);
+    body(module, module.exports, createRequire(path), path, dirname(path), api);
   } catch (error) {
     throw thrown(error, file, text, map);
   }
