@@ -4,7 +4,7 @@ import type { Restart, Resume, RunParams, RunResult, StateFinished } from '../pr
 import type { LowChunk } from '../protocol/low.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
-import { checkChunks } from './check-chunks.ts';
+import { bindChunks } from './bind-chunks.ts';
 import type { FileRefs, TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
@@ -35,6 +35,7 @@ export class HostStates {
   answer: StateAnswer | undefined;
   /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
   #aside: StateResults | undefined;
+  readonly #warned = new Set<string>();
 
   constructor(parts: StatesParts) {
     this.#parts = parts;
@@ -100,9 +101,10 @@ export class HostStates {
     return this.#send({ ...(await this.#params(chunks, settings)), queue: true, resume });
   }
 
-  async #params(chunks: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
+  async #params(given: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
     const { facts, calls, refs, renderAhead } = this.#parts;
-    checkChunks(chunks, facts.modules);
+    const { chunks, warnings } = bindChunks(given, facts.modules);
+    this.#warn(warnings);
     refs.addChunks(chunks, settings.pillar);
     return {
       chunks,
@@ -119,6 +121,16 @@ export class HostStates {
       prefetch: await prefetch(chunks, facts.shared.fileRoots, renderAhead),
       ...(await calls.pillarForModules()),
     };
+  }
+
+  /** Once each: a run that goes on after a restart binds its chunks again. */
+  #warn(warnings: readonly string[]): void {
+    const { host, shared } = this.#parts.facts;
+    for (const message of warnings) {
+      if (this.#warned.has(message)) continue;
+      this.#warned.add(message);
+      shared.emit({ type: 'log', host: host.id, level: 'warning', module: 'state', message });
+    }
   }
 
   async #send(params: RunParams): Promise<RunResult> {

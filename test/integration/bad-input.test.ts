@@ -10,7 +10,8 @@ beforeAll(async () => {
       'states/liquid.sls': 'a: {{ pillar.nope.x }}\n',
       'states/tag.sls': 'a:\n  test.nop: []\n{% if %}\n',
       'states/unknown.sls': 'a:\n  fil.managed: []\n',
-      'states/argument.sls': 'a:\n  file.managed:\n    - contnts: x\n    - name: /nowhere/x\n',
+      'states/argument.sls': 'a:\n  host.present:\n    - ipp: 10.0.0.1\n    - ip: 10.0.0.1\n',
+      'states/ignored.sls': 'a:\n  file.absent:\n    - name: /nowhere/x\n    - nmae: /nowhere/y\n',
       'states/requisite.sls': 'a:\n  test.nop:\n    - require:\n      - test: zz\n',
       'states/recursion.sls':
         'a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n',
@@ -89,8 +90,17 @@ test('a state function that no module has fails its state', async () => {
 test('an unknown argument stops the run before any state, with the nearest name', async () => {
   expect(await apply('argument')).toEqual({
     code: 65,
-    text: "web1:\n    'contnts' is an invalid keyword argument for 'file.managed' (did you mean 'contents'?), in SLS 'argument', ID 'a'\n",
+    text: "web1:\n    'ipp' is an invalid keyword argument for 'host.present' (did you mean 'ip'?), in SLS 'argument', ID 'a'\n",
   });
+});
+
+test('an argument that Salt takes without a word is ignored with a warning', async () => {
+  const { code, text } = await apply('ignored');
+  expect(code).toBe(0);
+  expect(text).toContain('File /nowhere/x is not present');
+  expect(text).toContain(
+    "'nmae' is no argument of 'file.absent' and is ignored (did you mean 'name'?), in SLS 'ignored', ID 'a'.",
+  );
 });
 
 test('a requisite that is not there', async () => {

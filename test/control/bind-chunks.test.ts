@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { builtinMetadata } from '../../src/bundle/metadata.ts';
+import { bindChunks } from '../../src/control/bind-chunks.ts';
+import type { LowChunk } from '../../src/protocol/low.ts';
+import type { PlainDict } from '../../src/protocol/plain.ts';
+
+const modules = builtinMetadata();
+
+const chunk = (fun: string, args: PlainDict): LowChunk => {
+  const [state = '', name = ''] = fun.split('.');
+  const own = { state, fun: name, name: '/a', order: 1 };
+  return { ...own, ...args, __id__: 'a', __sls__: 's', __env__: 'base' };
+};
+
+const bind = (fun: string, args: PlainDict) => {
+  const { chunks, warnings } = bindChunks([chunk(fun, args)], modules);
+  return { bound: chunks[0], warnings };
+};
+
+test('an argument that the function has goes through as it is', () => {
+  const given = chunk('file.managed', { contents: 'x', require: [{ file: '/b' }] });
+  expect(bindChunks([given], modules)).toEqual({ chunks: [given], warnings: [] });
+});
+
+test('what Salt ignores is left out, with a warning', () => {
+  expect(bind('file.absent', { mode: 644, make_dirs: true })).toEqual({
+    bound: chunk('file.absent', {}),
+    warnings: [
+      "'mode' is no argument of 'file.absent' and is ignored, in SLS 's', ID 'a'.",
+      "'make_dirs' is no argument of 'file.absent' and is ignored, in SLS 's', ID 'a'.",
+    ],
+  });
+});
+
+test('what Salt refuses is refused, all of it in one sentence', () => {
+  expect(() => bind('host.present', { ipp: '10.0.0.1', zzzzzz: 1 })).toThrow(
+    "'ipp' and 'zzzzzz' are invalid keyword arguments for 'host.present' (did you mean 'ip'?), in SLS 's', ID 'a'",
+  );
+});
+
+test('further arguments of a template are its variables, below defaults and context', () => {
+  expect(
+    bind('file.managed', { template: 'jinja', config: { a: 1 }, port: 1, defaults: { port: 2 } }),
+  ).toEqual({
+    bound: chunk('file.managed', { template: 'jinja', defaults: { config: { a: 1 }, port: 2 } }),
+    warnings: [],
+  });
+});
+
+test('a variable that is nearly an argument is told', () => {
+  expect(bind('file.recurse', { source: 'salt://x', template: 'jinja', fil_mode: 600 })).toEqual({
+    bound: chunk('file.recurse', {
+      source: 'salt://x',
+      template: 'jinja',
+      defaults: { fil_mode: 600 },
+    }),
+    warnings: [
+      "'fil_mode' of 'file.recurse' is a variable of its template (did you mean 'file_mode'?), in SLS 's', ID 'a'.",
+    ],
+  });
+});
+
+test('without a template there are no variables', () => {
+  expect(bind('file.managed', { contents: 'x', config: 1 })).toEqual({
+    bound: chunk('file.managed', { contents: 'x' }),
+    warnings: [
+      "'config' is no argument of 'file.managed' and is ignored, in SLS 's', ID 'a'.",
+    ],
+  });
+});
+
+test('a module of the user that takes the place of a built-in one is left to itself', () => {
+  const own = modules
+    .filter(({ kind, file }) => kind === 'state' && file === 'file')
+    .map(module => ({ ...module, builtin: false }));
+  expect(() => bindChunks([chunk('file.absent', { mode: 644 })], own)).toThrow(
+    "'mode' is an invalid keyword argument for 'file.absent'",
+  );
+});
