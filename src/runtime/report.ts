@@ -1,4 +1,4 @@
-import type { HostOpts, StateFinished, StateStarted } from '../protocol/job.ts';
+import type { RunParams, StateFinished, StateStarted } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { StateResult } from '../protocol/result.ts';
 import { truthy } from './engine/low-tools.ts';
@@ -16,10 +16,10 @@ export const finishedOf = (
   tag: string,
   result: StateResult,
   low: LowChunk,
-  opts: HostOpts,
+  run: RunParams,
 ): StateFinished => {
   const shown = truthy(low.no_log) ? withoutSecrets(result) : result;
-  const event = eventTag(low, opts);
+  const event = eventTag(low, run);
   return event === undefined ? { tag, result: shown } : { tag, result: shown, event };
 };
 
@@ -43,8 +43,8 @@ const withoutSecrets = (result: StateResult): StateResult => {
 };
 
 /** `fire_event: true` names the event after the state, a text names it itself. */
-const eventTag = ({ fire_event, name }: LowChunk, { id, jid }: HostOpts): string | undefined => {
+const eventTag = ({ fire_event, name }: LowChunk, { job, opts }: RunParams): string | undefined => {
   if (!truthy(fire_event)) return undefined;
   const own = typeof fire_event === 'string' ? fire_event : String(name);
-  return ['salt', 'state_result', ...(typeof jid === 'string' ? [jid] : []), id, own].join('/');
+  return ['salt', 'state_result', ...(job === undefined ? [] : [job]), opts.id, own].join('/');
 };

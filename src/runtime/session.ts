@@ -162,7 +162,7 @@ export class Session {
       },
       onFinish: (tag, result, low) => {
         this.#current.delete(tag);
-        emit.state(finishedOf(tag, result, low, params.opts));
+        emit.state(finishedOf(tag, result, low, params));
       },
       refresh: async what => {
         // Templates rendered ahead saw what was true when the run began.

@@ -143,6 +143,18 @@ test('ndjson has a line for each event, from start to end', () => {
   expect(types).toEqual(expect.arrayContaining(['phase', 'plan', 'state', 'host']));
 });
 
+test('fire_event names its event as Salt does, after the job, the host and the state', () => {
+  const dir = project({
+    'states/loud.sls': 'x: {test.nop: [fire_event: true]}\ny: {test.nop: [fire_event: my/tag]}\n',
+  });
+  const jid = '--jid=20261121223400000000';
+  const { stdout } = cli(dir, '@local', 'state.apply', 'loud', jid, '--out=ndjson');
+  expect(stdout.match(/"event":"[^"]*"/g)).toEqual([
+    '"event":"salt/state_result/20261121223400000000/local/x"',
+    '"event":"salt/state_result/20261121223400000000/local/my/tag"',
+  ]);
+});
+
 test('--out-file writes a private file and nothing to standard output', () => {
   const dir = project({});
   const { stdout } = cli(dir, '--local', 'test.ping', '--out=yaml', '--out-file=out.yaml');

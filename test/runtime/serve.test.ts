@@ -158,11 +158,12 @@ describe('the runtime on its wire', () => {
         low('test.nop', 'z'),
       ],
       opts,
+      job: '20261121223400000000',
     });
 
     expect(host.finished.map(({ event }) => event)).toEqual([
-      'salt/state_result/h/x',
-      'salt/state_result/h/my/tag',
+      'salt/state_result/20261121223400000000/h/x',
+      'salt/state_result/20261121223400000000/h/my/tag',
       undefined,
     ]);
   });
