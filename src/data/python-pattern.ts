@@ -1,20 +1,25 @@
-/** A JavaScript regular expression in the making. */
-export type JsPattern = { readonly source: string; readonly flags: string };
-
 /**
- * A regular expression in Python's syntax as JavaScript's, for flags `u`: named groups
- * `(?P<n>…)` and `(?P=n)`, `\A`, `\Z`, inline flags at the start, comments, verbose mode,
- * literal braces; letters, digits and white space are those of Unicode.
+ * A regular expression in Python's syntax as JavaScript's: named groups `(?P<n>…)` and
+ * `(?P=n)`, `\A`, `\Z`, inline flags at the start, comments, verbose mode, literal braces.
+ * Matching is by code point; letters, digits and white space are those of Unicode, or with
+ * flag `a` of ASCII.
  *
- * @param letters Python's flags from outside: any of `imsx`.
- * @throws SyntaxError with the reason, for what is broken and for the few constructs that
- *   JavaScript lacks (conditionals, flags for a part, atomic groups).
+ * @param letters Python's flags from outside: any of `aimsx`.
+ * @param jsFlags JavaScript's flags besides: any of `gy`.
+ * @throws SyntaxError whose message is the reason, for what is broken and for the few constructs
+ *   that JavaScript lacks (conditionals, flags for a part, atomic groups).
  */
-export const translatePattern = (pattern: string, letters = ''): JsPattern => {
+export const pythonPattern = (pattern: string, letters = '', jsFlags = ''): RegExp => {
   const inline = /^\(\?([aiLmsux]+)\)/.exec(pattern);
   const flags = letters + (inline?.[1] ?? '');
   const source = translate(inline ? pattern.slice(inline[0].length) : pattern, flags);
-  return { source, flags: `u${flags.includes('i') ? 'i' : ''}` };
+  try {
+    return new RegExp(source, `${jsFlags}u${flags.includes('i') ? 'i' : ''}`);
+  } catch (error) {
+    // "Invalid regular expression: /<the translated one>/u: Unterminated group"
+    const message = error instanceof Error ? error.message : String(error);
+    throw new SyntaxError(message.slice(message.lastIndexOf(': ') + 2).toLowerCase());
+  }
 };
 
 const spaces =
@@ -23,10 +28,12 @@ const word = '\\p{L}\\p{N}_';
 const start = '(?<![\\s\\S])';
 const end = '(?![\\s\\S])';
 
-const escapesOutside: Readonly<Record<string, string>> = {
-  A: start,
-  Z: end,
-  a: '\\x07',
+type Escapes = Readonly<Record<string, string>>;
+
+const anywhere = { A: start, Z: end, a: '\\x07' };
+
+const unicodeOutside: Escapes = {
+  ...anywhere,
   b: `(?:(?<=[${word}])(?![${word}])|(?<![${word}])(?=[${word}]))`,
   B: `(?:(?<=[${word}])(?=[${word}])|(?<![${word}])(?![${word}]))`,
   d: '\\p{Nd}',
@@ -37,7 +44,7 @@ const escapesOutside: Readonly<Record<string, string>> = {
   W: `[^${word}]`,
 };
 
-const escapesInside: Readonly<Record<string, string>> = {
+const unicodeInside: Escapes = {
   a: '\\x07',
   b: '\\x08',
   d: '\\p{Nd}',
@@ -45,6 +52,14 @@ const escapesInside: Readonly<Record<string, string>> = {
   s: spaces,
   w: word,
 };
+
+// JavaScript's own `\b`, `\d` and `\w` are those of ASCII.
+const asciiSpaces = '\\t-\\r\\x20';
+const asciiOutside: Escapes = { ...anywhere, s: `[${asciiSpaces}]`, S: `[^${asciiSpaces}]` };
+const asciiInside: Escapes = { a: '\\x07', b: '\\x08', s: asciiSpaces };
+
+const outside = (flags: string): Escapes => (flags.includes('a') ? asciiOutside : unicodeOutside);
+const inside = (flags: string): Escapes => (flags.includes('a') ? asciiInside : unicodeInside);
 
 const verboseBlank = /[\s]|#[^\n]*/y;
 
@@ -68,9 +83,9 @@ const part = (source: string, at: number, flags: string): [string, number] => {
   const isMultiline = flags.includes('m');
   switch (char) {
     case '\\':
-      return escaped(source, at, escapesOutside);
+      return escaped(source, at, outside(flags));
     case '[':
-      return charClass(source, at);
+      return charClass(source, at, inside(flags));
     case '(':
       return source.startsWith('(?', at) ? group(source, at) : [char, at + 1];
     case '^':
@@ -93,11 +108,7 @@ const part = (source: string, at: number, flags: string): [string, number] => {
   }
 };
 
-const escaped = (
-  source: string,
-  at: number,
-  table: Readonly<Record<string, string>>,
-): [string, number] => {
+const escaped = (source: string, at: number, table: Escapes): [string, number] => {
   const char = source.charAt(at + 1);
   if (char === '') throw new SyntaxError('it ends in a lone backslash');
   const own = Object.hasOwn(table, char) ? table[char] : undefined;
@@ -113,7 +124,7 @@ const escaped = (
 
 const hex = (code: number): string => `\\x${code.toString(16).padStart(2, '0')}`;
 
-const charClass = (source: string, begin: number): [string, number] => {
+const charClass = (source: string, begin: number, escapes: Escapes): [string, number] => {
   let at = begin + 1;
   let out = '[';
   if (source[at] === '^') {
@@ -127,7 +138,7 @@ const charClass = (source: string, begin: number): [string, number] => {
     const isSet = /[dDsSwW]/.test(source.charAt(at + 1)) && char === '\\';
     const [text, next] =
       char === '\\'
-        ? escaped(source, at, escapesInside)
+        ? escaped(source, at, escapes)
         : [char === ']' || char === '[' ? `\\${char}` : char, at + 1];
     out += text;
     at = next;

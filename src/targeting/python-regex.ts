@@ -1,4 +1,4 @@
-import { translatePattern } from '../data/python-pattern.ts';
+import { pythonPattern } from '../data/python-pattern.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 /**
@@ -28,17 +28,12 @@ const cache = new Map<string, RegExp>();
 
 const compile = (pattern: string): RegExp => {
   try {
-    const { source, flags } = translatePattern(pattern);
     // Sticky at index 0 is what `re.match` means by "at the start".
-    return new RegExp(source, `y${flags}`);
+    return pythonPattern(pattern, '', 'y');
   } catch (error) {
-    throw bad(pattern, reason(error));
+    if (!(error instanceof SyntaxError)) throw error;
+    throw bad(pattern, error.message);
   }
-};
-
-const reason = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.slice(message.lastIndexOf(': ') + 2).toLowerCase();
 };
 
 const bad = (source: string, why: string): TsaltError =>

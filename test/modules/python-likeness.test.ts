@@ -1,8 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { CommandExecutionError } from '../../src/modules/api.ts';
 import { fnmatch } from '../../src/modules/lib/glob-match.ts';
-import { escapeRegex, pythonRegex, pythonReplacement } from '../../src/modules/lib/python-regex.ts';
+import {
+  escapeRegex,
+  pythonMatcher,
+  pythonRegex,
+  pythonReplacement,
+} from '../../src/modules/lib/python-regex.ts';
 import { unifiedDiff } from '../../src/modules/lib/unified-diff.ts';
 import { which } from '../../src/modules/lib/which.ts';
 
@@ -69,11 +75,41 @@ test.skipIf(!hasPython)('regular expressions match and replace as in Python', ()
     ['$', '!', 'a\n', 0],
     ['$', '!', 'a\nb\n', 8],
     ['a', 'x\\ny\\\\z', 'a', 0],
+    ['a b  # the rest\n | c', 'X', 'ab a b c', 64],
+    ['(?x) a [ ] b', 'X', 'a b', 0],
+    ['\\w+\\b', 'X', 'é1, ñ', 0],
+    ['\\w+\\b', 'X', 'éa, ñb', 256],
+    ['(?a)\\d|\\s|\\S{2}', 'X', '١\u00a0a 1', 0],
+    ['[\\w-]+', 'X', 'a-b.c', 0],
+    ['(?P<q>[\'"]).*?(?P=q)', '<\\g<0>>', 'x="it\'s"', 0],
+    ['(?#note)\\x41|\\101|\\u0042', '\\101', 'AB', 0],
+    ['é', 'X', 'É', 2],
   ];
   const ours = patterns.map(([pattern, repl, text, flags]) =>
     text.replace(pythonRegex(pattern, flags, 'g'), pythonReplacement(repl)),
   );
   expect(ours).toEqual(python('re.sub(x[0], x[1], x[2], flags=x[3])', patterns));
+});
+
+test('broken expressions and replacements are refused with the reason', () => {
+  const reason = (pattern: string, replacement = '') => {
+    try {
+      return 'a'.replace(pythonRegex(pattern), pythonReplacement(replacement));
+    } catch (error) {
+      return error instanceof CommandExecutionError ? error.message : error;
+    }
+  };
+  expect(reason('(')).toBe('Invalid regular expression "(": unterminated group');
+  expect(reason('[a')).toMatch(/: the "\[" at position 0 is never closed$/);
+  expect(reason('a\\')).toBe('Invalid regular expression "a\\": it ends in a lone backslash');
+  expect(reason('(?>a)')).toMatch(/: "\(\?>a" at position 0 is not supported$/);
+  expect(reason('a', '\\d')).toMatch(/bad escape \\d in the replacement/);
+  expect(reason('(a)', '\\2')).toMatch(/the pattern has no group 2$/);
+});
+
+test('flags at the start of an expression count where it has to match at the start', () => {
+  const matches = pythonMatcher('(?i)ab');
+  expect([matches('ABc'), matches('ABc'), matches('xab')]).toEqual([true, true, false]);
 });
 
 test('escaped text matches itself and nothing else', () => {

@@ -1,3 +1,5 @@
+import { pythonPattern } from '../../data/python-pattern.ts';
+import { expandReplacement } from '../../data/python-replacement.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** Python's `re` flags by their numbers, names and letters. */
@@ -20,6 +22,7 @@ const flagBits: Readonly<Record<string, number>> = {
 
 export const MULTILINE = 8;
 export const DOTALL = 16;
+export const ASCII = 256;
 
 /** Flags as SLS gives them: a number, a name, or a list of names. Throws for an unknown name. */
 export const regexFlags = (flags: unknown): number => {
@@ -41,107 +44,54 @@ export const regexFlags = (flags: unknown): number => {
  * A Python regular expression as JavaScript's. Throws `CommandExecutionError` for a pattern
  * that is broken or that JavaScript cannot express.
  */
-export const pythonRegex = (pattern: string, flags = 0, extra = ''): RegExp => {
-  const { source, bits } = leadingFlags(pattern, flags);
-  const js = translate(source, bits);
-  const jsFlags = `${extra}u${bits & 2 ? 'i' : ''}`;
+export const pythonRegex = (pattern: string, flags = 0, jsFlags = ''): RegExp => {
   try {
-    return new RegExp(js, jsFlags);
-  } catch {
-    try {
-      return new RegExp(js, jsFlags.replace('u', ''));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new CommandExecutionError(`Invalid regular expression "${pattern}": ${reason}`);
-    }
+    return pythonPattern(pattern, lettersOf(flags), jsFlags);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new CommandExecutionError(`Invalid regular expression "${pattern}": ${error.message}`);
   }
 };
 
-/** A replacement text of Python's `re.sub` as a function for `String.replace`. */
-export const pythonReplacement = (repl: string): ((...match: unknown[]) => string) => {
-  const parts = repl.match(/\\g<[^>]+>|\\[1-9]\d?|\\[\s\S]|[^\\]+|\\$/g) ?? [];
-  return (...match) => {
-    const named = match.at(-1);
-    const groups =
-      typeof named === 'object' && named !== null ? (named as Record<string, string>) : {};
-    return parts.map(part => expand(part, match, groups)).join('');
+const lettersOf = (flags: number): string =>
+  Object.entries({ i: 2, m: MULTILINE, s: DOTALL, x: 64, a: ASCII })
+    .map(([letter, bit]) => (flags & bit ? letter : ''))
+    .join('');
+
+/** Whether the expression matches at the start of a text, as Python's `re.match`. */
+export const pythonMatcher = (pattern: string): ((text: string) => boolean) => {
+  const regex = pythonRegex(pattern, 0, 'y');
+  return text => {
+    regex.lastIndex = 0;
+    return regex.test(text);
   };
 };
 
-const escapes: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  '\\': '\\',
-  '0': '\0',
-};
-
-const expand = (part: string, match: unknown[], groups: Record<string, string>): string => {
-  const name = part.match(/^\\g<(.+)>$/)?.[1] ?? part.match(/^\\([1-9]\d?)$/)?.[1];
-  if (name !== undefined)
-    return String((/^\d+$/.test(name) ? match[Number(name)] : groups[name]) ?? '');
-  if (part.length === 2 && part.startsWith('\\')) return escapes[part.slice(1)] ?? part;
-  return part;
-};
+/**
+ * A replacement text of Python's `re.sub` as a function for `String.replace`. Throws
+ * `CommandExecutionError` for an escape or a group that there is not.
+ */
+export const pythonReplacement =
+  (replacement: string) =>
+  (...found: unknown[]): string => {
+    const named = found.at(-1);
+    const groups = typeof named === 'object' && named !== null ? named : {};
+    const match = found.slice(
+      0,
+      found.findIndex(part => typeof part === 'number'),
+    );
+    try {
+      return expandReplacement(
+        replacement,
+        match as (string | undefined)[],
+        groups as Readonly<Record<string, string | undefined>>,
+      );
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new CommandExecutionError(`The text cannot be replaced: ${error.message}`);
+    }
+  };
 
 /** `re.escape`. */
 export const escapeRegex = (text: string): string =>
   text.replace(/[\\^$.|?*+()[\]{}\-#&~\s]/g, '\\$&');
-
-const letters: Readonly<Record<string, number>> = { i: 2, m: 8, s: 16, x: 64, a: 256, u: 32, L: 4 };
-
-const leadingFlags = (pattern: string, flags: number): { source: string; bits: number } => {
-  const found = pattern.match(/^\(\?([aiLmsux]+)\)/);
-  if (!found) return { source: pattern, bits: flags };
-  const bits = [...(found[1] ?? '')].reduce((sum, letter) => sum | (letters[letter] ?? 0), flags);
-  return { source: pattern.slice(found[0].length), bits };
-};
-
-/** One token at a time: an escape, a class, a group's start, or a single character. */
-const token =
-  /\\[\s\S]|\{\d+(?:,\d*)?\}|\{,\d+\}|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\(\?P<|\(\?P=\w+\)|\(\?#[^)]*\)|[\s\S]/g;
-
-const translate = (pattern: string, bits: number): string =>
-  pattern.replace(token, part => translateToken(part, bits));
-
-const translateToken = (part: string, bits: number): string => {
-  const multiline = (bits & 8) !== 0;
-  if (part === '^') return multiline ? '(?<=\\n|(?<![\\s\\S]))' : '(?<![\\s\\S])';
-  if (part === '$') return multiline ? '(?=\\n|(?![\\s\\S]))' : '(?=\\n?(?![\\s\\S]))';
-  if (part === '.') return bits & 16 ? '[\\s\\S]' : '[^\\n]';
-  if (/^\{.+\}$/.test(part)) return part.replace('{,', '{0,');
-  if (part === '\\A') return '(?<![\\s\\S])';
-  if (part === '\\Z') return '(?![\\s\\S])';
-  if (part === '(?P<') return '(?<';
-  if (part.startsWith('(?P=')) return `\\k<${part.slice(4, -1)}>`;
-  if (part.startsWith('(?#')) return '';
-  if (part.startsWith('[')) return translateClass(part);
-  if (bits & 64 && /^\s$/.test(part)) return '';
-  if (/^\\[^\w\s]$/.test(part)) return escapeOnly(part.slice(1));
-  if (/^\\\s$/.test(part)) return part.slice(1);
-  return part === '\\a'
-    ? '\\x07'
-    : part === ']' || part === '{' || part === '}'
-      ? `\\${part}`
-      : part;
-};
-
-/** Unicode mode refuses needless escapes, which Python allows. */
-const escapeOnly = (character: string): string =>
-  /[\\^$.|?*+()[\]{}/]/.test(character) ? `\\${character}` : character;
-
-const translateClass = (part: string): string => {
-  const negated = part.startsWith('[^');
-  const inner = part.slice(negated ? 2 : 1, -1);
-  const body = inner.replace(/\\[\s\S]|[\s\S]/g, item => {
-    if (item === '[' || item === ']') return `\\${item}`;
-    if (/^\\[^\w]$/.test(item))
-      return /[\\\]^-]/.test(item.slice(1)) ? item : escapeOnly(item.slice(1));
-    return item;
-  });
-  return `[${negated ? '^' : ''}${body}]`;
-};

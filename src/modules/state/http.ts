@@ -1,7 +1,7 @@
 /** Answers of web servers, as conditions of a run. Nothing is changed by asking. */
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
-import { pythonRegex } from '../lib/python-regex.ts';
+import { pythonMatcher, pythonRegex } from '../lib/python-regex.ts';
 
 type Options = {
   match?: string | null;
@@ -103,9 +103,7 @@ const judge = (
   if (status !== null) {
     const pattern = status_type === 'pcre';
     const wanted = Array.isArray(status) ? status.map(String) : [String(status)];
-    const hit = pattern
-      ? wanted.some(one => pythonRegex(`^(?:${one})`).test(code))
-      : wanted.includes(code);
+    const hit = pattern ? wanted.some(one => pythonMatcher(one)(code)) : wanted.includes(code);
     const label = pattern
       ? `Status pattern "${wanted.join(', ')}"`
       : `Status ${hit ? code : wanted.join(', ')}`;

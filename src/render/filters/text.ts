@@ -1,8 +1,9 @@
 import { posix } from 'node:path';
+import { expandReplacement } from '../../data/python-replacement.ts';
 import type { Data } from '../../data/value.ts';
 import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
 import { humanToBytes, toNumber } from './number.ts';
-import { allMatches, expandReplacement, pythonRegex } from './python-regex.ts';
+import { allMatches, pythonRegex } from './python-regex.ts';
 import { capitalized, isSpace, needText, scalarText } from './python-text.ts';
 
 const regexParams = ['rgx', 'ignorecase?', 'multiline?'];

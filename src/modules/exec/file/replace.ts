@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { SaltInvocationError } from '../../api.ts';
 import { copyWithAttributes, readText, writeText } from '../../lib/edit-file.ts';
 import { exists, expandUser, isLink, realPath } from '../../lib/file-paths.ts';
-import { pythonRegex, regexFlags } from '../../lib/python-regex.ts';
+import { ASCII, pythonRegex, regexFlags } from '../../lib/python-regex.ts';
 import { splitKeepingEnds } from '../../lib/python-text.ts';
 import { type ReplaceOptions, replaceText } from '../../lib/replace-text.ts';
 import { isText, linesDiff } from '../../lib/text-diff.ts';
@@ -73,7 +73,8 @@ export const replace = async (
   if (!isText(readFileSync(full)))
     throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${full}`);
   const { text, encoding } = readText(full);
-  const bits = regexFlags(flags);
+  // Salt replaces in bytes, where `\w` and `\s` mean those of ASCII.
+  const bits = regexFlags(flags) | ASCII;
   if (search_only) return pythonRegex(pattern, bits).test(text);
   const options = {
     count,

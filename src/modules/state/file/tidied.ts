@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, statOf } from '../../lib/file-paths.ts';
-import { pythonRegex } from '../../lib/python-regex.ts';
+import { pythonMatcher } from '../../lib/python-regex.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 type TidiedOptions = {
@@ -63,15 +63,15 @@ export const tidied = async (
   const ret = newReturn(path);
   if (!isAbs(path)) return failed(ret, `Specified file ${path} is not an absolute path`);
   if (!isDir(path)) return failed(ret, `${path} does not exist or is not a directory.`);
-  const wanted = (matches ?? ['.*']).map(pattern => pythonRegex(`^(?:${pattern})`));
-  const unwanted = (exclude ?? []).map(pattern => pythonRegex(`^(?:${pattern})`));
+  const wanted = (matches ?? ['.*']).map(pythonMatcher);
+  const unwanted = (exclude ?? []).map(pythonMatcher);
   const bytes = toBytes(size);
   const both = age_size_logical_operator.toUpperCase() === 'AND';
   const found = below(path, followlinks).filter(entry => {
     const { stats, isLink } = entry;
     if (isLink ? !rmlinks : stats.isDirectory() && !rmdirs) return false;
     const text = full_path_match ? entry.path : (entry.path.split('/').at(-1) ?? '');
-    if (!wanted.some(regex => regex.test(text)) || unwanted.some(regex => regex.test(text)))
+    if (!wanted.some(matches => matches(text)) || unwanted.some(matches => matches(text)))
       return false;
     const old = daysSince(timeOf(stats, time_comparison)) >= age;
     const large = (isLink || stats.isDirectory() ? 0 : stats.size) >= bytes;

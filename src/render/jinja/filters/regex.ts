@@ -1,4 +1,5 @@
-import { boundedMatches, expandReplacement, pythonRegex } from '../../filters/python-regex.ts';
+import { expandReplacement } from '../../../data/python-replacement.ts';
+import { boundedMatches, pythonRegex } from '../../filters/python-regex.ts';
 import { JinjaFault, raise, raiseLimit } from '../fault.ts';
 import type { Operations } from '../run/run.ts';
 import { isTrue } from '../values/compare.ts';
