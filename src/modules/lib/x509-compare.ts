@@ -15,7 +15,7 @@ export const onlyPem = (encoding: string): void => {
  * Runs a state's work; what is wrong with its arguments or files is its comment. A prediction does
  * not fail for a file that an earlier state may make.
  */
-export const guarded = async (
+export const failOrForesee = async (
   name: string,
   work: () => Promise<StateReturn>,
 ): Promise<StateReturn> => {

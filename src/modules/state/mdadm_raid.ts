@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
-import { guarded } from '../lib/guarded.ts';
+import { failOnError } from '../lib/fail-on-error.ts';
 import { pyRepr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { toList } from '../lib/values.ts';
@@ -34,7 +34,7 @@ export const present = async (
     ...options
   }: { level: number | string; devices: Plain; [option: string]: unknown },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const running: { [field: string]: string } | undefined = (await salt('raid.list')())[name];
     const { fresh, missing, members } = await sorted(toList(devices));
     const uuids = [...members.keys()].sort();
@@ -131,7 +131,7 @@ const added = async (state: StateReturn, devices: readonly string[]): Promise<St
  *   raid.absent
  */
 export const absent = async (name: string): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const running: PlainDict | undefined = (await salt('raid.list')())[name];
     if (!running) return unchanged(name, `Raid ${name} already absent`);
     if (__opts__.test) return would(name, `Raid ${name} is set to be destroyed`);

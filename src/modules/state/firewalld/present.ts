@@ -1,8 +1,8 @@
 /** The firewall firewalld: zones and services. */
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { hasFunction, messageOf, salt } from '../../lib/call.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { type Item, type Kind, kinds } from '../../lib/firewall-zone.ts';
-import { guarded } from '../../lib/guarded.ts';
 import { failed, unchanged } from '../../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -60,7 +60,7 @@ type PresentOptions = {
  *     - prune_services: true
  */
 export const present = async (name: string, options: PresentOptions = {}): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const changes: PlainDict = {};
     try {
       await bringAbout(name, options, changes);

@@ -8,7 +8,7 @@
  */
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { hasFunction, salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import {
   eachRule,
   type RuleOptions,
@@ -44,7 +44,7 @@ export const __virtual__ = (): true | [false, string] =>
  *     - save: true
  */
 export const append = async (name: string, options: RuleOptions = {}): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (options.rules) return eachRule(name, options, append);
     const { table = 'filter', chain, family = 'ipv4', save = false } = options;
     if (!chain) return failed(name, 'iptables.append needs the argument "chain".');

@@ -1,6 +1,6 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { changed, unchanged, would } from '../../lib/returns.ts';
 
 /**
@@ -18,7 +18,7 @@ export const chain_present = async (
   name: string,
   { table = 'filter', family = 'ipv4' }: { table?: string; family?: string } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (await salt('iptables.check_chain')(table, name, family))
       return unchanged(
         name,
@@ -46,7 +46,7 @@ export const chain_absent = async (
   name: string,
   { table = 'filter', family = 'ipv4' }: { table?: string; family?: string } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (!(await salt('iptables.check_chain')(table, name, family)))
       return unchanged(
         name,
@@ -81,7 +81,7 @@ export const flush = async (
     family = 'ipv4',
   }: { table?: string; chain?: string; family?: string } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (__opts__.test)
       return would(
         name,

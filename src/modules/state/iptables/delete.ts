@@ -1,6 +1,6 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { eachRule, type RuleOptions, savedAfter, shownRule } from '../../lib/iptables-state.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
@@ -25,7 +25,7 @@ export const __func_alias__ = { delete_: 'delete' };
  *     - jump: ACCEPT
  */
 export const delete_ = async (name: string, options: RuleOptions = {}): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (options.rules) return eachRule(name, options, delete_);
     const { table = 'filter', chain, position, family = 'ipv4', save = false } = options;
     if (!chain) return failed(name, 'iptables.delete needs the argument "chain".');

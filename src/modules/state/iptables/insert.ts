@@ -1,6 +1,6 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import {
   eachRule,
   type RuleOptions,
@@ -30,7 +30,7 @@ import { changed, failed, unchanged, would } from '../../lib/returns.ts';
  *     - jump: ACCEPT
  */
 export const insert = async (name: string, options: RuleOptions = {}): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (options.rules) return eachRule(name, options, insert);
     const { table = 'filter', chain, position, family = 'ipv4', save = false } = options;
     if (!chain) return failed(name, 'iptables.insert needs the argument "chain".');

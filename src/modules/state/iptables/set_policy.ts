@@ -1,6 +1,6 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { savedAfter, savedLikewise } from '../../lib/iptables-state.ts';
 import { changed, unchanged, would } from '../../lib/returns.ts';
 
@@ -35,7 +35,7 @@ export const set_policy = async (
     save?: boolean | string;
   },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if ((await salt('iptables.get_policy')(table, chain, family)) === policy)
       return savedLikewise(
         unchanged(

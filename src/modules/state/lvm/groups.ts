@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 import { toList } from '../../lib/values.ts';
 
@@ -22,7 +22,7 @@ export const vg_present = async (
   name: string,
   { devices = null, ...options }: { devices?: Plain; [option: string]: unknown } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (await isThere(name)) return extended(name, toList(devices));
     if (__opts__.test) return would(name, `Volume Group ${name} is set to be created`);
     const created: PlainDict = await salt('lvm.vgcreate')(name, devices, options);
@@ -77,7 +77,7 @@ const extended = async (name: string, devices: readonly string[]): Promise<State
  *   lvm.vg_absent
  */
 export const vg_absent = async (name: string): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (!(await isThere(name))) return unchanged(name, `Volume Group ${name} already absent`);
     if (__opts__.test) return would(name, `Volume Group ${name} is set to be removed`);
     const removed: string = await salt('lvm.vgremove')(name);

@@ -1,6 +1,6 @@
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { messageOf, salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { megabytes } from '../../lib/lvm.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
@@ -53,7 +53,7 @@ export const lv_present = async (
     [option: string]: unknown;
   },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (extents && size) return failed(name, 'Only one of extents or size can be specified.');
     const volume = snapshot ?? name;
     const group = vgname.split('/')[0] ?? '';
@@ -161,7 +161,7 @@ export const lv_absent = async (
   name: string,
   { vgname }: { vgname: string },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const path = `/dev/${vgname}/${name}`;
     if (!(await infoOf(path))) return unchanged(name, `Logical Volume ${name} already absent`);
     if (__opts__.test) return would(name, `Logical Volume ${name} is set to be removed`);

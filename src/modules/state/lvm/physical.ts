@@ -6,7 +6,7 @@
  */
 import { __opts__, type StateReturn } from '../../api.ts';
 import { hasFunction, salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -27,7 +27,7 @@ export const pv_present = async (
   name: string,
   options: { [option: string]: unknown } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (await isVolume(name)) return unchanged(name, `Physical Volume ${name} already present`);
     if (__opts__.test) return would(name, `Physical Volume ${name} is set to be created`);
     const created = await salt('lvm.pvcreate')(name, options);
@@ -45,7 +45,7 @@ export const pv_present = async (
  *   lvm.pv_absent
  */
 export const pv_absent = async (name: string): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (!(await isVolume(name))) return unchanged(name, `Physical Volume ${name} does not exist`);
     if (__opts__.test) return would(name, `Physical Volume ${name} is set to be removed`);
     const removed = await salt('lvm.pvremove')(name);

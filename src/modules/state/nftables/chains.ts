@@ -1,6 +1,6 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { nftSaved } from '../../lib/nft-state.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
@@ -37,7 +37,7 @@ export const chain_present = async (
     family?: string;
   } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if ((await salt('nftables.check_chain')(table, name, family)).result)
       return unchanged(
         name,
@@ -79,7 +79,7 @@ export const chain_absent = async (
   name: string,
   { table = 'filter', family = 'ipv4' }: { table?: string; family?: string } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (!(await salt('nftables.check_chain')(table, name, family)).result)
       return unchanged(
         name,
@@ -129,7 +129,7 @@ export const flush = async (
     ignore_absence = false,
   }: { table?: string; chain?: string; family?: string; ignore_absence?: boolean } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (__opts__.test) return would(name, 'nftables flush not performed in test mode.');
     const hasTable = (await salt('nftables.check_table')(table, family)).result;
     const hasChain =
@@ -189,7 +189,7 @@ export const set_policy = async (
     save_filename?: string | null;
   },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const what = `nftables default policy for chain ${chain} on table ${table} for ${family}`;
     const before: string | null = await salt('nftables.get_policy')(table, chain, family);
     if ((before ?? '').toLowerCase() === policy.toLowerCase())

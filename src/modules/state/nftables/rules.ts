@@ -10,7 +10,7 @@
  */
 import { __opts__, type StateReturn } from '../../api.ts';
 import { hasFunction, salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import {
   isNftRuleSet,
   type NftRuleOptions,
@@ -45,7 +45,7 @@ export const __func_alias__ = { delete_: 'delete' };
  *     - save: true
  */
 export const append = async (name: string, options: NftRuleOptions = {}): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const { table = 'filter', chain, family = 'ipv4' } = options;
     if (!chain) return failed(name, 'nftables.append needs the argument "chain".');
     const { rule, shown } = await nftRule(options, 'add');
@@ -87,7 +87,7 @@ export const append = async (name: string, options: NftRuleOptions = {}): Promis
  *     - jump: accept
  */
 export const insert = async (name: string, options: NftRuleOptions = {}): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const { table = 'filter', chain, family = 'ipv4', position = 1 } = options;
     if (!chain) return failed(name, 'nftables.insert needs the argument "chain".');
     const { rule, shown } = await nftRule(options, 'insert');
@@ -134,7 +134,7 @@ export const insert = async (name: string, options: NftRuleOptions = {}): Promis
  *     - jump: accept
  */
 export const delete_ = async (name: string, options: NftRuleOptions = {}): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const { table = 'filter', chain, family = 'ipv4', position } = options;
     if (!chain) return failed(name, 'nftables.delete needs the argument "chain".');
     const { rule, shown } = await nftRule(options, 'delete');

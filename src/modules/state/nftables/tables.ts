@@ -1,6 +1,6 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
 /**
@@ -17,7 +17,7 @@ export const table_present = async (
   name: string,
   { family = 'ipv4' }: { family?: string } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if ((await salt('nftables.check_table')(name, family)).result)
       return unchanged(name, `nftables table ${name} already exists in family ${family}`);
     if (__opts__.test)
@@ -43,7 +43,7 @@ export const table_absent = async (
   name: string,
   { family = 'ipv4' }: { family?: string } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (!(await salt('nftables.check_table')(name, family)).result)
       return unchanged(name, `nftables table ${name} is already absent from family ${family}`);
     if (__opts__.test)

@@ -1,6 +1,6 @@
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
 type Options = {
@@ -28,7 +28,7 @@ export const fcontext_policy_present = async (
   name: string,
   { sel_type, filetype = 'a', sel_user = null, sel_level = null }: Options & { sel_type: string },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const kind: string = await salt('selinux.filetype_id_to_string')(filetype);
     const wanted = { sel_type, sel_user, sel_level };
     const rule: { [part: string]: string } | null = await salt('selinux.fcontext_get_policy')(
@@ -76,7 +76,7 @@ export const fcontext_policy_absent = async (
   name: string,
   { filetype = 'a', sel_type = null, sel_user = null, sel_level = null }: Options = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const which = { filetype, sel_type, sel_user, sel_level };
     const rule = await salt('selinux.fcontext_get_policy')(name, which);
     if (!rule)
@@ -110,7 +110,7 @@ export const fcontext_policy_applied = async (
   name: string,
   { recursive = false }: { recursive?: boolean } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const due: string = await salt('selinux.fcontext_policy_is_applied')(name, recursive);
     if (due === '')
       return unchanged(name, `SElinux policies are already applied for filespec "${name}"`);

@@ -1,7 +1,7 @@
 /** SELinux: its mode, booleans, modules and rules for files and ports. */
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { hasFunction, salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { pyStr } from '../../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
@@ -28,7 +28,7 @@ const modeOf = (text: string): string | undefined => {
  *   selinux.mode
  */
 export const mode = async (name: string): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const wanted = modeOf(name);
     if (wanted === undefined) return failed(name, `${name} is not an accepted mode`);
     const now: string = await salt('selinux.getenforce')();
@@ -67,7 +67,7 @@ export const boolean = async (
   name: string,
   { value, persist = false }: { value: Plain; persist?: boolean },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const found = (await salt('selinux.list_sebool')())[name];
     if (!found) return failed(name, `Boolean ${name} is not available`);
     const wanted = onOrOff(value);

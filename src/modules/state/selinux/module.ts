@@ -1,6 +1,6 @@
 import { __opts__, type Plain, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { pyStr } from '../../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
@@ -40,7 +40,7 @@ export const module = async (
     remove?: boolean;
   } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (install && remove) return failed(name, 'Cannot install and remove at the same time');
     if (remove) return module_remove(name);
     const installed = install && !(await salt('selinux.list_semod')())[name];
@@ -79,7 +79,7 @@ export const module = async (
  *   selinux.module_install
  */
 export const module_install = async (name: string): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (__opts__.test) return would(name, `Module ${name} is set to be installed`);
     return (await salt('selinux.install_semod')(name))
       ? changed(name, `Module ${name} has been installed`, {
@@ -97,7 +97,7 @@ export const module_install = async (name: string): Promise<StateReturn> =>
  *   selinux.module_remove
  */
 export const module_remove = async (name: string): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     if (!(await salt('selinux.list_semod')())[name])
       return failed(name, `Module ${name} is not available`);
     if (__opts__.test) return would(name, `Module ${name} is set to be removed`);

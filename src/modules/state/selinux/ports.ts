@@ -1,6 +1,6 @@
 import { __opts__, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { guarded } from '../../lib/guarded.ts';
+import { failOnError } from '../../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 
 type Where = { protocol?: string | null; port?: string | number | null };
@@ -30,7 +30,7 @@ export const port_policy_present = async (
     sel_range = null,
   }: Where & { sel_type: string; sel_range?: string | null },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const where = { protocol, port };
     if (await salt('selinux.port_get_policy')(name, { sel_type, ...where }))
       return unchanged(
@@ -60,7 +60,7 @@ export const port_policy_absent = async (
   name: string,
   { sel_type = null, protocol = null, port = null }: Where & { sel_type?: string | null } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOnError(name, async () => {
     const where = { protocol, port };
     const old = await salt('selinux.port_get_policy')(name, { sel_type, ...where });
     if (!old)

@@ -11,7 +11,7 @@ import {
   keyOf,
   readCertificate,
 } from '../../lib/x509-certificate.ts';
-import { different, guarded, onlyPem, show, tryRead } from '../../lib/x509-compare.ts';
+import { different, failOrForesee, onlyPem, show, tryRead } from '../../lib/x509-compare.ts';
 import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
 import { spkiOf } from '../../lib/x509-keys.ts';
 import { addDays, type CertificateWish, dateText, validity, wishOf } from '../../lib/x509-wish.ts';
@@ -54,7 +54,7 @@ export const certificate_managed = async (
     [keyword: string]: unknown;
   } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOrForesee(name, async () => {
     onlyPem(encoding);
     const { file, rest } = splitFileArguments(keywords);
     const present = presentText(name);

@@ -1,7 +1,7 @@
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { isSignedBy, keyOf } from '../../lib/x509-certificate.ts';
-import { guarded, onlyPem, tryRead } from '../../lib/x509-compare.ts';
+import { failOrForesee, onlyPem, tryRead } from '../../lib/x509-compare.ts';
 import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { readRevocationList } from '../../lib/x509-requests.ts';
@@ -57,7 +57,7 @@ export const crl_managed = async (
     [keyword: string]: unknown;
   },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOrForesee(name, async () => {
     onlyPem(encoding);
     const { file, rest } = splitFileArguments(keywords);
     const [unknown] = Object.keys(rest);

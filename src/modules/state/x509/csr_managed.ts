@@ -1,6 +1,6 @@
 import type { PlainDict, StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { different, guarded, onlyPem, tryRead } from '../../lib/x509-compare.ts';
+import { different, failOrForesee, onlyPem, tryRead } from '../../lib/x509-compare.ts';
 import { extensionsOf } from '../../lib/x509-extensions.ts';
 import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
@@ -41,7 +41,7 @@ export const csr_managed = async (
     [keyword: string]: unknown;
   },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOrForesee(name, async () => {
     onlyPem(encoding);
     const { file, rest } = splitFileArguments(keywords);
     checkKeywords(rest);

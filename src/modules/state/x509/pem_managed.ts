@@ -1,6 +1,6 @@
 import { SaltInvocationError, type StateReturn } from '../../api.ts';
 import { pemEntries } from '../../lib/pem.ts';
-import { guarded } from '../../lib/x509-compare.ts';
+import { failOrForesee } from '../../lib/x509-compare.ts';
 import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
 import { pemOrFile } from '../../lib/x509-keys.ts';
 
@@ -21,7 +21,7 @@ export const pem_managed = async (
   name: string,
   { text, ...keywords }: { text: string; [keyword: string]: unknown },
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOrForesee(name, async () => {
     const { file, rest } = splitFileArguments(keywords);
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined)

@@ -1,7 +1,7 @@
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { failed } from '../../lib/returns.ts';
-import { guarded, onlyPem } from '../../lib/x509-compare.ts';
+import { failOrForesee, onlyPem } from '../../lib/x509-compare.ts';
 import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
 import { algorithmOf, keySizeOf, loadPrivateKey } from '../../lib/x509-keys.ts';
 
@@ -45,7 +45,7 @@ export const private_key_managed = async (
     [keyword: string]: unknown;
   } = {},
 ): Promise<StateReturn> =>
-  guarded(name, async () => {
+  failOrForesee(name, async () => {
     onlyPem(encoding);
     const { file, rest } = splitFileArguments(keywords);
     const unknown = Object.keys(rest).find(key => !['cipher', 'verbose', 'text'].includes(key));

@@ -2,7 +2,7 @@ import { CommandExecutionError, SaltInvocationError, type StateReturn } from '..
 import { failed } from './returns.ts';
 
 /** A failure of what the state works with is a failed state, not a broken run. */
-export const guarded = async (
+export const failOnError = async (
   name: string,
   work: () => Promise<StateReturn>,
 ): Promise<StateReturn> => {
