@@ -6,6 +6,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PlainDict, SaltInvocationError } from '../api.ts';
+import type { CertOptions } from '../lib/acme-options.ts';
 import { salt } from '../lib/call.ts';
 import { configText } from '../lib/config-option.ts';
 import { isDir, isFile } from '../lib/file-paths.ts';
@@ -30,25 +31,6 @@ const fileOf = async (name: string, kind: string): Promise<string> => {
   if (name.includes('/') || name.startsWith('.'))
     throw new SaltInvocationError(`Not the name of a certificate: ${name}`);
   return join(await liveDir(), name, `${kind}.pem`);
-};
-
-type CertOptions = {
-  aliases?: string[] | null;
-  email?: string | null;
-  webroot?: string | boolean | null;
-  test_cert?: boolean;
-  renew?: boolean | number | string | null;
-  keysize?: number | null;
-  server?: string | null;
-  owner?: string;
-  group?: string;
-  mode?: string;
-  certname?: string | null;
-  preferred_challenges?: string | null;
-  http_01_port?: number | null;
-  http_01_address?: string | null;
-  dns_plugin?: string | null;
-  dns_plugin_credentials?: string | null;
 };
 
 const dnsPlugins = ['cloudflare', 'digitalocean'];

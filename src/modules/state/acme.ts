@@ -4,6 +4,7 @@
  * @depends certbot
  */
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import type { CertOptions } from '../lib/acme-options.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { failed, unchanged, would } from '../lib/returns.ts';
 
@@ -39,27 +40,7 @@ export const __virtual__ = (): true | [false, string] =>
  *     - webroot: /var/www/html
  *     - renew: 14
  */
-export const cert = async (
-  name: string,
-  options: {
-    aliases?: string[] | null;
-    email?: string | null;
-    webroot?: string | boolean | null;
-    test_cert?: boolean;
-    renew?: boolean | number | string | null;
-    keysize?: number | null;
-    server?: string | null;
-    owner?: string;
-    group?: string;
-    mode?: string;
-    certname?: string | null;
-    preferred_challenges?: string | null;
-    http_01_port?: number | null;
-    http_01_address?: string | null;
-    dns_plugin?: string | null;
-    dns_plugin_credentials?: string | null;
-  } = {},
-): Promise<StateReturn> => {
+export const cert = async (name: string, options: CertOptions = {}): Promise<StateReturn> => {
   const certname = options.certname ?? name;
   try {
     const there: boolean = await salt('acme.has')(certname);
