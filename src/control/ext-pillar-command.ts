@@ -7,12 +7,15 @@ import type { ExtPillarInput } from './ext-pillar-source.ts';
  * never parsed by a shell. What it printed and how it was called may hold secrets: an error
  * shows neither.
  */
-export const runCommand = (settings: Plain, { id, dir }: ExtPillarInput): Promise<string> => {
+export const runCommand = (settings: Plain, { id, dir, ask }: ExtPillarInput): Promise<string> => {
   const argv = Array.isArray(settings)
     ? settings.map(part => String(part).replaceAll('%s', id))
     : ['/bin/sh', '-c', String(settings).replaceAll('%s', '"$1"'), 'ext_pillar', id];
-  const [command = '', ...args] = argv;
-  return new Promise((resolve, reject) => {
+  return ask(['command', dir, ...argv], () => run(argv, dir));
+};
+
+const run = ([command = '', ...args]: readonly string[], dir: string): Promise<string> =>
+  new Promise((resolve, reject) => {
     execFile(
       command,
       args,
@@ -23,7 +26,6 @@ export const runCommand = (settings: Plain, { id, dir }: ExtPillarInput): Promis
       },
     );
   });
-};
 
 const howItEnded = ({ code, signal }: { code?: unknown; signal?: unknown }): string => {
   if (typeof code === 'number') return `the command ended with ${code}`;

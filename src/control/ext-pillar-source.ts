@@ -1,6 +1,7 @@
 import type { Data, Dict } from '../data/value.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import type { Vault } from '../sdb/vault.ts';
+import type { AskOutside } from './outside.ts';
 import type { OwnSource } from './own-modules.ts';
 
 /** What an external source may depend on. */
@@ -13,6 +14,8 @@ export type ExtPillarInput = {
   /** The folders of the pillar environment that was chosen, if one was. */
   readonly pillarDirs: readonly string[] | undefined;
   readonly vault: () => Promise<Vault>;
+  /** Asks what may do more than answer. */
+  readonly ask: AskOutside;
   /** Names of the nodegroups the host is in. */
   readonly nodegroups: () => readonly string[];
   /** Sources of the user's (`_pillar`), by name: they go before those that are built in. */

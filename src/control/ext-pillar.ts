@@ -20,7 +20,7 @@ export const extPillar = async (
   const results: { name: string; data: Dict }[] = [];
   for (const entry of sources)
     for (const [name, settings] of Object.entries(entry)) {
-      const source = ownSource(input.own?.get(name)) ?? builtIn(name);
+      const source = ownSource(name, input.own?.get(name)) ?? builtIn(name);
       if (!source)
         throw new TsaltError('ext-pillar', `Unknown ext_pillar "${name}".`, {
           kind: 'pillar',
@@ -34,10 +34,14 @@ export const extPillar = async (
 const builtIn = (name: string): Source | undefined =>
   Object.hasOwn(known, name) ? known[name] : undefined;
 
-const ownSource = (own: OwnSource | undefined): Source | undefined =>
+const ownSource = (name: string, own: OwnSource | undefined): Source | undefined =>
   own &&
-  (async (settings, { id, pillar }) =>
-    toData((await own(id, toPlainDict(pillar), settings)) as Plain));
+  (async (settings, { id, pillar, ask }) => {
+    const known = toPlainDict(pillar);
+    return toData(
+      (await ask(['own', name, id, known, settings], () => own(id, known, settings))) as Plain,
+    );
+  });
 
 const runSource = async (
   name: string,

@@ -13,21 +13,28 @@ import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
 import { extPillar } from './ext-pillar.ts';
 import type { PillarTemplate } from './ext-pillar-source.ts';
 import type { HostFacts } from './host-facts.ts';
+import type { AskOutside } from './outside.ts';
 import { renderSettings, shownPath, slsLoader } from './sls-loader.ts';
 
 /** One host's pillar: compiled when first asked for, and kept until the run uses another. */
 export class HostPillar {
   readonly #facts: HostFacts;
   readonly #renderContext: (pillar: Dict, saltenv: string) => RenderContext;
+  readonly #ask: AskOutside;
   #pillar: Promise<Dict> | undefined;
   /** What of sdb stands in the pillar files that were read. */
   readonly #addresses = new Set<string>();
   /** At first what the command line says about it. */
   #settings: PillarSettings;
 
-  constructor(facts: HostFacts, renderContext: (pillar: Dict, saltenv: string) => RenderContext) {
+  constructor(
+    facts: HostFacts,
+    ask: AskOutside,
+    renderContext: (pillar: Dict, saltenv: string) => RenderContext,
+  ) {
     const { kwargs, config } = facts.shared.request;
     this.#facts = facts;
+    this.#ask = ask;
     this.#renderContext = renderContext;
     this.#settings = pillarSettingsOf(kwargs, config.options);
   }
@@ -125,6 +132,7 @@ export class HostPillar {
       render: template => this.#renderTemplate(template, pillar),
       log: (level, message) =>
         shared.emit({ type: 'log', host: host.id, level, module: 'ext_pillar', message }),
+      ask: this.#ask,
       vault: () => sdb.vault(),
       nodegroups: () => Object.keys(nodegroups).filter(name => matches(name, 'nodegroup', subject)),
       own: own.sources,

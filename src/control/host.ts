@@ -12,9 +12,10 @@ import { needsNoHost } from '../wrapper/table.ts';
 import { HostLink } from './host-link.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 import { keepGrains } from './last-grains.ts';
+import { Outside } from './outside.ts';
 import type { NewSite } from './rehearsal.ts';
 import { restartHost } from './restart-host.ts';
-import { Site } from './site.ts';
+import { Site, type SiteNeeds } from './site.ts';
 import { type EarlyCall, earlyCall, startRuntime } from './start-runtime.ts';
 
 /**
@@ -30,9 +31,10 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     faults.push(error);
     link.close();
   };
-  const newSite: NewSite = (own, greeted) =>
-    makeSite({ ...run, shared: own }, link, refuse, greeted);
-  let site = newSite(shared, Promise.resolve());
+  const outside = new Outside();
+  const rehearsalSite: NewSite = (own, greeted) =>
+    makeSite({ ...run, shared: own }, link, { refuse, greeted, ask: outside.rehearse });
+  let site = makeSite(run, link, { refuse, greeted: Promise.resolve(), ask: outside.ask });
   try {
     if (shared.request.raw === undefined && !run.isTarget && needsNoHost(fun)) {
       site.learn(await shared.artifact(), await shared.ownModules());
@@ -48,7 +50,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     const started = await startRuntime(run, connection, {
       site,
       early,
-      newSite,
+      rehearsalSite,
       perform: (guess, own) => dispatch({ ...run, shared: own }, guess, undefined),
     });
     link.use(started.link);
@@ -78,10 +80,10 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
 const makeSite = (
   { shared, host, gate }: HostRun,
   link: HostLink,
-  refuse: (error: TsaltError) => void,
-  greeted: Promise<void>,
+  { refuse, greeted, ask }: Pick<SiteNeeds, 'refuse' | 'ask'> & { greeted: Promise<void> },
 ): Site => {
   const site: Site = new Site(shared, host, {
+    ask,
     refuse,
     ready: async () => {
       await greeted;

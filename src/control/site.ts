@@ -14,12 +14,15 @@ import { HostFacts } from './host-facts.ts';
 import { HostPillar } from './host-pillar.ts';
 import { HostStates, type StatesParts } from './host-states.ts';
 import { HostTemplates } from './host-templates.ts';
+import type { AskOutside } from './outside.ts';
 import type { OwnModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
 /** What one host's run needs of whoever conducts it. */
 export type SiteNeeds = Pick<StatesParts, 'ready' | 'restart'> & {
+  /** Asks sources outside. */
+  readonly ask: AskOutside;
   /** The host asked for what it may not have: its run is over. */
   readonly refuse: (error: TsaltError) => void;
 };
@@ -39,11 +42,11 @@ export class Site {
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
-  constructor(shared: Shared, host: Host, { refuse, ready, restart }: SiteNeeds) {
+  constructor(shared: Shared, host: Host, { ask, refuse, ready, restart }: SiteNeeds) {
     this.#refuse = refuse;
     this.#refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
     this.facts = new HostFacts(shared, host);
-    this.pillar = new HostPillar(this.facts, (seen, saltenv) => ({
+    this.pillar = new HostPillar(this.facts, ask, (seen, saltenv) => ({
       ...this.templates.context(seen, saltenv),
       call: this.calls.callSeeing(seen),
     }));

@@ -38,7 +38,7 @@ export const earlyCall = async (run: HostRun, site: Site): Promise<EarlyCall | u
 type Beginning = {
   readonly site: Site;
   readonly early: EarlyCall | undefined;
-  readonly newSite: NewSite;
+  readonly rehearsalSite: NewSite;
   /** The run itself, with a site that has its modules. */
   readonly perform: (site: Site, shared: Shared) => Promise<HostResult>;
 };
@@ -59,7 +59,7 @@ type Started = {
 export const startRuntime = async (
   run: HostRun,
   connection: Connection,
-  { site, early, newSite, perform }: Beginning,
+  { site, early, rehearsalSite, perform }: Beginning,
 ): Promise<Started> => {
   const { host, shared, gate } = run;
   let rehearsal: Rehearsal | undefined;
@@ -73,7 +73,7 @@ export const startRuntime = async (
     if (!grains) return void site.templates.warmUp();
     const { artifact, ownModules } = shared;
     const known = [await artifact(), await ownModules()] as const;
-    rehearsal = new Rehearsal(shared, grains, newSite, (guess, own) => {
+    rehearsal = new Rehearsal(shared, grains, rehearsalSite, (guess, own) => {
       guess.learn(...known);
       return perform(guess, own);
     });

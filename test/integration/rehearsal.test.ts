@@ -110,6 +110,40 @@ test('nothing is written on the control node for a host that is not as it was', 
   expect((await apply('store')).ahead).toBe(true);
 });
 
+test('a program that gives a part of the pillar is asked once, also where the host is not as it was', async () => {
+  const settings = 'known_hosts_file: known_hosts\ncachedir: cache\n';
+  const log = join(project.dir, 'programs');
+  project.write({
+    'states/_pillar/own.ts': `import { appendFileSync } from 'node:fs';
+export const ext_pillar = (id: string, pillar: object, log: string) => {
+  appendFileSync(log, 'own\\n');
+  return { own: id };
+};
+`,
+    'states/told.sls': `{{ grains.root }}/painted:
+  file.managed:
+    - contents: "{{ grains.color }} {{ pillar.own }} {{ pillar.told }}"
+`,
+    'tsalt.yaml': `${settings}ext_pillar:\n  - cmd_yaml: 'echo program >> ${log}; echo told: %s'\n  - own: ${log}\n`,
+  });
+  try {
+    const runs = [await apply('told')];
+    color('blue');
+    runs.push(await apply('told'), await apply('told'));
+
+    expect(runs.map(({ code, ahead }) => [code, ahead])).toEqual([
+      [0, false],
+      [0, false],
+      [0, true],
+    ]);
+    expect(painted()).toBe('blue web1 web1');
+    expect(readFileSync(log, 'utf8')).toBe('program\nown\n'.repeat(3));
+  } finally {
+    rmSync(join(project.dir, 'states/_pillar'), { recursive: true });
+    project.write({ 'tsalt.yaml': settings });
+  }
+});
+
 test("a function of the state module of one's own is called once", async () => {
   project.write({
     'states/_modules/state.ts': `import { appendFileSync } from 'node:fs';
