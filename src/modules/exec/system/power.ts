@@ -4,10 +4,10 @@
  * @platform linux
  */
 import { existsSync } from 'node:fs';
-import { __opts__, CommandExecutionError, SaltInvocationError } from '../api.ts';
-import { readOr } from '../lib/read-file.ts';
-import { runCommand } from '../lib/run-command.ts';
-import { which } from '../lib/which.ts';
+import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { writeAtomic } from '../../lib/atomic-write.ts';
+import { runCommand } from '../../lib/run-command.ts';
+import { which } from '../../lib/which.ts';
 
 /** Runs `shutdown` in a minute at the earliest: the answer of this call gets home before. */
 const shutdownIn = async (
@@ -75,25 +75,6 @@ export const cancel = async (): Promise<boolean> =>
   (await runCommand(['shutdown', '-c'], { plainLocale: true, cwd: '/' })).code === 0;
 
 /**
- * The name for people (`hostnamectl --pretty`).
- *
- * @example tsalt-ssh '*' system.get_computer_name
- */
-export const get_computer_name = async (): Promise<string> =>
-  /^PRETTY_HOSTNAME="?([^"\n]*)/m.exec(readOr('/etc/machine-info') ?? '')?.[1] ??
-  (readOr('/proc/sys/kernel/hostname') ?? '').trim();
-
-/**
- * The date and time of this machine.
- *
- * @example tsalt-ssh '*' system.get_system_date_time
- */
-export const get_system_date_time = async (): Promise<string> => {
-  const { stdout } = await runCommand(['date', '+%Y-%m-%d %H:%M:%S'], { plainLocale: true });
-  return stdout.trim();
-};
-
-/**
  * Whether a restart is due: a package said so, or (where `needs-restarting` is installed) the
  * kernel or a library that everything uses was replaced.
  *
@@ -112,3 +93,32 @@ export const get_pending_reboot = async (): Promise<boolean> => {
  */
 export const get_reboot_required_witnessed = async (): Promise<boolean> =>
   existsSync('/run/reboot-required') || existsSync('/var/run/reboot-required');
+
+/**
+ * Marks that a restart is due, as packages of Debian do: `get_reboot_required_witnessed` sees it
+ * until then.
+ *
+ * @example tsalt-ssh '*' system.set_reboot_required_witnessed
+ */
+export const set_reboot_required_witnessed = async (): Promise<boolean> => {
+  writeAtomic('/run/reboot-required', '*** System restart required ***\n', { mode: 0o644 });
+  return true;
+};
+
+/**
+ * Changes the runlevel: `systemctl isolate runlevelN.target` where systemd runs.
+ *
+ * @param runlevel 0 to 6, `s`
+ * @example tsalt-ssh '*' system.init 3
+ */
+export const init = async (runlevel: string | number): Promise<string> => {
+  if (!/^[0-6sSqQ]$/.test(String(runlevel)))
+    throw new SaltInvocationError(`Not a runlevel: ${runlevel}`);
+  if (__opts__.test) return `The system would be told: init ${runlevel}`;
+  const { code, stdout, stderr } = await runCommand(['init', String(runlevel)], {
+    plainLocale: true,
+    cwd: '/',
+  });
+  if (code !== 0) throw new CommandExecutionError(stderr.trim() || 'init failed');
+  return stdout.trim();
+};
