@@ -3,8 +3,9 @@
  *
  * @platform all
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, getHashes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { hashBytes, hashFile } from '../lib/file-hash.ts';
 
@@ -154,3 +155,27 @@ export const hmac_signature = async (
  */
 export const hmac_compute = async (string: string, shared_secret: string): Promise<string> =>
   createHmac('sha256', shared_secret).update(string).digest('hex');
+
+/**
+ * Whether GitHub signed a text with a secret (the header `X-Hub-Signature`).
+ *
+ * @param string the text
+ * @param shared_secret the secret
+ * @param challenge_hmac the signature, with its algorithm: `sha1=7d38…`
+ *
+ * @example tsalt-ssh '*' hashutil.github_signature '{"ref": …}' 'shared secret' 'sha1=bc6550fc…'
+ */
+export const github_signature = async (
+  string: string,
+  shared_secret: string,
+  challenge_hmac: string,
+): Promise<boolean> => {
+  const [algorithm = '', signature = ''] = challenge_hmac.split('=', 2);
+  if (!getHashes().includes(algorithm))
+    throw new SaltInvocationError(
+      `A signature begins with its algorithm: sha256=…, not ${algorithm}`,
+    );
+  const expected = createHmac(algorithm, shared_secret).update(string).digest();
+  const given = Buffer.from(signature, 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+};

@@ -4,7 +4,9 @@
  * @platform all
  */
 import { createHash, getHashes, randomBytes, randomInt } from 'node:crypto';
-import { __opts__, SaltInvocationError } from '../api.ts';
+import { PythonRandom } from '../../data/python-random.ts';
+import { __grains__, __opts__, type Plain, SaltInvocationError } from '../api.ts';
+import { newSalt, shaCrypt } from '../lib/sha-crypt.ts';
 
 const classes = {
   lowercase: 'abcdefghijklmnopqrstuvwxyz',
@@ -19,7 +21,12 @@ type StringOptions = {
   uppercase?: boolean;
   digits?: boolean;
   punctuation?: boolean;
+  whitespace?: boolean;
+  printable?: boolean;
 };
+
+/** Python's `string.whitespace`. */
+const whitespaceCharacters = ' \t\n\r\v\f';
 
 /**
  * A random text.
@@ -30,6 +37,8 @@ type StringOptions = {
  * @param uppercase with capital letters
  * @param digits with digits
  * @param punctuation with punctuation
+ * @param whitespace with blanks, tabs and line ends
+ * @param printable with all of these, whatever else is said
  *
  * @example tsalt-ssh '*' random.get_str 32 punctuation=False
  */
@@ -41,18 +50,19 @@ export const get_str = async (
     uppercase = true,
     digits = true,
     punctuation = true,
+    whitespace = false,
+    printable = false,
   }: StringOptions = {},
 ): Promise<string> => {
-  const pool =
-    chars ??
-    [
-      lowercase && classes.lowercase,
-      uppercase && classes.uppercase,
-      digits && classes.digits,
-      punctuation && classes.punctuation,
-    ]
-      .filter(part => part !== false)
-      .join('');
+  const chosen = (wanted: boolean, characters: string): string =>
+    wanted || printable ? characters : '';
+  const all =
+    chosen(lowercase, classes.lowercase) +
+    chosen(uppercase, classes.uppercase) +
+    chosen(digits, classes.digits) +
+    chosen(punctuation, classes.punctuation) +
+    chosen(whitespace, whitespaceCharacters);
+  const pool = chars && !printable ? chars : all;
   if (pool === '') throw new SaltInvocationError('No characters to choose from');
   return Array.from({ length: Number(length) }, () => pool[randomInt(pool.length)]).join('');
 };
@@ -62,25 +72,99 @@ export const get_str = async (
  *
  * @param start from
  * @param end to, included
+ * @param seed the number is the same for the same seed, and the one that Salt gives
  *
  * @example tsalt-ssh '*' random.rand_int 1 10
  */
-export const rand_int = async (start = 1, end = 10): Promise<number> =>
-  randomInt(Number(start), Number(end) + 1);
+export const rand_int = async (
+  start = 1,
+  end = 10,
+  { seed: from = null }: { seed?: string | number | null } = {},
+): Promise<number> =>
+  from === null
+    ? randomInt(start, end + 1)
+    : start + new PythonRandom(seedBytes(from)).below(end - start + 1);
 
 /**
- * A number that is the same each time, for this host or for a text.
+ * A number that is the same each time, for this host or for a text, and the one that Salt gives.
  *
  * @param range the number is less than this
  * @param hash the text; the id of this host when left out
  *
  * @example tsalt-ssh '*' random.seed 60 hash=backup
  */
-export const seed = async (range = 10, hash: string | null = null): Promise<number> => {
-  const digest = createHash('sha256')
-    .update(hash ?? __opts__.id)
-    .digest('hex');
-  return Number(BigInt(`0x${digest}`) % BigInt(range));
+export const seed = async (range = 10, hash: string | number | null = null): Promise<number> => {
+  if (!Number.isInteger(range) || range < 1)
+    throw new SaltInvocationError(`range must be a whole number above 0, not ${range}`);
+  return new PythonRandom(seedBytes(hash ?? String(__grains__.id ?? __opts__.id))).below(range);
+};
+
+/** A seed as Python makes bytes of it: a number's own, a text with its SHA-512 behind. */
+const seedBytes = (value: string | number): Buffer => {
+  if (typeof value === 'number' && Number.isInteger(value)) {
+    const digits = BigInt(Math.abs(value)).toString(16);
+    return Buffer.from(digits.length % 2 ? `0${digits}` : digits, 'hex');
+  }
+  const bytes = Buffer.from(String(value));
+  return Buffer.concat([bytes, createHash('sha512').update(bytes).digest()]);
+};
+
+/**
+ * Some of a list, in any order.
+ *
+ * @param value the list
+ * @param size how many
+ * @param seed they are the same for the same seed, and those that Salt gives
+ *
+ * @example tsalt-ssh '*' random.sample '[1, 2, 3, 4]' 2
+ */
+export const sample = async (
+  value: Plain[],
+  size: number,
+  { seed: from = null }: { seed?: string | number | null } = {},
+): Promise<Plain[]> => {
+  if (size < 0 || size > value.length)
+    throw new SaltInvocationError(`There are ${value.length} to choose from, not ${size}`);
+  const seeded =
+    from === null
+      ? randomBytes(64)
+      : seedBytes(createHash('sha512').update(String(from)).digest('hex'));
+  return new PythonRandom(seeded).sample(value, size);
+};
+
+/**
+ * A list in any order.
+ *
+ * @param value the list
+ * @param seed the order is the same for the same seed, and the one that Salt gives
+ *
+ * @example tsalt-ssh '*' random.shuffle '[1, 2, 3, 4]' seed=host1
+ */
+export const shuffle = async (
+  value: Plain[],
+  { seed: from = null }: { seed?: string | number | null } = {},
+): Promise<Plain[]> => sample(value, value.length, { seed: from });
+
+/**
+ * The hash of a password as /etc/shadow has it.
+ *
+ * @param crypt_salt the salt; a random one when left out
+ * @param password the password; a random one when left out
+ * @param algorithm `sha512` or `sha256`
+ *
+ * @example tsalt-ssh '*' random.shadow_hash password=hunter2
+ */
+export const shadow_hash = async (
+  crypt_salt: string | null = null,
+  password: string | null = null,
+  algorithm: string | null = 'sha512',
+): Promise<string> => {
+  const kind = algorithm ?? 'sha512';
+  if (kind !== 'sha512' && kind !== 'sha256')
+    throw new SaltInvocationError(
+      `Cannot hash using '${kind}' hash algorithm: sha512 and sha256 are supported.`,
+    );
+  return shaCrypt(password ?? (await get_str()), crypt_salt ?? newSalt(), kind);
 };
 
 /**
