@@ -1,13 +1,19 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, BlockList, connect, createServer } from 'node:net';
+import { userInfo } from 'node:os';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import * as addresses from '../../src/modules/exec/network/addresses.ts';
+import * as calculate from '../../src/modules/exec/network/calculate.ts';
 import * as connections from '../../src/modules/exec/network/connections.ts';
 import * as interfaces from '../../src/modules/exec/network/interfaces.ts';
 import * as names from '../../src/modules/exec/network/names.ts';
+import * as reachable from '../../src/modules/exec/network/reachable.ts';
 import * as routes from '../../src/modules/exec/network/routes.ts';
+import * as ioCounters from '../../src/modules/exec/ps/counters.ts';
 import * as processes from '../../src/modules/exec/ps/processes.ts';
 import * as system from '../../src/modules/exec/ps/system.ts';
 import * as counters from '../../src/modules/exec/status/counters.ts';
@@ -18,12 +24,24 @@ import {
   networkOf,
   parseAddress,
 } from '../../src/modules/lib/ip-address.ts';
+import { byAddress, parseInterfaces } from '../../src/modules/lib/network-interfaces.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import { contextOf, within } from './_context.ts';
 
-const network = { ...connections, ...interfaces, ...names, ...routes };
-const ps = { ...processes, ...system };
+const network = {
+  ...addresses,
+  ...calculate,
+  ...connections,
+  ...interfaces,
+  ...names,
+  ...reachable,
+  ...routes,
+};
+const ps = { ...ioCounters, ...processes, ...system };
+type Counts = Record<string, number>;
 const status = { ...counters, ...host };
+
+const { parseTraceroute } = reachable;
 
 const run = <T>(work: () => Promise<T>): Promise<T> => within(contextOf({}), work);
 
@@ -100,7 +118,6 @@ test('network: what depends on addresses only', async () => {
   );
   expect(await run(() => network.iphexval('10.0.0.1'))).toBe('0A000001');
   await expect(run(() => network.reverse_ip('x'))).rejects.toThrow('Not an IP address: x');
-  await expect(run(() => network.connect('x', 1, { proto: 'udp' }))).rejects.toThrow('only tcp');
 });
 
 const say = (...argv: [string, ...string[]]): string =>
@@ -178,4 +195,156 @@ test('ps: what the machine has', async () => {
   await expect(run(() => ps.disk_usage('/no/such'))).rejects.toThrow('There is no /no/such.');
   expect((await run(() => ps.disk_partitions(true))).map(one => one.mountpoint)).toContain('/');
   expect(await run(() => ps.boot_time('%Y'))).toMatch(/^20\d\d$/);
+});
+
+test('network: interfaces as Salt shows them, aliases, secondary addresses and parents', () => {
+  expect(
+    parseInterfaces(`1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+    inet 127.0.0.1/8 scope host lo
+       valid_lft forever preferred_lft forever
+2: eth0@if9: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP
+    link/ether 02:42:ac:11:00:02 brd ff:ff:ff:ff:ff:ff link-netnsid 0
+    inet 192.0.2.2/24 brd 192.0.2.255 scope global eth0
+       valid_lft forever preferred_lft forever
+    inet 192.0.2.9/24 brd 192.0.2.255 scope global secondary eth0:1
+    inet6 fe80::fc:ff:fe00:1/64 scope link
+3: ifb0: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN
+    link/ether ae:0d:44:71:d0:fd brd ff:ff:ff:ff:ff:ff
+`),
+  ).toEqual({
+    lo: {
+      up: true,
+      hwaddr: '00:00:00:00:00:00',
+      inet: [{ address: '127.0.0.1', netmask: '255.0.0.0', broadcast: null, label: 'lo' }],
+    },
+    eth0: {
+      up: true,
+      parent: 'if9',
+      hwaddr: '02:42:ac:11:00:02',
+      inet: [
+        {
+          address: '192.0.2.2',
+          netmask: '255.255.255.0',
+          broadcast: '192.0.2.255',
+          label: 'eth0',
+        },
+      ],
+      inet6: [{ address: 'fe80::fc:ff:fe00:1', prefixlen: '64', scope: 'link' }],
+      secondary: [
+        {
+          type: 'inet',
+          address: '192.0.2.9',
+          netmask: '255.255.255.0',
+          broadcast: '192.0.2.255',
+          label: 'eth0:1',
+        },
+      ],
+    },
+    ifb0: { up: false, hwaddr: 'ae:0d:44:71:d0:fd' },
+  });
+});
+
+test('network: addresses in the order of their numbers, networks with what is in them', async () => {
+  expect(['10.0.0.10', '10.0.0.9', '9.1.1.1'].sort(byAddress)).toEqual([
+    '9.1.1.1',
+    '10.0.0.9',
+    '10.0.0.10',
+  ]);
+  const verbose = { interface: 'l*', include_loopback: true, verbose: true };
+  expect(await run(() => network.ip_networks(verbose))).toEqual({
+    '127.0.0.0/8': {
+      address: '127.0.0.0',
+      netmask: '255.0.0.0',
+      num_addresses: 2 ** 24,
+      prefixlen: 8,
+    },
+  });
+  expect(await run(() => network.interface_('lo'))).toMatchObject([{ address: '127.0.0.1' }]);
+  expect(await run(() => network.interface_ip('eth99'))).toMatch(
+    /^Interface "eth99" not in available interfaces: "lo"/,
+  );
+});
+
+test('network: udp answers or does not', async () => {
+  const server = createSocket('udp4');
+  server.bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  server.on('message', (_, from) => server.send('here', from.port, from.address));
+  const { port } = server.address();
+  expect(await run(() => network.connect('127.0.0.1', port, { proto: 'udp' }))).toEqual({
+    result: true,
+    comment: `Successfully connected to 127.0.0.1 (127.0.0.1) on udp port ${port}`,
+  });
+  server.close();
+  await once(server, 'close');
+  expect(
+    await run(() => network.connect('127.0.0.1', port, { proto: 'udp', timeout: 1 })),
+  ).toMatchObject({ result: false });
+});
+
+test('network: a magic packet is six times ff and sixteen times the address', async () => {
+  const server = createSocket('udp4');
+  server.bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  const heard = once(server, 'message');
+  await run(() => network.wol('08:00:27:13:69:77', '127.0.0.1', server.address().port));
+  const [packet] = (await heard) as [Buffer];
+  expect(packet.toString('hex')).toBe('f'.repeat(12) + '080027136977'.repeat(16));
+  server.close();
+  await expect(run(() => network.wol('08:00:27:13:69'))).rejects.toThrow('Invalid MAC address');
+});
+
+test('network: the way to a host, with machines that say nothing', () => {
+  expect(
+    parseTraceroute(`traceroute to example.com (192.0.2.80), 30 hops max, 60 byte packets
+ 1  gw.example.net (192.0.2.1)  0.307 ms  0.281 ms  0.270 ms
+ 2  * * *
+ 3  example.com (192.0.2.80)  9.811 ms  9.790 ms *
+`),
+  ).toEqual([
+    { count: 1, hostname: 'gw.example.net', ip: '192.0.2.1', ms1: 0.307, ms2: 0.281, ms3: 0.27 },
+    { count: 2, hostname: '*' },
+    { count: 3, hostname: 'example.com', ip: '192.0.2.80', ms1: 9.811, ms2: 9.79 },
+  ]);
+});
+
+test('ps: a process by the facts asked for, and by its owner', async () => {
+  const { uid } = userInfo();
+  const facts = await run(() => ps.proc_info(process.pid, ['name', 'ppid', 'cwd', 'uids']));
+  expect(facts).toEqual({
+    name: readFileSync('/proc/self/comm', 'utf8').trim(),
+    ppid: process.ppid,
+    cwd: process.cwd(),
+    uids: { real: uid, effective: uid, saved: uid },
+  });
+  expect(await run(() => ps.proc_info(process.pid))).not.toHaveProperty('environ');
+  await expect(run(() => ps.proc_info(process.pid, ['soul']))).rejects.toThrow('but not soul');
+  await expect(run(() => ps.proc_info(2 ** 30))).rejects.toThrow('There is no process');
+  const child = spawn('sleep', ['30']);
+  try {
+    const mine = await run(() => ps.pgrep('sleep', { user: userInfo().username }));
+    expect(mine).toContain(child.pid);
+    expect(await run(() => ps.pgrep('sleep', { user: 'no-such-user' }))).toBeNull();
+    const [first] = await run(() => ps.top(1, 0.1));
+    expect(first).toHaveProperty('cpu.user');
+    const asleep = await run(() => ps.status('sleeping'));
+    expect(asleep).toContainEqual({ pid: child.pid, name: 'sleep' });
+  } finally {
+    child.kill();
+  }
+});
+
+test('ps: counters are those of /proc', async () => {
+  const [, bytes] = /^\s*lo:\s*(\d+)/m.exec(readFileSync('/proc/net/dev', 'utf8')) ?? [];
+  const lo = (await run(() => ps.network_io_counters({ interface: 'lo' }))) as Counts;
+  expect(lo.bytes_recv).toBeGreaterThanOrEqual(Number(bytes));
+  const all = (await run(() => ps.network_io_counters())) as Counts;
+  expect(all.bytes_recv).toBeGreaterThanOrEqual(lo.bytes_recv ?? 0);
+  expect(await run(() => ps.network_io_counters({ interface: 'eth99' }))).toBe(false);
+  expect(await run(() => ps.disk_io_counters('nosuchdisk'))).toBe(false);
+  const [name] = (
+    /^\s*\d+\s+\d+\s+(\S+)/m.exec(readFileSync('/proc/diskstats', 'utf8')) ?? []
+  ).slice(1);
+  if (name) expect(await run(() => ps.disk_io_counters(name))).toHaveProperty('read_bytes');
 });

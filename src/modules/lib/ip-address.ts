@@ -69,6 +69,12 @@ export const networkOf = (cidr: string): string => {
   return `${formatAddress(start)}/${prefix}`;
 };
 
+/** The netmask of a prefix: `255.255.0.0` of 16. */
+export const netmaskOf = (bits: IpAddress['bits'], prefix: number): string => {
+  const hostBits = BigInt(bits - prefix);
+  return formatAddress({ bits, value: (((1n << BigInt(bits)) - 1n) >> hostBits) << hostBits });
+};
+
 /** Whether an address is in a network. Addresses of the other kind are not. */
 export const inNetwork = (address: string, cidr: string): boolean => {
   const one = parseAddress(address);

@@ -1,12 +1,12 @@
 import { lookup, reverse } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { hostname as currentName } from 'node:os';
 import { SaltInvocationError } from '../../api.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runChecked, runCommand } from '../../lib/run-command.ts';
 import { which } from '../../lib/which.ts';
 import { replaceFile } from '../../lib/write-file.ts';
-import { ip_addrs, ip_addrs6 } from './interfaces.ts';
+import { ip_addrs, ip_addrs6 } from './addresses.ts';
 
 /**
  * The addresses of a name.
@@ -33,25 +33,25 @@ export const fqdns = async (): Promise<{ fqdns: string[] }> => {
  *
  * @example tsalt-ssh '*' network.get_hostname
  */
-export const get_hostname = async (): Promise<string> => hostname();
+export const get_hostname = async (): Promise<string> => currentName();
 
 /**
  * Gives this machine another name, now and after a reboot.
  *
- * @param name the name
+ * @param hostname the name
  * @example tsalt-ssh 'web1' network.mod_hostname web1.example.com
  */
-export const mod_hostname = async (name: string): Promise<boolean> => {
-  if (!/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?$/.test(name))
-    throw new SaltInvocationError(`Not a host name: ${name}`);
-  const before = hostname();
+export const mod_hostname = async (hostname: string): Promise<boolean> => {
+  if (!/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?$/.test(hostname))
+    throw new SaltInvocationError(`Not a host name: ${hostname}`);
+  const before = currentName();
   if (which('hostnamectl') && readOr('/proc/1/comm')?.trim() === 'systemd')
-    await runChecked(['hostnamectl', 'set-hostname', name], { plainLocale: true, cwd: '/' });
+    await runChecked(['hostnamectl', 'set-hostname', hostname], { plainLocale: true, cwd: '/' });
   else {
-    await replaceFile('/etc/hostname', `${name}\n`);
-    await runChecked(['hostname', name], { plainLocale: true, cwd: '/' });
+    await replaceFile('/etc/hostname', `${hostname}\n`);
+    await runChecked(['hostname', hostname], { plainLocale: true, cwd: '/' });
   }
-  await renameInHosts(before, name);
+  await renameInHosts(before, hostname);
   return true;
 };
 
@@ -75,5 +75,5 @@ const renameInHosts = async (before: string, name: string): Promise<void> => {
  */
 export const get_fqdn = async (): Promise<string> => {
   const { code, stdout } = await runCommand(['hostname', '-f'], { plainLocale: true });
-  return code === 0 && stdout.trim() !== '' ? stdout.trim() : hostname();
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : currentName();
 };

@@ -1,6 +1,66 @@
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
-import { parseAddress } from '../../lib/ip-address.ts';
+import { netmaskOf, parseAddress } from '../../lib/ip-address.ts';
 import { runCommand } from '../../lib/run-command.ts';
+
+type Route = {
+  addr_family: 'inet' | 'inet6';
+  destination: string;
+  gateway: string;
+  netmask: string;
+  flags: string;
+  interface: string;
+};
+
+const familiesOf = (family: string | null): ('inet' | 'inet6')[] => {
+  if (family === null) return ['inet', 'inet6'];
+  if (family === 'inet' || family === 'inet6') return [family];
+  throw new CommandExecutionError(`Invalid address family ${family}`);
+};
+
+/**
+ * The routes, or those of IPv4 or IPv6: `destination`, `gateway`, `netmask`, `flags`, `interface`.
+ *
+ * @param family `inet` or `inet6`
+ * @example tsalt-ssh '*' network.routes inet
+ */
+export const routes = async (family: string | null = null): Promise<Route[]> => {
+  const found: Route[] = [];
+  for (const one of familiesOf(family)) {
+    const { stdout } = await runCommand(['ip', one === 'inet6' ? '-6' : '-4', 'route', 'show'], {
+      plainLocale: true,
+      cwd: '/',
+    });
+    found.push(...stdout.split('\n').flatMap(line => parseRoute(line, one)));
+  }
+  return found;
+};
+
+/** Kinds of routes that lead nowhere, or are not for one machine. */
+const others =
+  /^(?:unreachable|broadcast|throw|prohibit|blackhole|nat|anycast|multicast|local|unicast)\b/;
+
+const parseRoute = (line: string, family: 'inet' | 'inet6'): Route[] => {
+  const [target = ''] = line.trim().split(/\s+/);
+  if (target === '' || /^\s/.test(line) || others.test(line)) return [];
+  const value = words(line);
+  const gateway = value('via').replace(/^inet6$/, '');
+  const [address = '', prefix] = target === 'default' ? [] : target.split('/');
+  const isV4 = family === 'inet';
+  return [
+    {
+      addr_family: family,
+      destination: isV4
+        ? address || '0.0.0.0'
+        : address === ''
+          ? '::/0'
+          : `${address}/${prefix ?? '128'}`,
+      gateway: gateway || (isV4 ? '0.0.0.0' : '::'),
+      netmask: isV4 ? netmaskOf(32, address === '' ? 0 : Number(prefix ?? 32)) : '',
+      flags: gateway === '' ? 'U' : 'UG',
+      interface: value('dev'),
+    },
+  ];
+};
 
 /**
  * The default route, or that of IPv4 or IPv6.
@@ -8,63 +68,14 @@ import { runCommand } from '../../lib/run-command.ts';
  * @param family `inet` or `inet6`
  * @example tsalt-ssh '*' network.default_route
  */
-export const default_route = async (family: string | null = null): Promise<PlainDict[]> => {
-  const families = family === null ? ['inet', 'inet6'] : [family];
-  const routes: PlainDict[] = [];
-  for (const one of families) {
-    const flag = one === 'inet6' ? '-6' : '-4';
-    const { stdout } = await runCommand(['ip', flag, 'route', 'show', 'default'], {
-      plainLocale: true,
-    });
-    for (const line of stdout.split('\n')) {
-      const value = (key: string): string => new RegExp(`\\b${key} (\\S+)`).exec(line)?.[1] ?? '';
-      if (line.startsWith('default'))
-        routes.push({
-          addr_family: one,
-          destination: one === 'inet' ? '0.0.0.0' : '::/0',
-          gateway: value('via'),
-          interface: value('dev'),
-        });
-    }
-  }
-  return routes;
-};
+export const default_route = async (family: string | null = null): Promise<Route[]> =>
+  (await routes(family)).filter(({ destination }) => ['0.0.0.0', '::/0'].includes(destination));
 
 /** Words behind their names: `via 10.0.0.1 dev eth0`. */
 const words =
   (line: string): ((key: string) => string) =>
   key =>
     new RegExp(`\\b${key} (\\S+)`).exec(line)?.[1] ?? '';
-
-/**
- * The routes, or those of IPv4 or IPv6.
- *
- * @param family `inet` or `inet6`
- * @example tsalt-ssh '*' network.routes
- */
-export const routes = async (family: string | null = null): Promise<PlainDict[]> => {
-  const found: PlainDict[] = [];
-  for (const one of family === null ? ['inet', 'inet6'] : [family]) {
-    const { stdout } = await runCommand(['ip', one === 'inet6' ? '-6' : '-4', 'route', 'show'], {
-      plainLocale: true,
-    });
-    const anywhere = one === 'inet' ? '0.0.0.0/0' : '::/0';
-    const alone = one === 'inet' ? '/32' : '/128';
-    for (const line of stdout.split('\n').filter(text => text.trim() !== '')) {
-      const [target = ''] = line.trim().split(/\s+/);
-      const value = words(line);
-      found.push({
-        addr_family: one,
-        destination:
-          target === 'default' ? anywhere : target.includes('/') ? target : `${target}${alone}`,
-        gateway: value('via'),
-        interface: value('dev'),
-        metric: value('metric'),
-      });
-    }
-  }
-  return found;
-};
 
 /**
  * The way to an address: destination, gateway, interface, source.

@@ -3,18 +3,20 @@
  *
  * @platform linux
  */
+import { existsSync } from 'node:fs';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { userName } from '../../lib/owner-names.ts';
+import {
+  commandOf,
+  cpuTimesOf,
+  createTimeOf,
+  memoryOf,
+  processFacts,
+  stateWord,
+  userOf,
+} from '../../lib/process-facts.ts';
 import { listProcesses, type Process } from '../../lib/processes.ts';
-
-const plain = ({ pid, ppid, name, state, command, uid, rss }: Process): PlainDict => ({
-  pid,
-  ppid,
-  name,
-  status: state,
-  cmd: command,
-  uid,
-  rss: rss * 1024,
-});
+import { pythonRegex } from '../../lib/python-regex.ts';
 
 /**
  * The pids of all processes.
@@ -25,25 +27,34 @@ export const get_pid_list = async (): Promise<number[]> =>
   (await listProcesses()).map(({ pid }) => pid);
 
 /**
- * What is known of a process.
+ * What is known of a process: `name`, `exe`, `cmdline`, `status`, `username`, `create_time`,
+ * `cpu_times`, `memory_info` … Its environment (`environ`) may hold secrets and is told only when
+ * it is asked for.
  *
  * @param pid the process
- * @example tsalt-ssh '*' ps.proc_info 1
+ * @param attrs only these
+ * @example tsalt-ssh '*' ps.proc_info 1 attrs='[name, status]'
  */
-export const proc_info = async (pid: number): Promise<PlainDict> => {
-  const found = (await listProcesses()).find(one => one.pid === pid);
-  if (!found) throw new CommandExecutionError(`There is no process ${pid}.`);
-  return plain(found);
+export const proc_info = async (pid: number, attrs: string[] | null = null): Promise<PlainDict> => {
+  const names = attrs ?? Object.keys(processFacts).filter(name => name !== 'environ');
+  const odd = names.find(name => !Object.hasOwn(processFacts, name));
+  if (odd !== undefined)
+    throw new SaltInvocationError(
+      `ps.proc_info knows ${Object.keys(processFacts).join(', ')}, but not ${odd}`,
+    );
+  if (!Number.isInteger(pid) || !existsSync(`/proc/${pid}`))
+    throw new CommandExecutionError(`There is no process ${pid}.`);
+  return Object.fromEntries(names.map(name => [name, processFacts[name]?.(pid) ?? null]));
 };
 
 /**
  * The pids of processes by name; null when there is none.
  *
  * @param pattern the name, or text of the command line with `full`
- * @param user of this uid only
+ * @param user of this user only, by name or uid
  * @param full true: look in the whole command line
  * @param pattern_is_regex true: the pattern is a regular expression
- * @example tsalt-ssh '*' ps.pgrep sshd
+ * @example tsalt-ssh '*' ps.pgrep sshd user=root
  */
 export const pgrep = async (
   pattern: string,
@@ -51,7 +62,7 @@ export const pgrep = async (
     user = null,
     full = false,
     pattern_is_regex = false,
-  }: { user?: number | null; full?: boolean; pattern_is_regex?: boolean } = {},
+  }: { user?: string | number | null; full?: boolean; pattern_is_regex?: boolean } = {},
 ): Promise<number[] | null> => {
   const pids = (await matching(pattern, { user, full, pattern_is_regex })).map(({ pid }) => pid);
   return pids.length > 0 ? pids : null;
@@ -63,13 +74,15 @@ const matching = async (
     user,
     full,
     pattern_is_regex,
-  }: { user: number | null; full: boolean; pattern_is_regex: boolean },
+  }: { user: string | number | null; full: boolean; pattern_is_regex: boolean },
 ): Promise<Process[]> => {
-  const regex = pattern_is_regex ? new RegExp(pattern) : undefined;
+  const regex = pattern_is_regex ? pythonRegex(pattern) : undefined;
   return (await listProcesses()).filter(one => {
     const text = full ? one.command : one.name;
     const fits = regex ? regex.test(text) : text.includes(pattern);
-    return fits && one.pid !== process.pid && (user === null || one.uid === user);
+    const owned =
+      user === null || String(one.uid) === String(user) || userName(one.uid) === String(user);
+    return fits && owned && one.pid !== process.pid;
   });
 };
 
@@ -77,7 +90,7 @@ const matching = async (
  * Sends a signal to processes by name and gives those it reached; null when there is none.
  *
  * @param pattern the name, or text of the command line with `full`
- * @param user of this uid only
+ * @param user of this user only, by name or uid
  * @param signal number or name of the signal
  * @param full true: look in the whole command line
  * @example tsalt-ssh '*' ps.pkill httpd signal=9
@@ -88,7 +101,7 @@ export const pkill = async (
     user = null,
     signal = 15,
     full = false,
-  }: { user?: number | null; signal?: number | string; full?: boolean } = {},
+  }: { user?: string | number | null; signal?: number | string; full?: boolean } = {},
 ): Promise<{ killed: number[] } | null> => {
   if (pattern.trim() === '') throw new SaltInvocationError('ps.pkill needs a pattern.');
   const killed: number[] = [];
@@ -119,17 +132,52 @@ const send = (pid: number, signal: number | string): boolean => {
 };
 
 /**
- * The processes that use most memory.
+ * The processes that use the processors most within some seconds.
  *
  * @param num_processes how many
- * @example tsalt-ssh '*' ps.top num_processes=3
+ * @param interval seconds to look
+ * @example tsalt-ssh '*' ps.top num_processes=3 interval=1
  */
-export const top = async ({
-  num_processes = 5,
-}: {
-  num_processes?: number;
-} = {}): Promise<PlainDict[]> =>
-  (await listProcesses())
-    .toSorted((left, right) => right.rss - left.rss)
+export const top = async (num_processes = 5, interval = 3): Promise<PlainDict[]> => {
+  const spent = (pid: number): number | undefined => {
+    const times = cpuTimesOf(pid);
+    return times && times.user + times.system;
+  };
+  const before = (await listProcesses()).map(({ pid }) => ({ pid, was: spent(pid) ?? 0 }));
+  await new Promise(resolve => setTimeout(resolve, interval * 1000));
+  return before
+    .flatMap(({ pid, was }) => {
+      const now = spent(pid);
+      return now === undefined ? [] : [{ pid, used: now - was }];
+    })
+    .sort((left, right) => right.used - left.used)
     .slice(0, num_processes)
-    .map(plain);
+    .flatMap(({ pid }) => {
+      const cpu = cpuTimesOf(pid);
+      return cpu === undefined ? [] : [{ ...processLine(pid), cpu, mem: memoryOf(pid) }];
+    });
+};
+
+const processLine = (pid: number): PlainDict => {
+  const command = commandOf(pid);
+  return {
+    cmd: command.length > 0 ? command : (processFacts.name?.(pid) ?? ''),
+    user: userOf(pid),
+    status: processFacts.status?.(pid) ?? '',
+    pid,
+    create_time: createTimeOf(pid),
+  };
+};
+
+/**
+ * The processes in a state.
+ *
+ * @param status `running`, `sleeping`, `disk-sleep`, `stopped`, `zombie`, `idle` …
+ * @example tsalt-ssh '*' ps.status zombie
+ */
+export const status = async (status: string): Promise<{ pid: number; name: string }[]> => {
+  if (!status) throw new SaltInvocationError('Filter is required for ps.status');
+  return (await listProcesses())
+    .filter(({ state }) => stateWord(state) === status)
+    .map(({ pid, name }) => ({ pid, name }));
+};

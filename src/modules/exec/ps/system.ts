@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { cpus, totalmem, uptime } from 'node:os';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { readMounts } from '../../lib/mounts.ts';
+import { pythonRegex } from '../../lib/python-regex.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
 
@@ -30,10 +32,18 @@ export const boot_time = async (time_format: string | null = null): Promise<numb
   return stdout.trim();
 };
 
-/** How many processors there are. */
+/**
+ * How many processors there are.
+ *
+ * @example tsalt-ssh '*' ps.num_cpus
+ */
 export const num_cpus = async (): Promise<number> => cpus().length;
 
-/** Bytes of memory. */
+/**
+ * Bytes of memory.
+ *
+ * @example tsalt-ssh '*' ps.total_physical_memory
+ */
 export const total_physical_memory = async (): Promise<number> => totalmem();
 
 /**
@@ -74,15 +84,18 @@ export const swap_memory = async (): Promise<PlainDict> => {
 const percent = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10;
 
-type Times = { user: number; nice: number; sys: number; idle: number; irq: number };
-
-const seconds = ({ user, nice, sys, idle, irq }: Times): PlainDict => ({
-  user: user / 1000,
-  nice: nice / 1000,
-  system: sys / 1000,
-  idle: idle / 1000,
-  irq: irq / 1000,
-});
+const cpuFields = [
+  'user',
+  'nice',
+  'system',
+  'idle',
+  'iowait',
+  'irq',
+  'softirq',
+  'steal',
+  'guest',
+  'guest_nice',
+] as const;
 
 /**
  * Seconds that the processors spent, for each way.
@@ -91,16 +104,16 @@ const seconds = ({ user, nice, sys, idle, irq }: Times): PlainDict => ({
  * @example tsalt-ssh '*' ps.cpu_times per_cpu=True
  */
 export const cpu_times = async (per_cpu = false): Promise<PlainDict | PlainDict[]> => {
-  const all = cpus().map(({ times }) => times);
-  if (per_cpu) return all.map(seconds);
-  const sum = (key: keyof Times): number => all.reduce((total, one) => total + one[key], 0);
-  return seconds({
-    user: sum('user'),
-    nice: sum('nice'),
-    sys: sum('sys'),
-    idle: sum('idle'),
-    irq: sum('irq'),
-  });
+  const rows = [...(readOr('/proc/stat') ?? '').matchAll(/^cpu(\d*)\s+(.*)$/gm)].map(
+    ([, number, counts = '']) => ({
+      number,
+      times: Object.fromEntries(
+        cpuFields.map((field, at) => [field, Number(counts.split(/\s+/)[at] ?? 0) / 100]),
+      ),
+    }),
+  );
+  if (per_cpu) return rows.filter(({ number }) => number !== '').map(({ times }) => times);
+  return rows.find(({ number }) => number === '')?.times ?? {};
 };
 
 /**
@@ -119,7 +132,8 @@ export const cpu_percent = async (
   await new Promise(resolve => setTimeout(resolve, interval * 1000));
   const busy = look().map((now, at) => {
     const then = before[at] ?? now;
-    const whole = (times: Times): number => Object.values(times).reduce((sum, one) => sum + one, 0);
+    const whole = (times: Record<string, number>): number =>
+      Object.values(times).reduce((sum, one) => sum + one, 0);
     return percent(whole(now) - whole(then) - (now.idle - then.idle), whole(now) - whole(then));
   });
   return per_cpu
@@ -134,28 +148,22 @@ export const cpu_percent = async (
  * @example tsalt-ssh '*' ps.disk_partitions
  */
 export const disk_partitions = async (all = false): Promise<PlainDict[]> => {
-  const text = readOr('/proc/self/mounts');
-  if (text === undefined) throw new CommandExecutionError('This host has no /proc/self/mounts.');
-  const plain = (word = ''): string =>
-    word.replace(/\\([0-7]{3})/g, (_, digits: string) =>
-      String.fromCharCode(Number.parseInt(digits, 8)),
-    );
-  return text
-    .trim()
-    .split('\n')
-    .map(line => line.split(' '))
-    .filter(([device = '']) => all || device.startsWith('/dev/'))
-    .map(([device, mountpoint, fstype = '', opts = '']) => ({
-      device: plain(device),
-      mountpoint: plain(mountpoint),
-      fstype,
-      opts,
+  const mounts = readMounts();
+  if (mounts.length === 0) throw new CommandExecutionError('This host has no /proc/self/mounts.');
+  return mounts
+    .filter(({ device }) => all || device.startsWith('/dev/'))
+    .map(({ device, path, type, options }) => ({
+      device,
+      mountpoint: path,
+      fstype: type,
+      opts: options.join(','),
     }));
 };
 
 /**
  * The file system a path is on, in bytes.
  *
+ * @param path the path
  * @example tsalt-ssh '*' ps.disk_usage /home
  */
 export const disk_usage = async (path: string): Promise<PlainDict> => {
@@ -173,7 +181,12 @@ export const disk_usage = async (path: string): Promise<PlainDict> => {
   }
 };
 
-/** The same for each file system of a disk, with where it is mounted. */
+/**
+ * How full each file system of a disk is, with where it is mounted.
+ *
+ * @param all also those of no disk
+ * @example tsalt-ssh '*' ps.disk_partition_usage
+ */
 export const disk_partition_usage = async (all = false): Promise<PlainDict[]> => {
   const partitions = await disk_partitions(all);
   return Promise.all(
@@ -184,22 +197,48 @@ export const disk_partition_usage = async (all = false): Promise<PlainDict[]> =>
 /**
  * The processes as `ps aux` lists them that match a name.
  *
- * @param name text of the line
- * @example tsalt-ssh '*' ps.psaux www-data
+ * @param name a regular expression for the line
+ * @example tsalt-ssh '*' ps.psaux www-data.+apache2
  */
-export const psaux = async (name: string): Promise<[string, string, string[]]> => {
+export const psaux = async (name: string): Promise<[string, string[], string]> => {
   const { stdout } = await runCommand(['ps', 'aux'], { plainLocale: true });
-  const lines = stdout.split('\n').filter(line => line.includes(name));
-  return [name, lines.join('\n'), [`${lines.length} occurrence(s).`]];
+  const pattern = pythonRegex(name);
+  const lines = stdout.split('\n').filter(line => line !== '' && pattern.test(line));
+  return [name, lines, `${lines.length} occurence(s).`];
 };
 
-/** Sockets as `ss -neap` lists them that match a name. */
-export const ss = async (name: string): Promise<[string, string[]]> => {
-  const { stdout } = await runCommand(['ss', '-neap'], { plainLocale: true });
+/**
+ * Sockets as `ss -neap` lists them that match a name.
+ *
+ * @param name text of the line
+ * @example tsalt-ssh '*' ps.ss sshd
+ */
+export const ss = async (name: string): Promise<[string, string[]]> =>
+  linesWith(['ss', '-neap'], name);
+
+/**
+ * Sockets as `netstat -nap` lists them that match a name.
+ *
+ * @param name text of the line
+ * @example tsalt-ssh '*' ps.netstat nginx
+ */
+export const netstat = async (name: string): Promise<[string, string[]]> =>
+  linesWith(['netstat', '-nap'], name);
+
+const linesWith = async (
+  argv: readonly [string, ...string[]],
+  name: string,
+): Promise<[string, string[]]> => {
+  const { stdout } = await runCommand(argv, { plainLocale: true });
   return [name, stdout.split('\n').filter(line => line.includes(name))];
 };
 
-/** Open files of processes, as `lsof` lists them that match a name. */
+/**
+ * Open files of the processes whose name begins so, as `lsof -c` lists them.
+ *
+ * @param name how the name begins
+ * @example tsalt-ssh '*' ps.lsof apache2
+ */
 export const lsof = async (name: string): Promise<[string, string]> => {
   const { stdout } = await runCommand(['lsof', '-c', name], { plainLocale: true });
   return [name, stdout];

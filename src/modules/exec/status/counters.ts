@@ -5,6 +5,8 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
+import { notDone } from '../../lib/not-done.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { cpuinfo, diskusage, loadavg, meminfo, nproc, procs, uptime, version, w } from './host.ts';
 
@@ -180,19 +182,57 @@ export const all_status = async (): Promise<PlainDict> => {
 /**
  * Some parts of what this module tells.
  *
- * @param parts keys by function: `{loadavg: [1-min], cpustats: [cpu]}`
+ * @param parts keys by function: `{loadavg: [1-min], cpustats: [cpu]}`; what is configured by
+ *   `status.cpustats.custom: [cpu]` and the like when left out
  * @example tsalt-ssh '*' status.custom '{loadavg: [1-min]}'
  */
-export const custom = async (parts: Record<string, string[]> = {}): Promise<PlainDict> => {
+export const custom = async (parts: Record<string, string[]> | null = null): Promise<PlainDict> => {
   const chosen: PlainDict = {};
-  for (const [name, keys] of Object.entries(parts)) {
+  for (const [name, keys] of Object.entries(parts ?? (await configured()))) {
     const ask = Object.hasOwn(all, name) ? all[name] : undefined;
     if (!ask) throw new SaltInvocationError(`There is no function status.${name}`);
     const answer = await ask();
     const found = typeof answer === 'object' && answer !== null ? (answer as PlainDict) : {};
     for (const key of keys)
       if (key === '*') Object.assign(chosen, found);
-      else if (key in found) chosen[key] = found[key] ?? null;
+      else chosen[key] = key in found ? (found[key] ?? null) : 'UNKNOWN';
   }
   return chosen;
 };
+
+const configured = async (): Promise<Record<string, string[]>> => {
+  const options: Record<string, string[]> = await salt('config.dot_vals')('status');
+  return Object.fromEntries(
+    Object.entries(options).map(([key, keys]) => [key.split('.')[1] ?? '', keys]),
+  );
+};
+
+const noMaster = 'a host has no master that it is connected to';
+
+/**
+ * Not done here: a host has no master that it is connected to.
+ *
+ * @param master the master
+ * @param connected whether it was connected before
+ */
+export const master = async (master: string | null = null, connected = true): Promise<never> =>
+  notDone('status.master', noMaster, master, connected);
+
+/**
+ * Not done here: a host has no master that it is connected to.
+ *
+ * @param master the master
+ */
+export const ping_master = async (master: string): Promise<never> =>
+  notDone('status.ping_master', noMaster, master);
+
+/**
+ * Not done here: there are no proxies.
+ *
+ * @param proxy_name the proxy
+ * @param opts its options
+ */
+export const proxy_reconnect = async (
+  proxy_name: string,
+  opts: PlainDict | null = null,
+): Promise<never> => notDone('status.proxy_reconnect', 'there are no proxies', proxy_name, opts);

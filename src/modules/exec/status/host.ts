@@ -6,7 +6,11 @@
 import { statfs } from 'node:fs/promises';
 import { cpus, freemem, loadavg as loads, totalmem, uptime as up } from 'node:os';
 import type { PlainDict } from '../../api.ts';
+import { fnmatch } from '../../lib/glob-match.ts';
+import { readMounts } from '../../lib/mounts.ts';
+import { userName } from '../../lib/owner-names.ts';
 import { listProcesses } from '../../lib/processes.ts';
+import { pythonRegex } from '../../lib/python-regex.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
 
@@ -23,7 +27,8 @@ export const uptime = async (): Promise<PlainDict> => {
     since_iso: since.toISOString().replace('Z', ''),
     since_t: Math.floor(since.getTime() / 1000),
     days: Math.floor(seconds / 86_400),
-    time: `${Math.floor((seconds % 86_400) / 3600)}:${String(Math.floor((seconds % 3600) / 60)).padStart(2, '0')}`,
+    time: `${Math.floor((seconds % 86_400) / 3600)}:${Math.floor((seconds % 3600) / 60)}`,
+    users: (await w()).length,
   };
 };
 
@@ -73,17 +78,22 @@ export const cpuinfo = async (): Promise<PlainDict> => {
 };
 
 /**
- * How much of file systems is used.
+ * How many bytes file systems have, and how many are free.
  *
- * @param args paths; `/` by default
- * @example tsalt-ssh '*' status.diskusage /home
+ * @param args paths, or types of file systems (globs); all file systems by default
+ * @example tsalt-ssh '*' status.diskusage /home 'ext?'
  */
 export const diskusage = async (...args: string[]): Promise<PlainDict> => {
+  const types = args.length === 0 ? ['*'] : args.filter(arg => !arg.startsWith('/'));
+  const mounted = readMounts()
+    .filter(({ type }) => types.some(pattern => fnmatch(type, pattern)))
+    .map(({ path }) => path);
   const usage: PlainDict = {};
-  for (const path of args.length > 0 ? args : ['/']) {
-    const { blocks, bavail, bsize } = await statfs(path);
-    usage[path] = { available: bavail * bsize, total: blocks * bsize };
-  }
+  for (const path of new Set([...args.filter(arg => arg.startsWith('/')), ...mounted]))
+    usage[path] = await statfs(path).then(
+      ({ blocks, bavail, bsize }) => ({ available: bavail * bsize, total: blocks * bsize }),
+      () => ({ available: null, total: null }),
+    );
   return usage;
 };
 
@@ -96,21 +106,23 @@ export const procs = async (): Promise<PlainDict> =>
   Object.fromEntries(
     (await listProcesses()).map(({ pid, uid, command }) => [
       String(pid),
-      { user: String(uid), cmd: command },
+      { user: String(userName(uid)), cmd: command },
     ]),
   );
 
 /**
- * The pids of processes with this text in their command line, one per line.
+ * The pids of processes whose command line this matches, one per line.
  *
- * @param sig the text
+ * @param sig a regular expression
  * @example tsalt-ssh '*' status.pid sshd
  */
-export const pid = async (sig: string): Promise<string> =>
-  (await listProcesses())
-    .filter(one => one.pid !== process.pid && one.command.includes(sig))
+export const pid = async (sig: string): Promise<string> => {
+  const pattern = pythonRegex(sig);
+  return (await listProcesses())
+    .filter(one => one.pid !== process.pid && pattern.test(one.command))
     .map(one => one.pid)
     .join('\n');
+};
 
 /**
  * Who is logged in.
@@ -118,17 +130,19 @@ export const pid = async (sig: string): Promise<string> =>
  * @example tsalt-ssh '*' status.w
  */
 export const w = async (): Promise<PlainDict[]> => {
-  const { stdout } = await runCommand(['w', '-h'], { plainLocale: true, cwd: '/' });
+  const { stdout } = await runCommand(['w', '-fh'], { plainLocale: true, cwd: '/' });
   return stdout
     .split('\n')
     .map(line => line.trim().split(/\s+/))
     .filter(([user]) => user !== undefined && user !== '')
-    .map(([user = '', tty = '', login = '', idle = '', ...what]) => ({
-      user,
-      tty,
-      login,
+    .map(([user = '', tty = '', login = '', idle = '', jcpu = '', pcpu = '', ...what]) => ({
       idle,
-      what: what.slice(2).join(' '),
+      jcpu,
+      login,
+      pcpu,
+      tty,
+      user,
+      what: what.join(' '),
     }));
 };
 
