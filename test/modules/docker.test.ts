@@ -1,95 +1,33 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as containers from '../../src/modules/exec/docker/containers.ts';
 import * as images from '../../src/modules/exec/docker/images.ts';
 import * as networks from '../../src/modules/exec/docker/networks.ts';
+import * as registries from '../../src/modules/exec/docker/registries.ts';
+import * as runs from '../../src/modules/exec/docker/runs.ts';
 import * as volumes from '../../src/modules/exec/docker/volumes.ts';
+import { connectWords } from '../../src/modules/lib/docker-networks.ts';
 import { createWords } from '../../src/modules/lib/docker-options.ts';
-import * as container from '../../src/modules/state/docker_container.ts';
+import * as run from '../../src/modules/state/docker_container/run.ts';
+import * as running from '../../src/modules/state/docker_container/running.ts';
+import * as stopped from '../../src/modules/state/docker_container/stopped.ts';
 import * as image from '../../src/modules/state/docker_image.ts';
 import * as network from '../../src/modules/state/docker_network.ts';
 import * as volume from '../../src/modules/state/docker_volume.ts';
+import { ask, canRunDocker, type Engine, startDocker } from '../helpers/docker-engine.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
-
-/** A small engine behind docker's command line: it keeps what it is told, and answers docker's JSON. */
-const program = `#!${process.execPath}
-const fs = require('fs'), path = __dirname + '/state.json';
-const db = fs.existsSync(path) ? JSON.parse(fs.readFileSync(path)) : { container: {}, image: {}, network: {}, volume: {} };
-const argv = process.argv.slice(2); fs.appendFileSync(__dirname + '/log', JSON.stringify(argv) + '\\n');
-const save = out => { fs.writeFileSync(path, JSON.stringify(db)); if (out) console.log(out); process.exit(0); };
-const die = text => { console.error('Error response from daemon: ' + text); process.exit(1); };
-const names = argv.slice(1).filter(a => !a.startsWith('-')); const flag = name => argv.filter(a => a.startsWith('--' + name + '=')).map(a => a.slice(name.length + 3));
-const get = (kind, name) => db[kind][name] ?? die('No such ' + kind + ': ' + name);
-const [verb, sub] = argv, last = argv.at(-1);
-if (sub === 'inspect') save(JSON.stringify([get(verb, last)]));
-if (verb === 'network' && sub === 'create') { db.network[last] = { Name: last, Driver: flag('driver')[0], IPAM: { Config: flag('subnet').map(Subnet => ({ Subnet })) }, Containers: {} }; save('n1'); }
-if (verb === 'network' && sub === 'rm') { if (Object.keys(get('network', last).Containers).length) die('network has active endpoints'); delete db.network[last]; save(last); }
-if (verb === 'network' && sub === 'connect') { const [net, c] = argv.slice(3); get('network', net).Containers[c] = { Name: c }; get('container', c).NetworkSettings.Networks[net] = {}; save(); }
-if (verb === 'network' && sub === 'disconnect') { const [net, c] = argv.slice(3); delete get('network', net).Containers[c]; save(); }
-if (verb === 'volume' && sub === 'create') { db.volume[last] = { Name: last, Driver: flag('driver')[0] ?? 'local', Options: flag('opt') }; save(last); }
-if (verb === 'volume' && sub === 'rm') { get('volume', last); delete db.volume[last]; save(last); }
-if (verb === 'volume' && sub === 'ls') save(Object.keys(db.volume).join('\\n'));
-if (verb === 'pull') { if (last.startsWith('none')) die('manifest unknown'); db.image[last] = { Id: 'sha256:' + last }; save(last); }
-if (verb === 'rmi') { delete db.image[last]; save('Deleted: ' + last); }
-if (verb === 'create') { const name = flag('name')[0]; if (db.container[name]) die('Conflict. The container name is in use'); const at = argv.indexOf('--');
-  if (flag('memory')[0] === 'lots') die('invalid memory');
-  if (!db.image[argv[at + 1]] && !db.image[argv[at + 1] + ':latest']) die('No such image'); db.container[name] = { Id: 'c-' + name, State: { Running: false, Paused: false }, Config: { Labels: Object.fromEntries(flag('label').map(l => [l.slice(0, l.indexOf('=')), l.slice(l.indexOf('=') + 1)])) }, NetworkSettings: { Networks: {} } }; save('c-' + name); }
-if (verb === 'start') { get('container', last).State.Running = true; save(last); }
-if (verb === 'stop') { get('container', last).State.Running = false; save(last); }
-if (verb === 'kill') { get('container', last); save(last); }
-if (verb === 'rename') { db.container[names[1]] = get('container', names[0]); delete db.container[names[0]]; save(); }
-if (verb === 'rm') { get('container', last); delete db.container[last]; save(last); }
-die('not known: ' + argv.join(' '));
-`;
-
-const folder = mkdtempSync(join(tmpdir(), 'tsalt-docker-'));
-const path = process.env.PATH;
-writeFileSync(join(folder, 'docker'), program);
-chmodSync(join(folder, 'docker'), 0o755);
-process.env.PATH = `${folder}:${path}`;
-
-// Every call of the stand-in starts a Node.
-vi.setConfig({ testTimeout: 60_000 });
-
-beforeEach(() => {
-  for (const name of ['state.json', 'log']) rmSync(join(folder, name), { force: true });
-});
-afterAll(() => {
-  process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const context = contextOf({ docker: { ...containers, ...images, ...networks, ...volumes } });
-const run = (state: () => Promise<StateReturn>) => within(context, state);
-const log = (): string[][] =>
-  existsSync(join(folder, 'log'))
-    ? readFileSync(join(folder, 'log'), 'utf8')
-        .trim()
-        .split('\n')
-        .map(line => JSON.parse(line) as string[])
-    : [];
-
-/** Test mode tells, the run does, and the next run has nothing to do. */
-const settles = async (state: () => Promise<StateReturn>): Promise<string> => {
-  expect(await within(testing(context), state)).toMatchObject({ result: null });
-  const done = await run(state);
-  expect(done, String(done.comment)).toMatchObject({ result: true });
-  expect(Object.keys(done.changes).length).toBeGreaterThan(0);
-  expect(await run(state)).toMatchObject({ result: true, changes: nothing });
-  return String(done.comment);
-};
 
 test("Salt's arguments are docker's flags, each a word", () => {
   expect(
     createWords('web', 'nginx', {
       binds: '/a:/b:ro,/c:/d',
       port_bindings: ['8080:80', 53],
-      environment: [{ A: 'x y; $(id)' }, { B: 1 }],
-      env: undefined as never,
+      environment: [{ A: 'x y; $(id)' }, { B: 1 }, { EMPTY: '' }],
       labels: { l: 'v' },
       privileged: true,
       tty: false,
@@ -98,100 +36,370 @@ test("Salt's arguments are docker's flags, each a word", () => {
       entrypoint: ['/bin/sh', '-c'],
       command: `echo "a b" 'c'`,
       skip_translate: true,
+      auto_remove: true,
+      device_read_bps: '/dev/sda:1mb,/dev/sdb:2mb',
     }),
   ).toEqual([
     ...['--name=web', '--volume=/a:/b:ro', '--volume=/c:/d', '--publish=8080:80', '--publish=53'],
-    ...['--env=A=x y; $(id)', '--env=B=1', '--label=l=v', '--privileged'],
-    ...['--restart=on-failure:5', '--add-host=db:10.0.0.1', '--entrypoint=/bin/sh'],
-    ...['--', 'nginx', '-c', 'echo', 'a b', 'c'],
+    ...['--env=A=x y; $(id)', '--env=B=1', '--env=EMPTY=', '--label=l=v', '--privileged'],
+    ...['--restart=on-failure:5', '--add-host=db:10.0.0.1', '--rm'],
+    ...['--device-read-bps=/dev/sda:1mb', '--device-read-bps=/dev/sdb:2mb'],
+    ...['--entrypoint=/bin/sh', '--', 'nginx', '-c', 'echo', 'a b', 'c'],
+  ]);
+  expect(
+    createWords('web', 'nginx', {
+      binds: { '/a': { bind: '/b', mode: 'ro' }, '/c': { bind: '/d' } },
+      port_bindings: { 80: 8080, '53/udp': null },
+      network_disabled: true,
+    }),
+  ).toEqual([
+    ...['--name=web', '--volume=/a:/b:ro', '--volume=/c:/d', '--publish=8080:80'],
+    ...['--publish=53/udp', '--network=none', '--', 'nginx'],
+  ]);
+  expect(connectWords({ ipv4_address: '10.1.0.9', aliases: 'a,b', links: { db: 'sql' } })).toEqual([
+    ...['--ip=10.1.0.9', '--alias=a', '--alias=b', '--link=db:sql'],
   ]);
   expect(() => createWords('web', 'nginx', { wings: 2 })).toThrow(
     'docker_container does not take wings',
   );
-});
-
-test('makes, keeps, replaces, stops and removes a container', async () => {
-  const web =
-    (more = {}) =>
-    () =>
-      container.running('web', { image: 'nginx:1.25', environment: ['SECRET=hush'], ...more });
-  expect(await settles(web())).toBe("Created container 'web'");
-  expect(await settles(web({ user: 'www' }))).toBe("Replaced container 'web'");
-  expect(await run(web({ user: 'www', force: true }))).toMatchObject({
-    result: true,
-    changes: { container_id: { replaced: 'web' } },
-  });
-  await settles(() => container.stopped('web'));
-  expect(await settles(web({ user: 'www' }))).toBe("Container 'web' was started");
-  expect(await run(() => container.absent('web'))).toMatchObject({ result: false });
-  await settles(() => container.absent('web', { force: true }));
-  expect(JSON.stringify(log().filter(([verb]) => verb !== 'create'))).not.toContain('hush');
-});
-
-test('a container that cannot be replaced stays and runs', async () => {
-  await run(() => container.running('web', { image: 'nginx' }));
-  expect(
-    await run(() => container.running('web', { image: 'nginx', mem_limit: 'lots' })),
-  ).toMatchObject({ result: false, comment: expect.stringContaining('invalid memory') });
-  expect(await within(context, () => containers.state('web'))).toBe('running');
-  expect(await run(() => container.running('web', { image: 'none' }))).toMatchObject({
-    result: false,
-    comment: 'manifest unknown',
-  });
-  expect(await within(context, () => containers.state('web'))).toBe('running');
-});
-
-test('what it watches replaces it, or sends it a signal', async () => {
-  const options = { image: 'nginx' };
-  await run(() => container.running('web', options));
-  expect(
-    await run(() => container.mod_watch('web', { sfun: 'running', ...options })),
-  ).toMatchObject({ changes: { container_id: { replaced: 'web' } } });
-  await run(() =>
-    container.mod_watch('web', { sfun: 'running', watch_action: 'SIGUSR1', ...options }),
+  expect(() => createWords('web', 'nginx', { env: ['A=1'], environment: ['A=2'] })).toThrow(
+    "'environment' is given by two names",
   );
-  expect(log().at(-1)).toEqual(['kill', '--signal=SIGUSR1', 'web']);
+  expect(() => connectWords({ speed: 1 })).toThrow("A container's network does not take speed.");
 });
 
-test('fetches and removes images', async () => {
-  await settles(() => image.present('nginx', { tag: '1.25' }));
-  await settles(() => image.absent('nginx:1.25'));
-  expect(await run(() => image.present('none'))).toMatchObject({ result: false });
-  expect(await run(() => image.present('a', { build: '/x', load: '/y' }))).toMatchObject({
-    result: false,
-  });
-});
+/** A registry that knows anna; her password does not stand in its own arguments. */
+const registry = `require('http').createServer((request, response) => {
+  const good = 'Basic ' + Buffer.from('anna:' + ['hush', 'hush'].join('-')).toString('base64');
+  if (request.headers.authorization === good) response.writeHead(200).end('{}');
+  else response.writeHead(401, { 'www-authenticate': 'Basic realm="r"' }).end();
+}).listen(5099, '127.0.0.1', () => console.log('ready'));`;
 
-test('makes networks, connects containers, refuses another subnet', async () => {
-  await settles(() => network.present('front', { subnet: '10.1.0.0/24' }));
-  expect(await run(() => network.present('front', { subnet: '10.2.0.0/24' }))).toMatchObject({
-    result: false,
-  });
-  await run(() => container.running('web', { image: 'nginx' }));
-  await settles(() => network.present('front', { containers: ['web'] }));
-  await settles(() => network.absent('front'));
-  await run(() => network.present('back', {}));
-  await settles(() => container.running('web', { image: 'nginx', networks: ['back'] }));
-});
+/** Notes the arguments of all processes, until the answer is called: all that was seen. */
+const watchArguments = (): (() => Promise<string[]>) => {
+  const seen: string[] = [];
+  let isOver = false;
+  const work = (async () => {
+    while (!isOver) {
+      seen.push(everyCommandLine());
+      await new Promise(resolve => setTimeout(resolve, 2));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await work;
+    return seen;
+  };
+};
 
-test('makes volumes, and replaces one only when forced', async () => {
-  const options = { driver: 'local', driver_opts: { type: 'tmpfs' } };
-  await settles(() => volume.present('data', options));
-  expect(log()).toContainEqual([
-    'volume',
-    'create',
-    '--driver=local',
-    '--opt=type=tmpfs',
-    '--',
-    'data',
-  ]);
-  expect(await within(context, () => volumes.volumes())).toEqual(['data']);
-  expect(await run(() => volume.present('data', { driver: 'other' }))).toMatchObject({
-    result: false,
-    changes: nothing,
-    comment:
-      "Driver for existing volume 'data' ('local') does not match specified driver ('other') and force is False",
+/** The arguments of every process that runs now. */
+const everyCommandLine = (): string =>
+  readdirSync('/proc')
+    .filter(entry => /^\d+$/.test(entry))
+    .map(pid => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return ''; // it has ended
+      }
+    })
+    .join('\n');
+
+describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, () => {
+  let engine: Engine;
+  let pillar: { [name: string]: unknown } = {};
+  const config = { option: async (name: string) => pillar[name] ?? null };
+  const docker = { ...containers, ...runs, ...images, ...networks, ...volumes, ...registries };
+  const context = contextOf({ docker, config });
+  const state = (work: () => Promise<StateReturn>) => within(context, work);
+  const settings = (what: string): string => ask('inspect', what);
+
+  beforeAll(async () => {
+    engine = await startDocker();
+  }, 120_000);
+  afterAll(() => engine?.stop(), 60_000);
+  afterEach(() => {
+    const all = ask('ps', '--all', '--quiet').split('\n').filter(Boolean);
+    if (all.length > 0) ask('rm', '--force', '--volumes', ...all);
   });
-  await settles(() => volume.present('data', { driver: 'other', force: true }));
-  await settles(() => volume.absent('data'));
+
+  /** Test mode tells, the run does, and the next run has nothing to do. */
+  const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {
+    const all = () =>
+      ask('ps', '--all', '--format={{.ID}} {{.State}}') + ask('volume', 'ls') + ask('images', '-q');
+    const before = all();
+    const told = await within(testing(context), work);
+    expect(told, String(told.comment)).toMatchObject({ result: null });
+    expect(all()).toBe(before);
+    const done = await state(work);
+    expect(done, String(done.comment)).toMatchObject({ result: true });
+    expect(Object.keys(done.changes).length).toBeGreaterThan(0);
+    expect(await state(work)).toMatchObject({ result: true, changes: nothing });
+    return done;
+  };
+  const sleeper = (more: object = {}) => ({
+    image: 'box:1',
+    command: 'sleep 1000',
+    stop_signal: 'KILL',
+    ...more,
+  });
+
+  test('makes, keeps, replaces, stops and removes a container', async () => {
+    const web =
+      (more = {}) =>
+      () =>
+        running.running('web', sleeper(more));
+    expect((await settles(web({ environment: { A: 'b c', EMPTY: '' } }))).comment).toBe(
+      "Created container 'web'",
+    );
+    expect(ask('exec', 'web', 'env')).toMatch(/^A=b c$/m);
+    expect(ask('exec', 'web', 'env')).toMatch(/^EMPTY=$/m);
+    expect((await settles(web({ user: '5', mem_limit: '64m' }))).comment).toBe(
+      "Replaced container 'web'",
+    );
+    expect(ask('exec', 'web', 'id')).toContain('uid=5');
+    expect(JSON.parse(settings('web'))[0].HostConfig.Memory).toBe(64 * 1024 * 1024);
+    expect(await state(web({ user: '5', mem_limit: '64m', force: true }))).toMatchObject({
+      result: true,
+      changes: { container_id: { replaced: 'web' } },
+    });
+    const kept = { user: '5', mem_limit: '64m' };
+    await settles(() => stopped.stopped('web', { shutdown_timeout: 0 }));
+    expect((await settles(web(kept))).comment).toBe("Container 'web' was started");
+    expect(await state(() => stopped.absent('web'))).toMatchObject({ result: false });
+    await settles(() => stopped.absent('web', { force: true }));
+  });
+
+  test('a container that cannot be replaced stays and runs', async () => {
+    await state(() => running.running('web', sleeper()));
+    expect(await state(() => running.running('web', sleeper({ mem_limit: 'lots' })))).toMatchObject(
+      {
+        result: false,
+        comment: expect.stringContaining('lots'),
+      },
+    );
+    expect(await within(context, () => containers.state('web'))).toBe('running');
+    const { result } = await state(() => running.running('web', { image: '127.0.0.1:9/none' }));
+    expect(result).toBe(false);
+    expect(await within(context, () => containers.state('web'))).toBe('running');
+  });
+
+  test('variables, labels, options of volumes and arguments of builds are in no argument', async () => {
+    const watched = watchArguments();
+    const environment = { TOKEN: 'hush-hush-1', KEY: 'first\nhush-hush-2', ODD: '#hush-hush-3' };
+    await settles(() =>
+      running.running('web', sleeper({ environment, labels: { pw: 'hush-hush-4' } })),
+    );
+    const env = ask('exec', 'web', 'env');
+    for (const [name, value] of Object.entries(environment))
+      expect(env).toContain(`${name}=${value}`);
+    expect(JSON.parse(settings('web'))[0].Config.Labels.pw).toBe('hush-hush-4');
+    const driver_opts = [{ type: 'tmpfs' }, { device: 'tmpfs' }, { o: 'size=1m,pw=hush-hush-5' }];
+    await settles(() => volume.present('secret', { driver: 'local', driver_opts }));
+    expect(JSON.parse(settings('secret'))[0].Options.o).toBe('size=1m,pw=hush-hush-5');
+    const folder = join(engine.folder, 'build');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'Dockerfile'), 'FROM box:1\nARG PW\nRUN echo "$PW" >/word\n');
+    const buildargs = { PW: 'hush-hush-6' };
+    await within(context, () => images.build(folder, { repository: 'built', tag: '1', buildargs }));
+    expect(ask('run', '--rm', 'built:1', 'cat', '/word')).toBe('hush-hush-6');
+    const seen = await watched();
+    expect(seen.some(all => all.includes('docker\0create'))).toBe(true);
+    expect(seen.filter(all => all.replace(/sh\0-c\0echo[^\n]*/, '').includes('hush-hush'))).toEqual(
+      [],
+    );
+    const { comment } = await state(() =>
+      running.running('bad', sleeper({ environment: { PATH: '/a\n/b' } })),
+    );
+    expect(comment).toBe(
+      'The variable PATH of a container takes one line only: docker itself reads it too.',
+    );
+  });
+
+  test('what it watches replaces it, or sends it a signal', async () => {
+    const options = sleeper({
+      command: ['sh', '-c', 'trap "echo got; exit" USR1; while :; do sleep 0.1; done'],
+    });
+    await state(() => running.running('web', options));
+    expect(
+      await state(() => stopped.mod_watch('web', { sfun: 'running', ...options })),
+    ).toMatchObject({ changes: { container_id: { replaced: 'web' } } });
+    const signal = { sfun: 'running', watch_action: 'SIGUSR1', ...options };
+    await state(() => stopped.mod_watch('web', signal));
+    expect(ask('wait', 'web')).toBe('0');
+    expect(await within(context, () => runs.logs('web', { tail: 1 }))).toBe('got\n');
+  });
+
+  test('runs a container once, and tells what it wrote and how it ended', async () => {
+    const out = join(engine.folder, 'out');
+    mkdirSync(out);
+    const job = (more: object = {}) => ({
+      image: 'box:1',
+      command: ['sh', '-c', 'echo made; echo warned >&2; echo x >/out/x; exit 3'],
+      binds: `${out}:/out`,
+      ...more,
+    });
+    expect(await within(testing(context), () => run.run('job', job()))).toMatchObject({
+      result: null,
+      comment: 'Container would be run',
+    });
+    expect(existsSync(join(out, 'x'))).toBe(false);
+    expect(await state(() => run.run('job', job()))).toMatchObject({
+      result: false,
+      comment: 'Container ran and exited with a return code of 3',
+      changes: { Name: 'job', ExitCode: 3, Logs: 'made\nwarned\n' },
+    });
+    expect(await state(() => run.run('job', job()))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining("Container 'job' exists. Run with replace=True"),
+    });
+    expect(
+      await state(() => run.run('job', job({ replace: true, failhard: false, stderr: false }))),
+    ).toMatchObject({ result: true, changes: { Logs: 'made\n' } });
+    expect(await state(() => run.run('job', job({ creates: join(out, 'x') })))).toMatchObject({
+      result: true,
+      changes: nothing,
+    });
+    expect(await state(() => run.run('job', job({ start: false })))).toMatchObject({
+      comment: "The 'start' argument is not supported",
+    });
+    await state(() => run.run('gone', job({ rm: true })));
+    expect(ask('ps', '--all', '--format', '{{.Names}}')).toBe('job');
+    await state(() => run.run('later', sleeper({ bg: true })));
+    expect(
+      await within(context, () => runs.run('later', "sh -c 'id; cat'", { stdin: 'hi' })),
+    ).toMatch(/^uid=0.*\nhi$/);
+    expect(await within(context, () => runs.run_all('later', 'ls /none'))).toMatchObject({
+      retcode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('No such file'),
+    });
+    expect(await within(context, () => containers.kill('later'))).toMatchObject({
+      state: { old: 'running', new: 'stopped' },
+    });
+  });
+
+  test('builds, saves, loads, tags and removes images', async () => {
+    const folder = join(engine.folder, 'image');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'Other'), 'FROM box:1\nLABEL made=here\n');
+    const build = { build: folder, dockerfile: 'Other', tag: 2 };
+    await settles(() => image.present('app', build));
+    expect(JSON.parse(settings('app:2'))[0].Config.Labels).toEqual({ made: 'here' });
+    const file = join(engine.folder, 'app.tar');
+    await within(context, () => images.save('app:2', file));
+    await settles(() => image.absent('app:2'));
+    await settles(() => image.present('app', { load: file, tag: '3' }));
+    expect(await within(context, () => images.list_tags())).toContain('app:3');
+    expect(await state(() => image.present('app', { build: '/x', load: '/y' }))).toMatchObject({
+      result: false,
+    });
+    expect(await state(() => image.present('b', { build: folder }))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining("'tag' argument is required"),
+    });
+    expect(await state(() => image.present('b', { sls: ['web'] }))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('cannot build an image by sls'),
+    });
+    expect(await state(() => image.present('127.0.0.1:9/none'))).toMatchObject({ result: false });
+  });
+
+  test('makes networks, connects containers, and makes one that differs anew', async () => {
+    const front = (more: object = {}) => ({
+      subnet: '10.91.0.0/24',
+      labels: ['team=web'],
+      driver_opts: { 'com.docker.network.driver.mtu': 1400 },
+      ...more,
+    });
+    await settles(() => network.present('front', front()));
+    await state(() => running.running('web', sleeper()));
+    await settles(() => network.present('front', front({ containers: ['web'] })));
+    const anew = await settles(() =>
+      network.present('front', front({ subnet: '10.92.0.0/24', gateway: '10.92.0.7' })),
+    );
+    expect(anew).toMatchObject({
+      comment: "Network 'front' was replaced with updated config",
+      changes: {
+        recreated: true,
+        reconnected: ['web'],
+        front: { 'IPAM.Config': { new: [{ Subnet: '10.92.0.0/24', Gateway: '10.92.0.7' }] } },
+      },
+    });
+    const inside = JSON.parse(settings('web'))[0].NetworkSettings.Networks;
+    expect(inside.front.IPAddress).toMatch(/^10\.92\.0\./);
+    await settles(() => network.absent('front'));
+    expect(await state(() => network.present('bad', { subnet: 'here' }))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('here'),
+    });
+  });
+
+  test('a container is on the networks it names, with their settings, and on no other', async () => {
+    await state(() => network.present('back', { subnet: '10.93.0.0/24' }));
+    const at = (ip: string) => ({
+      networks: [{ back: [{ ipv4_address: ip }, { aliases: 'db' }] }],
+    });
+    const nets = () => JSON.parse(settings('sql'))[0].NetworkSettings.Networks;
+    await settles(() => running.running('sql', sleeper(at('10.93.0.9'))));
+    expect(Object.keys(nets())).toEqual(['back']);
+    expect(nets().back).toMatchObject({ IPAddress: '10.93.0.9' });
+    expect(nets().back.Aliases).toContain('db');
+    await settles(() => running.running('sql', sleeper(at('10.93.0.10'))));
+    expect(nets().back.IPAddress).toBe('10.93.0.10');
+    ask('network', 'connect', 'bridge', 'sql');
+    expect(await settles(() => running.running('sql', sleeper(at('10.93.0.10'))))).toMatchObject({
+      changes: { networks: { removed: ['bridge'] } },
+    });
+  });
+
+  test('makes volumes, and replaces one only when forced', async () => {
+    await settles(() => volume.present('data', { driver: 'local' }));
+    expect(await within(context, () => volumes.volumes())).toContain('data');
+    expect(await state(() => volume.present('data', { driver: 'other' }))).toMatchObject({
+      result: false,
+      changes: nothing,
+      comment:
+        "Driver for existing volume 'data' ('local') does not match specified driver ('other') and force is False",
+    });
+    await settles(() => volume.absent('data'));
+    expect(await state(() => volume.present('-bad', {}))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('invalid characters'),
+    });
+  });
+
+  test('logs in to the registries of the pillar, with the password in no argument', async () => {
+    const address = '127.0.0.1:5099';
+    const server = spawn('nsenter', [
+      `--net=/proc/${engine.pid}/ns/net`,
+      process.execPath,
+      '-e',
+      registry,
+    ]);
+    await once(server.stdout, 'data');
+    const watched = watchArguments();
+    pillar = {
+      'docker-registries': {
+        [address]: { username: 'anna', password: 'hush-hush' },
+        'localhost:5099': { username: 'anna', password: 'wrong' },
+        'x.example.com': { username: 'anna' },
+      },
+    };
+    try {
+      const answer = await within(context, () => registries.login());
+      expect(answer).toMatchObject({ retcode: 1, Results: { [address]: true } });
+      expect(answer.Errors).toHaveLength(2);
+      expect(answer.Errors.join()).toContain("Missing 'password' for registry 'x.example.com'");
+      const seen = await watched();
+      expect(seen.some(all => all.includes('docker\0login'))).toBe(true);
+      expect(seen.filter(all => all.includes('hush-hush'))).toEqual([]);
+      expect(readFileSync(join(engine.folder, 'config/config.json'), 'utf8')).toContain(address);
+      await within(context, () => registries.logout(address));
+      const kept = readFileSync(join(engine.folder, 'config/config.json'), 'utf8');
+      expect(kept).not.toContain(address);
+    } finally {
+      server.kill();
+    }
+  });
 });

@@ -1,17 +1,28 @@
 import { CommandExecutionError, type Plain } from '../api.ts';
-import { runCommand } from './run-command.ts';
+import { type CommandResult, runCommand } from './run-command.ts';
 
-/** Runs `docker` and gives what it printed. Throws with what it complained about. */
-export const docker = async (...args: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(['docker', ...args], {
+export type DockerInput = {
+  readonly stdin?: string;
+  /** Variables for the docker program itself. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Runs `docker` and gives all that came of it. Throws with what it complained about. */
+export const dockerWith = async (input: DockerInput, ...args: string[]): Promise<CommandResult> => {
+  const result = await runCommand(['docker', ...args], {
     plainLocale: true,
     cwd: '/',
+    ...input,
   });
-  if (code === 0) return stdout;
+  if (result.code === 0) return result;
   throw new CommandExecutionError(
-    stderr.trim().replace(/^Error response from daemon: /, '') || `docker ${args[0]} failed`,
+    result.stderr.trim().replace(/^Error response from daemon: /, '') || `docker ${args[0]} failed`,
   );
 };
+
+/** Runs `docker` and gives what it printed. Throws with what it complained about. */
+export const docker = async (...args: string[]): Promise<string> =>
+  (await dockerWith({}, ...args)).stdout;
 
 export type Inspected = { readonly [key: string]: Plain };
 

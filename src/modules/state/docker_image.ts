@@ -1,5 +1,5 @@
 /** Docker images. */
-import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import { __opts__, __salt__, type Plain, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
@@ -10,11 +10,14 @@ export const __virtual__ = (): true | [false, string] =>
  * An image is here: fetched from its registry, built, or loaded from a file.
  *
  * @param name the image; its tag may stand in it
- * @param tag its tag
+ * @param tag its tag; `build` and `load` need one
  * @param build a folder with a Dockerfile to build it from
  * @param load a file that `docker save` wrote, also `salt://`
  * @param force true: fetch, build or load it again
  * @param dockerfile another name of the Dockerfile
+ * @param insecure_registry refused: that is a setting of the engine
+ * @param client_timeout taken, and of no effect
+ * @param sls refused: an image is built from a Dockerfile
  * @example
  * nginx:
  *   docker_image.present:
@@ -28,15 +31,36 @@ export const present = async (
     load = null,
     force = false,
     dockerfile = null,
+    insecure_registry = false,
+    client_timeout: _timeout = null,
+    sls = null,
   }: {
     tag?: string | number | null;
     build?: string | null;
     load?: string | null;
     force?: boolean;
     dockerfile?: string | null;
+    insecure_registry?: boolean;
+    client_timeout?: number | null;
+    sls?: Plain;
   } = {},
 ): Promise<StateReturn> => {
-  if (build && load) return failed(name, "Only one of 'build' or 'load' is permitted.");
+  if (sls !== null)
+    return failed(
+      name,
+      'docker_image.present cannot build an image by sls: write a Dockerfile and name its folder in build.',
+    );
+  if (insecure_registry)
+    return failed(
+      name,
+      'docker_image.present does not take insecure_registry: name the registry under insecure-registries in /etc/docker/daemon.json.',
+    );
+  if (build && load) return failed(name, "Only one of 'build', 'load', or 'sls' is permitted.");
+  if ((build || load) && tag === null)
+    return failed(
+      name,
+      "The 'tag' argument is required if any one of 'build', 'load', or 'sls' is used.",
+    );
   const image = fullName(name, tag);
   try {
     const before: string | false = await salt('docker.resolve_image_id')(image);
@@ -50,7 +74,7 @@ export const present = async (
     } else if (load) {
       const path = load.includes('://') ? await __salt__['cp.cache_file'](load) : load;
       if (!path) return failed(name, `Image file ${load} was not found`);
-      await salt('docker.load')(path);
+      await salt('docker.load')(path, { repository: name, tag: String(tag) });
     } else await salt('docker.pull')(image);
     const after: string | false = await salt('docker.resolve_image_id')(image);
     if (!after) return failed(name, `Image ${image} is still not here after it was ${deed}`);

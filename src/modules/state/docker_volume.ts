@@ -1,5 +1,5 @@
 /** Docker volumes. */
-import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
@@ -27,7 +27,7 @@ export const present = async (
     driver = null,
     driver_opts = null,
     force = false,
-  }: { driver?: string | null; driver_opts?: PlainDict | null; force?: boolean } = {},
+  }: { driver?: string | null; driver_opts?: Plain; force?: boolean } = {},
 ): Promise<StateReturn> => {
   try {
     const found: PlainDict | null = await salt('docker.inspect_volume')(name);

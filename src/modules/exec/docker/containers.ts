@@ -1,7 +1,8 @@
 /** Docker through its command line. Containers, images, networks and volumes by Salt's names. */
 import { CommandExecutionError, type PlainDict } from '../../api.ts';
 import { createWords } from '../../lib/docker-options.ts';
-import { docker, inspect } from '../../lib/docker-run.ts';
+import { docker, dockerWith, inspect } from '../../lib/docker-run.ts';
+import { withHidden } from '../../lib/docker-secrets.ts';
 import { which } from '../../lib/which.ts';
 
 export const __virtualname__ = 'docker';
@@ -67,8 +68,10 @@ export const create = async (
   name: string,
   { start: startIt = false, ...settings }: { start?: boolean; [argument: string]: unknown } = {},
 ): Promise<{ Id: string; Name: string; Started?: boolean }> => {
-  const Id = (await docker('create', ...createWords(name, image, settings as PlainDict))).trim();
-  if (startIt) await docker('start', name);
+  const words = createWords(name, image, settings as PlainDict);
+  const made = await withHidden(words, (open, input) => dockerWith(input, 'create', ...open));
+  const Id = made.stdout.trim();
+  if (startIt) await docker('start', '--', name);
   return { Id, Name: name, ...(startIt ? { Started: true } : {}) };
 };
 
@@ -87,7 +90,7 @@ const moved = async (
  * @param name the container
  * @example tsalt-ssh '*' docker.start web
  */
-export const start = async (name: string) => moved(name, () => docker('start', name));
+export const start = async (name: string) => moved(name, () => docker('start', '--', name));
 
 /**
  * Starts a container again.
@@ -97,7 +100,7 @@ export const start = async (name: string) => moved(name, () => docker('start', n
  * @example tsalt-ssh '*' docker.restart web
  */
 export const restart = async (name: string, { timeout = 10 }: { timeout?: number } = {}) =>
-  moved(name, () => docker('restart', `--time=${Number(timeout)}`, name));
+  moved(name, () => docker('restart', `--time=${Number(timeout)}`, '--', name));
 
 /**
  * Stops a container.
@@ -112,8 +115,8 @@ export const stop = async (
   { timeout = null, unpause: go = false }: { timeout?: number | null; unpause?: boolean } = {},
 ) =>
   moved(name, async () => {
-    if (go && (await state(name)) === 'paused') await docker('unpause', name);
-    await docker('stop', ...(timeout === null ? [] : [`--time=${Number(timeout)}`]), name);
+    if (go && (await state(name)) === 'paused') await docker('unpause', '--', name);
+    await docker('stop', ...(timeout === null ? [] : [`--time=${Number(timeout)}`]), '--', name);
   });
 
 /**
@@ -124,7 +127,7 @@ export const stop = async (
  * @example tsalt-ssh '*' docker.signal web HUP
  */
 export const signal = async (name: string, signal = 'HUP'): Promise<true> => {
-  await docker('kill', `--signal=${signal}`, name);
+  await docker('kill', `--signal=${signal}`, '--', name);
   return true;
 };
 
@@ -141,7 +144,7 @@ export const rm = async (
   { force = false, volumes = false }: { force?: boolean; volumes?: boolean } = {},
 ): Promise<string[]> => {
   const { Id } = await inspect_container(name);
-  await docker('rm', ...(force ? ['--force'] : []), ...(volumes ? ['--volumes'] : []), name);
+  await docker('rm', ...(force ? ['--force'] : []), ...(volumes ? ['--volumes'] : []), '--', name);
   return [String(Id)];
 };
 
@@ -153,18 +156,41 @@ export const rm = async (
  * @example tsalt-ssh '*' docker.rename web old-web
  */
 export const rename = async (name: string, new_name: string): Promise<true> => {
-  await docker('rename', name, new_name);
+  await docker('rename', '--', name, new_name);
   return true;
 };
 
 /**
- * What a container wrote.
+ * Kills a container.
  *
  * @param name the container
- * @param tail only so many lines
- * @example tsalt-ssh '*' docker.logs web tail=20
+ * @example tsalt-ssh '*' docker.kill web
  */
-export const logs = async (
-  name: string,
-  { tail = 'all' }: { tail?: number | string } = {},
-): Promise<string> => docker('logs', `--tail=${tail}`, name);
+export const kill = async (name: string) => moved(name, () => docker('kill', '--', name));
+
+/**
+ * Halts the processes of a container.
+ *
+ * @param name the container
+ * @example tsalt-ssh '*' docker.pause web
+ */
+export const pause = async (name: string) => moved(name, () => docker('pause', '--', name));
+
+/**
+ * Lets the processes of a container go on.
+ *
+ * @param name the container
+ * @example tsalt-ssh '*' docker.unpause web
+ */
+export const unpause = async (name: string) => moved(name, () => docker('unpause', '--', name));
+
+/**
+ * The process id of a container on the host; 0 when it does not run.
+ *
+ * @param name the container
+ * @example tsalt-ssh '*' docker.pid web
+ */
+export const pid = async (name: string): Promise<number> => {
+  const { State } = await inspect_container(name);
+  return Number((State as PlainDict | undefined)?.Pid ?? 0);
+};

@@ -1,5 +1,9 @@
-import { CommandExecutionError, type PlainDict } from '../../api.ts';
-import { docker, inspect } from '../../lib/docker-run.ts';
+import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
+import { textDict } from '../../lib/docker-network-body.ts';
+import { docker, dockerWith, inspect } from '../../lib/docker-run.ts';
+import { hiddenArgs } from '../../lib/docker-secrets.ts';
+
+export const __func_alias__ = { tag_: 'tag' };
 
 /** `name:tag`; without a tag it is `latest`, as docker reads it. */
 const full = (image: string): string =>
@@ -51,13 +55,56 @@ export const pull = async (image: string): Promise<{ Id: string; Status: string 
 };
 
 /**
- * Takes images out of a file that `docker save` wrote.
+ * Takes images out of a file that `docker save` wrote. Gives what docker said.
  *
  * @param path the file
- * @example tsalt-ssh '*' docker.load /srv/app.tar
+ * @param repository gives the image this name
+ * @param tag and this tag
+ * @example tsalt-ssh '*' docker.load /srv/app.tar repository=app tag=1.0
  */
-export const load = async (path: string): Promise<string> =>
-  (await docker('load', '--quiet', `--input=${path}`)).trim();
+export const load = async (
+  path: string,
+  { repository = null, tag = null }: { repository?: string | null; tag?: string | null } = {},
+): Promise<string> => {
+  const said = (await docker('load', '--quiet', `--input=${path}`)).trim();
+  const [, image] = /^Loaded image(?: ID)?: (\S+)/m.exec(said) ?? [];
+  if (repository && image) await docker('tag', '--', image, `${repository}:${tag ?? 'latest'}`);
+  return said;
+};
+
+/**
+ * Writes an image into a file that `docker.load` takes.
+ *
+ * @param name the image
+ * @param path the file
+ * @example tsalt-ssh '*' docker.save app:1.0 /srv/app.tar
+ */
+export const save = async (name: string, path: string): Promise<true> => {
+  await docker('save', `--output=${path}`, '--', full(name));
+  return true;
+};
+
+/**
+ * Gives an image a further name.
+ *
+ * @param name the image
+ * @param repository the further name
+ * @param tag its tag
+ * @example tsalt-ssh '*' docker.tag app:1.0 registry.example.com/app tag=1.0
+ */
+export const tag_ = async (name: string, repository: string, tag = 'latest'): Promise<true> => {
+  await docker('tag', '--', full(name), `${repository}:${tag}`);
+  return true;
+};
+
+/**
+ * Sends an image to its registry.
+ *
+ * @param image the image
+ * @example tsalt-ssh '*' docker.push registry.example.com/app:1.0
+ */
+export const push = async (image: string): Promise<string> =>
+  (await docker('push', '--', full(image))).trim();
 
 /**
  * Builds an image.
@@ -67,6 +114,8 @@ export const load = async (path: string): Promise<string> =>
  * @param tag the image's tag
  * @param dockerfile another name of the Dockerfile
  * @param cache false: use no layer built before
+ * @param rm false: keep the containers of the steps
+ * @param buildargs values of the Dockerfile's ARGs
  * @example tsalt-ssh '*' docker.build /srv/app repository=app tag=1.0
  */
 export const build = async (
@@ -76,25 +125,33 @@ export const build = async (
     tag = 'latest',
     dockerfile = null,
     cache = true,
+    rm = true,
+    buildargs = null,
   }: {
     repository?: string | null;
     tag?: string;
     dockerfile?: string | null;
     cache?: boolean;
+    rm?: boolean;
+    buildargs?: Plain;
   } = {},
 ): Promise<{ Id: string; Image?: string }> => {
   const Image = repository ? `${repository}:${tag}` : undefined;
-  const Id = await docker(
+  const { words, env } = hiddenArgs(textDict(buildargs) ?? {});
+  const { stdout } = await dockerWith(
+    { env },
     ...['build', '--quiet'],
     ...(Image ? [`--tag=${Image}`] : []),
     ...(dockerfile
       ? [`--file=${dockerfile.startsWith('/') ? dockerfile : `${path}/${dockerfile}`}`]
       : []),
     ...(cache ? [] : ['--no-cache']),
+    ...(rm ? [] : ['--rm=false']),
+    ...words,
     '--',
     path,
   );
-  return { Id: Id.trim(), ...(Image ? { Image } : {}) };
+  return { Id: stdout.trim(), ...(Image ? { Image } : {}) };
 };
 
 /**

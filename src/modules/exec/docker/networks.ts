@@ -1,5 +1,9 @@
-import type { PlainDict } from '../../api.ts';
+import type { Plain, PlainDict } from '../../api.ts';
+import { askEngine } from '../../lib/docker-engine.ts';
+import { type NetworkOptions, networkBody } from '../../lib/docker-network-body.ts';
+import { connectWords } from '../../lib/docker-networks.ts';
 import { docker, inspect } from '../../lib/docker-run.ts';
+import { toList } from '../../lib/values.ts';
 
 /**
  * What docker knows of a network; null when it is not there.
@@ -11,59 +15,53 @@ export const inspect_network = async (name: string): Promise<PlainDict | null> =
   (await inspect('network', name)) ?? null;
 
 /**
+ * The networks, all that docker knows of each.
+ *
+ * @param names only these
+ * @example tsalt-ssh '*' docker.networks
+ */
+export const networks = async (names: string | string[] | null = null): Promise<PlainDict[]> => {
+  const all = (await docker('network', 'ls', '--format={{.Name}}')).split('\n');
+  const wanted = names === null ? undefined : toList(names);
+  const found: PlainDict[] = [];
+  for (const name of all.filter(one => one !== '' && (wanted?.includes(one) ?? true))) {
+    const network = await inspect('network', name);
+    if (network) found.push(network);
+  }
+  return found;
+};
+
+/**
  * Makes a network.
  *
  * @param name the network
  * @param driver its driver
  * @param subnet its addresses
  * @param gateway its gateway
- * @param ip_range the range containers get theirs from
+ * @param ip_range the range containers get theirs from; also `iprange`
+ * @param aux_addresses addresses that containers do not get, by name; also `aux_address`
+ * @param ipam_pools several subnets: dicts of `subnet`, `gateway`, `iprange`, `aux_addresses`
+ * @param ipam_driver who gives addresses out
+ * @param ipam_opts its options
+ * @param scope `local`, `global` or `swarm`
+ * @param ingress true: a swarm's network that routes to all its nodes
  * @param internal true: without a way out
  * @param attachable true: single containers may join a swarm's network
  * @param enable_ipv6 true: with IPv6
  * @param labels labels
- * @param driver_opts options of the driver
+ * @param driver_opts options of the driver; also `driver_opt` and `options`
  * @example tsalt-ssh '*' docker.create_network front subnet=10.1.0.0/24
  */
 export const create_network = async (
   name: string,
-  {
-    driver = 'bridge',
-    subnet = null,
-    gateway = null,
-    ip_range = null,
-    internal = false,
-    attachable = false,
-    enable_ipv6 = false,
-    labels = null,
-    driver_opts = null,
-  }: {
-    driver?: string | null;
-    subnet?: string | null;
-    gateway?: string | null;
-    ip_range?: string | null;
-    internal?: boolean;
-    attachable?: boolean;
-    enable_ipv6?: boolean;
-    labels?: PlainDict | null;
-    driver_opts?: PlainDict | null;
-  } = {},
+  options: NetworkOptions = {},
 ): Promise<{ Id: string }> => {
-  const pairs = (flag: string, dict: PlainDict | null): string[] =>
-    Object.entries(dict ?? {}).map(([key, value]) => `--${flag}=${key}=${String(value)}`);
-  const Id = await docker(
-    ...['network', 'create', `--driver=${driver ?? 'bridge'}`],
-    ...(subnet ? [`--subnet=${subnet}`] : []),
-    ...(gateway ? [`--gateway=${gateway}`] : []),
-    ...(ip_range ? [`--ip-range=${ip_range}`] : []),
-    ...(internal ? ['--internal'] : []),
-    ...(attachable ? ['--attachable'] : []),
-    ...(enable_ipv6 ? ['--ipv6'] : []),
-    ...pairs('label', labels),
-    ...pairs('opt', driver_opts),
-    ...['--', name],
-  );
-  return { Id: Id.trim() };
+  const { Id } = await askEngine('POST', '/networks/create', {
+    ...networkBody(options),
+    Name: name,
+    CheckDuplicate: true,
+  });
+  return { Id: String(Id) };
 };
 
 /**
@@ -82,13 +80,18 @@ export const remove_network = async (name: string): Promise<true> => {
  *
  * @param container the container
  * @param network the network
- * @example tsalt-ssh '*' docker.connect_container_to_network web front
+ * @param ipv4_address its address there; `ipv6_address` and `link_local_ips` likewise
+ * @param aliases further names of it there
+ * @param links containers that it is to know by another name
+ * @param driver_opt options of the network's driver
+ * @example tsalt-ssh '*' docker.connect_container_to_network web front ipv4_address=10.1.0.9
  */
 export const connect_container_to_network = async (
   container: string,
   network: string,
+  settings: { [setting: string]: Plain } = {},
 ): Promise<true> => {
-  await docker('network', 'connect', '--', network, container);
+  await docker('network', 'connect', ...connectWords(settings), '--', network, container);
   return true;
 };
 

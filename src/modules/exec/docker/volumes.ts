@@ -1,4 +1,6 @@
-import type { PlainDict } from '../../api.ts';
+import type { Plain, PlainDict } from '../../api.ts';
+import { askEngine } from '../../lib/docker-engine.ts';
+import { textDict } from '../../lib/docker-network-body.ts';
 import { docker, inspect } from '../../lib/docker-run.ts';
 
 /**
@@ -23,22 +25,19 @@ export const volumes = async (): Promise<string[]> =>
  *
  * @param name the volume
  * @param driver its driver
- * @param driver_opts options of the driver
+ * @param driver_opts options of the driver: a dict, a list of dicts or of `name=value`
  * @example tsalt-ssh '*' docker.create_volume data driver=local
  */
 export const create_volume = async (
   name: string,
-  {
-    driver = null,
-    driver_opts = null,
-  }: { driver?: string | null; driver_opts?: PlainDict | null } = {},
+  { driver = null, driver_opts = null }: { driver?: string | null; driver_opts?: Plain } = {},
 ): Promise<PlainDict | null> => {
-  await docker(
-    ...['volume', 'create'],
-    ...(driver ? [`--driver=${driver}`] : []),
-    ...Object.entries(driver_opts ?? {}).map(([key, value]) => `--opt=${key}=${String(value)}`),
-    ...['--', name],
-  );
+  const DriverOpts = textDict(driver_opts);
+  await askEngine('POST', '/volumes/create', {
+    Name: name,
+    ...(driver ? { Driver: driver } : {}),
+    ...(DriverOpts ? { DriverOpts } : {}),
+  });
   return inspect_volume(name);
 };
 

@@ -1,15 +1,10 @@
 /** Docker containers. */
-import {
-  __opts__,
-  type Plain,
-  type PlainDict,
-  SaltInvocationError,
-  type StateReturn,
-} from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
-import { createWords, madeOf, madeOfLabel } from '../lib/docker-options.ts';
-import { changed, failed, unchanged, would } from '../lib/returns.ts';
-import { repackDictList, toList } from '../lib/values.ts';
+import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
+import { hasFunction, messageOf, salt } from '../../lib/call.ts';
+import { type Networks, networksOf } from '../../lib/docker-networks.ts';
+import { createWords, madeOf, madeOfLabel } from '../../lib/docker-options.ts';
+import { changed, failed, unchanged, would } from '../../lib/returns.ts';
+import { repackDictList, toList } from '../../lib/values.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('docker.create') || [false, 'docker is not installed.'];
@@ -25,7 +20,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param start false: make it, and do not start it
  * @param force true: replace it even when nothing differs
  * @param shutdown_timeout seconds until the one that is replaced is killed
- * @param networks networks to connect it with
+ * @param networks networks to connect it with, and no others; with settings: `- front: {ipv4_address: 10.1.0.9, aliases: [db]}`
  * @param watch_action what a change of something watched does: `force` replaces it, or the signal SIGHUP, HUP …
  * @example
  * web:
@@ -59,20 +54,25 @@ export const running = async (
 ): Promise<StateReturn> => {
   if (!image) return failed(name, "The 'image' argument is required");
   try {
-    const nets = networkNames(networks);
+    const settingsOfNets = networksOf(networks);
+    const nets = Object.keys(settingsOfNets);
     const own = settings as PlainDict;
     const there: boolean = await salt('docker.exists')(name);
     const had = there ? ((await salt('docker.inspect_container')(name)) as PlainDict) : undefined;
     const imageId: string | false = await salt('docker.resolve_image_id')(image);
-    const hash = madeOf(createWords(name, image, own), String(imageId));
+    const hash = madeOf(createWords(name, image, own), keyOf(imageId, settingsOfNets));
     const sameContainer = had !== undefined && labelOf(had) === hash && !force;
     const state: string = there ? await salt('docker.state')(name) : 'absent';
     const missing = nets.filter(net => !sameContainer || !joined(had).includes(net));
-    if (sameContainer && missing.length === 0 && (state === 'running' || !start) && !send_signal)
+    const extra = networks === null || !sameContainer ? [] : others(had, nets);
+    const isThere = sameContainer && missing.length + extra.length === 0;
+    if (isThere && (state === 'running' || !start) && !send_signal)
       return unchanged(name, `Container '${name}' is already configured as specified`);
     const changes: PlainDict = {
       ...(sameContainer ? {} : { container_id: { [there ? 'replaced' : 'added']: name } }),
-      ...(missing.length > 0 ? { networks: { added: missing } } : {}),
+      ...(missing.length + extra.length > 0
+        ? { networks: { ...named('added', missing), ...named('removed', extra) } }
+        : {}),
       ...((!sameContainer || state !== 'running') && start
         ? { state: { old: there ? state : null, new: 'running' } }
         : {}),
@@ -93,10 +93,14 @@ export const running = async (
         there,
         state,
         timeout: shutdown_timeout,
-        label: madeOf(createWords(name, image, own), String(id)),
+        label: madeOf(createWords(name, image, own), keyOf(id, settingsOfNets)),
       });
     }
-    for (const net of missing) await salt('docker.connect_container_to_network')(name, net);
+    for (const net of missing)
+      await salt('docker.connect_container_to_network')(name, net, settingsOfNets[net]);
+    if (networks !== null)
+      for (const net of others(await salt('docker.inspect_container')(name), nets))
+        await salt('docker.disconnect_container_from_network')(name, net);
     if (start && (!sameContainer || state !== 'running')) await salt('docker.start')(name);
     if (sameContainer && send_signal)
       await salt('docker.signal')(name, watch_action === 'force' ? 'HUP' : watch_action);
@@ -154,120 +158,15 @@ const joined = (container: PlainDict): string[] => {
   return Object.keys(Networks ?? {});
 };
 
-const networkNames = (networks: Plain): string[] => {
-  if (networks === null) return [];
-  if (!Array.isArray(networks)) return toList(networks);
-  return networks.map(item => {
-    if (typeof item === 'string') return item;
-    throw new SaltInvocationError(
-      'docker_container.running takes networks by name only, without settings for each.',
-    );
-  });
-};
+/** Networks that it is on and should not be; the host's own cannot be left. */
+const others = (container: PlainDict, nets: readonly string[]): string[] =>
+  joined(container).filter(net => !nets.includes(net) && net !== 'host' && net !== 'none');
 
-/**
- * Containers do not run.
- *
- * @param name the container
- * @param containers several of them
- * @param shutdown_timeout seconds until they are killed
- * @param unpause true: also those that are paused
- * @param error_on_absent false: one that is not there does not run either
- * @example
- * web:
- *   docker_container.stopped
- */
-export const stopped = async (
-  name: string,
-  {
-    containers = null,
-    shutdown_timeout = null,
-    unpause = false,
-    error_on_absent = true,
-  }: {
-    containers?: string[] | null;
-    shutdown_timeout?: number | null;
-    unpause?: boolean;
-    error_on_absent?: boolean;
-  } = {},
-): Promise<StateReturn> => {
-  const targets = (containers ?? [name]).map(String);
-  try {
-    const states = new Map<string, string[]>();
-    for (const target of targets) {
-      const there: boolean = await salt('docker.exists')(target);
-      const state: string = there ? await salt('docker.state')(target) : 'absent';
-      states.set(state, [...(states.get(state) ?? []), target]);
-    }
-    const { absent: gone = [], paused = [], running: live = [] } = Object.fromEntries(states);
-    const errors = [
-      ...(error_on_absent && gone.length > 0
-        ? [`The following container(s) are absent: ${gone.join(', ')}`]
-        : []),
-      ...(!unpause && paused.length > 0
-        ? [`The following container(s) are paused: ${paused.join(', ')}`]
-        : []),
-    ];
-    if (errors.length > 0) return failed(name, errors.join('. '));
-    const due = [...live, ...paused];
-    if (due.length === 0) {
-      const who =
-        targets.length === 1 ? `Container '${targets[0]}' is` : 'All specified containers are';
-      return unchanged(name, `${who} ${gone.length > 0 ? 'absent or ' : ''}not running`);
-    }
-    if (__opts__.test)
-      return would(name, `The following container(s) will be stopped: ${due.join(', ')}`);
-    const changes: PlainDict = {};
-    for (const target of due)
-      changes[target] = await salt('docker.stop')(target, { timeout: shutdown_timeout, unpause });
-    return changed(name, `The following container(s) were stopped: ${due.join(', ')}`, changes);
-  } catch (error) {
-    return failed(name, messageOf(error));
-  }
-};
+const named = (key: string, names: string[]): PlainDict =>
+  names.length > 0 ? { [key]: names } : {};
 
-/**
- * A container is not there.
- *
- * @param name the container
- * @param force true: also when it runs
- * @example
- * web:
- *   docker_container.absent:
- *     - force: true
- */
-export const absent = async (
-  name: string,
-  { force = false }: { force?: boolean } = {},
-): Promise<StateReturn> => {
-  try {
-    if (!(await salt('docker.exists')(name)))
-      return unchanged(name, `Container '${name}' does not exist`);
-    const state: string = await salt('docker.state')(name);
-    if (state !== 'stopped' && !force)
-      return failed(name, 'Container is running, set force to True to forcibly remove it');
-    if (__opts__.test) return would(name, `Container '${name}' will be removed`);
-    const removed = await salt('docker.rm')(name, { force });
-    const how = state === 'stopped' ? 'Successfully' : 'Forcibly';
-    return changed(name, `${how} removed container '${name}'`, { removed });
-  } catch (error) {
-    return failed(name, `Failed to remove container '${name}': ${messageOf(error)}`);
-  }
-};
-
-/**
- * Something that a container watches has changed.
- *
- * @param name the container
- */
-export const mod_watch = async (
-  name: string,
-  { sfun = null, ...options }: { sfun?: string | null; [argument: string]: Plain | undefined } = {},
-): Promise<StateReturn> => {
-  if (sfun === 'running')
-    return (options.watch_action ?? 'force') === 'force'
-      ? running(name, { ...options, force: true })
-      : running(name, { ...options, send_signal: true, force: false });
-  if (sfun === 'stopped') return stopped(name, options as Parameters<typeof stopped>[1]);
-  return failed(name, `watch requisite is not implemented for ${sfun}`);
-};
+/** What a container is made of besides its arguments. */
+const keyOf = (imageId: string | false, networks: Networks): string =>
+  Object.values(networks).some(settings => Object.keys(settings).length > 0)
+    ? `${imageId} ${JSON.stringify(networks)}`
+    : String(imageId);

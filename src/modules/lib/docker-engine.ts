@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { request } from 'node:http';
+import { Duplex } from 'node:stream';
+import { CommandExecutionError, type PlainDict } from '../api.ts';
+import { which } from './which.ts';
+
+/**
+ * Asks the engine itself, over the connection that docker's program makes: what is sent is in no
+ * process's arguments.
+ *
+ * @throws CommandExecutionError with what the engine complained about
+ */
+export const askEngine = (method: string, path: string, body: PlainDict): Promise<PlainDict> =>
+  new Promise((resolve, reject) => {
+    const line = spawn(which('docker') ?? 'docker', ['system', 'dial-stdio'], { cwd: '/' });
+    let said = '';
+    line.stderr.on('data', (chunk: Buffer) => {
+      said += chunk;
+    });
+    const end = (error: Error | undefined, answer: PlainDict): void => {
+      line.stdin.end();
+      line.kill();
+      if (error) reject(new CommandExecutionError(said.trim() || error.message));
+      else resolve(answer);
+    };
+    const text = JSON.stringify(body);
+    const asked = request(
+      {
+        method,
+        path,
+        headers: { host: 'docker', 'content-type': 'application/json', connection: 'close' },
+        createConnection: () => Duplex.from({ readable: line.stdout, writable: line.stdin }),
+      },
+      answer => {
+        let got = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk: string) => {
+          got += chunk;
+        });
+        answer.on('end', () => {
+          const { statusCode = 0 } = answer;
+          const value = readJson(got);
+          if (statusCode < 300) end(undefined, value);
+          else end(new Error(String(value.message ?? `The engine answered ${statusCode}`)), {});
+        });
+      },
+    );
+    asked.on('error', error => end(error, {}));
+    line.on('error', error => end(error, {}));
+    asked.end(text);
+  });
+
+const readJson = (text: string): PlainDict => {
+  try {
+    return text === '' ? {} : (JSON.parse(text) as PlainDict);
+  } catch {
+    return {};
+  }
+};
