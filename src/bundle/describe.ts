@@ -14,7 +14,13 @@ export type Described = {
 };
 
 /** Exports of a state module that the engine calls, not the user. */
-const hookNames = new Set(['mod_init', 'mod_watch', 'mod_aggregate', 'mod_run_check']);
+const hookNames = new Set([
+  'mod_init',
+  'mod_watch',
+  'mod_aggregate',
+  'mod_run_check',
+  'mod_run_check_cmd',
+]);
 
 /** Reads signatures and documentation of a module. A module with a syntax error comes back `broken`. */
 export const describeModule = (sources: Sources, found: FoundModule): Described => {
@@ -306,9 +312,11 @@ const constantNamed = (source: Source, node: Expression): unknown => {
   return binding?.kind === 'value' ? literal(binding.node) : undefined;
 };
 
-/** `[false, reason]` and conditions are no names. */
-const isVerdict = ({ type }: Expression): boolean =>
-  ['ArrayExpression', 'UnaryExpression', 'BinaryExpression', 'BooleanLiteral'].includes(type);
+/** `[false, reason]` and conditions are no names; a sum may be one. */
+const isVerdict = (node: Expression): boolean =>
+  node.type === 'BinaryExpression'
+    ? node.operator !== '+'
+    : ['ArrayExpression', 'UnaryExpression', 'BooleanLiteral'].includes(node.type);
 
 /** Every `return` of a function body, nested functions left out. */
 const returns = (node: unknown, visit: (value: Expression | null | undefined) => void): void => {

@@ -106,7 +106,8 @@ const walk = (folder: string, common: Common, prefix: string, folders: string[])
     if (isSource(entry.name)) return [{ ...common, name, files: [path] }];
     if (entry.name.endsWith('.zip') && prefix === '')
       return [{ ...common, name, files: [], zip: path }];
-    if (entry.name.endsWith('.py')) return [{ ...common, name, files: [path], broken: python }];
+    if (entry.name.endsWith('.py'))
+      return [{ ...common, name, files: [path], broken: `${python} (${path})` }];
     return [];
   });
 

@@ -1,8 +1,9 @@
 import { getContext, withContext } from '../modules/api.ts';
+import type { LogLevel } from '../protocol/job.ts';
 import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
 import { toJson } from './engine/check-return.ts';
 import type { FullRegistry, LoadedModule } from './registry.ts';
-import { isFunction, publicNames } from './virtual.ts';
+import { findFunction, publicNames } from './virtual.ts';
 
 /**
  * What the grains modules say about this host: every public function gives some. Later modules
@@ -11,28 +12,35 @@ import { isFunction, publicNames } from './virtual.ts';
  */
 export const collectGrains = async (
   registry: FullRegistry,
-  warn: (message: string) => void,
+  log: (level: LogLevel, message: string) => void,
 ): Promise<PlainDict> => {
   const grains: PlainDict = {};
   const { modules, failures } = await registry.all('grains');
-  for (const { name, path, reason } of failures)
-    warn(`The grains module ${name} (${path}) was left out: ${reason}`);
+  for (const { name, path, reason, declined } of failures)
+    log(
+      declined ? 'debug' : 'warning',
+      `The grains module ${name} (${path}) was left out: ${reason}`,
+    );
   const context = { ...getContext(), grains };
   for (const module of [...modules].sort((a, b) => rank(a) - rank(b)))
     for (const name of publicNames(module.exports))
       try {
-        const found: unknown = await withContext(context, () => grainsOf(module, name));
+        const found: unknown = await withContext(context, () => grainsOf(registry, module, name));
         if (isPlainDict(found)) Object.assign(grains, toJson(found));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        warn(`The grains of ${module.name}.${name} could not be read: ${why}`);
+        log('warning', `The grains of ${module.name}.${name} could not be read: ${why}`);
       }
   return grains;
 };
 
-const grainsOf = ({ exports }: LoadedModule, name: string): unknown => {
-  const fun = exports[name];
-  return isFunction(fun) ? fun() : undefined;
+const grainsOf = async (
+  { salt }: FullRegistry,
+  { exports }: LoadedModule,
+  name: string,
+): Promise<unknown> => {
+  const found = await findFunction(exports, name, other => other in salt);
+  return found.ok ? found.fun() : undefined;
 };
 
 const rank = ({ name }: LoadedModule): number =>

@@ -1,4 +1,4 @@
-import { CommandExecutionError } from '../modules/api.ts';
+import { CommandExecutionError, type DependsMark, dependsKey } from '../modules/api.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
 import type { Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
@@ -20,8 +20,13 @@ type ContractCall = {
   readonly ret?: unknown;
 };
 
-/** The exports of a contract of the user's, by its name. */
-export type ContractFinder = (name: string) => Exports | undefined;
+type Signatures = Readonly<Record<string, Signature>>;
+
+/** A contract of the user's. */
+export type FoundContract = { readonly exports: Exports; readonly signatures: Signatures };
+
+/** A contract of the user's by its name. */
+export type ContractFinder = (name: string) => FoundContract | undefined;
 
 /** Contracts of Idem's and the functions each wants, by their first parameters. */
 const wanted: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -32,7 +37,14 @@ const wanted: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   returns: {},
 };
 
-const hooks = new Set(['describe', 'mod_init', 'mod_watch', 'mod_aggregate', 'mod_run_check']);
+const hooks = new Set([
+  'describe',
+  'mod_init',
+  'mod_watch',
+  'mod_aggregate',
+  'mod_run_check',
+  'mod_run_check_cmd',
+]);
 
 /**
  * A module's exports with its contracts (`__contracts__`) applied: signatures checked, calls
@@ -44,19 +56,25 @@ export const applyContracts = (
   exports: Exports,
   find: ContractFinder = () => undefined,
 ): Exports => {
-  const names = contractNames(exports);
-  if (names === undefined) return exports;
-  const contracts = names.map(name => ({ name, exports: find(name) }));
-  const signatures = JSON.parse(source.signatures?.() ?? '{}') as Record<string, Signature>;
+  const named = contractNames(exports);
+  const general = generalContracts(source).filter(name => find(name) !== undefined);
+  if (named === undefined && general.length === 0) return exports;
+  const names = [...(named ?? []), ...general];
+  const contracts = names.map(name => ({ name, found: find(name) }));
+  const signatures = JSON.parse(source.signatures?.() ?? '{}') as Signatures;
   const functions = publicFunctions(exports);
   const violations = contracts.flatMap(contract => [
-    ...(contract.exports === undefined && !Object.hasOwn(wanted, contract.name)
+    ...(contract.found === undefined && !Object.hasOwn(wanted, contract.name)
       ? [`there is no contract '${contract.name}'`]
       : []),
     ...missing(contract, functions, signatures),
   ]);
   const calls = new Map<string, AnyFunction[]>();
-  for (const name of functions.keys()) calls.set(name, own(contracts, 'call', name));
+  for (const name of functions.keys())
+    calls.set(
+      name,
+      contracts.flatMap(contract => own(contract, 'call', name).slice(0, 1)),
+    );
   for (const [name, list] of calls)
     if (list.length > 1)
       violations.push(`'${name}' has ${list.length} call contracts; one is allowed`);
@@ -68,7 +86,7 @@ export const applyContracts = (
     const call = calls.get(name)?.[0];
     const soft = names.includes('soft_fail') && !call;
     wrapped[exportName] = wrap(
-      { module: source.name, kind, fun: name, contracts, call, soft },
+      { module: source.name, kind, fun: name, contracts, call, soft, checks: named !== undefined },
       fun,
     );
   }
@@ -77,6 +95,16 @@ export const applyContracts = (
 
 const contractNames = ({ __contracts__ }: Exports): string[] | undefined =>
   Array.isArray(__contracts__) ? __contracts__.map(String) : undefined;
+
+/**
+ * Contracts of the user's that modules of the user's are under without naming them: `init` all,
+ * `my_cloud.init` those below `my_cloud`.
+ */
+const generalContracts = ({ kind, name, builtin }: ManifestModule): string[] => {
+  if (builtin || (kind !== 'exec' && kind !== 'state')) return [];
+  const folders = name.split('.').slice(0, -1);
+  return ['init', ...folders.map((_, at) => [...folders.slice(0, at + 1), 'init'].join('.'))];
+};
 
 type Functions = Map<string, { readonly exportName: string; readonly fun: AnyFunction }>;
 
@@ -91,18 +119,18 @@ const publicFunctions = (exports: Exports): Functions => {
   return functions;
 };
 
-type Contract = { readonly name: string; readonly exports: Exports | undefined };
+type Contract = { readonly name: string; readonly found: FoundContract | undefined };
 
 /** What a contract wants and the module lacks: `update(name, …)`. */
 const missing = (
-  { name, exports }: Contract,
+  { name, found: own }: Contract,
   functions: Functions,
-  signatures: Readonly<Record<string, Signature>>,
+  signatures: Signatures,
 ): string[] => {
-  const wants: (readonly [string, readonly string[]])[] = exports
-    ? Object.keys(exports)
+  const wants: (readonly [string, readonly string[]])[] = own
+    ? Object.keys(own.exports)
         .filter(key => key.startsWith('sig_'))
-        .map(key => [key.slice(4), parametersOf(exports[key])] as const)
+        .map(key => [key.slice(4), parametersOf(own, key)] as const)
     : Object.entries(Object.hasOwn(wanted, name) ? (wanted[name] ?? {}) : {});
   return wants.flatMap(([fun, parameters]) => {
     const found = functions.get(fun);
@@ -111,23 +139,29 @@ const missing = (
     const signature = Object.hasOwn(signatures, found.exportName)
       ? signatures[found.exportName]
       : undefined;
-    const known = [...(signature?.positional ?? []), ...(signature?.keywords ?? [])];
-    const lacking = parameters.filter(parameter => !known.some(param => param.name === parameter));
+    const known = namesOf(signature);
+    const lacking = parameters.filter(parameter => !known.includes(parameter));
     return signature && lacking.length > 0
       ? [`contract '${name}' wants ${shown}: '${fun}' has no parameter '${lacking.join("', '")}'`]
       : [];
   });
 };
 
-/** `sig_get = ['name']` in a contract lists the parameters; a function asks for the name only. */
-const parametersOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.map(String) : [];
+/** `sig_get = ['name']` in a contract lists the parameters; a function shows them by its own. */
+const parametersOf = ({ exports, signatures }: FoundContract, key: string): readonly string[] => {
+  const value = exports[key];
+  if (Array.isArray(value)) return value.map(String);
+  return namesOf(Object.hasOwn(signatures, key) ? signatures[key] : undefined);
+};
 
-/** Functions of the contracts for one function: `call_get`, else `call`. */
-const own = (contracts: readonly Contract[], step: string, fun: string): AnyFunction[] =>
-  contracts.flatMap(({ exports }) => {
-    const found = exports?.[`${step}_${fun}`] ?? exports?.[step];
-    return typeof found === 'function' ? [found as AnyFunction] : [];
+const namesOf = (signature: Signature | undefined): string[] =>
+  [...(signature?.positional ?? []), ...(signature?.keywords ?? [])].map(({ name }) => name);
+
+/** What a contract has for one function: `pre_get`, then `pre`. */
+const own = ({ found }: Contract, step: string, fun: string): AnyFunction[] =>
+  [`${step}_${fun}`, step].flatMap(key => {
+    const value = found?.exports[key];
+    return typeof value === 'function' ? [value as AnyFunction] : [];
   });
 
 type Wrapping = {
@@ -137,12 +171,14 @@ type Wrapping = {
   readonly contracts: readonly Contract[];
   readonly call: AnyFunction | undefined;
   readonly soft: boolean;
+  /** `returns` is implied. */
+  readonly checks: boolean;
 };
 
 const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
-  const { module, kind, contracts, call, soft } = wrapping;
-  const before = own(contracts, 'pre', wrapping.fun);
-  const after = own(contracts, 'post', wrapping.fun);
+  const { module, kind, contracts, call, soft, checks } = wrapping;
+  const before = contracts.flatMap(contract => own(contract, 'pre', wrapping.fun));
+  const after = contracts.flatMap(contract => own(contract, 'post', wrapping.fun)).reverse();
   const invoke = async (...args: unknown[]): Promise<unknown> => {
     const contract: ContractCall = {
       module,
@@ -155,11 +191,13 @@ const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
     for (const post of after) ret = (await post({ ...contract, ret })) ?? ret;
     return ret;
   };
-  return async (...args: unknown[]) => {
+  const wrapped = async (...args: unknown[]): Promise<unknown> => {
     const ret = soft ? await softly(kind, args[0], () => invoke(...args)) : await invoke(...args);
-    if (!hooks.has(wrapping.fun)) checkReturn(`${module}.${wrapping.fun}`, kind, ret);
+    if (checks && !hooks.has(wrapping.fun)) checkReturn(`${module}.${wrapping.fun}`, kind, ret);
     return ret;
   };
+  const depends = (fun as { [dependsKey]?: DependsMark })[dependsKey];
+  return depends ? Object.assign(wrapped, { [dependsKey]: depends }) : wrapped;
 };
 
 /** `soft_fail`: an error becomes a return that says so. */

@@ -16,7 +16,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   const registry = createRegistry(manifest);
   serve({
     registry,
-    collectGrains: warn => collectGrains(registry, warn),
+    collectGrains: log => collectGrains(registry, log),
     dir: TS.dir,
     ...(TS.pre === undefined ? {} : { preloaded: TS.pre }),
   });

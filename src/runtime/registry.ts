@@ -13,6 +13,7 @@ import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
 import type { Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { splitCall } from './bind.ts';
+import type { FoundContract } from './contracts.ts';
 import type { ProviderOptions, Registry, Resolved, Unavailable } from './registry-types.ts';
 import {
   type AnyFunction,
@@ -37,6 +38,7 @@ type ModuleFailure = {
   readonly name: string;
   readonly path: string;
   readonly reason: string;
+  readonly declined: boolean;
 };
 
 /** The registry as its maker offers it: with what only the runtime's own parts ask for. */
@@ -123,7 +125,10 @@ class Modules implements FullRegistry {
     for (const source of this.#manifest.modules.filter(module => module.kind === kind)) {
       const loaded = await this.#load(source);
       if (loaded.ok) modules.push({ name: loaded.name, exports: loaded.exports });
-      else failures.push({ name: source.name, path: source.path, reason: loaded.reason });
+      else {
+        const { name, path } = source;
+        failures.push({ name, path, reason: loaded.reason, declined: loaded.declined === true });
+      }
     }
     return { modules, failures };
   };
@@ -157,9 +162,10 @@ class Modules implements FullRegistry {
     return settled;
   }
 
-  #contract = (name: string): Exports | undefined => {
+  #contract = (name: string): FoundContract | undefined => {
     const [source] = this.#candidates('contracts', name);
-    return source?.load?.();
+    const exports = source?.load?.();
+    return source && exports && { exports, signatures: readSignatures(source) };
   };
 
   /** The module that goes by a name, or the reason of the last candidate that does not. */
@@ -183,8 +189,7 @@ class Modules implements FullRegistry {
     if (!first) return refused;
     return chain(this.#load(first), (loaded: Loaded) => {
       if (loaded.ok && loaded.name === name) return loaded;
-      const relevant = !loaded.ok && !(first.anyName && first.name !== name);
-      return this.#firstThatGoesBy(name, rest, refused ?? (relevant ? loaded : undefined));
+      return this.#firstThatGoesBy(name, rest, refused ?? refusal(name, first, loaded));
     });
   }
 
@@ -230,7 +235,7 @@ class Modules implements FullRegistry {
   #signature(source: ManifestModule, exportName: string): Signature | undefined {
     let all = this.#signatures.get(source);
     if (!all) {
-      all = JSON.parse(source.signatures?.() ?? '{}') as Record<string, Signature>;
+      all = readSignatures(source);
       this.#signatures.set(source, all);
     }
     return Object.hasOwn(all, exportName) ? all[exportName] : undefined;
@@ -307,30 +312,45 @@ class Modules implements FullRegistry {
 
   /** Helpers are called as they are, without binding, and may answer at once. */
   #utilsTable(): { readonly [name: string]: unknown } {
-    const find = (name: string): MaybePromise<AnyFunction | undefined> => {
+    const find = (name: string): MaybePromise<FoundFunction> => {
       const [module, fun] = splitName(name);
-      return chain(this.#choose('utils', module, {}), (chosen: Loaded | undefined) => {
-        if (!chosen?.ok) return undefined;
-        return chain(
-          findFunction(chosen.exports, fun, other => this.#has('exec', other, {})),
-          (found: FoundFunction) => (found.ok ? found.fun : undefined),
-        );
-      });
+      return chain(
+        this.#choose('utils', module, {}),
+        (chosen: Loaded | undefined): MaybePromise<FoundFunction> =>
+          chosen?.ok
+            ? findFunction(chosen.exports, fun, other => this.#has('exec', other, {}))
+            : (chosen ?? { ok: false }),
+      );
     };
     const call =
       (name: string) =>
       (...args: unknown[]): unknown =>
-        chain(find(name), (fun: AnyFunction | undefined) => {
-          if (!fun) throw new CommandExecutionError(`'${name}' is not available.`);
-          return fun(...args);
+        chain(find(name), (found: FoundFunction) => {
+          if (!found.ok)
+            throw new CommandExecutionError(missing('utils', name, found.reason).reason);
+          return found.fun(...args);
         });
     return new Proxy({} as Record<string, unknown>, {
       get: (_, key) => (typeof key === 'string' && key.includes('.') ? call(key) : undefined),
-      has: (_, key) => typeof key === 'string' && key.includes('.') && find(key) !== undefined,
+      has: (_, key) => {
+        if (typeof key !== 'string' || !key.includes('.')) return false;
+        const found = find(key);
+        return isPromise(found) || found.ok;
+      },
       set: () => false,
     });
   }
 }
+
+/** Why a candidate for a name is none, where that helps whoever asked for it. */
+const refusal = (name: string, source: ManifestModule, loaded: Loaded): Loaded | undefined => {
+  if (!loaded.ok) return source.anyName && source.name !== name ? undefined : loaded;
+  if (source.builtin || source.name !== name) return undefined;
+  return { ok: false, source, reason: `this module goes by the name '${loaded.name}'` };
+};
+
+const readSignatures = (source: ManifestModule): Readonly<Record<string, Signature>> =>
+  JSON.parse(source.signatures?.() ?? '{}') as Record<string, Signature>;
 
 const openSignature: Signature = { positional: [], rest: { name: 'args' }, anyKeyword: true };
 const missingSource: ManifestModule = {
@@ -354,7 +374,7 @@ const splitName = (name: string): [module: string, fun: string] => {
   return at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)];
 };
 
-const missing = (kind: Kind, name: string, reason: string | undefined): Unavailable => {
+const missing = (kind: Kind | 'utils', name: string, reason: string | undefined): Unavailable => {
   if (reason === undefined) return { ok: false, reason: `'${name}' is not available.` };
   if (kind === 'state' && / __virtual__ returned False/.test(reason)) return { ok: false, reason };
   const why = reason.replace(/^'[^']*' __virtual__ returned False: /, '');

@@ -17,7 +17,7 @@ import { openWire } from './wire.ts';
 
 export type ServeOptions = {
   readonly registry: Registry;
-  readonly collectGrains: (warn: (message: string) => void) => Promise<PlainDict>;
+  readonly collectGrains: (log: (level: LogLevel, message: string) => void) => Promise<PlainDict>;
   /** The workspace of this host: an absolute path of a folder only its user can read. */
   readonly dir: string;
   /** Bytes of the wire that the bootstrap has read already. */
@@ -51,7 +51,7 @@ export const serve = (options: ServeOptions): void => {
   setContext(idleContext(options, log));
   const session = new Session({
     registry: options.registry,
-    collectGrains: () => options.collectGrains(message => log('warning', 'grains', message)),
+    collectGrains: () => options.collectGrains((level, message) => log(level, 'grains', message)),
     dir: options.dir,
     request: (method, params, sink) => peer.request(method, params, sink),
     emit: {

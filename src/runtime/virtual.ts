@@ -16,7 +16,13 @@ export type Loaded =
       readonly name: string;
       readonly exports: Exports;
     }
-  | { readonly ok: false; readonly source: ManifestModule; readonly reason: string };
+  | {
+      readonly ok: false;
+      readonly source: ManifestModule;
+      readonly reason: string;
+      /** Its `__virtual__` said no: nothing is wrong with it. */
+      readonly declined?: boolean;
+    };
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -26,7 +32,7 @@ export const loadModule = (
   contracts: ContractFinder,
   as?: string,
 ): MaybePromise<Loaded> => {
-  const failed = (reason: string): Loaded => ({ ok: false, source, reason });
+  const failed = (reason: string) => ({ ok: false, source, reason }) as const;
   if (source.broken !== undefined || !source.load)
     return failed(source.broken ?? 'it was left out of the artifact');
   let exports: Exports;
@@ -37,7 +43,7 @@ export const loadModule = (
   }
   const named = (verdict: unknown): MaybePromise<Loaded> => {
     const name = as ?? virtualName(source, exports, verdict);
-    if (typeof name !== 'string') return failed(name.reason);
+    if (typeof name !== 'string') return { ...failed(name.reason), declined: true };
     return chain(initialise(exports), () => ({ ok: true, source, name, exports }) as Loaded);
   };
   const { __virtual__ } = exports;

@@ -17,7 +17,13 @@ const files: Record<string, string> = {
   'states/_modules/six/part.ts': `export const part = 'folder';`,
   'dev/_modules/seven.ts': `export const go = (): string => 'another environment';`,
   'states/_utils/words.ts': `export const loud = (text: string): string => text.toUpperCase();`,
-  'states/_grains/colour.ts': `export const colour = () => ({ colour: 'green' });`,
+  'states/_grains/colour.ts': `import { __grains__, depends } from 'tsalt-ssh/module';
+    export const __func_alias__ = { shade_: 'shade' };
+    export const colour = () => ({ colour: 'green' });
+    export const shade_ = () => ({ shade: 'dark ' + __grains__.colour });
+    export const taste = depends('no-such-command-here', () => ({ taste: 'sour' }));`,
+  'states/_grains/elsewhere.ts': `export const __virtual__ = () => [false, 'not on this planet'];
+    export const planet = () => ({ planet: 'Mars' });`,
   'states/_renderers/pairs.ts': `export const kind = 'data';
     export const render = (text: string) =>
       Object.fromEntries(text.trim().split('\\n').slice(1).map(line => line.split(' = ')));`,
@@ -198,7 +204,17 @@ test('packages of npm come along, and Node brings its own', async () => {
 });
 
 test('utils, grains, renderers and outputters of the project are at work', async () => {
-  expect(await answer('grains.get', 'colour')).toBe('green');
+  const { stderr, json } = await run(
+    '-l',
+    'warning',
+    'grains.item',
+    'colour',
+    'shade',
+    'taste',
+    'planet',
+  );
+  expect(json()).toEqual({ web1: { colour: 'green', shade: 'dark green', taste: '', planet: '' } });
+  expect(stderr).not.toContain('elsewhere');
   expect(await apply('state.apply', 'rendered')).toMatchObject([{ result: true }]);
   const shown = await project.run('web1', '--out=dots', 'three.go');
   expect([shown.code, shown.stdout]).toEqual([0, 'web1...js\n']);
@@ -266,7 +282,7 @@ test('what is broken is left out: the run says so once, its callers learn where'
   ]);
   expect(await unconnected('typo.go')).toMatch(/'typo\.go' is not available: .*typo\.ts:2:13/);
   expect(await unconnected('lost.go')).toMatch(/'lost\.go' is not available: .*not-there/);
-  expect(await unconnected('snake.go')).toMatch(/Python/);
+  expect(await unconnected('snake.go')).toMatch(/Python.*snake\.py/);
   const thrown = await run('throws.go');
   expect(thrown.stdout).toMatch(/'throws\.go' is not available: .*no such luck/);
 });
@@ -372,7 +388,7 @@ test('arguments that cannot be meant are refused before any connection', async (
 test('saltutil.sync_* tell what is there', async () => {
   const synced = (await answer('saltutil.sync_all')) as Record<string, string[]>;
   expect(synced).toMatchObject({
-    grains: ['grains.colour'],
+    grains: ['grains.colour', 'grains.elsewhere'],
     renderers: ['renderers.pairs'],
     utils: ['utils.words'],
     outputters: ['outputters.dots', 'outputters.slow'],

@@ -177,3 +177,79 @@ test("a user's own contract wraps calls, overrides soft_fail for its function, a
   await expect(call('b.go', 'x')).rejects.toThrow("'go' has 2 call contracts; one is allowed");
   await expect(call('c.og', 'x')).rejects.toThrow("contract 'loud' wants a function go(name)");
 });
+
+const noting = (name: string): string => `
+  import { __context__ } from 'tsalt-ssh/module';
+  const note = (step: string, fun: string) => (__context__.notes ??= []).push('${name} ' + step + ' ' + fun);
+  export const pre = ({ fun }) => note('pre', fun);
+  export const pre_go = ({ fun }) => note('pre_go', fun);
+  export const post = ({ fun }) => { note('post', fun); };
+  export const post_go = ({ fun }) => { note('post_go', fun); };`;
+
+test('general steps of a contract stand around the special ones, the first contract outside', async () => {
+  const { registry, run } = await opened({
+    'salt/_contracts/one.ts': noting('one'),
+    'salt/_contracts/two.ts': noting('two'),
+    'salt/_modules/a.ts': `export const __contracts__ = ['one', 'two'];
+      export const go = () => ({ result: true, comment: '', ret: 1 });`,
+  });
+  const context: { notes?: string[] } = {};
+  await run({ context }, async () => registry.salt['a.go']?.());
+  expect(context.notes?.map(note => note.replace(' go', ''))).toEqual([
+    'one pre_go',
+    'one pre',
+    'two pre_go',
+    'two pre',
+    'two post',
+    'two post_go',
+    'one post',
+    'one post_go',
+  ]);
+});
+
+test("contracts named init hold for the project's own modules, in their folder and below", async () => {
+  const { registry, run } = await opened({
+    'salt/_contracts/init.ts': noting('all'),
+    'salt/_contracts/my_cloud/init.ts': noting('cloud'),
+    'salt/_modules/my_cloud/net/card.ts': 'export const fetch = () => 5;',
+    'salt/_modules/plain.ts': 'export const fetch = () => 6;',
+  });
+  const context: { notes?: string[] } = {};
+  const call = (name: string) => run({ context }, async () => registry.salt[name]?.());
+  expect(await call('my_cloud.net.card.fetch')).toBe(5);
+  expect(context.notes).toEqual([
+    'all pre fetch',
+    'cloud pre fetch',
+    'cloud post fetch',
+    'all post fetch',
+  ]);
+  context.notes = [];
+  expect(await call('plain.fetch')).toBe(6);
+  await call('test.ping');
+  expect(context.notes).toEqual(['all pre fetch', 'all post fetch']);
+});
+
+test('a contract may show by a function which parameters it wants', async () => {
+  const { registry, run } = await opened({
+    'salt/_contracts/shape.ts':
+      'export const sig_go = (name: string, { size }: { size: number }) => undefined;',
+    'salt/_modules/fits.ts': `export const __contracts__ = ['shape'];
+      export const go = (name: string, { size = 1, more = 2 } = {}) => ({ result: true, comment: '', ret: size });`,
+    'salt/_modules/lacks.ts': `export const __contracts__ = ['shape']; export const go = (name: string) => 1;`,
+  });
+  expect(await run({}, async () => registry.salt['fits.go']?.('x'))).toMatchObject({ ret: 1 });
+  await expect(run({}, async () => registry.salt['lacks.go']?.('x'))).rejects.toThrow(
+    "contract 'shape' wants go(name, size): 'go' has no parameter 'size'",
+  );
+});
+
+test('a function under contract keeps its dependencies', async () => {
+  const { registry, run } = await opened({
+    'salt/_modules/a.ts': `import { depends } from 'tsalt-ssh/module';
+      export const __contracts__ = ['soft_fail'];
+      export const go = depends('no-such-command-here', () => ({ result: true, comment: '', ret: 1 }));`,
+  });
+  await expect(run({}, async () => registry.salt['a.go']?.())).rejects.toThrow(
+    "'a.go' is not available: it needs 'no-such-command-here'",
+  );
+});

@@ -18,15 +18,19 @@ test('__virtual__ answers with a name, true, false or false and a reason', async
     'salt/_modules/yes.ts': `export const __virtualname__ = 'agreed';
       export const __virtual__ = async () => true; export const go = () => 'agreed';`,
     'salt/_modules/computed.ts': `const os = () => 'de' + 'bian'; export const __virtual__ = () => os(); export const go = () => 'computed';`,
+    'salt/_modules/summed.ts': `export const __virtual__ = async () => 'su' + 'm'; export const go = () => 'summed';`,
     'salt/_states/vfalse.ts': `export const __virtual__ = () => [false, 'the frobnicator is missing']; export const go = () => ({});`,
     'salt/_states/vfalse2.ts': `export const __virtual__ = () => false; export const go = () => ({});`,
     'salt/_modules/cheese.ts': `export const __virtual__ = () => [false, 'enzymes unavailable']; export const slice = () => 1;`,
     'salt/_modules/thrower.ts': `export const __virtual__ = () => { throw new Error('no luck'); }; export const go = () => 1;`,
   });
   expect(await call(host, 'renamed.go')).toBe('gone');
-  expect(await reason(host, 'exec', 'orig.go')).toBe("'orig.go' is not available.");
+  expect(await reason(host, 'exec', 'orig.go')).toBe(
+    "'orig.go' is not available: this module goes by the name 'renamed'",
+  );
   expect(await call(host, 'agreed.go')).toBe('agreed');
   expect(await call(host, 'debian.go')).toBe('computed');
+  expect(await call(host, 'sum.go')).toBe('summed');
   expect(await reason(host, 'state', 'vfalse.go')).toBe(
     "'vfalse' __virtual__ returned False: the frobnicator is missing",
   );
@@ -240,4 +244,18 @@ test('CommonJS modules and modules in folders work, with packages they bring', a
   expect(await call(host, 'folder.go')).toBe('[x]2');
   expect(await call(host, 'my_cloud.my_resource.get', 'n')).toBe('n');
   expect(await call(host, 'only_dev.go')).toBe('dev');
+});
+
+test('whoever calls a helper that is not there learns why', async () => {
+  const { registry, run } = await opened({
+    'salt/_utils/closed.ts': `export const __virtual__ = () => [false, 'closed today']; export const f = () => 1;`,
+    'salt/_utils/open.ts': `export const f = () => 1; export const _g = () => 2;`,
+  });
+  const helper = (name: string) => run({}, () => (registry.utils[name] as () => unknown)());
+  expect(helper('open.f')).toBe(1);
+  expect(() => helper('closed.f')).toThrow("'closed.f' is not available: closed today");
+  expect(() => helper('open._g')).toThrow("'open._g' is not available.");
+  expect(
+    run({}, () => ['open.f', 'open.x', 'closed.f'].map(name => name in registry.utils)),
+  ).toEqual([true, false, false]);
 });

@@ -81,12 +81,16 @@ export const toJson = (
   if ('toJSON' in value && typeof value.toJSON === 'function' && !(value instanceof Uint8Array))
     return toJson(value.toJSON(), path, inside);
   if (value instanceof Error) return value.message;
-  if (!isPlainDict(value)) throw unserializable(path, `a ${value.constructor?.name ?? 'object'}`);
+  if (!isPlainDict(value)) throw unserializable(path, `a ${classOf(value)}`);
   const copy: PlainDict = {};
   for (const [key, item] of Object.entries(value))
     if (item !== undefined) setOwn(copy, key, toJson(item, [...path, key], inside));
   return copy;
 };
+
+/** `Map`, `Generator` … */
+const classOf = (value: object): string =>
+  value.constructor?.name || Object.prototype.toString.call(value).slice(8, -1);
 
 const unserializable = (path: readonly string[], what: string): TypeError =>
   new TypeError(
