@@ -15,6 +15,8 @@ import {
 } from './node.ts';
 import { toBool, toFloat, toInt } from './scalar.ts';
 
+const untagged = { scalar: 'str', sequence: 'seq', mapping: 'map' };
+
 /** Data from nodes by the constructors of Salt's loader. Aliased nodes become one shared value. */
 export class Constructor {
   readonly #source: Source;
@@ -25,6 +27,8 @@ export class Constructor {
   }
 
   construct(node: YamlNode): Data {
+    const own = this.#source.tags?.get(node.tag);
+    if (own) return own(this.construct({ ...node, tag: tagPrefix + untagged[node.kind] }));
     if (node.kind === 'scalar') return this.#scalar(node);
     const known = node.anchored ? this.#done.get(node) : undefined;
     if (known !== undefined) return known;

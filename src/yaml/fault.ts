@@ -1,5 +1,6 @@
 import { excerptOf } from '../data/excerpt.ts';
 import type { Position } from '../data/position.ts';
+import type { Data } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 export type LoadOptions = {
@@ -9,7 +10,11 @@ export type LoadOptions = {
   readonly firstLine?: number | undefined;
   /** Whether mappings are ordered dictionaries (`data/ordered.ts`), as in SLS. Default false. */
   readonly ordered?: boolean | undefined;
+  /** Further tags, and what they make of the value they stand before; a scalar is a text to them. */
+  readonly tags?: OwnTags | undefined;
 };
+
+export type OwnTags = ReadonlyMap<string, (value: Data) => Data>;
 
 /** A text, and where its offsets are as lines and columns of the file. */
 export class Source {
@@ -18,17 +23,19 @@ export class Source {
   readonly file: string;
   readonly firstLine: number;
   readonly ordered: boolean;
+  readonly tags: OwnTags | undefined;
   readonly #written: string;
   #starts: number[] | undefined;
   #line = 0;
   readonly #indented = new Map<number, number>();
 
-  constructor(text: string, { file, firstLine, ordered }: LoadOptions) {
+  constructor(text: string, { file, firstLine, ordered, tags }: LoadOptions) {
     this.text = text;
     this.#written = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
     this.ordered = ordered ?? false;
+    this.tags = tags;
   }
 
   /** As `position`, for those who ask later. */

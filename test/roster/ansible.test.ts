@@ -109,6 +109,40 @@ test('values of vaults are left out, and other tags are no obstacle', async () =
   });
 });
 
+test('an unsafe text is taken as it is, and so is one that names it', async () => {
+  const dir = folder({
+    'hosts.yml': `all:
+  hosts:
+    a:
+      ansible_password: !unsafe 'x{{ y }}'
+      ansible_become_pass: '{{ part }}-{{ part }}'
+      part: !unsafe "{% z"
+      deep: [!unsafe '{{ q }}', {k: !unsafe 7}, 'a !unsafe b: !vault c']
+`,
+    'hosts.json': JSON.stringify({
+      all: { hosts: ['a'] },
+      _meta: {
+        hostvars: {
+          a: {
+            ansible_password: { __ansible_unsafe: '{{ y }}' },
+            token: { __ansible_vault: '$ANSIBLE_VAULT;1.1;AES256\n6631' },
+          },
+        },
+      },
+    }),
+  });
+  const yaml = (await hostsOf(join(dir, 'hosts.yml'))).hosts.get('a');
+  expect(yaml?.passwd?.reveal()).toBe('x{{ y }}');
+  expect(yaml?.sudo_passwd?.reveal()).toBe('{% z-{% z');
+  expect(yaml?.minion_opts).toEqual({
+    part: '{% z',
+    deep: ['{{ q }}', { k: '7' }, 'a !unsafe b: !vault c'],
+  });
+  const json = (await hostsOf(join(dir, 'hosts.json'))).hosts.get('a');
+  expect(json?.passwd?.reveal()).toBe('{{ y }}');
+  expect(json?.minion_opts).toEqual({});
+});
+
 test('a template that only Ansible could answer is told, not taken as text', async () => {
   const dir = folder({ hosts: 'a ansible_user="{{ users | first }}"\n' });
   await expect(hostsOf(join(dir, 'hosts'))).rejects.toMatchObject({

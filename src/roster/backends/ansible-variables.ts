@@ -1,20 +1,22 @@
 import type { Data, Dict } from '../../data/value.ts';
 import { type Place, TsaltError } from '../../protocol/error.ts';
+import { unmarked } from './ansible-values.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 const deepest = 10;
 const mostNames = 1000;
+const variables = /\{\{([^{}]*)\}\}/g;
 
 /**
  * Replaces `{{ name }}` and `{{ lookup('env', 'NAME') }}`, the two that connection settings of
- * inventories use, with an optional `default('…')`.
+ * inventories use, with an optional `default('…')`. What is `!unsafe` stays as it is.
  * @throws TsaltError `roster-template` for other templates: Ansible alone could answer them
  */
 export const expand = (value: Data, vars: Dict, env: Env, at: Place): Data => {
   let names = 0;
   const replace = (text: Data, depth: number): Data => {
-    if (typeof text !== 'string' || !/\{[{%]/.test(text)) return text;
+    if (typeof text !== 'string' || !/\{[{%]/.test(text)) return unmarked(text);
     const read = (expression: string): Data => {
       const [, name = '', variable, given] =
         /^\s*(?:([A-Za-z_]\w*)|lookup\(\s*['"](?:ansible\.builtin\.)?env['"]\s*,\s*['"](\w+)['"]\s*\))(?:\s*\|\s*default\(\s*['"]([^'"]*)['"]\s*(?:,\s*(?:true|True)\s*)?\))?\s*$/.exec(
@@ -28,11 +30,8 @@ export const expand = (value: Data, vars: Dict, env: Env, at: Place): Data => {
     };
     const whole = /^\{\{([^{}]*)\}\}$/.exec(text.trim());
     if (whole) return read(whole[1] ?? '');
-    const replaced = text.replace(/\{\{([^{}]*)\}\}/g, (_, expression: string) =>
-      String(read(expression)),
-    );
-    if (/\{[{%]/.test(replaced)) throw unanswered(text, at);
-    return replaced;
+    if (/\{[{%]/.test(text.replace(variables, ''))) throw unanswered(text, at);
+    return text.replace(variables, (_, expression: string) => String(read(expression)));
   };
   return replace(value, 0);
 };

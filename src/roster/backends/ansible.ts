@@ -2,6 +2,7 @@ import type { Data, Dict } from '../../data/value.ts';
 import type { RosterRequest } from '../load.ts';
 import type { Entry, Found } from '../roster.ts';
 import { readSshArguments } from './ansible-ssh-args.ts';
+import { isVault, unmarked } from './ansible-values.ts';
 import { expand } from './ansible-variables.ts';
 import type { Inventory } from './inventory.ts';
 import { readInventory } from './inventory-source.ts';
@@ -75,7 +76,7 @@ const entryOf = ({ inventory, id, vars: written, file, env }: Named): Entry => {
     const key = plainNames[String(name)];
     if (key !== undefined) value.set(key, numberOf(key, expand(item, known, env, at)));
     else if (!String(name).startsWith('ansible_') && !controlOnly.includes(String(name)))
-      opts.set(name, item);
+      opts.set(name, unmarked(item));
   }
   setBecome(value, vars);
   const connection = connections[String(vars.get('ansible_connection'))];
@@ -94,9 +95,7 @@ const entryOf = ({ inventory, id, vars: written, file, env }: Named): Entry => {
   return { id, value, file, at, outside: true };
 };
 
-/** A vault is a secret of Ansible's that we have no key for. */
-const readable = (vars: Dict): Dict =>
-  new Map([...vars].filter(([, value]) => !String(value).startsWith('$ANSIBLE_VAULT')));
+const readable = (vars: Dict): Dict => new Map([...vars].filter(([, value]) => !isVault(value)));
 
 const numberOf = (key: string, value: Data): Data =>
   key === 'timeout' && /^\d+$/.test(String(value)) ? Number(value) : value;

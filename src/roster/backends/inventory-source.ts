@@ -7,6 +7,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { parseJson } from '../json.ts';
 import { runProgram } from '../program.ts';
+import { ansibleTags } from './ansible-values.ts';
 import { readRoster } from './flat.ts';
 import { Inventory, readGroup } from './inventory.ts';
 import { parseIni } from './inventory-ini.ts';
@@ -64,7 +65,7 @@ const readText = async (inventory: Inventory, file: string): Promise<void> => {
   if (/\.json$/.test(file)) fromData(inventory, parseJson(text, file), file);
   else if (!looksLikeYaml(text, file)) parseIni(text, file, inventory);
   else {
-    const data = loadYaml(withoutTags(text), { file });
+    const data = loadYaml(text, { file, tags: ansibleTags });
     if (isDict(data) && typeof data.get('plugin') === 'string') {
       const answer = await fromPlugin(file, String(data.get('plugin')));
       fromData(inventory, parseJson(answer, file), file);
@@ -87,12 +88,6 @@ const fromPlugin = async (file: string, plugin: string): Promise<string> => {
     );
   }
 };
-
-/** Ansible's own tags on texts, replaced so that lines and columns stay where they are. */
-const withoutTags = (text: string): string =>
-  text.replace(/(^|[\s[{,:])!(?:vault|vault-encrypted|unsafe)(?=\s)/gm, tag =>
-    tag.replace(/!\S+/, name => '!!str'.padEnd(name.length)),
-  );
 
 const looksLikeYaml = (text: string, file: string): boolean => {
   const first = text.split('\n').find(line => /^\s*[^\s#;]/.test(line)) ?? '';
@@ -137,7 +132,7 @@ const varsIn = async (dir: string, name: string): Promise<Dict[]> => {
     files.map(async file => {
       const text = await readRoster(file);
       // A vault is a secret of Ansible's that we have no key for.
-      return text.startsWith('$ANSIBLE_VAULT') ? null : loadYaml(withoutTags(text), { file });
+      return text.startsWith('$ANSIBLE_VAULT') ? null : loadYaml(text, { file, tags: ansibleTags });
     }),
   );
   return loaded.filter(isDict);
