@@ -62,8 +62,7 @@ const takesAny = new Set(
   `archive.extracted cmd.call cmd.run cmd.script cmd.wait cmd.wait_call cmd.wait_script cmd.watch
   cron.absent cron.file debconf.set docker_container.stopped docker_image.present file.absent
   file.accumulated file.copy file.directory file.exists file.hardlink file.managed file.missing
-  file.patch file.recurse file.rename file.serialize file.symlink file.tidied git.detached
-  git.latest iptables.flush iptables.set_policy mount.mounted mount.unmounted
+  file.patch file.recurse file.rename file.serialize file.symlink file.tidied iptables.flush iptables.set_policy mount.mounted mount.unmounted
   mysql_database.absent mysql_database.present mysql_grants.absent mysql_grants.present
   mysql_query.run mysql_query.run_file mysql_user.absent mysql_user.present network.system
   nftables.flush nftables.set_policy nftables.table_absent nftables.table_present pip.installed

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,31 +7,17 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { git, makeOrigin } from './git-origin.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 let host: TestHost;
 let origin: string;
 
-const git = (cwd: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
-    cwd,
-    stdio: 'pipe',
-  })
-    .toString()
-    .trim();
-
-const commit = (text: string): string => {
-  host.write('origin/f', text);
-  git(origin, 'add', '.');
-  git(origin, 'commit', '-qm', text);
-  return git(origin, 'rev-parse', 'HEAD');
-};
+let commit: (text: string) => string;
 
 beforeEach(() => {
   host = makeHost();
-  host.write('origin/f', '0');
-  origin = join(host.root, 'origin');
-  git(origin, 'init', '-q', '-b', 'main');
+  ({ origin, commit } = makeOrigin(host));
 });
 afterEach(() => host.remove());
 

@@ -1,5 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type Common, git, plainWord, redact } from './git-run.ts';
+import { fnmatch } from './glob-match.ts';
 import { failed } from './returns.ts';
 
 export type Refs = Record<string, string>;
@@ -20,6 +21,12 @@ export type Wanted = {
   force_checkout: boolean;
   force_reset: boolean | string;
   fetchOptions: string;
+  /** Glob of the branches to fetch. */
+  branches: string;
+  /** Glob of the tags to fetch; null for none. */
+  tags: string | null;
+  /** Remove tags that the remote does not have. */
+  sync_tags: boolean;
   submodules: boolean;
   force_fetch: boolean;
   update_head: boolean;
@@ -76,6 +83,7 @@ export const update = async (
   ret: StateReturn,
   wanted: Wanted,
   found: Found,
+  refs: Refs,
 ): Promise<StateReturn> => {
   const { name, url, path, user, login, remote, rev } = wanted;
   const shown = redact(name);
@@ -99,7 +107,14 @@ export const update = async (
   const onBranch = wanted.bare || found.kind !== 'branch' || local === wantedBranch;
   const dirty = !wanted.bare && (await __salt__['git.has_changes']?.(path, { user }));
   const discard = wanted.force_reset === true && dirty;
-  if (isThere && onBranch && !discard) return finish(ret, comments, upToDate);
+  const tags = await tagChanges(wanted, refs);
+  if (isThere && onBranch && !discard) {
+    if (await syncTags(wanted, tags, ret, comments)) {
+      await fetchRefs(wanted);
+      comments.push(`${shown} was fetched, resulting in updated refs`);
+    }
+    return finish(ret, comments, upToDate);
+  }
   if (!wanted.update_head && !wanted.bare)
     return {
       ...ret,
@@ -117,13 +132,8 @@ export const update = async (
     );
     return { ...ret, result: null, comment: comments.join('\n') };
   }
-  await __salt__['git.fetch']?.(path, {
-    remote,
-    refspecs: [wanted.bare ? '+refs/*:refs/*' : `+refs/heads/*:refs/remotes/${remote}/*`],
-    force: wanted.force_fetch,
-    opts: wanted.fetchOptions,
-    ...login,
-  });
+  await syncTags(wanted, tags, ret, comments);
+  await fetchRefs(wanted);
   if (wanted.bare) {
     const now = await headOf(path, user);
     if (now !== old) ret.changes.revision = { old, new: now };
@@ -151,6 +161,60 @@ export const update = async (
       : `Repository was fast-forwarded to ${rev} (${now?.slice(0, 7)})`,
   );
   return finish(ret, comments, upToDate);
+};
+
+const fetchRefs = async (wanted: Wanted): Promise<void> => {
+  const { path, remote, login, bare, branches, tags } = wanted;
+  const heads = `+refs/heads/${branches}:refs/remotes/${remote}/${branches}`;
+  await __salt__['git.fetch']?.(path, {
+    remote,
+    refspecs: bare
+      ? ['+refs/*:refs/*']
+      : [heads, ...(tags === null ? [] : [`+refs/tags/${tags}:refs/tags/${tags}`])],
+    force: wanted.force_fetch,
+    // Without this git takes all tags of what it fetches.
+    opts: [wanted.fetchOptions, ...(tags === null || tags === '*' ? [] : ['--no-tags'])].join(' '),
+    ...login,
+  });
+};
+
+type TagChanges = { readonly missing: readonly string[]; readonly surplus: readonly string[] };
+
+/** Tags of the remote that the clone does not have, and the other way round. */
+const tagChanges = async (
+  { path, user, bare, tags, sync_tags }: Wanted,
+  refs: Refs,
+): Promise<TagChanges> => {
+  if (bare || tags === null) return { missing: [], surplus: [] };
+  const there = Object.keys(refs)
+    .filter(ref => ref.startsWith('refs/tags/') && !ref.endsWith('^{}'))
+    .map(ref => ref.slice('refs/tags/'.length));
+  const here: string[] = await __salt__['git.list_tags']?.(path, { user });
+  return {
+    missing: there.filter(tag => !here.includes(tag) && fnmatch(tag, tags)),
+    surplus: sync_tags ? here.filter(tag => !there.includes(tag)) : [],
+  };
+};
+
+/** Removes and reports tags. @returns whether some are to be fetched now */
+const syncTags = async (
+  { path, user }: Wanted,
+  { missing, surplus }: TagChanges,
+  ret: StateReturn,
+  comments: string[],
+): Promise<boolean> => {
+  const { test } = __opts__;
+  if (missing.length > 0) ret.changes.new_tags = [...missing];
+  if (surplus.length > 0) {
+    ret.changes.deleted_tags = [...surplus];
+    comments.push(
+      `The following tags ${test ? 'would be' : 'were'} removed from the local checkout: ${surplus.join(', ')}`,
+    );
+  }
+  if (test && missing.length > 0) comments.push(`Tags would be fetched: ${missing.join(', ')}`);
+  if (test) return false;
+  for (const tag of surplus) await git(['tag', '--delete', '--', tag], { cwd: path, user });
+  return missing.length > 0;
 };
 
 const finish = (ret: StateReturn, comments: string[], upToDate: string): StateReturn => {

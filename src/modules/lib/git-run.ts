@@ -151,6 +151,14 @@ const run = async (args: readonly string[], options: GitOptions): Promise<Comman
 export const gitText = async (args: readonly string[], options: GitOptions = {}): Promise<string> =>
   (await git(args, options)).stdout.replace(/\n$/, '');
 
+/** What git says is read as UTF-8. */
+export const refuseEncoding = (output_encoding: string | null): void => {
+  if (output_encoding !== null && !/^utf[-_]?8$/i.test(output_encoding))
+    throw new CommandExecutionError(
+      `'output_encoding: ${output_encoding}' is not supported: what git says is read as UTF-8`,
+    );
+};
+
 /** Refuses what git would take for an option. */
 export const plainWord = (word: string, what: string): string => {
   if (word.startsWith('-')) throw new CommandExecutionError(`'${word}' is not a valid ${what}`);

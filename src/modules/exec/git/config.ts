@@ -84,14 +84,64 @@ export const config_set = async (
  * @param cwd the repository
  * @param global the user's configuration instead
  * @param user run as this user
+ * @param value_regex only values that match this regular expression
+ * @param all false: fail where it has several values
  *
  * @example tsalt-ssh '*' git.config_unset core.editor cwd=/srv/app
  */
 export const config_unset = async (
   key: string,
-  { cwd = null, global = false, user = null }: ConfigOptions = {},
+  {
+    cwd = null,
+    global = false,
+    user = null,
+    value_regex = null,
+    all = true,
+  }: ConfigOptions & { value_regex?: string | null; all?: boolean } = {},
 ): Promise<boolean> => {
   const { flags, options } = configScope({ cwd, global, user });
-  await git(['config', ...flags, '--unset-all', plainWord(key, 'key')], options);
+  const values = value_regex === null ? [] : [plainWord(value_regex, 'value_regex')];
+  const how = all ? '--unset-all' : '--unset';
+  await git(['config', ...flags, how, plainWord(key, 'key'), ...values], options);
   return true;
+};
+
+/**
+ * Keys of git's configuration that match a regular expression, with all their values.
+ *
+ * @param key the regular expression
+ * @param value_regex only values that match this one
+ * @param cwd the repository
+ * @param global the user's configuration instead
+ * @param user run as this user
+ *
+ * @example tsalt-ssh '*' git.config_get_regexp '^user\.' global=True
+ */
+export const config_get_regexp = async (
+  key: string,
+  {
+    value_regex = null,
+    cwd = null,
+    global = false,
+    user = null,
+  }: ConfigOptions & { value_regex?: string | null } = {},
+): Promise<Record<string, string[]>> => {
+  const { flags, options } = configScope({ cwd, global, user });
+  const words = [key, ...(value_regex === null ? [] : [value_regex])];
+  const { code, stdout } = await git(
+    [
+      'config',
+      ...flags,
+      '--null',
+      '--get-regexp',
+      ...words.map(word => plainWord(word, 'pattern')),
+    ],
+    { ...options, ignore: true },
+  );
+  const found: Record<string, string[]> = {};
+  for (const entry of code === 0 ? stdout.split('\0').filter(text => text !== '') : []) {
+    const [name = '', ...value] = entry.split('\n');
+    found[name] = [...(found[name] ?? []), value.join('\n')];
+  }
+  return found;
 };

@@ -47,6 +47,9 @@ type WorkOptions = Common & { opts?: string };
  *
  * @param cwd where
  * @param bare without a working tree
+ * @param template folder whose files are copied into it
+ * @param separate_git_dir where the repository itself is to be
+ * @param shared who may write: `group`, `all`, `umask`, or a mode in octal digits
  * @param opts further options, as text
  * @param user run as this user
  *
@@ -54,9 +57,37 @@ type WorkOptions = Common & { opts?: string };
  */
 export const init = async (
   cwd: string,
-  { bare = false, opts = '', user = null }: WorkOptions & { bare?: boolean } = {},
+  {
+    bare = false,
+    template = null,
+    separate_git_dir = null,
+    shared = null,
+    opts = '',
+    user = null,
+  }: WorkOptions & {
+    bare?: boolean;
+    template?: string | null;
+    separate_git_dir?: string | null;
+    shared?: string | number | boolean | null;
+  } = {},
 ): Promise<string> =>
-  gitText(['init', ...(bare ? ['--bare'] : []), ...splitWords(opts), '--', cwd], { user });
+  gitText(
+    [
+      'init',
+      ...(bare ? ['--bare'] : []),
+      ...(template === null ? [] : [`--template=${template}`]),
+      ...(separate_git_dir === null ? [] : [`--separate-git-dir=${separate_git_dir}`]),
+      ...(shared === null || shared === false ? [] : [`--shared=${sharing(shared)}`]),
+      ...splitWords(opts),
+      '--',
+      cwd,
+    ],
+    { user },
+  );
+
+/** A mode as git wants it: it takes only one that begins with 0. */
+const sharing = (shared: string | number | true): string =>
+  /^[1-7]\d*$/.test(String(shared)) ? `0${shared}` : String(shared).toLowerCase();
 
 /**
  * Takes files into the next commit.

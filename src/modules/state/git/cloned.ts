@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
-import { plainWord, redact } from '../../lib/git-run.ts';
+import { plainWord, redact, refuseEncoding } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
@@ -13,9 +13,11 @@ import { failed, newReturn } from '../../lib/returns.ts';
  * @param target directory of the clone
  * @param branch branch to check out
  * @param user run git as this user
+ * @param password has no effect: users of Windows need it
  * @param identity private key, or keys, on this host to log in with
  * @param https_user name to log in with, over https; it is written down nowhere
  * @param https_pass its password
+ * @param output_encoding what git says is UTF-8: another encoding is refused
  *
  * @example
  * https://example.com/app.git:
@@ -28,16 +30,20 @@ export const cloned = async (
     target = null,
     branch = null,
     user = null,
+    password: _password = null,
     identity = null,
     https_user = null,
     https_pass = null,
+    output_encoding = null,
   }: {
     target?: string | null;
     branch?: string | null;
     user?: string | null;
+    password?: string | null;
     identity?: string | string[] | null;
     https_user?: string | null;
     https_pass?: string | null;
+    output_encoding?: string | null;
   } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
@@ -46,6 +52,7 @@ export const cloned = async (
   if (!isAbs(path)) return failed(ret, "'target' path must be absolute");
   const withBranch = branch === null ? '' : ` with branch '${branch}'`;
   try {
+    refuseEncoding(output_encoding);
     if (branch !== null) plainWord(branch, "'branch' argument");
     if (!(await __salt__['git.is_repo']?.(path, { user }))) {
       if (isDir(path) && readdirSync(path).length > 0)

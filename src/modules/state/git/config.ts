@@ -1,16 +1,21 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
-import { loginFor, redact } from '../../lib/git-run.ts';
+import { refuseEncoding } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../../lib/to-come.ts';
 
-type ConfigOptions = {
+type Unused = { password?: string | null; output_encoding?: string | null };
+
+type ConfigOptions = Unused & {
   value?: string | number | boolean | null;
-  multivar?: (string | number)[] | null;
+  multivar?: string | (string | number)[] | null;
   repo?: string | null;
   user?: string | null;
   global?: boolean;
 };
+
+const listOf = <T>(values: string | T[]): (string | T)[] =>
+  typeof values === 'string' ? values.split(',') : values;
 
 /** In a prediction: the repository or the account may be about to be made by an earlier state. */
 const isToCome = (repo: string | null, user: string | null): boolean =>
@@ -24,6 +29,8 @@ const isToCome = (repo: string | null, user: string | null): boolean =>
  * @param multivar several values
  * @param repo the repository
  * @param user run git as this user
+ * @param password has no effect: users of Windows need it
+ * @param output_encoding what git says is UTF-8: another encoding is refused
  * @param global the user's configuration instead of a repository's
  *
  * @example
@@ -34,7 +41,15 @@ const isToCome = (repo: string | null, user: string | null): boolean =>
  */
 export const config_set = async (
   name: string,
-  { value = null, multivar = null, repo = null, user = null, global = false }: ConfigOptions = {},
+  {
+    value = null,
+    multivar = null,
+    repo = null,
+    user = null,
+    password: _password = null,
+    output_encoding = null,
+    global = false,
+  }: ConfigOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
   if (value !== null && multivar !== null)
@@ -43,11 +58,10 @@ export const config_set = async (
     return failed(ret, "One of 'value' and 'multivar' is required");
   if (!global && repo === null)
     return failed(ret, "Non-global config options require the 'repo' argument to be set");
-  const wanted = (multivar ?? [value ?? '']).map(each =>
-    typeof each === 'boolean' ? String(each) : String(each),
-  );
+  const wanted = listOf(multivar ?? [value ?? '']).map(String);
   const scope = { cwd: repo, user, global };
   try {
+    refuseEncoding(output_encoding);
     const old: string[] = isToCome(repo, user)
       ? []
       : await __salt__['git.config_get_all']?.(name, scope);
@@ -71,12 +85,19 @@ export const config_set = async (
   }
 };
 
+type UnsetOptions = Pick<ConfigOptions, 'repo' | 'user' | 'global'> &
+  Unused & { value_regex?: string | null; all?: boolean };
+
 /**
- * Takes a key from git's configuration.
+ * Takes keys from git's configuration.
  *
- * @param name the key
+ * @param name the key, or a regular expression for the whole of a key
+ * @param value_regex only values that match this regular expression
  * @param repo the repository
  * @param user run git as this user
+ * @param password has no effect: users of Windows need it
+ * @param output_encoding what git says is UTF-8: another encoding is refused
+ * @param all true: also where a key has several values
  * @param global the user's configuration instead of a repository's
  *
  * @example
@@ -87,104 +108,57 @@ export const config_set = async (
 export const config_unset = async (
   name: string,
   {
+    value_regex = null,
     repo = null,
     user = null,
+    password: _password = null,
+    output_encoding = null,
+    all = false,
     global = false,
-  }: Pick<ConfigOptions, 'repo' | 'user' | 'global'> = {},
+  }: UnsetOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
   if (!global && repo === null)
     return failed(ret, "Non-global config options require the 'repo' argument to be set");
   const scope = { cwd: repo, user, global };
+  const key = `^${name.replace(/^\^+/, '').replace(/\$+$/, '')}$`;
+  const matching = (regex: string | null): Promise<Record<string, string[]>> =>
+    __salt__['git.config_get_regexp'](key, { ...scope, value_regex: regex });
   try {
-    const old: string[] = isToCome(repo, user)
-      ? []
-      : await __salt__['git.config_get_all']?.(name, scope);
-    if (old.length === 0) return { ...ret, comment: `No matching keys are set` };
-    const changes = { [name]: { old: old.length > 1 ? old : (old[0] ?? null), new: null } };
+    refuseEncoding(output_encoding);
+    const found = isToCome(repo, user) ? {} : await matching(value_regex);
+    if (Object.keys(found).length === 0) return { ...ret, comment: 'No matching keys are set' };
+    const several = shownKeys(found, values => values.length > 1);
+    if (!all && several !== '')
+      return failed(
+        ret,
+        value_regex === null
+          ? `Multivar(s) matched by the key expression (set 'all' to True to force removal): ${several}`
+          : `Multiple values are matched by value_regex for the following keys (set 'all' to True to force removal): ${several}`,
+      );
     if (__opts__.test)
-      return { ...ret, result: null, changes, comment: `'${name}' would be unset` };
-    await __salt__['git.config_unset']?.(name, scope);
-    return { ...ret, changes, comment: `'${name}' was unset` };
+      return {
+        ...ret,
+        result: null,
+        changes: found,
+        comment: `${Object.keys(found).length} key(s) would have value(s) unset`,
+      };
+    for (const each of Object.keys(found))
+      await __salt__['git.config_unset'](each, { ...scope, value_regex, all });
+    const left = await matching(value_regex);
+    if (Object.keys(left).length > 0)
+      return failed(ret, `Failed to unset value(s): ${shownKeys(left, () => true)}`);
+    return { ...ret, changes: found, comment: 'Value(s) successfully unset' };
   } catch (error) {
     return failed(ret, messageOf(error));
   }
 };
 
-/**
- * Keeps a clone at one commit, tag or branch, with HEAD detached.
- *
- * @param name URL of the repository
- * @param rev the revision
- * @param target directory of the clone
- * @param user run git as this user
- * @param identity private key, or keys, on this host to log in with
- * @param https_user name to log in with, over https; it is written down nowhere
- * @param https_pass its password
- *
- * @example
- * https://example.com/app.git:
- *   git.detached:
- *     - rev: v1.2
- *     - target: /srv/app
- */
-export const detached = async (
-  name: string,
-  rev: string,
-  {
-    target = null,
-    user = null,
-    identity = null,
-    https_user = null,
-    https_pass = null,
-  }: {
-    target?: string | null;
-    user?: string | null;
-    identity?: string | string[] | null;
-    https_user?: string | null;
-    https_pass?: string | null;
-  } = {},
-): Promise<StateReturn> => {
-  const ret = newReturn(name);
-  if (!target) return failed(ret, "'target' argument is required");
-  const shown = redact(name);
-  try {
-    const { url, ...https } = loginFor(name, https_user, https_pass);
-    const login = { user, identity, ...https };
-    const has = async (): Promise<string | null> => {
-      try {
-        return (await __salt__['git.revision']?.(target, rev, { user })) ?? null;
-      } catch {
-        return null;
-      }
-    };
-    const isRepo = await __salt__['git.is_repo']?.(target, { user });
-    const old: string | null = isRepo
-      ? await __salt__['git.revision']?.(target, 'HEAD', { user })
-      : null;
-    const known = isRepo ? await has() : null;
-    const branch: string = isRepo ? await __salt__['git.current_branch']?.(target, { user }) : '';
-    if (known !== null && known === old && branch === '')
-      return { ...ret, comment: 'Already checked out at correct revision' };
-    if (__opts__.test)
-      return {
-        ...ret,
-        result: null,
-        changes: { revision: { old, new: rev } },
-        comment: isRepo
-          ? `${rev} would be checked out at ${target}`
-          : `${shown} would be cloned to ${target}`,
-      };
-    if (isRepo) await __salt__['git.fetch']?.(target, { opts: '--tags', ...login });
-    else await __salt__['git.clone']?.(target, url, { opts: '--no-checkout', ...login });
-    await __salt__['git.checkout']?.(target, rev, { opts: '--detach', user });
-    const now: string = await __salt__['git.revision']?.(target, 'HEAD', { user });
-    return {
-      ...ret,
-      changes: { ...(isRepo ? {} : { new: `${shown} => ${target}` }), revision: { old, new: now } },
-      comment: `Commit ID ${now} was checked out at ${target}`,
-    };
-  } catch (error) {
-    return failed(ret, redact(messageOf(error)));
-  }
-};
+const shownKeys = (
+  found: Record<string, string[]>,
+  isShown: (values: string[]) => boolean,
+): string =>
+  Object.entries(found)
+    .filter(([, values]) => isShown(values))
+    .map(([key, values]) => `${key} (${values.join(', ')})`)
+    .join('; ');

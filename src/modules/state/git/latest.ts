@@ -3,7 +3,7 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { cloneTo, findRef, type Refs, update, type Wanted } from '../../lib/git-latest.ts';
-import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
+import { loginFor, plainWord, redact, refuseEncoding } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isUserToCome } from '../../lib/to-come.ts';
 
@@ -27,6 +27,10 @@ type LatestOptions = {
   identity?: string | string[] | null;
   https_user?: string | null;
   https_pass?: string | null;
+  password?: string | null;
+  refspec_branch?: string;
+  refspec_tag?: string;
+  output_encoding?: string | null;
 };
 
 /**
@@ -47,11 +51,15 @@ type LatestOptions = {
  * @param mirror make a mirror
  * @param remote name of the remote
  * @param fetch_tags fetch all tags
- * @param sync_tags accepted for compatibility
+ * @param sync_tags false: keep tags that the remote does not have any more
  * @param depth fetch so many commits of history
  * @param identity private key, or keys, on this host to log in with
  * @param https_user name to log in with, over https; it is written down nowhere
  * @param https_pass its password
+ * @param password has no effect: users of Windows need it
+ * @param refspec_branch glob of the branches to fetch
+ * @param refspec_tag glob of the tags to fetch
+ * @param output_encoding what git says is UTF-8: another encoding is refused
  *
  * @example
  * https://example.com/app.git:
@@ -76,11 +84,15 @@ export const latest = async (
     mirror = false,
     remote = 'origin',
     fetch_tags = true,
-    sync_tags: _sync = true,
+    sync_tags = true,
     depth = null,
     identity = null,
     https_user = null,
     https_pass = null,
+    password: _password = null,
+    refspec_branch = '*',
+    refspec_tag = '*',
+    output_encoding = null,
   }: LatestOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
@@ -106,18 +118,24 @@ export const latest = async (
     bare: bare || mirror,
     force_checkout,
     force_reset,
-    fetchOptions: `${fetch_tags ? '--tags ' : ''}${depth ? `--depth ${Number(depth)}` : ''}`,
+    fetchOptions: depth ? `--depth ${Number(depth)}` : '',
+    branches: refspec_branch,
+    // A clone of limited depth has few tags on purpose.
+    tags: fetch_tags && !depth ? refspec_tag : null,
+    sync_tags,
     submodules,
     force_fetch,
     update_head,
   };
   try {
+    refuseEncoding(output_encoding);
     plainWord(wanted.rev, "value for the 'rev' argument");
     if (isUserToCome(user)) return predicted(ret, name, path);
     const refs: Refs = await __salt__['git.ls_remote']?.({ remote: url, ...login });
     const found = findRef(refs, wanted.rev);
     if (!found) return failed(ret, `No revision matching '${rev}' exists in the remote repository`);
-    if (await __salt__['git.is_repo']?.(path, { user })) return await update(ret, wanted, found);
+    if (await __salt__['git.is_repo']?.(path, { user }))
+      return await update(ret, wanted, found, refs);
     if (isDir(path) && readdirSync(path).length > 0 && !force_clone)
       return failed(
         ret,
