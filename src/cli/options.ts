@@ -43,7 +43,7 @@ export const options = {
     alias: ['b', 'batch-size'],
   },
   'batch-wait': text(run, 'Seconds to wait between batches'),
-  failhard: flag(run, 'Give no work to further hosts once one has failed'),
+  failhard: flag(run, 'Give no work to further hosts once one has failed; those under way finish'),
   timeout: text(run, 'Seconds that one host may take in all'),
   jid: text(run, 'Use this job id'),
   'no-parse': text(run, 'key=value arguments to keep as text, names with commas between'),

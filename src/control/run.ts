@@ -49,8 +49,10 @@ export const run = async (
   setMaxListeners(0, signal);
   let answered = 0;
   let hasFailed = false;
+  const spared: string[] = [];
   const one = async (host: Host, gate: Gate): Promise<void> => {
-    if (signal.aborted || (request.options.failhard && hasFailed)) return;
+    if (signal.aborted) return;
+    if (request.options.failhard && hasFailed) return void spared.push(host.id);
     const result = await prepareAndRun(host, gate);
     if (!result) return;
     answered += 1;
@@ -83,8 +85,10 @@ export const run = async (
       };
       await Promise.all(batch.map(host => limit(pass, host)));
       if (signal.aborted) break;
-      if (request.options.batchWait) await pause(request.options.batchWait, signal);
+      if (request.options.batchWait && !(request.options.failhard && hasFailed))
+        await pause(request.options.batchWait, signal);
     }
+    if (spared.length > 0) emit(sparedHosts(spared));
   } finally {
     transport.close();
     emit({ type: 'end' });
@@ -185,6 +189,13 @@ const pause = (seconds: number, signal: AbortSignal): Promise<void> =>
       resolve();
     });
   });
+
+const sparedHosts = (ids: readonly string[]): RunEvent => ({
+  type: 'log',
+  level: 'warning',
+  module: 'run',
+  message: `A host failed: --failhard gave no work to ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ` and ${ids.length - 8} more` : ''}.`,
+});
 
 const noTarget = ({ target, targetType, hosts }: Request): TsaltError =>
   new TsaltError(

@@ -110,3 +110,22 @@ test('several names of one host in one run take turns, and all are applied', asy
   const results = eventsOf(stdout).filter(({ type }) => type === 'host');
   expect(results.map(({ result }) => result?.retcode)).toEqual([0, 0, 0, 0, 0]);
 });
+
+test('--failhard lets hosts under way finish and gives no work to others, which are named', async () => {
+  project.write({
+    'states/fails.sls': `first:
+  cmd.run:
+    - name: '{% if grains.id == 'web1' %}exit 1{% else %}sleep 3; touch {{ grains.root }}/finished{% endif %}'
+`,
+  });
+  const words = ['*', 'state.apply', 'fails', '--failhard', '--max-procs=2', '--out=ndjson'];
+  const { code, stdout, stderr } = await project.run(...words);
+  const done = eventsOf(stdout).filter(({ type }) => type === 'host');
+  expect(done.map(({ result }) => [result?.id, result?.retcode])).toEqual([
+    ['web1', 2],
+    ['web2', 0],
+  ]);
+  expect(existsSync(join(root('web2'), 'finished'))).toBe(true);
+  expect(stdout + stderr).toContain('A host failed: --failhard gave no work to web3.');
+  expect(code).toBe(20);
+});
