@@ -6,6 +6,7 @@ import { cancelled, readable } from './faults.ts';
 import { greetingFault, platformOf } from './greeting.ts';
 import { artifactFrame, type LoaderConfig, loaderWord } from './loader.ts';
 import type { Platform } from './node-source.ts';
+import { runRaw } from './raw-shell.ts';
 import { checkHello, loaderFault, noHello } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
 import { findNode } from './scripts.ts';
@@ -64,7 +65,7 @@ export class RuntimeStart {
         sent = true;
         if (value.need === 'artifact') await this.#sendArtifact(conversation);
         else if (value.start === true)
-          return { link: await this.#start(conversation, value, seconds) };
+          return { link: await this.#start(conversation, value, seconds, become) };
         else throw greetingFault(host.id, 'an unknown first line');
       }
     } catch (error) {
@@ -123,8 +124,9 @@ export class RuntimeStart {
     conversation: Conversation,
     said: Readonly<Record<string, unknown>>,
     seconds: number,
+    { password }: Become,
   ): Promise<Link> {
-    const { host, onPhase, signal } = this.#options;
+    const { connection, host, onPhase, signal } = this.#options;
     onPhase?.('hello');
     const peer = this.#peer;
     this.#conversation = conversation;
@@ -155,6 +157,13 @@ export class RuntimeStart {
       heard: () => this.#heard,
       ping: () => void peer.event('ping', null),
       cancel: () => peer.request('cancel', {}),
+      kill: () =>
+        runRaw({
+          connection,
+          host,
+          command: `kill -9 ${hello.pid}`,
+          ...(password ? { askSudoPassword: async () => password } : {}),
+        }),
     });
     return {
       hello,

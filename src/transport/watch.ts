@@ -6,36 +6,58 @@ import type { RuntimeOptions } from './runtime-link.ts';
 /** Milliseconds that a host has to end its processes when the run is cancelled. */
 const goodbye = 200;
 
+/** Milliseconds after which a runtime that says nothing at all is taken for one that never will. */
+const patience = 1500;
+
+/** Milliseconds that ending such a runtime may take. */
+const force = 3000;
+
 type Pulse = {
   /** When the host was last heard, in milliseconds. */
   readonly heard: () => number;
   readonly ping: () => void;
   readonly cancel: () => Promise<unknown>;
+  /** Ends the runtime from outside. */
+  readonly kill: () => Promise<unknown>;
 };
 
 /** Heartbeat, total time and cancelling, until the command ends. */
 export const watch = (
   { host, signal, timeouts }: RuntimeOptions,
   conversation: Conversation,
-  { heard, ping, cancel }: Pulse,
+  { heard, ping, cancel, kill }: Pulse,
 ): void => {
+  // A module that never gives way hears no end of the link either: it would stay, with the lock.
+  const endByForce = (reason: unknown): void => {
+    const close = (): void => conversation.close(reason);
+    setTimeout(close, force);
+    kill().then(close, close);
+  };
   const every = (timeouts?.heartbeat ?? 10) * 1000;
   const began = Date.now();
   const beat = setInterval(() => {
     const silent = Date.now() - Math.max(began, heard());
-    if (silent > every * 3) conversation.close(lost(host, (every * 3) / 1000));
+    if (silent > every * 3) endByForce(lost(host, (every * 3) / 1000));
     else ping();
   }, every);
   const { total } = timeouts ?? {};
   const limit =
     total === undefined
       ? undefined
-      : setTimeout(() => conversation.close(tooLong(host, total)), total * 1000);
+      : setTimeout(() => endByForce(tooLong(host, total)), total * 1000);
   const abort = (): void => {
+    const told = Date.now();
     const close = (): void => conversation.close(cancelled(host.id));
     // Told so, the host ends its processes at once; of a lost link it would let them finish.
     cancel().then(close, close);
-    setTimeout(close, goodbye);
+    ping();
+    const look = (): void => {
+      if (conversation.over) return;
+      if (heard() > told) close();
+      else if (Date.now() - told < patience) setTimeout(look, goodbye);
+      else endByForce(cancelled(host.id));
+    };
+    setTimeout(look, goodbye);
   };
   signal?.addEventListener('abort', abort, { once: true });
   void conversation.ended.then(() => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
+import { startProject } from '../helpers/project.ts';
 import { hasSshd, startSshd } from '../helpers/sshd.ts';
 
 const until = async (what: () => boolean, seconds: number): Promise<boolean> => {
@@ -67,3 +68,30 @@ test.skipIf(!hasSshd)(
     expect(output).toContain('cancelled');
   },
 );
+
+const endless = `import { writeFileSync } from 'node:fs';
+export const now = (name: string) => {
+  writeFileSync(name, String(process.pid));
+  for (;;);
+};
+`;
+
+test('a module that never gives way is ended on the host when its time is over, with its lock', {
+  timeout: 120_000,
+}, async () => {
+  const project = await startProject({
+    files: {
+      'states/_states/endless.ts': endless,
+      'states/fine.sls': 'fine: {test.nop: []}\n',
+    },
+  });
+  onTestFinished(() => project.close());
+  const pidFile = join(project.dir, 'pid');
+  project.write({ 'states/stuck.sls': `${pidFile}: {endless.now: []}\n` });
+  const stuck = project.run('web1', 'state.apply', 'stuck', '--timeout=15');
+  expect(await until(() => existsSync(pidFile), 60)).toBe(true);
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  expect((await stuck).stdout).toContain('web1: not done within 15 s (--timeout).');
+  expect(await until(() => !lives(pid), 5)).toBe(true);
+  expect((await project.run('web1', 'state.apply', 'fine')).code).toBe(0);
+});
