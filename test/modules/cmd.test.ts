@@ -1,13 +1,19 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PlainDict } from '../../src/modules/api.ts';
 import * as cmd from '../../src/modules/exec/cmd.ts';
 import { splitWords } from '../../src/modules/lib/words.ts';
-import * as state from '../../src/modules/state/cmd.ts';
+import { call, wait_call } from '../../src/modules/state/cmd/call.ts';
+import { mod_watch } from '../../src/modules/state/cmd/mod_watch.ts';
+import * as runs from '../../src/modules/state/cmd/run.ts';
+import * as scripts from '../../src/modules/state/cmd/script.ts';
+import * as waits from '../../src/modules/state/cmd/wait.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
+const state = { ...runs, ...scripts, ...waits, call, mod_watch, wait_call };
 const context = contextOf({ cmd });
 const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
 
@@ -150,4 +156,48 @@ test('a script is fetched, run with arguments and taken away', async () => {
 
 test('code runs by its interpreter', async () => {
   expect(await run(() => cmd.exec_code('sh', ['echo "$1"'], { args: ['a b'] }))).toBe('a b');
+});
+
+test('a script that waits runs when what it watches changed', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tsalt-wait-'));
+  const source = join(dir, 'script.sh');
+  writeFileSync(source, '#!/bin/sh\necho "ran $1"\n');
+  const cp = { get_file: async () => source, cache_file: async () => source };
+  const options = { source, args: 'it' };
+  const where = contextOf({ cmd, cp });
+  expect(await within(where, () => state.wait_script('script', options))).toMatchObject({
+    result: true,
+    changes: nothing,
+  });
+  const woken = await within(where, () =>
+    state.mod_watch('script', { sfun: 'wait_script', ...options }),
+  );
+  rmSync(dir, { recursive: true });
+  expect(woken).toMatchObject({ result: true, changes: { stdout: 'ran it' } });
+});
+
+test('cmd.call reports what its function answers; wait_call calls it when it is woken', async () => {
+  const func = (word: unknown, { more }: { more: string }) => `${word} ${more}`;
+  const options = {
+    func: func as (...args: unknown[]) => unknown,
+    args: ['one'],
+    kws: { more: 'two' },
+  };
+  const answer = { name: 'f', result: true, changes: { retval: 'one two' }, comment: 'one two' };
+  expect(await run(() => state.call('f', options))).toEqual(answer);
+  expect(await run(() => state.wait_call('f', options))).toMatchObject({ changes: nothing });
+  const woken = { sfun: 'wait_call', ...options } as unknown as { sfun: string } & PlainDict;
+  expect(await run(() => state.mod_watch('f', woken))).toEqual(answer);
+  const told = { func: () => ({ result: false, comment: 'no' }) };
+  expect(await run(() => state.call('f', told))).toMatchObject({ result: false, comment: 'no' });
+});
+
+test('cmd.run takes stderr into stdout, and refuses an encoding that it cannot read', async () => {
+  expect(await run(() => state.run('echo x >&2', { redirect_stderr: true }))).toMatchObject({
+    changes: { stdout: 'x', stderr: '' },
+  });
+  expect(await run(() => state.run('echo x', { output_encoding: 'cp437' }))).toMatchObject({
+    result: false,
+    comment: "'output_encoding: cp437' is not supported: what a command says is read as UTF-8",
+  });
 });
