@@ -67,7 +67,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   output: { imports: ['data', 'protocol'], packages: ['listr2'] },
   runtime: { imports: ['modules', 'data', 'protocol'] },
   modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module'] },
-  yaml: { imports: ['data', 'protocol'], packages: ['js-yaml'] },
+  yaml: { imports: ['data', 'protocol'], packages: [] },
   data: { imports: ['protocol'] },
   protocol: { imports: [] },
 };

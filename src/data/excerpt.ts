@@ -5,7 +5,7 @@ const marker = '    <======================';
  * `firstLine` is the number of the text's first line where it is a part of a file.
  */
 export const excerptOf = (text: string, line: number, firstLine = 1, around = 5): string => {
-  const lines = text.split(/\r\n|\r|\n/);
+  const lines = text.split(/\r\n|[\r\n\x85\u2028\u2029]/);
   if (lines.at(-1) === '') lines.pop();
   const at = Math.min(Math.max(line - firstLine, 0), Math.max(lines.length - 1, 0));
   const start = Math.max(0, at - around);

@@ -44,12 +44,19 @@ const reprNumber = (value: number): string => {
 
 const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
+/** A character by its number: `\xe9`, `\u20ac`, `\U0001f600`. */
+export const escapeOf = (char: string): string => {
+  const code = char.codePointAt(0) ?? 0;
+  const [letter, width] = code > 0xffff ? ['U', 8] : code > 0xff ? ['u', 4] : ['x', 2];
+  return `\\${letter}${code.toString(16).padStart(width, '0')}`;
+};
+
 const reprText = (text: string): string => {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const body = text.replace(/[\\\n\r\t\x00-\x1f\x7f-\xa0\xad]|['"]/gu, char => {
+  const body = text.replace(/[\\\n\r\t'"]|(?! )[\p{C}\p{Z}]/gu, char => {
     if (char === quote) return `\\${char}`;
     if (char === "'" || char === '"') return char;
-    return escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
+    return escapes[char] ?? escapeOf(char);
   });
   return quote + body + quote;
 };

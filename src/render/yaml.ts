@@ -1,6 +1,7 @@
 import { cloneData, cloneTree, isTree } from '../data/clone.ts';
 import type { Data } from '../data/value.ts';
 import { loadYaml } from '../yaml/load.ts';
+import { isTrue } from './filters/filter.ts';
 import { TextCache } from './text-cache.ts';
 import type { Stage } from './types.ts';
 
@@ -15,7 +16,8 @@ export const renderYaml = (text: string, { request }: Stage): Data => {
   const files = cache.get(text);
   const known = files?.get(request.file);
   if (known) return known.copy(known.data);
-  const data = loadYaml(text, { file: request.file, ordered: true }) || new Map();
+  const loaded = loadYaml(text, { file: request.file, ordered: true });
+  const data = isTrue(loaded) ? loaded : new Map();
   if (!cache.isWorth(text)) return data;
   const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData };
   if (files) files.set(request.file, kept);

@@ -1,53 +1,62 @@
 import { findKey } from '../data/key.ts';
 import { markOrdered } from '../data/ordered.ts';
 import { Places, setPlaces } from '../data/position.ts';
-import { pyRepr } from '../data/python-text.ts';
+import { escapeOf, pyRepr } from '../data/python-text.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
 import { flatten } from './merge-keys.ts';
-import {
-  type MappingNode,
-  type ScalarNode,
-  type SequenceNode,
-  tagPrefix,
-  type YamlNode,
-} from './node.ts';
+import { type MappingNode, type ScalarNode, tagPrefix, type YamlNode } from './node.ts';
 import { toBool, toFloat, toInt } from './scalar.ts';
 
 const untagged = { scalar: 'str', sequence: 'seq', mapping: 'map' };
 
-/** Data from nodes by the constructors of Salt's loader. Aliased nodes become one shared value. */
+/**
+ * Data from nodes by the constructors of Salt's loader. Aliased nodes become one shared value.
+ * Collections are filled level by level, as PyYAML does: of several faults the same one is told.
+ */
 export class Constructor {
   readonly #source: Source;
   readonly #done = new Map<YamlNode, Data>();
+  readonly #unfilled: (() => void)[] = [];
 
   constructor(source: Source) {
     this.#source = source;
   }
 
-  construct(node: YamlNode): Data {
-    const own = this.#source.tags?.get(node.tag);
-    if (own) return own(this.construct({ ...node, tag: tagPrefix + untagged[node.kind] }));
-    if (node.kind === 'scalar') return this.#scalar(node);
-    const known = node.anchored ? this.#done.get(node) : undefined;
-    if (known !== undefined) return known;
-    const data = this.#collection(node);
-    if (node.anchored) this.#done.set(node, data);
+  construct(root: YamlNode): Data {
+    const data = this.#data(root);
+    for (const fill of this.#unfilled) fill();
+    this.#unfilled.length = 0;
     return data;
   }
 
-  #collection(node: SequenceNode | MappingNode): Data {
+  #data(node: YamlNode): Data {
+    const own = this.#source.tags?.get(node.tag);
+    if (own) {
+      const plain = { ...node, tag: tagPrefix + untagged[node.kind] };
+      return own(new Constructor(this.#source).construct(plain));
+    }
+    if (node.kind === 'scalar' && !isClaimed(node)) return this.#scalar(node);
+    const isShared = node.kind !== 'scalar' && node.anchored;
+    const known = isShared ? this.#done.get(node) : undefined;
+    if (known !== undefined) return known;
+    const data = this.#collection(node);
+    if (isShared) this.#done.set(node, data);
+    return data;
+  }
+
+  #collection(node: YamlNode): Data {
     switch (node.tag.startsWith(tagPrefix) ? node.tag.slice(tagPrefix.length) : '') {
       case 'map':
       case 'omap':
-        return this.#mapping(node);
+        return this.#dict(node);
       case 'seq':
-        return this.#sequence(node);
+        return this.#list(list => this.#fillSequence(node, list));
       case 'set':
-        return [...(this.#mapping(node) as Dict).keys()];
+        return this.#list(list => list.push(...this.#fillMapping(node, new Map()).keys()));
       case 'pairs':
-        return this.#pairs(node);
+        return this.#list(list => this.#fillPairs(node, list));
       case 'str':
       case 'int':
       case 'float':
@@ -55,25 +64,47 @@ export class Constructor {
       case 'null':
       case 'timestamp':
       case 'binary':
-        throw this.#fault(`expected a scalar node, but found ${node.kind}`, node.at);
+        return this.#valueOf(node);
       default:
         throw this.#unknown(node);
     }
   }
 
-  #mapping(node: YamlNode): Dict {
+  /** A collection with a scalar's tag: `!!str {=: x}` is what stands below `=`, others are none. */
+  #valueOf(node: YamlNode): Data {
+    const [, value] =
+      (node.kind === 'mapping' && node.pairs.find(([key]) => key.tag === `${tagPrefix}value`)) ||
+      [];
+    if (value?.kind === 'scalar') return this.#scalar({ ...value, tag: node.tag });
+    throw this.#fault(
+      `expected a scalar node, but found ${(value ?? node).kind}`,
+      (value ?? node).at,
+    );
+  }
+
+  #dict(node: YamlNode): Dict {
+    const dict: Dict = new Map();
+    if (this.#source.ordered) markOrdered(dict);
+    this.#unfilled.push(() => this.#fillMapping(node, dict));
+    return dict;
+  }
+
+  #list(fill: (list: Data[]) => void): Data[] {
+    const list: Data[] = [];
+    this.#unfilled.push(() => fill(list));
+    return list;
+  }
+
+  #fillMapping(node: YamlNode, dict: Dict): Dict {
     if (node.kind !== 'mapping')
       throw this.#fault(`expected a mapping node, but found ${node.kind}`, node.at);
     flatten(node, this.#source);
-    const dict: Dict = new Map();
-    if (this.#source.ordered) markOrdered(dict);
     const keys: DataKey[] = [];
     const offsets: number[] = [];
     for (const [keyNode, valueNode] of node.pairs) {
       const key = this.#key(keyNode, node);
-      const value = this.construct(valueNode);
-      const twin = findKey(dict, key);
-      if (twin !== undefined) throw this.#conflict(node, keyNode, key);
+      const value = this.#data(valueNode);
+      if (findKey(dict, key) !== undefined) throw this.#conflict(node, keyNode, key);
       dict.set(key, value);
       keys.push(key);
       offsets.push(keyNode.at);
@@ -83,7 +114,7 @@ export class Constructor {
   }
 
   #key(node: YamlNode, mapping: MappingNode): DataKey {
-    if (node.kind === 'scalar') return this.#scalar(node);
+    if (node.kind === 'scalar' && !isClaimed(node)) return this.#scalar(node);
     throw this.#source.fault(
       'yaml-key',
       `found unacceptable key: a ${node.kind} cannot be a key`,
@@ -91,29 +122,48 @@ export class Constructor {
       'Invalid YAML, possible double curly-brace: an expression of a template that nobody rendered.',
       this.#source.saltText(
         ['while constructing a mapping', mapping.at],
-        [`found unacceptable key ${showValue(node)}`, node.at],
+        [
+          `found unacceptable key ${node.kind === 'scalar' ? node.value : showValue(node)}`,
+          node.at,
+        ],
       ),
     );
   }
 
-  #sequence(node: YamlNode): Data[] {
+  #fillSequence(node: YamlNode, list: Data[]): void {
     if (node.kind !== 'sequence')
       throw this.#fault(`expected a sequence node, but found ${node.kind}`, node.at);
-    const list = node.items.map(item => this.construct(item));
+    for (const item of node.items) list.push(this.#data(item));
     const offsets = node.items.map(item => (item.kind === 'scalar' ? item.at : -1));
     setPlaces(list, new Places(this.#source.locate, node.at, offsets));
-    return list;
   }
 
-  #pairs(node: YamlNode): Data[] {
+  #fillPairs(node: YamlNode, list: Data[]): void {
     if (node.kind !== 'sequence')
-      throw this.#fault(`expected a sequence, but found ${node.kind}`, node.at);
-    return node.items.map(item => {
-      const [pair, ...more] = item.kind === 'mapping' ? item.pairs : [];
-      if (!pair || more.length > 0)
-        throw this.#fault('expected a mapping of length 1 in a list of pairs', item.at);
-      return [this.construct(pair[0]), this.construct(pair[1])];
-    });
+      throw this.#pairsFault(`expected a sequence, but found ${node.kind}`, node, node);
+    for (const item of node.items) {
+      if (item.kind !== 'mapping')
+        throw this.#pairsFault(
+          `expected a mapping of length 1, but found ${item.kind}`,
+          node,
+          item,
+        );
+      const [pair, ...more] = item.pairs;
+      if (!pair || more.length > 0) {
+        const count = item.pairs.length;
+        throw this.#pairsFault(
+          `expected a single mapping item, but found ${count} items`,
+          node,
+          item,
+        );
+      }
+      list.push([this.#data(pair[0]), this.#data(pair[1])]);
+    }
+  }
+
+  #pairsFault(problem: string, pairs: YamlNode, { at }: YamlNode): TsaltError {
+    const salt = this.#source.saltText(['while constructing pairs', pairs.at], [problem, at]);
+    return this.#source.fault('yaml-data', problem, at, undefined, salt);
   }
 
   #scalar(node: ScalarNode): null | boolean | number | bigint | string | Float {
@@ -134,28 +184,23 @@ export class Constructor {
         return toFloat(value) ?? this.#wrong(node, 'float');
       case 'binary':
         return this.#binary(node);
-      case 'map':
-      case 'omap':
-      case 'set':
-        throw this.#fault('expected a mapping node, but found scalar', node.at);
-      case 'seq':
-      case 'pairs':
-        throw this.#fault('expected a sequence node, but found scalar', node.at);
       default:
         throw this.#unknown(node);
     }
   }
 
   /** Data has no bytes: base64 of text becomes the text. */
-  #binary(node: ScalarNode): string {
-    const bytes = Buffer.from(node.value.replace(/\s/g, ''), 'base64');
+  #binary({ value, at }: ScalarNode): string {
+    const problem = base64Problem(value);
+    if (problem !== undefined) throw this.#fault(problem, at);
     try {
+      const bytes = Buffer.from(value.replace(/[^\w+/]/g, ''), 'base64');
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch {
       throw this.#source.fault(
         'yaml-binary',
         'a !!binary value does not hold UTF-8 text',
-        node.at,
+        at,
         'Keep it base64 and decode it where it is used.',
       );
     }
@@ -166,7 +211,10 @@ export class Constructor {
   }
 
   #unknown(node: YamlNode): TsaltError {
-    return this.#fault(`could not determine a constructor for the tag '${node.tag}'`, node.at);
+    return this.#fault(
+      `could not determine a constructor for the tag ${pyRepr(node.tag)}`,
+      node.at,
+    );
   }
 
   #conflict(node: MappingNode, second: YamlNode, key: DataKey): TsaltError {
@@ -193,6 +241,35 @@ export class Constructor {
     return this.#source.fault('yaml-data', message, at, undefined, text);
   }
 }
+
+/** Why Python does not take a text for base64; it passes over what is no digit of it. */
+const base64Problem = (text: string): string | undefined => {
+  const foreign = /[^\0-\x7f]+/u.exec(text);
+  if (foreign) {
+    const last = foreign.index + [...foreign[0]].length - 1;
+    const which =
+      last === foreign.index
+        ? `character '${escapeOf(foreign[0])}' in position ${last}`
+        : `characters in position ${foreign.index}-${last}`;
+    return `failed to convert base64 data into ascii: 'ascii' codec can't encode ${which}: ordinal not in range(128)`;
+  }
+  const digits = text.replace(/[^A-Za-z0-9+/=]/g, '');
+  const count = digits.replace(/(?<=..)=.*/, '').replaceAll('=', '').length;
+  const reason =
+    count % 4 === 1
+      ? `Invalid base64-encoded string: number of data characters (${count}) cannot be 1 more than a multiple of 4`
+      : count % 4 !== 0 && !digits.includes('='.repeat(4 - (count % 4)))
+        ? 'Incorrect padding'
+        : undefined;
+  return reason && `failed to decode base64 data: ${reason}`;
+};
+
+const collectionTags = new Set(
+  ['map', 'omap', 'seq', 'set', 'pairs'].map(name => tagPrefix + name),
+);
+
+/** A scalar whose tag claims that it is a collection: it is refused where that is filled. */
+const isClaimed = ({ tag }: ScalarNode): boolean => collectionTags.has(tag);
 
 /** A node and what it holds as Python shows them. */
 const showNode = (node: YamlNode): string => {

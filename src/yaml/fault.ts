@@ -18,20 +18,16 @@ export type OwnTags = ReadonlyMap<string, (value: Data) => Data>;
 
 /** A text, and where its offsets are as lines and columns of the file. */
 export class Source {
-  /** What is parsed: the text as written, some lines of it indented further. */
-  text: string;
+  readonly text: string;
   readonly file: string;
   readonly firstLine: number;
   readonly ordered: boolean;
   readonly tags: OwnTags | undefined;
-  readonly #written: string;
   #starts: number[] | undefined;
   #line = 0;
-  readonly #indented = new Map<number, number>();
 
   constructor(text: string, { file, firstLine, ordered, tags }: LoadOptions) {
     this.text = text;
-    this.#written = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
     this.ordered = ordered ?? false;
@@ -41,9 +37,11 @@ export class Source {
   /** As `position`, for those who ask later. */
   readonly locate = (offset: number): Position => this.position(offset);
 
+  /** One beyond the end of the text is the line after its last. */
   position(offset: number): Position {
     this.#starts ??= lineStarts(this.text);
     const starts = this.#starts;
+    if (offset > this.text.length) return { line: starts.length + this.firstLine, column: 1 };
     const near = this.#line;
     const isNear = (starts[near] ?? 0) <= offset && offset < (starts[near + 2] ?? -1);
     let low = isNear ? near : 0;
@@ -54,42 +52,18 @@ export class Source {
       else high = middle - 1;
     }
     this.#line = low;
-    const column = offset - (starts[low] ?? 0) - (this.#indented.get(low) ?? 0) + 1;
-    return { line: low + this.firstLine, column: Math.max(1, column) };
+    const column = characters(this.text.slice(starts[low], offset)) + 1;
+    return { line: low + this.firstLine, column };
   }
 
-  /** Puts spaces for the tabs of an offset's line that stand before it and outside of quotes. */
-  untab(offset: number): boolean {
-    const start = this.text.lastIndexOf('\n', offset - 1) + 1;
-    const before = this.text.slice(start, offset);
-    const spaced = withoutTabs(before);
-    this.text = this.text.slice(0, start) + spaced + this.text.slice(offset);
-    return spaced !== before;
-  }
-
-  /** Indents the line of an offset; positions stay those of the text as written. */
-  indent(offset: number, spaces: number): void {
-    const line = this.position(offset).line - this.firstLine;
-    const start = this.#starts?.[line] ?? 0;
-    this.text = this.text.slice(0, start) + ' '.repeat(spaces) + this.text.slice(start);
-    this.#indented.set(line, (this.#indented.get(line) ?? 0) + spaces);
-    this.#starts = undefined;
-    this.#line = 0;
-  }
-
-  /** Puts a space at an offset; what follows on the line moves by that one column. */
-  space(offset: number): void {
-    this.text = `${this.text.slice(0, offset)} ${this.text.slice(offset)}`;
-    this.#starts = undefined;
-    this.#line = 0;
-  }
-
-  /** PyYAML's text of a fault: each sentence followed by the place it means. */
-  saltText(...parts: readonly (readonly [text: string, where: Position | number])[]): string {
+  /** PyYAML's text of a fault: each sentence with the place it means, one place only once. */
+  saltText(...parts: readonly (readonly [text: string, where: number])[]): string {
     return parts
-      .map(([text, where]) => {
-        const { line, column } = typeof where === 'number' ? this.position(where) : where;
-        return `${text}\n  in "<unicode string>", line ${line}, column ${column}`;
+      .map(([text, where], index) => {
+        const { line, column } = this.position(where);
+        return parts[index + 1]?.[1] === where
+          ? text
+          : `${text}\n  in "<unicode string>", line ${line}, column ${column}`;
       })
       .join('\n');
   }
@@ -97,34 +71,27 @@ export class Source {
   fault(
     code: string,
     message: string,
-    where: Position | number,
+    where: number,
     hint?: string,
     saltText?: string,
   ): TsaltError {
-    const at = typeof where === 'number' ? this.position(where) : where;
+    const at = this.position(Math.min(where, this.text.length));
     return new TsaltError(code, message, {
       kind: 'render',
       at: { file: this.file, ...at },
       hint,
       saltText,
-      excerpt: excerptOf(this.#written, at.line, this.firstLine),
+      excerpt: excerptOf(this.text, at.line, this.firstLine),
     });
   }
 }
 
 const lineStarts = (text: string): number[] => {
   const starts = [0];
-  for (const match of text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
+  for (const match of text.matchAll(/\r\n|[\r\n\x85\u2028\u2029]/g))
+    starts.push(match.index + match[0].length);
   return starts;
 };
 
-const withoutTabs = (line: string): string => {
-  let quote = '';
-  let result = '';
-  for (const char of line) {
-    if (quote === char) quote = '';
-    else if (quote === '' && /["']/.test(char) && /(?:^|[\s[{,:])$/.test(result)) quote = char;
-    result += char === '\t' && quote === '' ? ' ' : char;
-  }
-  return result;
-};
+const characters = (text: string): number =>
+  text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0);

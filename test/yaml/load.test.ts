@@ -47,7 +47,8 @@ test.each([
   ["'yes'", 'yes'],
   ['!!str 12', '12'],
   ['!!int "0644"', 644],
-  ['! yes', 'yes'],
+  ['! yes', true],
+  ['!!str {=: 5}', '5'],
 ])('the scalar %s is %o', (text, expected) => {
   expect(value(text)).toEqual(expected);
 });
@@ -191,6 +192,14 @@ test.each([
   ['<<: 1\n', 'expected a mapping or list of mappings for merging, but found scalar (a.sls:1:5)'],
   ['a: !!int x\n', "'x' is no int (a.sls:1:4)"],
   ['a: %b\n', 'found character that cannot start any token (a.sls:1:4)'],
+  [
+    'a: &x 1\nb: &x 2\n',
+    "found duplicate anchor 'x': its first occurrence is on line 1 (a.sls:2:4)",
+  ],
+  ['a:\n  b: 1\n c: 2\n', 'did not find expected key (a.sls:3:2)'],
+  ['[{a: ?b}]', 'did not find expected node content (a.sls:1:6)'],
+  ['a: [1\n', "did not find expected ',' or ']' (a.sls:2:1)"],
+  [`${'['.repeat(501)}`, 'the document nests deeper than 500 levels (a.sls:1:501)'],
 ])('%j is refused: %s', (text, expected) => {
   expect(failure(text)).toContain(expected);
 });

@@ -1,0 +1,63 @@
+import type { TsaltError } from '../protocol/error.ts';
+import { code } from './characters.ts';
+import type { Source } from './fault.ts';
+
+/** What libyaml was about when it found a fault, and where that begins. */
+export type Context = { readonly doing: string; readonly since: number };
+
+/**
+ * A fault of the scanner. Salt tells of it by its sentence alone, which says little: the hint
+ * says what is meant.
+ */
+export const scannerFault = (
+  source: Source,
+  problem: string,
+  at: number,
+  context?: Context,
+): TsaltError =>
+  source.fault('yaml-syntax', problem, at, scannerHint(source, problem, at, context));
+
+const scannerHint = (
+  source: Source,
+  problem: string,
+  at: number,
+  context: Context | undefined,
+): string | undefined => {
+  const since = context && source.position(context.since);
+  const character = source.text.charAt(at);
+  switch (problem) {
+    case 'found character that cannot start any token':
+      return source.text.charCodeAt(at) === code.tab
+        ? 'Illegal tab character: YAML is indented with spaces only.'
+        : `Quote text that starts with ${character}.`;
+    case 'mapping values are not allowed in this context':
+      return 'Quote a value that contains a colon followed by a space.';
+    case 'found unexpected end of stream':
+      return `The quote opened on line ${since?.line} is never closed.`;
+    case "could not find expected ':'":
+      return `What begins on line ${since?.line}, column ${since?.column} has to be a key with a colon, or be indented further.`;
+    default:
+      return since && `It was found ${context.doing} that begins on line ${since.line}.`;
+  }
+};
+
+/** A fault of the parser, in PyYAML's words with the places it names. */
+export const parserFault = (
+  source: Source,
+  problem: string,
+  at: number,
+  context?: Context,
+): TsaltError => {
+  if (!context)
+    return source.fault('yaml-syntax', problem, at, undefined, source.saltText([problem, at]));
+  const { doing, since } = context;
+  const saltText = source.saltText([doing, since], [problem, at]);
+  const { line } = source.position(since);
+  return source.fault(
+    'yaml-syntax',
+    problem,
+    at,
+    `It was found ${doing} that begins on line ${line}.`,
+    saltText,
+  );
+};
