@@ -103,7 +103,11 @@ const cases: StateCase[] = [
     fun: 'mount.fstab_present',
     before: { fstab: '# static\nUUID=1 / ext4 errors=remount-ro 0 1\n' },
     name: '/dev/sdb1',
-    args: ['/mnt/my data', 'ext4', { fs_mntops: ['noatime', 'nofail'], config: 'ROOT/fstab' }],
+    args: [
+      '/mnt/my data',
+      'ext4',
+      { fs_mntops: ['noatime', 'nofail'], config: 'ROOT/fstab', mount: false },
+    ],
     after: {
       fstab:
         '# static\nUUID=1 / ext4 errors=remount-ro 0 1\n/dev/sdb1\t\t/mnt/my\\040data\t\text4\t\tnoatime,nofail 0 0\n',

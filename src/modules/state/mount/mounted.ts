@@ -1,0 +1,222 @@
+/** File systems are mounted and stand in fstab. */
+import { statSync } from 'node:fs';
+import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { isDir, realPath } from '../../lib/file-paths.ts';
+import { type Active, changedOptions, type OptionRules } from '../../lib/mount-options.ts';
+import { pythonRegex } from '../../lib/python-regex.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
+
+type MountedOptions = OptionRules & {
+  mkmnt?: boolean;
+  opts?: string | string[];
+  dump?: number | string;
+  pass_num?: number | string;
+  config?: string;
+  persist?: boolean;
+  mount?: boolean;
+  user?: string | null;
+  match_on?: string | string[];
+  device_name_regex?: string | string[] | null;
+  bind_mount_copy_active_opts?: boolean;
+};
+
+/**
+ * Makes sure that a file system is mounted with some options, now and at boot. What is mounted with
+ * other options is mounted anew.
+ *
+ * @param name the mount point
+ * @param device what to mount: a device, `UUID=…`, `LABEL=…`, `host:/path`
+ * @param fstype its type
+ * @param mkmnt make the mount point
+ * @param opts mount options
+ * @param dump whether `dump` saves it
+ * @param pass_num when `fsck` checks it
+ * @param config the fstab
+ * @param persist keep it in the fstab
+ * @param mount false: only keep it in the fstab
+ * @param user mount as this user
+ * @param match_on `auto`, or what finds the entry of the fstab: `name`, `device`
+ * @param device_name_regex other devices that may be mounted there: regular expressions
+ * @param extra_mount_invisible_options options that are not seen once it is mounted
+ * @param extra_mount_invisible_keys the same, of options with a value, by their names
+ * @param extra_mount_ignore_fs_keys options not to look at, by names, in a list by file system type
+ * @param extra_mount_translate_options options that read otherwise once it is mounted, a dict
+ * @param hidden_opts options that are not seen once it is mounted
+ * @param bind_mount_copy_active_opts has no effect: a bind mount has the options of what it shows
+ *
+ * @example
+ * /mnt/data:
+ *   mount.mounted:
+ *     - device: /dev/sdb1
+ *     - fstype: ext4
+ *     - mkmnt: True
+ */
+export const mounted = async (
+  name: string,
+  device: string,
+  fstype: string,
+  {
+    mkmnt = false,
+    opts = 'defaults',
+    dump = 0,
+    pass_num = 0,
+    config = '/etc/fstab',
+    persist = true,
+    mount = true,
+    user = null,
+    match_on = 'auto',
+    device_name_regex = null,
+    bind_mount_copy_active_opts: _copy = true,
+    ...rules
+  }: MountedOptions = {},
+): Promise<StateReturn> => {
+  const path = realPath(name);
+  const options = [opts].flat().flatMap(each => String(each).split(','));
+  const wish: Wish = { name, path, device, fstype, mkmnt, options, user };
+  const active: Active = (await __salt__['mount.active']()) ?? {};
+  const current = Object.hasOwn(active, path) ? active[path] : undefined;
+  const ret = newReturn(name);
+  const done =
+    current && mount
+      ? isDevice(current.device, wish) || mayBe(current.device, device_name_regex)
+        ? await remount(ret, wish, changedOptions(options, current.opts, fstype, rules))
+        : await replace(ret, wish, current.device)
+      : current
+        ? { ...ret, comment: 'Target was already mounted' }
+        : mount
+          ? await mountNow(ret, wish)
+          : { ...ret, comment: `${name} not mounted` };
+  if (done.result === false || !persist) return done;
+  const kept = { opts: options.join(','), dump, pass_num, config, match_on, test: __opts__.test };
+  return keep(done, path, device, fstype, kept);
+};
+
+type Wish = {
+  readonly name: string;
+  readonly path: string;
+  readonly device: string;
+  readonly fstype: string;
+  readonly mkmnt: boolean;
+  readonly options: readonly string[];
+  readonly user: string | null;
+};
+
+const mountNow = async (ret: StateReturn, wish: Wish): Promise<StateReturn> => {
+  const { name, path, mkmnt } = wish;
+  if (__opts__.test) {
+    const comment = isDir(path)
+      ? `${name} would be mounted`
+      : mkmnt
+        ? `${name} would be created and mounted`
+        : `${name} does not exist and would not be created`;
+    return { ...ret, result: null, changes: { mount: true }, comment };
+  }
+  if (!isDir(path) && !mkmnt) return failed(ret, 'Mount directory is not present');
+  const out = await callMount(wish);
+  return out === true
+    ? {
+        ...ret,
+        changes: { ...ret.changes, mount: true },
+        comment: 'Target was successfully mounted',
+      }
+    : failed(ret, String(out));
+};
+
+const callMount = ({ path, device, mkmnt, fstype, options, user }: Wish): Promise<true | string> =>
+  __salt__['mount.mount'](path, device, mkmnt, fstype, options.join(','), { user });
+
+/** Another device is mounted there. */
+const replace = async (ret: StateReturn, wish: Wish, current: string): Promise<StateReturn> => {
+  const { path, device, user } = wish;
+  const changes = {
+    umount: `Forced unmount because devices do not match. Wanted: ${device} Got: ${current}`,
+  };
+  if (__opts__.test)
+    return {
+      ...ret,
+      changes,
+      result: null,
+      comment: `An umount would have been forced because devices do not match.  Watched: ${device}`,
+    };
+  const out = await __salt__['mount.umount'](path, null, { user });
+  return out === true
+    ? mountNow({ ...ret, changes }, wish)
+    : failed(ret, `Unable to unmount ${path}: ${out}.`);
+};
+
+/** File systems that take other options only when they are mounted anew. */
+const isStubborn = (fstype: string): boolean =>
+  fstype === 'nfs' || fstype === 'cvfs' || fstype.startsWith('fuse');
+
+const remount = async (
+  ret: StateReturn,
+  wish: Wish,
+  changed: readonly string[],
+): Promise<StateReturn> => {
+  if (changed.length === 0) return { ...ret, comment: 'Target was already mounted' };
+  const { path, device, fstype, mkmnt, options, user } = wish;
+  const which = `options (${[...changed].sort().join(',')}) changed`;
+  const anew = isStubborn(fstype);
+  const how = anew ? 'Forced unmount and mount' : 'Forced remount';
+  const changes = { umount: `${how} because ${which}` };
+  if (__opts__.test)
+    return {
+      ...ret,
+      changes,
+      result: null,
+      comment: `Remount would be forced because ${which}`,
+    };
+  const gone = anew ? await __salt__['mount.umount'](path, null, { user }) : true;
+  if (gone !== true) return failed(ret, `Unable to unmount ${path}: ${gone}.`);
+  const out = anew
+    ? await callMount(wish)
+    : await __salt__['mount.remount'](path, device, mkmnt, fstype, [...options], { user });
+  return out === true
+    ? { ...ret, changes, comment: 'Target was already mounted' }
+    : failed(ret, `Unable to remount ${path}: ${out}`);
+};
+
+const keep = async (
+  ret: StateReturn,
+  path: string,
+  device: string,
+  fstype: string,
+  options: Record<string, unknown> & { test: boolean },
+): Promise<StateReturn> => {
+  const status = await __salt__['mount.set_fstab'](path, device, fstype, options);
+  if (status === 'present')
+    return { ...ret, comment: `${ret.comment}. Entry already exists in the fstab.` };
+  const changes = { ...ret.changes, persist: status === 'new' ? 'new' : 'update' };
+  const planned = status === 'new' ? 'needs to be written to' : 'must be updated in';
+  const done =
+    status === 'new' ? 'Added new entry to the fstab.' : 'Updated the entry in the fstab.';
+  return options.test
+    ? {
+        ...ret,
+        changes,
+        result: null,
+        comment: `${ret.comment}. ${ret.name} ${planned} the fstab`,
+      }
+    : { ...ret, changes, comment: `${ret.comment}. ${done}` };
+};
+
+/**
+ * `/dev/disk/by-uuid/…` and the device it leads to are the same; a bind mount is told by the folder
+ * that it shows.
+ */
+const isDevice = (current: string, { path, device, options }: Wish): boolean => {
+  if (options.includes('bind') || options.includes('rbind')) return isSameFolder(path, device);
+  const named = device.match(/^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]*)"?$/);
+  const wanted = named ? `/dev/disk/by-${named[1]?.toLowerCase()}/${named[2]}` : device;
+  // sshfs#host:path is mounted as host:path.
+  const fuse = /^\w+#(.+)/.exec(device)?.[1];
+  return [device, fuse].includes(current) || realPath(current) === realPath(wanted);
+};
+
+const isSameFolder = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map(path => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+};
+
+const mayBe = (current: string, patterns: string | string[] | null): boolean =>
+  [patterns ?? []].flat().some(pattern => pythonRegex(`^(?:${pattern})`).test(current));
