@@ -11,7 +11,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Runs the command line; gives the exit code. */
 export const main = async (argv: readonly string[], env: Env): Promise<number> => {
-  quietOnClosedPipe();
+  watchTerminal();
   try {
     const given = quickParse(argv) ?? (await import('./parse.ts')).parseArguments(argv);
     return await dispatch(given, argv, env);
@@ -124,14 +124,15 @@ const onInterrupt = (stop: AbortController): (() => void) => {
   };
 };
 
-/** `tsalt-ssh … | head` is no error of ours. */
-const quietOnClosedPipe = (): void => {
+/** `tsalt-ssh … | head` is no error of ours; where a disk is full, what hosts did is not shown. */
+const watchTerminal = (): void => {
   const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE') process.exit(exitCode.ok);
-    throw error;
+    process.stderr.write(`tsalt-ssh: The output cannot be written: ${error.message}.\n`);
+    process.exit(exitCode.usage);
   };
   process.stdout.on('error', onError);
-  process.stderr.on('error', onError);
+  process.stderr.on('error', () => undefined);
 };
 
 /** An error before there is an output: the command line or the configuration is wrong. */

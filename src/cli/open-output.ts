@@ -1,7 +1,8 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { nearest } from '../data/nearest.ts';
 import { outputNames } from '../output/format.ts';
+import { errorText } from '../output/message.ts';
 import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
 import type { Output } from '../output/request.ts';
@@ -46,7 +47,7 @@ export const openOutput = async ({
       : {
           logFile: {
             level: logLevelOf('log-file-level', textOf(typed['log-file-level'])) ?? 'warning',
-            write: fileWriter(logFile, true, 'log'),
+            write: once(fileWriter(logFile, true, 'log')),
           },
         }),
     write,
@@ -64,6 +65,20 @@ export const openOutput = async ({
   });
 };
 
+/** A log that cannot be written is told once and stops no run. */
+const once = (write: (text: string) => void): ((text: string) => void) => {
+  let isBroken = false;
+  return text => {
+    if (isBroken) return;
+    try {
+      write(text);
+    } catch (error) {
+      isBroken = true;
+      process.stderr.write(`${errorText(error)}\n`);
+    }
+  };
+};
+
 const print = (text: string): void => {
   process.stdout.write(text);
 };
@@ -74,16 +89,20 @@ const fileWriter = (
   what: 'output' | 'log',
 ): ((text: string) => void) => {
   const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
-  try {
-    const handle = openSync(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC), 0o600);
-    process.once('exit', () => closeSync(handle));
-    return text => writeSync(handle, text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TsaltError('out-file', `The ${what} file ${path} cannot be written: ${reason}.`, {
-      cause,
-    });
-  }
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new TsaltError('out-file', `The ${what} file ${path} cannot be written: ${reason}.`, {
+        cause,
+      });
+    }
+  };
+  const flags = O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
+  const handle = guarded(() => openSync(path, flags, 0o600));
+  process.once('exit', () => closeSync(handle));
+  return text => guarded(() => writeFileSync(handle, text));
 };
 
 /** How results are shown: the configuration's wishes, and over them the command line's. */

@@ -1,11 +1,14 @@
 import type { Request } from '../config/request.ts';
+import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
-import { matches, needs } from '../targeting/match.ts';
+import { complaint, matches, needs } from '../targeting/match.ts';
 import type { Site } from './site.ts';
 
 /**
  * The hosts a target means. What can be told from ids is decided now; targets that ask for
  * grains or pillar are decided on each host's own connection, after its hello.
+ *
+ * @throws TsaltError `target-wrong` for an expression that no host at all could match
  */
 export const pickTargets = (
   request: Request,
@@ -13,6 +16,7 @@ export const pickTargets = (
   const { target, targetType, delimiter, config } = request;
   const subject = { nodegroups: config.nodegroups };
   const options = { delimiter };
+  refuseWrong(request);
   const asks = needs(target, targetType, config.nodegroups);
   if (!asks.grains && !asks.pillar)
     return {
@@ -40,6 +44,16 @@ export const pickTargets = (
         options,
       ),
   };
+};
+
+/** A wrong regular expression says more of itself when it is used. */
+const refuseWrong = ({ target, targetType, delimiter, config }: Request): void => {
+  if (targetType === 'pcre') return;
+  const expression = /^(grain|pillar)/.test(targetType)
+    ? target.replaceAll(delimiter, ':')
+    : target;
+  const wrong = complaint(expression, targetType, config.nodegroups);
+  if (wrong !== undefined) throw new TsaltError('target-wrong', `${wrong}.`);
 };
 
 /**

@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packageRoot } from '../helpers/cli.ts';
 import { type Project, startProject } from '../helpers/project.ts';
 
 let project: Project;
@@ -165,4 +169,48 @@ test('a list names a host that no roster has: the others run, and it is said', a
   const { code, stdout, stderr } = await project.run('-L', 'web1,web9', 'test.ping');
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'web1:\n    True\n' });
   expect(stderr).toContain("The list names 'web9', which no roster has; it is left out.");
+});
+
+test('a target that no host could match is refused before any connection', async () => {
+  const before = project.hosts.web1?.server.counts.connections;
+  const told = async (...args: string[]): Promise<string> => {
+    const { code, stderr } = await project.run(...args, 'test.ping');
+    return `${code} ${stderr}`;
+  };
+  expect(await told('-N', 'gone')).toBe('64 tsalt-ssh: There is no nodegroup "gone".\n');
+  expect(await told('-G', 'os')).toBe(
+    '64 tsalt-ssh: "os" has no value to compare with: write key:value.\n',
+  );
+  expect(await told('-C', 'web1 and')).toContain('64 tsalt-ssh: Target "web1 and" makes no sense');
+  expect(project.hosts.web1?.server.counts.connections).toBe(before);
+  expect(await told('-G', 'no|such', '--delimiter=|')).toMatch(/^67 /);
+});
+
+test('a full disk where the output goes is told in one sentence; one where the log goes stops nothing', async () => {
+  const cli = join(packageRoot, 'dist/tsalt-ssh.cjs');
+  const env = { ...process.env, HOME: join(project.dir, 'home'), NO_COLOR: '1' };
+  const full = openSync('/dev/full', 'w');
+  const run = spawn(process.execPath, [cli, 'web1', 'test.ping'], {
+    cwd: project.dir,
+    env,
+    stdio: ['ignore', full, 'pipe'],
+  });
+  let stderr = '';
+  run.stderr?.on('data', chunk => {
+    stderr += String(chunk);
+  });
+  const code = await new Promise(resolve => run.on('close', resolve));
+  closeSync(full);
+  expect([code, stderr]).toEqual([
+    64,
+    'tsalt-ssh: The output cannot be written: ENOSPC: no space left on device, write.\n',
+  ]);
+  const file = await project.run('web1', '--out-file=/dev/full', 'test.ping');
+  expect([file.code, file.stderr]).toEqual([
+    64,
+    'tsalt-ssh: The output file /dev/full cannot be written: ENOSPC: no space left on device, write.\n',
+  ]);
+  const log = await project.run('web1', '--log-file=/dev/full', 'log.error', 'one');
+  expect([log.code, log.stdout]).toEqual([0, 'web1:\n    True\n']);
+  expect(log.stderr.match(/The log file \/dev\/full cannot be written/g)).toHaveLength(1);
 });
