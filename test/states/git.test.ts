@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -222,7 +222,7 @@ test.skipIf(!hasGit)(
       await host.call('git.pull', target, { opts: `${name} main` });
       await host.call('git.remote_set', target, name, { remote: 'other' });
       expect(git(target, 'remote', 'get-url', 'other')).toBe(plain);
-      expect(await host.call('git.ls_remote', { remote: name })).toHaveProperty('HEAD');
+      expect(await host.call('git.ls_remote', null, { remote: name })).toHaveProperty('HEAD');
       // A clone that somebody made with the password in its address loses it.
       git(target, 'remote', 'set-url', 'origin', name);
       expect(await run('git.latest', { target })).toHaveProperty('changes.remotes/origin');
@@ -275,3 +275,102 @@ test.skipIf(!hasGit)('git: commits, branches, tags and what differs', async () =
   expect(await call('status')).toEqual({ deleted: ['a b'] });
   await expect(call('branch', '-D')).rejects.toThrow("'-D' is not a valid branch");
 });
+
+test.skipIf(!hasGit)('git: worktrees, merge bases, diffs, archives and what came', async () => {
+  const first = commit('1');
+  git(origin, 'branch', 'fix');
+  const second = commit('2');
+  const call = (fun: string, ...args: unknown[]) => host.call(`git.${fun}`, origin, ...args);
+
+  expect(await call('merge_base', 'main,fix')).toBe(first);
+  expect(await call('merge_base', ['fix', 'main'], { is_ancestor: true })).toBe(true);
+  expect(await call('merge_base', ['main', 'fix'], { is_ancestor: true })).toBe(false);
+  expect(await call('merge_base', ['main', 'fix'], { all: true })).toEqual([first]);
+  await expect(call('merge_base', 'main', { is_ancestor: true })).rejects.toThrow('Two refs');
+  expect(await call('diff', 'fix', 'main')).toContain('-1\n');
+  expect(await call('diff', 'fix', 'main', { paths: 'none' })).toBe('');
+  host.write('origin/f', '3');
+  expect(await call('diff', null, null, { opts: '--stat' })).toContain('1 file changed');
+  await call('discard_local_changes');
+  expect(host.file('origin/f')).toBe('2');
+  expect(await call('symbolic_ref', 'HEAD')).toBe('refs/heads/main');
+  await expect(call('symbolic_ref', 'HEAD', 'x', { opts: '--delete' })).rejects.toThrow('-d');
+
+  const tree = join(host.root, 'tree');
+  expect(await call('worktree_add', tree, { ref: 'fix', branch: 'other' })).toContain('Preparing');
+  expect(await call('list_worktrees')).toMatchObject({
+    [origin]: { branch: 'main', HEAD: second, stale: false, detached: false },
+    [tree]: { branch: 'other', HEAD: first },
+  });
+  expect(await host.call('git.is_worktree', tree)).toBe(true);
+  expect(await call('is_worktree')).toBe(false);
+  await expect(call('worktree_rm')).rejects.toThrow('is not a git worktree');
+  expect(await host.call('git.worktree_rm', tree)).toBe(true);
+  expect(Object.keys((await call('list_worktrees', { stale: true })) as object)).toEqual([tree]);
+  expect(await call('worktree_prune')).toContain('tree');
+  expect(await call('list_worktrees', { stale: true })).toEqual({});
+
+  expect(await call('archive', join(host.root, 'a.tar'), { prefix: 'in/' })).toBe(true);
+  expect(execFileSync('tar', ['tf', join(host.root, 'a.tar')]).toString()).toBe('in/\nin/f\n');
+
+  const clone = join(host.root, 'clones', 'one');
+  await host.call('git.clone', join(host.root, 'clones'), origin, { name: 'one' });
+  git(origin, 'tag', 'v1');
+  const third = commit('3');
+  git(origin, 'branch', 'new');
+  expect(await host.call('git.fetch', clone)).toMatchObject({
+    'new tags': ['v1'],
+    'new branches': ['new'],
+    'updated branches': { main: { old: expect.any(String), new: third.slice(0, 7) } },
+  });
+  expect(await host.call('git.ls_remote', clone, { ref: 'fix' })).toEqual({
+    'refs/heads/fix': first,
+  });
+  expect(
+    Object.keys((await host.call('git.remote_refs', origin, { tags: true })) as object),
+  ).toEqual(['refs/tags/v1']);
+  expect(await host.call('git.rebase', clone, 'origin/main')).toBeTypeOf('string');
+  expect(git(clone, 'rev-parse', 'HEAD')).toBe(third);
+});
+
+test.skipIf(!hasGit)('git: keys of the configuration, and what no key is', async () => {
+  commit('1');
+  const cwd = origin;
+  await host.call('git.config_set', 'a.b', { multivar: 'x,y', cwd });
+  expect(await host.call('git.config_get', 'a.b', { cwd })).toBe('y');
+  expect(await host.call('git.config_get', 'a.b', { cwd, all: true })).toEqual(['x', 'y']);
+  expect(await host.call('git.config_set', 'a.b', { value: 'z', add: true, cwd })).toEqual([
+    'x',
+    'y',
+    'z',
+  ]);
+  expect(await host.call('git.config_get_regexp', '^a[.]', { value_regex: 'x|z', cwd })).toEqual({
+    'a.b': ['x', 'z'],
+  });
+  const unset = (key: string, options = {}) =>
+    host.call('git.config_unset', key, { cwd, ...options });
+  await expect(unset('a.b')).rejects.toThrow("Multiple values exist for key 'a.b'");
+  expect(await unset('a.b', { value_regex: '^z$' })).toBe(true);
+  expect(await unset('a.b', { all: true })).toBe(true);
+  await expect(unset('a.b')).rejects.toThrow("Key 'a.b' does not exist");
+  await expect(host.call('git.config_get', 'a.b')).rejects.toThrow("'cwd' argument required");
+});
+
+test.skipIf(!hasGit)(
+  'git: other encodings, and passwords for files of a repository, are refused by name',
+  async () => {
+    commit('1');
+    await expect(host.call('git.status', origin, { output_encoding: 'latin1' })).rejects.toThrow(
+      "'output_encoding: latin1' is not supported",
+    );
+    await expect(
+      host.call('git.remote_set', origin, 'https://h/x', { https_user: 'a', https_pass: 's3cret' }),
+    ).rejects.toThrow('are not written into a repository');
+    expect(
+      await host.call('git.rev_parse', origin, 'HEAD', {
+        git_opts: '-c core.abbrev=12',
+        opts: '--short',
+      }),
+    ).toHaveLength(12);
+  },
+);

@@ -1,5 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { type Common, git, plainWord, redact } from './git-run.ts';
+import type { Base, Login } from './git-options.ts';
+import { git, plainWord, redact } from './git-run.ts';
 import { fnmatch } from './glob-match.ts';
 import { failed } from './returns.ts';
 
@@ -16,7 +17,7 @@ export type Wanted = {
   remote: string;
   user: string | null;
   /** How git logs in. */
-  login: Common;
+  login: Base & Login;
   bare: boolean;
   force_checkout: boolean;
   force_reset: boolean | string;
@@ -88,7 +89,10 @@ export const update = async (
   const { name, url, path, user, login, remote, rev } = wanted;
   const shown = redact(name);
   const upToDate = `Repository ${path} is up-to-date`;
-  const urls: Record<string, { fetch: string }> = await __salt__['git.remotes']?.(path, { user });
+  const urls: Record<string, { fetch: string }> = await __salt__['git.remotes']?.(path, {
+    user,
+    redact_auth: false,
+  });
   const oldUrl = urls[remote]?.fetch;
   const comments: string[] = [];
   if (oldUrl !== url) {

@@ -1,26 +1,8 @@
 import { CommandExecutionError } from '../api.ts';
+import { salt } from './call.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
 import { withSecretFile } from './secret-file.ts';
-
-/** What every function of git takes that may have to log in. */
-export type Common = {
-  user?: string | null;
-  identity?: string | string[] | null;
-  https_user?: string | null;
-  https_pass?: string | null;
-};
-
-/** How git runs for such a call; `url` is what it logs in to. */
-export const runOptions = (
-  cwd: string | undefined,
-  { user, identity, https_user, https_pass }: Common,
-  url?: string,
-): GitOptions => ({
-  cwd,
-  user,
-  identity: [identity ?? []].flat(),
-  ...(https_user || https_pass ? { login: loginTo(url ?? '', https_user, https_pass) } : {}),
-});
+import { quoteWord } from './words.ts';
 
 /**
  * An address and who logs in there: `https://name:password@host/` in two parts. A name alone is no
@@ -55,7 +37,8 @@ const decoded = (text: string): string => {
   }
 };
 
-const loginTo = (url: string, name?: string | null, password?: string | null): string => {
+/** The credential for an address over https; name and password go together. */
+export const loginTo = (url: string, name?: string | null, password?: string | null): string => {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new CommandExecutionError("'https_user' and 'https_pass' are only for https:// URLs");
   if (!name || !password)
@@ -72,8 +55,12 @@ const credential = (url: string, name: string, password: string): string => {
 export type GitOptions = {
   readonly cwd?: string | undefined;
   readonly user?: string | null | undefined;
-  /** Private keys to log in with, by path. */
+  /** Options of git itself. */
+  readonly before?: readonly string[];
+  /** Private keys to log in with: paths, or `salt://`. */
   readonly identity?: readonly string[];
+  /** Where keys of the file roots are. */
+  readonly saltenv?: string | undefined;
   readonly ignore?: boolean;
   /** A URL with name and password: given to the server of that URL, and to no other. */
   readonly login?: string;
@@ -100,6 +87,8 @@ export const git = async (
   args: readonly string[],
   options: GitOptions = {},
 ): Promise<CommandResult> => {
+  const fromRoots = options.identity?.find(key => key.startsWith('salt://'));
+  if (fromRoots !== undefined) return withKeyOf(fromRoots, args, options);
   const split: ReturnType<typeof splitLogin>[] = args.map(word =>
     talksToRemotes.has(args[0] ?? '') ? splitLogin(word) : { url: word },
   );
@@ -115,21 +104,43 @@ export const git = async (
   if (logins.length === 0) return run(open, options);
   return withSecretFile(`${logins.join('\n')}\n`, options.user ?? undefined, path =>
     run(
-      ['-c', 'credential.helper=', '-c', `credential.helper=store --file=${quote(path)}`, ...open],
+      [
+        '-c',
+        'credential.helper=',
+        '-c',
+        `credential.helper=store --file=${quoteWord(path)}`,
+        ...open,
+      ],
       options,
     ),
   );
 };
 
+/** A key of the file roots is on the host while git runs, and for the one who runs it. */
+const withKeyOf = async (
+  url: string,
+  args: readonly string[],
+  options: GitOptions,
+): Promise<CommandResult> => {
+  const key: unknown = await salt('cp.get_file_str')(url, options.saltenv ?? 'base');
+  if (typeof key !== 'string') throw new CommandExecutionError(`identity ${url} was not found`);
+  return withSecretFile(key, options.user ?? undefined, path =>
+    git(args, {
+      ...options,
+      identity: options.identity?.map(each => (each === url ? path : each)) ?? [],
+    }),
+  );
+};
+
 const run = async (args: readonly string[], options: GitOptions): Promise<CommandResult> => {
-  const keys = (options.identity ?? []).flatMap(key => ['-i', quote(key)]);
+  const keys = (options.identity ?? []).flatMap(key => ['-i', quoteWord(key)]);
   const ssh = [
     'ssh',
     '-oBatchMode=yes',
     ...keys,
     ...(keys.length > 0 ? ['-oIdentitiesOnly=yes'] : []),
   ];
-  const result = await runCommand(['git', ...noPrograms, ...args], {
+  const result = await runCommand(['git', ...(options.before ?? []), ...noPrograms, ...args], {
     cwd: options.cwd,
     runas: options.user ?? undefined,
     plainLocale: true,
@@ -151,21 +162,11 @@ const run = async (args: readonly string[], options: GitOptions): Promise<Comman
 export const gitText = async (args: readonly string[], options: GitOptions = {}): Promise<string> =>
   (await git(args, options)).stdout.replace(/\n$/, '');
 
-/** What git says is read as UTF-8. */
-export const refuseEncoding = (output_encoding: string | null): void => {
-  if (output_encoding !== null && !/^utf[-_]?8$/i.test(output_encoding))
-    throw new CommandExecutionError(
-      `'output_encoding: ${output_encoding}' is not supported: what git says is read as UTF-8`,
-    );
-};
-
 /** Refuses what git would take for an option. */
 export const plainWord = (word: string, what: string): string => {
   if (word.startsWith('-')) throw new CommandExecutionError(`'${word}' is not a valid ${what}`);
   return word;
 };
-
-const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 export const redact = (text: string): string =>
   text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/\s]+@/gi, '$1<redacted>@');

@@ -1,31 +1,37 @@
-import { type Common, git, plainWord } from '../../lib/git-run.ts';
+import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { type Base, runOptions } from '../../lib/git-options.ts';
+import { type GitOptions, git, plainWord } from '../../lib/git-run.ts';
+import { toList } from '../../lib/values.ts';
 
-type ConfigOptions = Common & { cwd?: string | null; global?: boolean };
+type ConfigOptions = {
+  /** the repository */
+  cwd?: string | null;
+} & Base & {
+    /** the user's configuration instead */
+    global?: boolean;
+  };
 
-const configScope = ({ global, cwd, user }: ConfigOptions) => ({
-  flags: [global ? '--global' : '--local'],
-  options: { cwd: global ? '/' : (cwd ?? undefined), user },
-});
+const scope = ({ global, cwd, ...options }: ConfigOptions): { flag: string; how: GitOptions } => {
+  if (!cwd && !global) throw new SaltInvocationError("'cwd' argument required unless global=True");
+  return {
+    flag: global ? '--global' : '--local',
+    how: { ...runOptions(global ? '/' : (cwd ?? '/'), options), ignore: true },
+  };
+};
 
 /**
  * All values of a key of git's configuration.
  *
  * @param key the key
- * @param cwd the repository
- * @param global the user's configuration instead
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.config_get_all user.name global=True
  */
 export const config_get_all = async (
   key: string,
-  { cwd = null, global = false, user = null }: ConfigOptions = {},
+  options: ConfigOptions = {},
 ): Promise<string[]> => {
-  const { flags, options } = configScope({ cwd, global, user });
-  const { code, stdout } = await git(['config', ...flags, '--get-all', plainWord(key, 'key')], {
-    ...options,
-    ignore: true,
-  });
+  const { flag, how } = scope(options);
+  const { code, stdout } = await git(['config', flag, '--get-all', plainWord(key, 'key')], how);
   return code === 0 ? stdout.replace(/\n$/, '').split('\n') : [];
 };
 
@@ -33,26 +39,56 @@ export const config_get_all = async (
  * The value of a key of git's configuration; null when it has none.
  *
  * @param key the key
- * @param cwd the repository
- * @param global the user's configuration instead
- * @param user run as this user
+ * @param all a list of all its values
  *
  * @example tsalt-ssh '*' git.config_get user.name cwd=/srv/app
  */
 export const config_get = async (
   key: string,
-  { cwd = null, global = false, user = null }: ConfigOptions = {},
-): Promise<string | null> => (await config_get_all(key, { cwd, global, user })).at(-1) ?? null;
+  { cwd = null, user = null, all = false, ...options }: ConfigOptions & { all?: boolean } = {},
+): Promise<string | string[] | null> => {
+  const values = await config_get_all(key, { cwd, user, ...options });
+  return all && values.length > 0 ? values : (values.at(-1) ?? null);
+};
+
+/**
+ * The keys that match, with their values.
+ *
+ * @param key a regular expression for keys
+ * @param value_regex a regular expression for values
+ *
+ * @example tsalt-ssh '*' git.config_get_regexp '^user\.' global=True
+ */
+export const config_get_regexp = async (
+  key: string,
+  {
+    value_regex = null,
+    cwd = null,
+    user = null,
+    ...options
+  }: { value_regex?: string | null } & ConfigOptions = {},
+): Promise<Record<string, string[]>> => {
+  const { flag, how } = scope({ cwd, user, ...options });
+  const words = [plainWord(key, 'key'), ...(value_regex === null ? [] : [value_regex])];
+  const { stdout } = await git(['config', flag, '--null', '--get-regexp', ...words], how);
+  const found: Record<string, string[]> = {};
+  for (const entry of stdout.split('\0').filter(Boolean)) {
+    const [name = '', ...value] = entry.split('\n');
+    found[name] = [...(found[name] ?? []), value.join('\n')];
+  }
+  return found;
+};
+
+/** Salt's other name of `git.config_get_regexp`. */
+export const config_get_regex = config_get_regexp;
 
 /**
  * Gives a key of git's configuration one value or several. Gives what it has then.
  *
  * @param key the key
  * @param value the value
- * @param multivar several values
- * @param cwd the repository
- * @param global the user's configuration instead
- * @param user run as this user
+ * @param multivar several values, as a list or with commas
+ * @param add put the value beside those it has
  *
  * @example tsalt-ssh '*' git.config_set user.name Anna cwd=/srv/app
  */
@@ -62,86 +98,65 @@ export const config_set = async (
     value = null,
     multivar = null,
     cwd = null,
-    global = false,
     user = null,
-  }: ConfigOptions & {
+    add = false,
+    ...options
+  }: {
     value?: string | number | boolean | null;
-    multivar?: (string | number)[] | null;
-  } = {},
+    multivar?: string | (string | number)[] | null;
+    add?: boolean;
+  } & ConfigOptions = {},
 ): Promise<string[]> => {
-  const { flags, options } = configScope({ cwd, global, user });
-  const values = (multivar ?? [value ?? '']).map(String);
-  const [first = '', ...rest] = values;
-  await git(['config', ...flags, '--replace-all', plainWord(key, 'key'), first], options);
-  for (const each of rest) await git(['config', ...flags, '--add', key, each], options);
-  return config_get_all(key, { cwd, global, user });
+  if (value !== null && multivar !== null)
+    throw new SaltInvocationError("Only one of 'value' and 'multivar' is permitted");
+  const { flag, how } = scope({ cwd, user, ...options });
+  const name = plainWord(key, 'key');
+  const [first = '', ...rest] = value === null ? toList(multivar) : [String(value)];
+  const write = async (kind: string, each: string): Promise<void> => {
+    await git(['config', flag, kind, name, each], { ...how, ignore: false });
+  };
+  await write(add && value !== null ? '--add' : '--replace-all', first);
+  for (const each of rest) await write('--add', each);
+  return config_get_all(key, { cwd, user, ...options });
 };
 
 /**
  * Takes a key from git's configuration.
  *
  * @param key the key
- * @param cwd the repository
- * @param global the user's configuration instead
- * @param user run as this user
- * @param value_regex only values that match this regular expression
- * @param all false: fail where it has several values
+ * @param value_regex only values that match
+ * @param all where it has several values, all of them
  *
  * @example tsalt-ssh '*' git.config_unset core.editor cwd=/srv/app
  */
 export const config_unset = async (
   key: string,
   {
-    cwd = null,
-    global = false,
-    user = null,
     value_regex = null,
-    all = true,
-  }: ConfigOptions & { value_regex?: string | null; all?: boolean } = {},
+    cwd = null,
+    user = null,
+    all = false,
+    ...options
+  }: { value_regex?: string | null; all?: boolean } & ConfigOptions = {},
 ): Promise<boolean> => {
-  const { flags, options } = configScope({ cwd, global, user });
-  const values = value_regex === null ? [] : [plainWord(value_regex, 'value_regex')];
-  const how = all ? '--unset-all' : '--unset';
-  await git(['config', ...flags, how, plainWord(key, 'key'), ...values], options);
-  return true;
-};
-
-/**
- * Keys of git's configuration that match a regular expression, with all their values.
- *
- * @param key the regular expression
- * @param value_regex only values that match this one
- * @param cwd the repository
- * @param global the user's configuration instead
- * @param user run as this user
- *
- * @example tsalt-ssh '*' git.config_get_regexp '^user\.' global=True
- */
-export const config_get_regexp = async (
-  key: string,
-  {
-    value_regex = null,
-    cwd = null,
-    global = false,
-    user = null,
-  }: ConfigOptions & { value_regex?: string | null } = {},
-): Promise<Record<string, string[]>> => {
-  const { flags, options } = configScope({ cwd, global, user });
-  const words = [key, ...(value_regex === null ? [] : [value_regex])];
-  const { code, stdout } = await git(
-    [
-      'config',
-      ...flags,
-      '--null',
-      '--get-regexp',
-      ...words.map(word => plainWord(word, 'pattern')),
-    ],
-    { ...options, ignore: true },
+  const { flag, how } = scope({ cwd, user, ...options });
+  const words = [plainWord(key, 'key'), ...(value_regex === null ? [] : [value_regex])];
+  const { code, stderr } = await git(
+    ['config', flag, all ? '--unset-all' : '--unset', ...words],
+    how,
   );
-  const found: Record<string, string[]> = {};
-  for (const entry of code === 0 ? stdout.split('\0').filter(text => text !== '') : []) {
-    const [name = '', ...value] = entry.split('\n');
-    found[name] = [...(found[name] ?? []), value.join('\n')];
-  }
-  return found;
+  if (code === 0) return true;
+  const isThere = (await config_get_all(key, { cwd, user, ...options })).length > 0;
+  const matching = value_regex === null ? '' : ' and value_regex matches multiple values';
+  const reasons: Record<number, string> = {
+    1: 'Section or key is invalid',
+    5: isThere
+      ? `Multiple values exist for key '${key}'${matching}`
+      : `Key '${key}' does not exist`,
+    6: 'The value_regex is invalid',
+  };
+  throw new CommandExecutionError(
+    reasons[code] ??
+      `Failed to unset key '${key}', git config returned exit code ${code}; ${stderr.trim()}`,
+  );
 };

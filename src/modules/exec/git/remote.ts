@@ -1,40 +1,59 @@
-import { type Common, git, gitText, plainWord, runOptions } from '../../lib/git-run.ts';
-import { splitWords } from '../../lib/words.ts';
+import { mkdirSync } from 'node:fs';
+import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
+import {
+  type Base,
+  type GitOpts,
+  inHome,
+  type Login,
+  type Opts,
+  runOptions,
+  wordsOf,
+} from '../../lib/git-options.ts';
+import { git, gitText, plainWord, redact } from '../../lib/git-run.ts';
+import { toList } from '../../lib/values.ts';
+
+type Remote = Opts & GitOpts & Base & Login;
 
 /**
  * Clones a repository.
  *
  * @param cwd the directory to clone to
  * @param url the repository
- * @param opts further options, as text
- * @param user run as this user
- * @param identity private key, or keys, to log in with
- * @param https_user name to log in with, over https
- * @param https_pass its password
+ * @param name clone to a directory of this name in `cwd`
  *
  * @example tsalt-ssh '*' git.clone /srv/app https://example.com/app.git
  */
 export const clone = async (
   cwd: string,
   url: string,
-  { opts = '', ...login }: Common & { opts?: string } = {},
+  {
+    name = null,
+    opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
+    ...login
+  }: { name?: string | null } & Remote = {},
 ): Promise<boolean> => {
-  await git(['clone', ...splitWords(opts), '--', url, cwd], runOptions('/', login, url));
+  const place = inHome(cwd, user);
+  if (name !== null) mkdirSync(place, { recursive: true });
+  const how = { git_opts, user, password, identity, ...login };
+  await git(
+    ['clone', ...wordsOf(opts), '--', url, name ?? place],
+    runOptions(name === null ? '/' : place, how, url),
+  );
   return true;
 };
 
 /**
- * Fetches from a remote. Gives what git says.
+ * Fetches from a remote. Gives what came: `new branches`, `new tags`, `updated branches`,
+ * `updated tags`.
  *
  * @param cwd the repository
  * @param remote the remote
- * @param refspecs what to fetch
  * @param force also what is no fast-forward
- * @param opts further options, as text
- * @param user run as this user
- * @param identity private key, or keys, to log in with
- * @param https_user name to log in with, over https
- * @param https_pass its password
+ * @param refspecs what to fetch, as a list or with commas
  *
  * @example tsalt-ssh '*' git.fetch /srv/app upstream
  */
@@ -42,69 +61,172 @@ export const fetch = async (
   cwd: string,
   {
     remote = null,
-    refspecs = [],
     force = false,
+    refspecs = null,
     opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
     ...login
-  }: Common & {
+  }: {
     remote?: string | null;
-    refspecs?: string | string[];
     force?: boolean;
-    opts?: string;
-  } = {},
-): Promise<string> => {
+    refspecs?: string | string[] | null;
+  } & Remote = {},
+): Promise<PlainDict> => {
   const what = remote
-    ? [plainWord(remote, 'remote'), ...[refspecs].flat().map(ref => plainWord(ref, 'refspec'))]
+    ? [plainWord(remote, 'remote'), ...toList(refspecs).map(ref => plainWord(ref, 'refspec'))]
     : [];
-  const args = ['fetch', ...(force ? ['--force'] : []), ...splitWords(opts), ...what];
-  const url = await loginUrl(cwd, login, remote);
-  return (await git(args, runOptions(cwd, login, url))).stderr.trim();
+  const args = ['fetch', ...(force ? ['--force'] : []), ...wordsOf(opts), ...what];
+  const how = { git_opts, user, password, identity, ...login };
+  const url = await loginUrl(cwd, how, remote);
+  return fetched((await git(args, runOptions(cwd, how, url))).stderr);
+};
+
+const fetched = (text: string): PlainDict => {
+  const updated: PlainDict = {};
+  const lists: Record<string, string[]> = {};
+  const add = (kind: string, name: string): void => {
+    lists[kind] = [...(lists[kind] ?? []), name];
+  };
+  for (const line of text.split('\n')) {
+    const [, old, now, made, name] =
+      line.match(
+        /^[\s*+]*(?:([0-9a-f]+)\.{2,3}([0-9a-f]+)|\[(?:new (tag|branch)|tag update)\])\s+(\S+)\s*->/,
+      ) ?? [];
+    if (name === undefined) continue;
+    if (old !== undefined && now !== undefined) updated[name] = { old, new: now };
+    else if (made === 'branch') add('new branches', name);
+    else add(made === 'tag' ? 'new tags' : 'updated tags', name);
+  }
+  return Object.keys(updated).length > 0 ? { ...lists, 'updated branches': updated } : lists;
 };
 
 /**
- * The refs of a remote repository, with their commits.
+ * The refs of a remote, with their commits.
  *
- * @param remote its URL
- * @param user run as this user
- * @param identity private key, or keys, to log in with
- * @param https_user name to log in with, over https
- * @param https_pass its password
+ * @param cwd the repository; not needed where `remote` is a URL
+ * @param remote its name, or a URL
+ * @param ref only refs that end so
  *
  * @example tsalt-ssh '*' git.ls_remote remote=https://example.com/app.git
  */
-export const ls_remote = async ({
-  remote,
-  ...login
-}: Common & { remote: string }): Promise<Record<string, string>> => {
-  const text = await gitText(['ls-remote', '--', remote], runOptions('/', login, remote));
-  return Object.fromEntries(
+export const ls_remote = async (
+  cwd: string | null = null,
+  {
+    remote = 'origin',
+    ref = null,
+    opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
+    ...login
+  }: { remote?: string; ref?: string | null } & Remote = {},
+): Promise<Record<string, string>> => {
+  const how = { git_opts, user, password, identity, ...login };
+  const url = cwd === null ? remote : await loginUrl(cwd, how, remote);
+  const only = ref === null ? [] : [plainWord(ref, 'ref')];
+  const text = await gitText(
+    ['ls-remote', ...wordsOf(opts), '--', remote, ...only],
+    runOptions(cwd ?? '/', how, url),
+  );
+  return refsOf(text);
+};
+
+const refsOf = (text: string): Record<string, string> =>
+  Object.fromEntries(
     text
       .split('\n')
       .map(line => line.split('\t'))
       .flatMap(([sha = '', ref]) => (ref === undefined ? [] : [[ref, sha]])),
   );
+
+/**
+ * The refs of a repository elsewhere, with their commits.
+ *
+ * @param url the repository
+ * @param heads only branches
+ * @param tags only tags
+ * @param filter only refs that match this glob
+ *
+ * @example tsalt-ssh '*' git.remote_refs https://example.com/app.git filter='v1.*' tags=True
+ */
+export const remote_refs = async (
+  url: string,
+  {
+    heads = false,
+    tags = false,
+    user = null,
+    password = null,
+    identity = null,
+    filter = null,
+    ...login
+  }: { heads?: boolean; tags?: boolean; filter?: string | null } & Base & Login = {},
+): Promise<Record<string, string>> => {
+  const flags = [...(heads ? ['--heads'] : []), ...(tags ? ['--tags'] : [])];
+  const only = filter === null ? [] : [plainWord(filter, 'filter')];
+  const how = { user, password, identity, ...login };
+  return refsOf(
+    await gitText(['ls-remote', ...flags, '--', url, ...only], runOptions('/', how, url)),
+  );
 };
+
+type Urls = { fetch: string; push: string };
 
 /**
  * The remotes of a repository with their URLs.
  *
  * @param cwd the repository
- * @param user run as this user
+ * @param redact_auth hide the password of a URL that has one
  *
  * @example tsalt-ssh '*' git.remotes /srv/app
  */
 export const remotes = async (
   cwd: string,
-  { user = null }: Common = {},
-): Promise<Record<string, { fetch: string; push: string }>> => {
-  const found: Record<string, { fetch: string; push: string }> = {};
-  for (const line of (await gitText(['remote', '--verbose'], { cwd, user })).split('\n')) {
+  {
+    user = null,
+    password = null,
+    redact_auth = true,
+    ...options
+  }: { redact_auth?: boolean } & Base = {},
+): Promise<Record<string, Urls>> => {
+  const found: Record<string, Urls> = {};
+  const how = runOptions(cwd, { user, password, ...options });
+  for (const line of (await gitText(['remote', '--verbose'], how)).split('\n')) {
     const [, name, url = '', kind] = line.match(/^(\S+)\t(.+) \((fetch|push)\)/) ?? [];
     if (name === undefined) continue;
     const known = found[name] ?? { fetch: '', push: '' };
-    found[name] = { ...known, [kind ?? 'fetch']: url };
+    found[name] = { ...known, [kind ?? 'fetch']: redact_auth ? redact(url) : url };
   }
   return found;
+};
+
+/**
+ * The URLs of a remote.
+ *
+ * @param cwd the repository
+ * @param remote the remote
+ * @param redact_auth hide the password of a URL that has one
+ *
+ * @example tsalt-ssh '*' git.remote_get /srv/app upstream
+ */
+export const remote_get = async (
+  cwd: string,
+  remote = 'origin',
+  {
+    user = null,
+    password = null,
+    redact_auth = true,
+    ...options
+  }: { redact_auth?: boolean } & Base = {},
+): Promise<Urls> => {
+  const found = (await remotes(cwd, { user, password, redact_auth, ...options }))[remote];
+  if (found) return found;
+  throw new CommandExecutionError(
+    `Remote '${remote}' not present in git checkout located at ${cwd}`,
+  );
 };
 
 /**
@@ -113,71 +235,68 @@ export const remotes = async (
  * @param cwd the repository
  * @param url the URL; a password in it is not written into the repository
  * @param remote the remote
- * @param user run as this user
+ * @param https_user refused: who reads the repository would see it
+ * @param https_pass refused likewise
+ * @param push_url where `git push` goes, when that is elsewhere
+ * @param push_https_user refused likewise
+ * @param push_https_pass refused likewise
  *
  * @example tsalt-ssh '*' git.remote_set /srv/app https://example.com/app.git
  */
 export const remote_set = async (
   cwd: string,
   url: string,
-  { remote = 'origin', user = null }: Common & { remote?: string } = {},
-): Promise<boolean> => {
+  {
+    remote = 'origin',
+    user = null,
+    password = null,
+    https_user = null,
+    https_pass = null,
+    push_url = null,
+    push_https_user = null,
+    push_https_pass = null,
+    ...options
+  }: {
+    remote?: string;
+    https_user?: string | null;
+    https_pass?: string | null;
+    push_url?: string | null;
+    push_https_user?: string | null;
+    push_https_pass?: string | null;
+  } & Base = {},
+): Promise<Urls> => {
+  if (https_user || https_pass || push_https_user || push_https_pass)
+    throw new SaltInvocationError(
+      'A name and password are not written into a repository, where others read them: give them to git.fetch, git.pull and git.push.',
+    );
+  const how = runOptions(cwd, { user, password, ...options });
   const known = Object.hasOwn(await remotes(cwd, { user }), remote);
-  await git(['remote', known ? 'set-url' : 'add', '--', plainWord(remote, 'remote'), url], {
-    cwd,
-    user,
-  });
-  return true;
+  const name = plainWord(remote, 'remote');
+  await git(['remote', known ? 'set-url' : 'add', '--', name, url], how);
+  if (push_url) await git(['remote', 'set-url', '--push', '--', name, push_url], how);
+  return remote_get(cwd, remote, { user });
 };
 
 /**
  * Fetches and merges, as `git pull`.
  *
  * @param cwd the repository
- * @param opts further options, as text
- * @param user run as this user
- * @param identity private key, or keys, to log in with
- * @param https_user name to log in with, over https
- * @param https_pass its password
  *
  * @example tsalt-ssh '*' git.pull /srv/app opts='--rebase origin main'
  */
 export const pull = async (
   cwd: string,
-  { opts = '', ...login }: Common & { opts?: string } = {},
-): Promise<string> =>
-  gitText(['pull', ...splitWords(opts)], runOptions(cwd, login, await loginUrl(cwd, login)));
-
-/**
- * Updates the submodules of a repository.
- *
- * @param cwd the repository
- * @param opts further options, as text
- * @param user run as this user
- * @param identity private key, or keys, to log in with
- * @param https_user name to log in with, over https
- * @param https_pass its password
- *
- * @example tsalt-ssh '*' git.submodule_update /srv/app
- */
-export const submodule_update = async (
-  cwd: string,
-  { opts = '', ...login }: Common & { opts?: string } = {},
-): Promise<string> =>
-  gitText(
-    ['submodule', 'update', '--init', '--recursive', ...splitWords(opts)],
-    runOptions(cwd, login, await loginUrl(cwd, login)),
-  );
-
-/** What a repository's remote is, where somebody logs in to it. */
-const loginUrl = async (
-  cwd: string,
-  { https_user, https_pass, user }: Common,
-  remote: string | null = null,
-): Promise<string | undefined> => {
-  if (!https_user && !https_pass) return undefined;
-  const known = (await remotes(cwd, { user: user ?? null }))[remote ?? 'origin'];
-  return known?.fetch ?? remote ?? undefined;
+  {
+    opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
+    ...login
+  }: Remote = {},
+): Promise<string> => {
+  const how = { git_opts, user, password, identity, ...login };
+  return gitText(['pull', ...wordsOf(opts)], runOptions(cwd, how, await loginUrl(cwd, how)));
 };
 
 /**
@@ -186,11 +305,6 @@ const loginUrl = async (
  * @param cwd the repository
  * @param remote the remote
  * @param ref what to send: `main`, `main:other`, `:gone`
- * @param opts further options, as text
- * @param user run as this user
- * @param identity private key, or keys, to log in with
- * @param https_user name to log in with, over https
- * @param https_pass its password
  *
  * @example tsalt-ssh '*' git.push /srv/etc origin main
  */
@@ -198,14 +312,35 @@ export const push = async (
   cwd: string,
   remote: string,
   ref: string,
-  { opts = '', ...login }: Common & { opts?: string } = {},
+  {
+    opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
+    ...login
+  }: Remote = {},
 ): Promise<string> => {
   const args = [
     'push',
     '--porcelain',
-    ...splitWords(opts),
+    ...wordsOf(opts),
     plainWord(remote, 'remote'),
     plainWord(ref, 'ref'),
   ];
-  return gitText(args, runOptions(cwd, login, await loginUrl(cwd, login, remote)));
+  const how = { git_opts, user, password, identity, ...login };
+  return gitText(args, runOptions(cwd, how, await loginUrl(cwd, how, remote)));
+};
+
+/** What a repository's remote is, where somebody logs in to it. */
+const loginUrl = async (
+  cwd: string,
+  { https_user, https_pass, user }: Base & Login,
+  remote: string | null = null,
+): Promise<string | undefined> => {
+  if (!https_user && !https_pass) return undefined;
+  const known = (await remotes(cwd, { user: user ?? null, redact_auth: false }))[
+    remote ?? 'origin'
+  ];
+  return known?.fetch ?? remote ?? undefined;
 };

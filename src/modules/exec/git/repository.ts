@@ -8,9 +8,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDir } from '../../lib/file-paths.ts';
-import { type Common, git, gitText, plainWord } from '../../lib/git-run.ts';
+import {
+  type Base,
+  type GitOpts,
+  inHome,
+  type Opts,
+  runOptions,
+  wordsOf,
+} from '../../lib/git-options.ts';
+import { git, gitText, plainWord } from '../../lib/git-run.ts';
 import { which } from '../../lib/which.ts';
-import { splitWords } from '../../lib/words.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('git') ? true : [false, 'git is not installed'];
@@ -18,24 +25,31 @@ export const __virtual__ = (): true | [false, string] =>
 /**
  * The version of git.
  *
+ * @param versioninfo true: as a list of numbers
+ *
  * @example tsalt-ssh '*' git.version
  */
-export const version = async (): Promise<string> =>
-  (await gitText(['--version'])).replace(/^git version (\S+).*$/s, '$1');
+export const version = async (versioninfo = false): Promise<string | (string | number)[]> => {
+  const text = (await gitText(['--version'])).replace(/^git version (\S+).*$/s, '$1');
+  return versioninfo
+    ? text.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part))
+    : text;
+};
 
 /**
  * Whether a directory is the top of a repository, bare or with a working tree.
  *
  * @param cwd the directory
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.is_repo /srv/app
  */
-export const is_repo = async (cwd: string, { user = null }: Common = {}): Promise<boolean> => {
-  if (!isDir(cwd)) return false;
-  if (existsSync(join(cwd, '.git'))) return true;
-  const result = await git(['rev-parse', '--is-bare-repository'], { cwd, user, ignore: true });
-  return result.code === 0 && result.stdout.trim() === 'true' && existsSync(join(cwd, 'HEAD'));
+export const is_repo = async (cwd: string, options: Base = {}): Promise<boolean> => {
+  const place = inHome(cwd, options.user);
+  if (!isDir(place)) return false;
+  if (existsSync(join(place, '.git'))) return true;
+  const how = { ...runOptions(cwd, options), ignore: true };
+  const result = await git(['rev-parse', '--is-bare-repository'], how);
+  return result.code === 0 && result.stdout.trim() === 'true' && existsSync(join(place, 'HEAD'));
 };
 
 /**
@@ -44,14 +58,13 @@ export const is_repo = async (cwd: string, { user = null }: Common = {}): Promis
  * @param cwd the repository
  * @param rev the revision
  * @param short shorten it
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.revision /srv/app main
  */
 export const revision = async (
   cwd: string,
   rev = 'HEAD',
-  { short = false, user = null }: Common & { short?: boolean } = {},
+  { short = false, ...options }: { short?: boolean } & Base = {},
 ): Promise<string> =>
   gitText(
     [
@@ -61,43 +74,42 @@ export const revision = async (
       '--quiet',
       `${plainWord(rev, 'rev')}^{commit}`,
     ],
-    { cwd, user },
+    runOptions(cwd, options),
   );
 
 /**
  * The branch that is checked out; '' when HEAD is detached.
  *
  * @param cwd the repository
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.current_branch /srv/app
  */
-export const current_branch = async (cwd: string, { user = null }: Common = {}): Promise<string> =>
-  (
-    await git(['symbolic-ref', '--quiet', '--short', 'HEAD'], { cwd, user, ignore: true })
-  ).stdout.trim();
+export const current_branch = async (cwd: string, options: Base = {}): Promise<string> => {
+  const how = { ...runOptions(cwd, options), ignore: true };
+  return (await git(['symbolic-ref', '--quiet', '--short', 'HEAD'], how)).stdout.trim();
+};
 
 /**
  * Whether files that git knows were changed in the working tree.
  *
  * @param cwd the repository
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.has_changes /srv/app
  */
-export const has_changes = async (cwd: string, { user = null }: Common = {}): Promise<boolean> =>
-  (await gitText(['status', '--porcelain', '--untracked-files=no'], { cwd, user })) !== '';
+export const has_changes = async (cwd: string, options: Base = {}): Promise<boolean> =>
+  (await gitText(['status', '--porcelain', '--untracked-files=no'], runOptions(cwd, options))) !==
+  '';
 
 /** What `for-each-ref` lists below a prefix. */
 const listRefs = async (
   cwd: string,
   prefixes: readonly string[],
-  user: string | null,
+  options: Base,
 ): Promise<string[]> => {
-  const text = await gitText(['for-each-ref', '--format=%(refname:short)', ...prefixes], {
-    cwd,
-    user,
-  });
+  const text = await gitText(
+    ['for-each-ref', '--format=%(refname:short)', ...prefixes],
+    runOptions(cwd, options),
+  );
   return text === '' ? [] : text.split('\n');
 };
 
@@ -106,57 +118,52 @@ const listRefs = async (
  *
  * @param cwd the repository
  * @param remote true: of the remotes
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.list_branches /srv/app
  */
 export const list_branches = async (
   cwd: string,
-  { remote = false, user = null }: Common & { remote?: boolean } = {},
-): Promise<string[]> => listRefs(cwd, [remote ? 'refs/remotes' : 'refs/heads'], user);
+  { remote = false, ...options }: { remote?: boolean } & Base = {},
+): Promise<string[]> => listRefs(cwd, [remote ? 'refs/remotes' : 'refs/heads'], options);
 
 /**
  * The tags of a repository.
  *
  * @param cwd the repository
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.list_tags /srv/app
  */
-export const list_tags = async (cwd: string, { user = null }: Common = {}): Promise<string[]> =>
-  listRefs(cwd, ['refs/tags'], user);
+export const list_tags = async (cwd: string, options: Base = {}): Promise<string[]> =>
+  listRefs(cwd, ['refs/tags'], options);
 
 /**
  * What `git rev-parse` says.
  *
  * @param cwd the repository
  * @param rev the revision
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.rev_parse /srv/app opts=--is-shallow-repository
  */
 export const rev_parse = async (
   cwd: string,
   rev: string | null = null,
-  { opts = '', user = null }: Common & { opts?: string } = {},
+  { opts = '', ...options }: Opts & GitOpts & Base = {},
 ): Promise<string> =>
-  gitText(['rev-parse', ...splitWords(opts), ...(rev ? [plainWord(rev, 'rev')] : [])], {
-    cwd,
-    user,
-  });
+  gitText(
+    ['rev-parse', ...wordsOf(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
+    runOptions(cwd, options),
+  );
 
 /**
  * What differs from the last commit: files by `modified`, `new`, `deleted`, `untracked`.
  *
  * @param cwd the repository
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.status /srv/app
  */
 export const status = async (
   cwd: string,
-  { user = null }: Common = {},
+  options: Base = {},
 ): Promise<Record<string, string[]>> => {
   const kinds: Readonly<Record<string, string>> = {
     M: 'modified',
@@ -165,7 +172,7 @@ export const status = async (
     '??': 'untracked',
   };
   const found: Record<string, string[]> = {};
-  const { stdout } = await git(['status', '-z', '--porcelain'], { cwd, user });
+  const { stdout } = await git(['status', '-z', '--porcelain'], runOptions(cwd, options));
   for (const entry of stdout.split('\0').filter(text => text !== '')) {
     const state = entry.slice(0, 2).trim();
     const kind = kinds[state] ?? kinds[state[0] ?? ''];
@@ -180,12 +187,8 @@ export const status = async (
  *
  * @param cwd the repository
  * @param rev the commit
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.describe /srv/app
  */
-export const describe = async (
-  cwd: string,
-  rev = 'HEAD',
-  { user = null }: Common = {},
-): Promise<string> => gitText(['describe', plainWord(rev, 'rev')], { cwd, user });
+export const describe = async (cwd: string, rev = 'HEAD', options: Base = {}): Promise<string> =>
+  gitText(['describe', '--always', plainWord(rev, 'rev')], runOptions(cwd, options));

@@ -1,6 +1,16 @@
+import { basename } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
-import { type Common, git, gitText, plainWord } from '../../lib/git-run.ts';
-import { splitWords } from '../../lib/words.ts';
+import {
+  type Base,
+  type GitOpts,
+  inHome,
+  type Opts,
+  runOptions,
+  wordsOf,
+} from '../../lib/git-options.ts';
+import { git, gitText, plainWord } from '../../lib/git-run.ts';
+
+type WorkOptions = Opts & GitOpts & Base;
 
 /**
  * Checks a revision out.
@@ -8,21 +18,19 @@ import { splitWords } from '../../lib/words.ts';
  * @param cwd the repository
  * @param rev the revision
  * @param force discard local changes
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.checkout /srv/app v1.2
  */
 export const checkout = async (
   cwd: string,
   rev: string | null = null,
-  { force = false, opts = '', user = null }: Common & { force?: boolean; opts?: string } = {},
+  { force = false, opts = '', ...options }: { force?: boolean } & WorkOptions = {},
 ): Promise<string> => {
   if (!rev && !opts)
     throw new SaltInvocationError("'rev' argument is required unless -b or -B in opts");
-  const args = ['checkout', ...(force ? ['--force'] : []), ...splitWords(opts)];
+  const args = ['checkout', ...(force ? ['--force'] : []), ...wordsOf(opts)];
   return (
-    await git([...args, ...(rev ? [plainWord(rev, 'rev')] : []), '--'], { cwd, user })
+    await git([...args, ...(rev ? [plainWord(rev, 'rev')] : []), '--'], runOptions(cwd, options))
   ).stderr.trim();
 };
 
@@ -30,28 +38,23 @@ export const checkout = async (
  * Resets a branch, as `git reset`.
  *
  * @param cwd the repository
- * @param opts its options and the revision, as text
- * @param user run as this user
+ * @param opts its options and the revision
  *
  * @example tsalt-ssh '*' git.reset /srv/app opts='--hard origin/main'
  */
 export const reset = async (
   cwd: string,
-  { opts = '', user = null }: Common & { opts?: string } = {},
-): Promise<string> => gitText(['reset', ...splitWords(opts)], { cwd, user });
-
-type WorkOptions = Common & { opts?: string };
+  { opts = '', ...options }: WorkOptions & { identity?: string | null } = {},
+): Promise<string> => gitText(['reset', ...wordsOf(opts)], runOptions(cwd, options));
 
 /**
  * Makes an empty repository.
  *
  * @param cwd where
  * @param bare without a working tree
- * @param template folder whose files are copied into it
- * @param separate_git_dir where the repository itself is to be
- * @param shared who may write: `group`, `all`, `umask`, or a mode in octal digits
- * @param opts further options, as text
- * @param user run as this user
+ * @param template a directory whose files the repository starts with
+ * @param separate_git_dir where the repository itself goes
+ * @param shared who else may use it: `group`, `all`, `0660`
  *
  * @example tsalt-ssh '*' git.init /srv/app.git bare=True
  */
@@ -63,27 +66,23 @@ export const init = async (
     separate_git_dir = null,
     shared = null,
     opts = '',
-    user = null,
-  }: WorkOptions & {
+    ...options
+  }: {
     bare?: boolean;
     template?: string | null;
     separate_git_dir?: string | null;
     shared?: string | number | boolean | null;
-  } = {},
-): Promise<string> =>
-  gitText(
-    [
-      'init',
-      ...(bare ? ['--bare'] : []),
-      ...(template === null ? [] : [`--template=${template}`]),
-      ...(separate_git_dir === null ? [] : [`--separate-git-dir=${separate_git_dir}`]),
-      ...(shared === null || shared === false ? [] : [`--shared=${sharing(shared)}`]),
-      ...splitWords(opts),
-      '--',
-      cwd,
-    ],
-    { user },
-  );
+  } & WorkOptions = {},
+): Promise<string> => {
+  const flags = [
+    ...(bare ? ['--bare'] : []),
+    ...(template === null ? [] : [`--template=${template}`]),
+    ...(separate_git_dir === null ? [] : [`--separate-git-dir=${separate_git_dir}`]),
+    ...(shared === null || shared === false ? [] : [`--shared=${sharing(shared)}`]),
+  ];
+  const place = inHome(cwd, options.user);
+  return gitText(['init', ...flags, ...wordsOf(opts), '--', place], runOptions('/', options));
+};
 
 /** A mode as git wants it: it takes only one that begins with 0. */
 const sharing = (shared: string | number | true): string =>
@@ -94,53 +93,54 @@ const sharing = (shared: string | number | true): string =>
  *
  * @param cwd the repository
  * @param filename the file or folder
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.add /srv/app .
  */
 export const add = async (
   cwd: string,
   filename: string,
-  { opts = '', user = null }: WorkOptions = {},
+  { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> =>
-  gitText(['add', '--verbose', ...splitWords(opts), '--', filename], { cwd, user });
+  gitText(['add', '--verbose', ...wordsOf(opts), '--', filename], runOptions(cwd, options));
 
 /**
  * Takes files away, from the working tree and from the next commit.
  *
  * @param cwd the repository
  * @param filename the file or folder
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.rm /srv/app old.conf
  */
 export const rm = async (
   cwd: string,
   filename: string,
-  { opts = '', user = null }: WorkOptions = {},
-): Promise<string> => gitText(['rm', ...splitWords(opts), '--', filename], { cwd, user });
+  { opts = '', ...options }: WorkOptions = {},
+): Promise<string> => gitText(['rm', ...wordsOf(opts), '--', filename], runOptions(cwd, options));
 
 /**
  * Commits.
  *
  * @param cwd the repository
  * @param message the message
- * @param opts further options, as text
  * @param filename only this file
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.commit /srv/etc 'Before the upgrade' opts='-a'
  */
 export const commit = async (
   cwd: string,
   message: string,
-  { opts = '', filename = null, user = null }: WorkOptions & { filename?: string | null } = {},
+  {
+    opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    filename = null,
+    ...options
+  }: WorkOptions & { filename?: string | null } = {},
 ): Promise<string> =>
   gitText(
-    ['commit', ...splitWords(opts), `--message=${message}`, ...(filename ? ['--', filename] : [])],
-    { cwd, user },
+    ['commit', ...wordsOf(opts), `--message=${message}`, ...(filename ? ['--', filename] : [])],
+    runOptions(cwd, { git_opts, user, password, ...options }),
   );
 
 /**
@@ -148,18 +148,16 @@ export const commit = async (
  *
  * @param cwd the repository
  * @param name the branch
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.branch /srv/app fix opts='-d'
  */
 export const branch = async (
   cwd: string,
   name: string | null = null,
-  { opts = '', user = null }: WorkOptions = {},
+  { opts = '', ...options }: WorkOptions = {},
 ): Promise<boolean> => {
   const named = name === null ? [] : [plainWord(name, 'branch')];
-  await git(['branch', ...splitWords(opts), ...named], { cwd, user });
+  await git(['branch', ...wordsOf(opts), ...named], runOptions(cwd, options));
   return true;
 };
 
@@ -170,8 +168,6 @@ export const branch = async (
  * @param name the tag
  * @param ref what it stands for
  * @param message makes an annotated tag
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.tag /srv/app v1.2 ref=main
  */
@@ -182,18 +178,18 @@ export const tag = async (
     ref = 'HEAD',
     message = null,
     opts = '',
-    user = null,
-  }: WorkOptions & { ref?: string; message?: string | null } = {},
+    ...options
+  }: { ref?: string; message?: string | null } & WorkOptions = {},
 ): Promise<string> =>
   gitText(
     [
       'tag',
-      ...splitWords(opts),
+      ...wordsOf(opts),
       ...(message === null ? [] : [`--message=${message}`]),
       plainWord(name, 'tag'),
       plainWord(ref, 'ref'),
     ],
-    { cwd, user },
+    runOptions(cwd, options),
   );
 
 /**
@@ -201,30 +197,107 @@ export const tag = async (
  *
  * @param cwd the repository
  * @param rev the revision; the upstream branch when left out
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.merge /srv/app rev=upstream/main
  */
 export const merge = async (
   cwd: string,
-  { rev = null, opts = '', user = null }: WorkOptions & { rev?: string | null } = {},
+  {
+    rev = null,
+    opts = '',
+    ...options
+  }: { rev?: string | null } & WorkOptions & { identity?: string | null } = {},
 ): Promise<string> =>
-  gitText(['merge', ...splitWords(opts), ...(rev ? [plainWord(rev, 'rev')] : [])], { cwd, user });
+  gitText(
+    ['merge', ...wordsOf(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
+    runOptions(cwd, options),
+  );
 
 /**
  * Puts changes aside, or takes them back.
  *
  * @param cwd the repository
  * @param action `save`, `pop`, `list`, `drop` …
- * @param opts further options, as text
- * @param user run as this user
  *
  * @example tsalt-ssh '*' git.stash /srv/app pop
  */
 export const stash = async (
   cwd: string,
   action = 'save',
-  { opts = '', user = null }: WorkOptions = {},
+  { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> =>
-  gitText(['stash', plainWord(action, 'action'), ...splitWords(opts)], { cwd, user });
+  gitText(['stash', plainWord(action, 'action'), ...wordsOf(opts)], runOptions(cwd, options));
+
+/**
+ * Takes back changes of the working tree.
+ *
+ * @param cwd the repository
+ * @param path the file or folder; everything when left out
+ *
+ * @example tsalt-ssh '*' git.discard_local_changes /srv/app etc/app.conf
+ */
+export const discard_local_changes = async (
+  cwd: string,
+  path = '.',
+  options: Base = {},
+): Promise<string> => {
+  const { stdout, stderr } = await git(['checkout', '--', path], runOptions(cwd, options));
+  return `${stderr}${stdout}`.trim();
+};
+
+/**
+ * Puts the commits of the branch that is checked out on top of a revision.
+ *
+ * @param cwd the repository
+ * @param rev the revision
+ *
+ * @example tsalt-ssh '*' git.rebase /srv/app upstream/main
+ */
+export const rebase = async (
+  cwd: string,
+  rev = 'master',
+  { opts = '', ...options }: WorkOptions = {},
+): Promise<string> => {
+  const flags = wordsOf(opts);
+  if (flags.some(flag => flag === '-i' || flag === '--interactive'))
+    throw new SaltInvocationError('Interactive rebases are not supported');
+  const revs = wordsOf(rev).map(word => plainWord(word, 'rev'));
+  return gitText(['rebase', ...flags, ...revs], runOptions(cwd, options));
+};
+
+/**
+ * Packs the files of a revision into an archive.
+ *
+ * @param cwd the repository
+ * @param output the archive; its name tells the format
+ * @param rev the revision
+ * @param prefix put before each path; the name of the directory when left out, '' for none
+ * @param format `tar`, `zip`, `tar.gz`, when the name does not tell
+ *
+ * @example tsalt-ssh '*' git.archive /srv/app /tmp/app.tar.gz rev=v1.2
+ */
+export const archive = async (
+  cwd: string,
+  output: string,
+  {
+    rev = 'HEAD',
+    prefix = null,
+    git_opts = '',
+    user = null,
+    password = null,
+    format = null,
+    ...options
+  }: { rev?: string; prefix?: string | null; format?: string | null } & GitOpts & Base = {},
+): Promise<boolean> => {
+  const before = prefix ?? `${basename(inHome(cwd, user))}/`;
+  const flags = [
+    ...(before === '' ? [] : [`--prefix=${before}`]),
+    ...(format === null ? [] : [`--format=${format}`]),
+    `--output=${inHome(output, user)}`,
+  ];
+  await git(
+    ['archive', ...flags, plainWord(rev, 'rev')],
+    runOptions(cwd, { git_opts, user, password, ...options }),
+  );
+  return true;
+};

@@ -3,7 +3,8 @@ import { readdirSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
-import { plainWord, redact, refuseEncoding } from '../../lib/git-run.ts';
+import { refuseEncoding } from '../../lib/git-options.ts';
+import { plainWord, redact } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 /**

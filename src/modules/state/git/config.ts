@@ -1,6 +1,7 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
-import { refuseEncoding } from '../../lib/git-run.ts';
+import { refuseEncoding } from '../../lib/git-options.ts';
+
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../../lib/to-come.ts';
 

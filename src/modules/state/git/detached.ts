@@ -3,7 +3,8 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { findRef } from '../../lib/git-latest.ts';
-import { type Common, loginFor, plainWord, redact, refuseEncoding } from '../../lib/git-run.ts';
+import { type Base, type Login, refuseEncoding } from '../../lib/git-options.ts';
+import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 type DetachedOptions = {
@@ -90,7 +91,7 @@ export const detached = async (
   }
 };
 
-type Place = { name: string; url: string; path: string; remote: string; login: Common };
+type Place = { name: string; url: string; path: string; remote: string; login: Base & Login };
 
 /** Answers only what ends the state: a prediction or a reason. */
 const cloneFirst = async (
@@ -125,7 +126,10 @@ const pointRemote = async (
   ret: StateReturn,
   { name, url, path, remote, login: { user = null } }: Place,
 ): Promise<StateReturn | undefined> => {
-  const remotes: Record<string, { fetch: string }> = await __salt__['git.remotes'](path, { user });
+  const remotes: Record<string, { fetch: string }> = await __salt__['git.remotes'](path, {
+    user,
+    redact_auth: false,
+  });
   const old = remotes[remote]?.fetch;
   if (old === url) return undefined;
   if (__opts__.test)
@@ -157,7 +161,7 @@ const commitFor = async (
   if (known !== undefined) return known;
   if (!fetch)
     return (await local(`refs/remotes/${remote}/${rev}`)) ?? (await local(`refs/tags/${rev}`));
-  const found = findRef(await __salt__['git.ls_remote']({ remote: url, ...login }), rev);
+  const found = findRef(await __salt__['git.ls_remote'](null, { remote: url, ...login }), rev);
   if (!found) return undefined;
   const here = await local(found.sha);
   if (here !== undefined || __opts__.test) return here ?? found.sha;

@@ -3,7 +3,8 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { cloneTo, findRef, type Refs, update, type Wanted } from '../../lib/git-latest.ts';
-import { loginFor, plainWord, redact, refuseEncoding } from '../../lib/git-run.ts';
+import { refuseEncoding } from '../../lib/git-options.ts';
+import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isUserToCome } from '../../lib/to-come.ts';
 
@@ -131,7 +132,7 @@ export const latest = async (
     refuseEncoding(output_encoding);
     plainWord(wanted.rev, "value for the 'rev' argument");
     if (isUserToCome(user)) return predicted(ret, name, path);
-    const refs: Refs = await __salt__['git.ls_remote']?.({ remote: url, ...login });
+    const refs: Refs = await __salt__['git.ls_remote']?.(null, { remote: url, ...login });
     const found = findRef(refs, wanted.rev);
     if (!found) return failed(ret, `No revision matching '${rev}' exists in the remote repository`);
     if (await __salt__['git.is_repo']?.(path, { user }))

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { isAbs, isDir } from '../../lib/file-paths.ts';
-import { refuseEncoding } from '../../lib/git-run.ts';
+import { refuseEncoding } from '../../lib/git-options.ts';
+
 import { failed, newReturn } from '../../lib/returns.ts';
 
 type PresentOptions = {
