@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 
 // runit would start every service that this machine offers; OpenRC makes control groups.
 const mounts = `set -e; t=$1; shift; mount -t tmpfs tmpfs $t
-for folder in /etc /usr/lib/locale; do
+for folder in /etc /usr/lib/locale $TSALT_COVER; do
   [ -d $folder ] || continue
   mkdir -p $t$folder/u $t$folder/w
   mount -t overlay overlay -o lowerdir=$folder,upperdir=$t$folder/u,workdir=$t$folder/w $folder
@@ -22,12 +22,14 @@ export const canRunApart = (): boolean =>
 
 /**
  * Runs code with modules (by name, their files) on a copy of /etc, with a /run and processes of its
- * own, without any services: nothing of this machine is touched. `step(name, work)` notes what `work` gives, or its
- * error; all notes are the answer. Needs root.
+ * own, without any services: nothing of this machine is touched. `cover` names further folders to
+ * work on a copy of. `step(name, work)` notes what `work` gives, or its error; all notes are the
+ * answer. Needs root.
  */
 export const runApart = (
   modules: Readonly<Record<string, string>>,
   code: string,
+  cover: readonly string[] = [],
 ): Promise<Record<string, unknown>> => {
   const imports = Object.entries(modules).map(
     ([name, file]) => `import * as ${name} from ${JSON.stringify(resolve(file))};`,
@@ -47,7 +49,8 @@ export const runApart = (
   const words = [...apart, '--kill-child', '--mount-proc', 'sh', '-c', mounts, 'sh', folder];
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program];
   return new Promise((done, fail) => {
-    execFile('unshare', [...words, ...node], { timeout: 240_000 }, (_, stdout, stderr) => {
+    const options = { timeout: 240_000, env: { ...process.env, TSALT_COVER: cover.join(' ') } };
+    execFile('unshare', [...words, ...node], options, (_, stdout, stderr) => {
       rmdirSync(folder);
       const line = stdout.split('\n').find(one => one.startsWith('TOLD '));
       if (line) done(JSON.parse(line.slice('TOLD '.length)));

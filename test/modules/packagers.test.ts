@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -33,6 +33,7 @@ beforeEach(() => {
 
 afterEach(() => {
   process.env.PATH = path;
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const program = (name: string, body: string): void => {

@@ -35,7 +35,9 @@ const manager: Manager = {
       plainLocale: true,
       cwd: '/',
     });
-    if (code !== 0) throw new CommandExecutionError(`pacman -Q failed: ${stderr.trim()}`);
+    // It ends with 1 when nothing is installed, and says nothing then.
+    if (code !== 0 && stderr.trim() !== '')
+      throw new CommandExecutionError(`pacman -Q failed: ${stderr.trim()}`);
     return parseNameVersion(stdout, compareRpm);
   },
   compare: compareRpm,

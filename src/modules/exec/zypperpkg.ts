@@ -208,6 +208,13 @@ export const list_locks = async (): Promise<PlainDict> => {
 };
 
 /**
+ * The names of the packages that are kept at their version.
+ *
+ * @example tsalt-ssh '*' pkg.list_holds
+ */
+export const list_holds = async (): Promise<string[]> => Object.keys(await list_locks()).sort();
+
+/**
  * Keeps packages at their version.
  *
  * @param name a package

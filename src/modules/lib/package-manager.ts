@@ -16,6 +16,9 @@ import {
 import { pyStr } from './python-text.ts';
 import { repackDictList, toList } from './values.ts';
 
+const actions = ['install', 'upgrade', 'downgrade', 'reinstall'] as const;
+export type InstallAction = (typeof actions)[number];
+
 /** What tells one package manager from another; what all of them do alike is in this file. */
 export type Manager = {
   /** The installed packages, asked of the system. */
@@ -25,10 +28,12 @@ export type Manager = {
   readonly word: (name: string, version: string | null) => string;
   /** The command that installs, by what has to be done. */
   readonly install: (
-    action: 'install' | 'downgrade' | 'reinstall',
+    action: InstallAction,
     words: readonly string[],
     options: ManagerOptions,
   ) => readonly [string, ...string[]];
+  /** True: `install` leaves an older package as it is, and `upgrade` is a command of its own. */
+  readonly installsOnly?: boolean;
   /** The command that installs what advisories name. */
   readonly installAdvisories?: (
     ids: readonly string[],
@@ -102,8 +107,9 @@ export const installWith = async (
   if (options.advisory_ids) return installAdvisories(manager, options);
   const before = await installedBy(manager);
   const errors: string[] = [];
-  const words: Record<'install' | 'downgrade' | 'reinstall', string[]> = {
+  const words: Record<InstallAction, string[]> = {
     install: [],
+    upgrade: [],
     downgrade: [],
     reinstall: [],
   };
@@ -119,7 +125,7 @@ export const installWith = async (
       words[action].push(manager.word(one, version));
     }
   if (options.refresh) await refreshWith(manager);
-  for (const action of ['install', 'downgrade', 'reinstall'] as const) {
+  for (const action of actions) {
     if (words[action].length === 0) continue;
     const argv = manager.install(action, words[action], options);
     const { code, stdout, stderr } = await runManager(argv, manager.locked, options.env);
@@ -165,13 +171,13 @@ const pickVersion = async (
 };
 
 const actionFor = (
-  { compare }: Manager,
+  { compare, installsOnly }: Manager,
   have: readonly string[],
   version: string | null,
   reinstall: boolean,
-): 'install' | 'downgrade' | 'reinstall' => {
+): InstallAction => {
   if (have.length === 0) return 'install';
-  if (version === null) return reinstall ? 'reinstall' : 'install';
+  if (version === null) return reinstall ? 'reinstall' : installsOnly ? 'upgrade' : 'install';
   const order = Math.max(...have.map(one => compare(version, one)));
   if (order < 0) return 'downgrade';
   return order === 0 && reinstall ? 'reinstall' : 'install';

@@ -24,6 +24,7 @@ export const yum: Manager = {
     const plain = arch ? name.slice(0, -arch[0].length) : name;
     return `${plain}-${withoutEpoch(version)}${arch?.[0] ?? ''}`;
   },
+  installsOnly: true,
   install: (action, words, options) => [
     yumProgram(),
     '-y',
