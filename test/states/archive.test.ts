@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';
 
@@ -152,4 +153,75 @@ test('rar is refused by name', async () => {
     result: false,
     comment: 'rar archives are not supported: pack them as tar or zip.',
   });
+});
+
+test('what an archive replaces goes first: its top-level names, or the whole directory', async () => {
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', makeTree(), 'app']);
+  const target = join(host.root, 'out');
+  const run = (options: object) => host.state('archive.extracted', target, archive, options);
+  host.write('out/app/old', 'x');
+  host.write('out/beside', 'x');
+  expect(await run({ clean: true, clean_parent: true })).toMatchObject({
+    result: false,
+    comment: "Only one of 'clean' and 'clean_parent' can be set to True",
+  });
+  expect(await run({ clean: true })).toMatchObject({
+    result: true,
+    changes: { removed: [join(target, 'app')] },
+  });
+  expect(existsSync(join(target, 'app/old'))).toBe(false);
+  expect(existsSync(join(target, 'beside'))).toBe(true);
+  expect((await run({ clean: true })).changes).toEqual({});
+  expect(await run({ clean_parent: true, overwrite: true })).toMatchObject({
+    result: true,
+    changes: { removed: [target], directories_created: [target] },
+  });
+  expect(existsSync(join(target, 'beside'))).toBe(false);
+});
+
+test('another archive of the same name is unpacked with source_hash_update only', async () => {
+  const archive = join(host.root, 'a.tar');
+  const pack = (text: string): void => {
+    host.write('t/app/version', text);
+    execFileSync('tar', ['cf', archive, '-C', join(host.root, 't'), 'app']);
+  };
+  const target = join(host.root, 'out');
+  const run = (options: object) => host.state('archive.extracted', target, archive, options);
+  const update = { source_hash_update: true };
+  pack('1');
+  await run(update);
+  pack('2');
+  expect((await run({})).changes).toEqual({});
+  expect(await host.test('archive.extracted', target, archive, update)).toMatchObject({
+    result: null,
+    comment: `Archive ${archive} would be extracted to ${target}`,
+  });
+  expect((await run(update)).result).toBe(true);
+  expect(host.file('out/app/version')).toBe('2');
+  expect((await run(update)).changes).toEqual({});
+});
+
+test('with skip_files_list_verify an archive that was unpacked is not looked into', async () => {
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', makeTree(), 'app']);
+  const sum = execFileSync('sha512sum', [archive]).toString().split(' ')[0];
+  const target = join(host.root, 'out');
+  const options = { source_hash: `sha512=${sum}`, skip_files_list_verify: true };
+  const run = (more: object = {}) =>
+    host.state('archive.extracted', target, archive, { ...options, ...more });
+  expect((await run()).result).toBe(true);
+  execFileSync('rm', ['-r', join(target, 'app/sub')]);
+  expect(await run()).toMatchObject({
+    result: true,
+    changes: nothing,
+    comment: `Archive ${archive} existing source sum is the same as the expected one and skip_files_list_verify argument was set to True. Extraction is not needed`,
+  });
+  expect(await run({ skip_verify: true })).toMatchObject({
+    result: false,
+    comment: 'Only one of "skip_files_list_verify" and "skip_verify" can be set to True',
+  });
+  expect(Object.keys((await run({ skip_files_list_verify: false })).changes)).toEqual([
+    'extracted_files',
+  ]);
 });

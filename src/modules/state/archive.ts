@@ -1,11 +1,10 @@
 /** Archives are unpacked. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
-import { commitTemp, openTemp } from '../lib/atomic-write.ts';
-import { cachePath } from '../lib/cache-dir.ts';
+import { localCopy, rememberSum, unpackedSum } from '../lib/archive-source.ts';
 import { messageOf } from '../lib/call.ts';
 import { type Account, applyPerms, permDifferences, readPerms } from '../lib/check-perms.ts';
 import { missingAccounts } from '../lib/file-checks.ts';
@@ -19,8 +18,7 @@ import {
   linkExists,
   lstatOf,
 } from '../lib/file-paths.ts';
-import { chooseSource, findSource } from '../lib/file-source.ts';
-import { makeDirs } from '../lib/make-dirs.ts';
+import { chooseSource } from '../lib/file-source.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { sourceSum } from '../lib/source-hash.ts';
 import { redactUrl } from '../lib/source-url.ts';
@@ -45,6 +43,11 @@ type ExtractedOptions = {
   archive_format?: string | null;
   password?: string | number | null;
   use_cmd_unzip?: boolean | null;
+  skip_files_list_verify?: boolean;
+  keep?: boolean;
+  list_options?: string | null;
+  clean_parent?: boolean;
+  use_etag?: boolean;
 };
 
 /**
@@ -54,13 +57,17 @@ type ExtractedOptions = {
  * @param source the archive: `salt://`, `http(s)://`, a path; of a list the first that is there
  * @param source_hash hash of an archive from the web
  * @param source_hash_name name to look up in a file of hashes
- * @param source_hash_update accepted for compatibility: what is missing is unpacked
+ * @param source_hash_update true: also unpack when the archive is another than that unpacked before
  * @param skip_verify take an archive from the web without a hash
- * @param keep_source accepted for compatibility
+ * @param skip_files_list_verify true: an archive whose `source_hash` is that of the one unpacked
+ *   before is not looked into
+ * @param keep_source has no effect: an archive from the web is kept for the next run
+ * @param keep the older name of `keep_source`
  * @param options `--strip-components=N`
  * @param force replace what is there but of another kind
  * @param overwrite unpack even when all is there
- * @param clean remove what is of another kind first
+ * @param clean when it is unpacked, first remove what stands at its top-level names
+ * @param clean_parent when it is unpacked, first remove the whole directory
  * @param user owner of what is unpacked
  * @param group group of what is unpacked
  * @param if_missing unpack only when this path is missing
@@ -70,7 +77,9 @@ type ExtractedOptions = {
  * @param enforce_ownership_on set the owner of only this path
  * @param archive_format `tar` or `zip`; guessed from the name when left out
  * @param password of a zip archive
- * @param use_cmd_unzip accepted for compatibility: no program is needed
+ * @param use_cmd_unzip has no effect: no program is needed
+ * @param list_options has no effect: no program is needed to list an archive
+ * @param use_etag not supported: use source_hash
  *
  * @example
  * /opt:
@@ -85,7 +94,7 @@ export const extracted = async (
   {
     source_hash = null,
     source_hash_name = null,
-    source_hash_update: _update = false,
+    source_hash_update = false,
     skip_verify = false,
     keep_source: _keep = true,
     options = null,
@@ -102,6 +111,11 @@ export const extracted = async (
     archive_format = null,
     password = null,
     use_cmd_unzip: _unzip = null,
+    skip_files_list_verify = false,
+    keep: _keepToo = true,
+    list_options: _list = null,
+    clean_parent = false,
+    use_etag = false,
   }: ExtractedOptions = {},
 ): Promise<StateReturn> => {
   const path = expandUser(name).replace(/(.)\/+$/, '$1');
@@ -109,7 +123,9 @@ export const extracted = async (
   if (!isAbs(path)) return failed(ret, `${path} is not an absolute path`);
   if (exists(path) && !isDir(path)) return failed(ret, `${path} exists and is not a directory`);
   if (if_missing && linkExists(if_missing)) return { ...ret, comment: `Path ${if_missing} exists` };
-  const problem = missingAccounts(user, group);
+  const problem =
+    missingAccounts(user, group) ||
+    contradiction({ clean, clean_parent, skip_files_list_verify, skip_verify, use_etag });
   if (problem) return failed(ret, problem);
   const strip = stripOf(options);
   if (strip === undefined)
@@ -131,6 +147,21 @@ export const extracted = async (
           ? `Invalid archive_format '${archive_format}'. Either set it to a supported value (tar, zip) or remove this argument and the archive format will be guessed based on file extension.`
           : "Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, zip",
       );
+    const remembers = source_hash_update || skip_files_list_verify;
+    const known = remembers ? unpackedSum(chosen.source, path) : undefined;
+    const wanted =
+      remembers && chosen.source_hash
+        ? await sourceSum(chosen.source_hash, __env__.name, {
+            name: path,
+            source: chosen.source,
+            sourceHashName: source_hash_name,
+          })
+        : undefined;
+    if (skip_files_list_verify && known && wanted?.hsum === known.hsum)
+      return {
+        ...ret,
+        comment: `Archive ${shown} existing source sum is the same as the expected one and skip_files_list_verify argument was set to True. Extraction is not needed`,
+      };
     const file = await localCopy(chosen.source, join(scratch, `archive.${format}`), {
       name: path,
       saltenv: __env__.name,
@@ -147,13 +178,15 @@ export const extracted = async (
         `Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. To avoid a '${format}-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to ${join(path, 'some_dir')} instead of ${path}).`,
       );
     const wrong = members.filter(member => isWrong(path, member)).map(member => member.path);
-    if (wrong.length > 0 && !force && !clean)
+    if (wrong.length > 0 && !force && !clean && !clean_parent)
       return failed(
         ret,
         `The below paths (relative to ${path}) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- ${wrong.join('\n- ')}`,
       );
     const missing = members.filter(member => !linkExists(join(path, member.path)));
-    const needed = overwrite || wrong.length > 0 || missing.length > 0;
+    const isOther =
+      source_hash_update && known !== undefined && hashFile(file, known.hash_type) !== known.hsum;
+    const needed = overwrite || wrong.length > 0 || missing.length > 0 || isOther;
     const owned = (
       enforce_ownership_on ? [enforce_ownership_on] : members.map(m => join(path, m.path))
     )
@@ -161,6 +194,12 @@ export const extracted = async (
       .filter(
         each => Object.keys(permDifferences(readPerms(each, false), { user, group })).length > 0,
       );
+    const remember = (): void => {
+      const hash_type = wanted?.hash_type ?? known?.hash_type ?? 'sha256';
+      if (remembers && !__opts__.test)
+        rememberSum(chosen.source, path, { hash_type, hsum: hashFile(file, hash_type) });
+    };
+    if (!needed) remember();
     if (!needed && owned.length === 0)
       return { ...ret, comment: 'All files in archive are already present' };
     if (__opts__.test)
@@ -175,9 +214,14 @@ export const extracted = async (
           : 'All files in archive are already present. Ownership would be updated on one or more files/directories.',
       };
     if (needed) {
+      const cleared = clean_parent
+        ? [path]
+        : [...new Set([...(clean ? top : []), ...wrong])].map(each => join(path, String(each)));
+      const removed = cleared.filter(linkExists);
+      // Not in the same order as they are listed: a folder takes with it what is below.
+      for (const each of removed) if (linkExists(each)) await __salt__['file.remove'](each);
+      if (removed.length > 0) ret.changes.removed = removed;
       const isNew = !isDir(path);
-      for (const each of wrong) await __salt__['file.remove']?.(join(path, each));
-      if (wrong.length > 0) ret.changes.removed = wrong.map(each => join(path, each));
       const files: string[] = await __salt__['archive.extract']?.(file, path, {
         archive_format: format,
         strip_components: strip,
@@ -189,6 +233,7 @@ export const extracted = async (
       ret.changes.extracted_files = files.slice(0, limit);
       ret.comment = `${shown} extracted to ${path}`;
       if (files.length > limit) ret.comment += `. Output was trimmed to ${limit} number of lines`;
+      remember();
     } else ret.comment = 'All files in archive are already present';
     if (user || group) setOwners(ret, path, members, { user, group }, enforce_ownership_on);
     return ret;
@@ -199,32 +244,18 @@ export const extracted = async (
   }
 };
 
-/** An archive from the web stays on the host, so that the next run need not fetch it again. */
-const localCopy = async (
-  source: string,
-  scratch: string,
-  options: Parameters<typeof findSource>[1],
-): Promise<string> => {
-  const { source_hash, saltenv, name } = options;
-  const isWeb = /^https?:/i.test(source);
-  const kept: string = isWeb ? await __salt__['cp.is_cached']?.(source, saltenv) : '';
-  if (kept && source_hash && !options.skip_verify) {
-    const { hash_type, hsum } = await sourceSum(source_hash, saltenv, {
-      name,
-      source,
-      sourceHashName: options.source_hash_name,
-    });
-    if (hashFile(kept, hash_type) === hsum) return kept;
-  }
-  const found = await findSource(source, { ...options, near: scratch });
-  (await found.content()).place(scratch, { mode: 0o600 });
-  if (!isWeb || __opts__.test) return scratch;
-  const place = cachePath(source, saltenv);
-  makeDirs(dirname(place), { mode: '0700' });
-  const copied = openTemp(dirname(place), 'archive');
-  copyFileSync(scratch, copied.path);
-  commitTemp(copied, place, { mode: 0o600 });
-  return place;
+const contradiction = (given: {
+  clean: boolean;
+  clean_parent: boolean;
+  skip_files_list_verify: boolean;
+  skip_verify: boolean;
+  use_etag: boolean;
+}): string => {
+  if (given.clean && given.clean_parent)
+    return "Only one of 'clean' and 'clean_parent' can be set to True";
+  if (given.skip_files_list_verify && given.skip_verify)
+    return 'Only one of "skip_files_list_verify" and "skip_verify" can be set to True';
+  return given.use_etag ? "'use_etag' is not supported: give the source a source_hash" : '';
 };
 
 /** The number of `--strip-components` in tar options; undefined for any other option. */
