@@ -63,9 +63,7 @@ test('a variable that is nearly an argument is told', () => {
 test('without a template there are no variables', () => {
   expect(bind('file.managed', { contents: 'x', config: 1 })).toEqual({
     bound: chunk('file.managed', { contents: 'x' }),
-    warnings: [
-      "'config' is no argument of 'file.managed' and is ignored, in SLS 's', ID 'a'.",
-    ],
+    warnings: ["'config' is no argument of 'file.managed' and is ignored, in SLS 's', ID 'a'."],
   });
 });
 
