@@ -345,7 +345,8 @@ class Modules implements FullRegistry {
 /** Why a candidate for a name is none, where that helps whoever asked for it. */
 const refusal = (name: string, source: ManifestModule, loaded: Loaded): Loaded | undefined => {
   if (!loaded.ok) return source.anyName && source.name !== name ? undefined : loaded;
-  if (source.builtin || source.name !== name) return undefined;
+  // Of a state Salt tells no reason.
+  if (source.builtin || source.name !== name || source.kind === 'state') return undefined;
   return { ok: false, source, reason: `this module goes by the name '${loaded.name}'` };
 };
 
