@@ -6,6 +6,8 @@ const alias = {
   'tsalt-ssh/testing': fileURLToPath(new URL('./src/modules/testing.ts', import.meta.url)),
 };
 
+const setupFiles = ['test/temporary-folder.ts'];
+
 export default defineConfig({
   test: {
     projects: [
@@ -15,6 +17,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/integration/**', 'test/lab/**'],
+          setupFiles,
           testTimeout: 30_000,
         },
       },
@@ -31,6 +34,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/lab/**/*.test.ts'],
+          setupFiles,
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 600_000,

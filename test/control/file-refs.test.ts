@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { FileRefs, fileHandlers } from '../../src/control/file-requests.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { TsaltError } from '../../src/protocol/error.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
+import { WithContent } from '../../src/protocol/peer.ts';
 
 const chunk = (given: object): LowChunk =>
   ({
@@ -38,7 +40,9 @@ const site = (chunks: readonly LowChunk[]) => {
   });
   const ask = async (method: string, params: object): Promise<unknown> => {
     try {
-      return await handlers[method]?.(params as never, undefined as never);
+      const answer = await handlers[method]?.(params as never, undefined as never);
+      if (answer instanceof WithContent) for await (const _ of answer.content as Readable);
+      return answer;
     } catch (error) {
       return (error as TsaltError).code;
     }

@@ -1,0 +1,18 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+/**
+ * Set up before each test file: what it and the programs it starts put into the folder for
+ * temporary files goes when it is done. Like /tmp it is open to all users: tests change users.
+ */
+const before = tmpdir();
+const folder = mkdtempSync(join(before, 'tsalt-test-'));
+chmodSync(folder, 0o1777);
+process.env.TMPDIR = folder;
+
+afterAll(() => {
+  process.env.TMPDIR = before;
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+});
