@@ -8,6 +8,7 @@ import {
 } from './become.ts';
 import { readable } from './faults.ts';
 import { Greeting, type Said } from './greeting.ts';
+import { onAbort } from './on-abort.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 
 const keptStderr = 64 * 1024;
@@ -80,13 +81,12 @@ export class Conversation {
       this.#waiting.push({ resolve, reject });
     });
     const timer = setTimeout(() => this.#fail(this.#silent(seconds)), seconds * 1000);
-    const abort = (): void => this.#fail(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
+    const release = onAbort(signal, () => this.#fail(signal?.reason));
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      release();
     }
   }
 

@@ -9,6 +9,7 @@ import {
   wrongBecomePassword,
 } from './become.ts';
 import { cancelled, readable } from './faults.ts';
+import { onAbort } from './on-abort.ts';
 import { posixQuote } from './shell.ts';
 import type { Connection } from './transport.ts';
 
@@ -90,15 +91,14 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
   }
   channel.stdin.on('error', () => undefined);
   if (become.nonce === undefined) channel.stdin.end();
-  const abort = (): void => end(cancelled(host.id));
-  signal?.addEventListener('abort', abort, { once: true });
+  const release = onAbort(signal, () => end(cancelled(host.id)));
   const timer =
     timeout === undefined
       ? undefined
       : setTimeout(() => end(tooLong(host, timeout)), timeout * 1000);
   const exit = await channel.exited;
   clearTimeout(timer);
-  signal?.removeEventListener('abort', abort);
+  release();
   const [stdout, stderr] = [output.stdout, output.stderr].map(chunks =>
     Buffer.concat(chunks).toString('utf8'),
   ) as [string, string];

@@ -6,6 +6,7 @@ import { cancelled, readable } from './faults.ts';
 import { greetingFault, platformOf } from './greeting.ts';
 import { artifactFrame, type LoaderConfig, loaderWord } from './loader.ts';
 import type { Platform } from './node-source.ts';
+import { onAbort } from './on-abort.ts';
 import { runRaw } from './raw-shell.ts';
 import { checkHello, loaderFault, noHello } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
@@ -132,11 +133,10 @@ export class RuntimeStart {
     this.#conversation = conversation;
     const hello = await new Promise<Hello>((resolve, reject) => {
       const timer = setTimeout(() => conversation.close(noHello(host, seconds)), seconds * 1000);
-      const abort = (): void => conversation.close(cancelled(host.id));
-      signal?.addEventListener('abort', abort, { once: true });
+      const release = onAbort(signal, () => conversation.close(cancelled(host.id)));
       this.#hello = value => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
+        release();
         resolve(value);
       };
       conversation.handOver(
@@ -146,7 +146,7 @@ export class RuntimeStart {
         },
         reason => {
           clearTimeout(timer);
-          signal?.removeEventListener('abort', abort);
+          release();
           peer.close(reason);
           reject(reason);
         },

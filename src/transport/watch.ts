@@ -1,5 +1,6 @@
 import type { Conversation } from './conversation.ts';
 import { cancelled } from './faults.ts';
+import { onAbort } from './on-abort.ts';
 import { lost, tooLong } from './runtime-faults.ts';
 import type { RuntimeOptions } from './runtime-link.ts';
 
@@ -59,10 +60,10 @@ export const watch = (
     };
     setTimeout(look, goodbye);
   };
-  signal?.addEventListener('abort', abort, { once: true });
+  const release = onAbort(signal, abort);
   void conversation.ended.then(() => {
     clearInterval(beat);
     clearTimeout(limit);
-    signal?.removeEventListener('abort', abort);
+    release();
   });
 };

@@ -123,3 +123,16 @@ test('wipe leaves nothing, unless disable_wipe keeps the workspace', async () =>
     await expect.poll(left, { timeout: 5000 }).toBe(disable_wipe);
   }
 });
+
+test('a run that is cancelled between two steps goes no further, whichever they are', async () => {
+  const cancelledAt = (when: (stop: () => void) => Partial<RuntimeOptions>): Promise<unknown> => {
+    const stop = new AbortController();
+    return open(target.host, { signal: stop.signal, ...when(() => stop.abort()) });
+  };
+  const cancelled = { code: 'cancelled' };
+  await expect(cancelledAt(stop => ({ onSent: stop }))).rejects.toMatchObject(cancelled);
+  for (const step of ['bootstrap', 'hello'])
+    await expect(
+      cancelledAt(stop => ({ onPhase: phase => (phase === step ? stop() : undefined) })),
+    ).rejects.toMatchObject(cancelled);
+});

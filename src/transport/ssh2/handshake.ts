@@ -61,6 +61,10 @@ class Handshake {
 
   begin(): void {
     const { client, sock, where, limits, pipelined, signal } = this.#options;
+    if (signal?.aborted) {
+      this.#abort();
+      return;
+    }
     this.#limit(limits.verified, 'host key');
     signal?.addEventListener('abort', this.#abort, { once: true });
     client.on('error', error => this.#fault(error));
