@@ -1,110 +1,161 @@
 import { canonical } from '../data/canonical.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
-import { Float, isDict, toPlainDict } from '../data/value.ts';
+import { Float, isDict, keyText, setOwn, toPlain } from '../data/value.ts';
 import type { LowChunk } from '../protocol/low.ts';
-import type { High } from './high.ts';
-import { isOwnKey, placeOf, problem, slsOf } from './high.ts';
+import type { PlainDict } from '../protocol/plain.ts';
+import type { High, IdDeclaration, StateDeclaration } from './high.ts';
+import { isOwnKey } from './high.ts';
+import { placeOf } from './place.ts';
 import type { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
-export type Chunks = { readonly chunks: Dict[]; readonly problems: readonly Problem[] };
+/**
+ * A low chunk: what a state is called with. Its arguments stay where they were written until
+ * somebody wants all of them.
+ */
+export class Chunk {
+  readonly declaration: IdDeclaration;
+  readonly state: StateDeclaration;
+  readonly fun: string;
+  /** The item of `names` it is made for. */
+  readonly named: Data | undefined;
+  order: Data;
+
+  constructor(
+    declaration: IdDeclaration,
+    state: StateDeclaration,
+    fun: string,
+    order: Data,
+    named?: Data,
+  ) {
+    this.declaration = declaration;
+    this.state = state;
+    this.fun = fun;
+    this.order = order;
+    this.named = named;
+  }
+
+  /** As Salt has it. */
+  toDict(): Dict {
+    const dict: Dict = new Map();
+    this.#each((key, value) => dict.set(key, value));
+    return dict;
+  }
+
+  /** As it travels to the host. */
+  toPlain(): LowChunk {
+    const plain: PlainDict = {};
+    this.#each((key, value) => setOwn(plain, keyText(key), toPlain(value)));
+    return plain as LowChunk;
+  }
+
+  /** Its keys in order; of one that comes again the later value counts. */
+  #each(set: (key: DataKey, value: Data) => void): void {
+    const { id, origin } = this.declaration;
+    set('state', this.state.module);
+    set('name', id);
+    if (origin.sls !== undefined) set('__sls__', origin.sls);
+    if (origin.env !== undefined) set('__env__', origin.env);
+    set('__id__', id);
+    for (const arg of listOf(this.state.args))
+      for (const [key, value] of isDict(arg) ? arg : [])
+        if (!notPassed.has(key)) set(key, key === 'name' && typeof value !== 'string' ? id : value);
+    if (this.state.order !== undefined) set('order', this.state.order);
+    if (this.named !== undefined) {
+      const { name, own } = readName(this.named);
+      set('name', name);
+      for (const arg of listOf(own))
+        for (const [key, value] of isDict(arg) ? arg : [])
+          if (key !== 'name_order') set(key, value);
+    }
+    set('fun', this.fun);
+    set('order', this.order);
+  }
+}
+
+/** What a state cannot say about itself, or what is read here. */
+const notPassed: ReadonlySet<DataKey> = new Set(['state', 'names', 'name_order']);
+
+const listOf = (data: Data): readonly Data[] => (Array.isArray(data) ? data : []);
+
+/** An item of `names`: a name alone, or one with arguments of its own. */
+const readName = (item: Data): { readonly name: Data; readonly own: Data } => {
+  if (!isDict(item)) return { name: item, own: [] };
+  const [name = null, own = null] = item.entries().next().value ?? [];
+  return { name, own };
+};
+
+export type Chunks = { readonly chunks: Chunk[]; readonly problems: readonly Problem[] };
 
 /**
  * High data flattened to one chunk per state and name, in the order states start.
  * (salt.state.State.compile_high_data, order_chunks)
  */
 export const chunksOf = (high: High): Chunks => {
-  const found: Found = { chunks: [], orders: [], offsets: [], problems: [] };
-  for (const [id, body] of high) {
-    if (isOwnKey(id) || !isDict(body)) continue;
-    for (const state of body.keys()) {
-      const args = body.get(state);
-      if (!isOwnKey(state) && Array.isArray(args)) addChunks(found, id, body, state, args);
-    }
+  const found: Found = { chunks: [], offsets: new Map(), problems: [] };
+  for (const declaration of high.ids.values()) {
+    const { id, states } = declaration;
+    if (!states || isOwnKey(id)) continue;
+    for (const state of states) if (!isOwnKey(state.module)) addChunks(found, declaration, state);
   }
   return { chunks: inOrder(found), problems: found.problems };
 };
 
 /** Chunks as they travel to the host. */
-export const lowChunks = (chunks: readonly Dict[]): LowChunk[] =>
-  chunks.map(chunk => toPlainDict(chunk) as LowChunk);
+export const lowChunks = (chunks: readonly Chunk[]): LowChunk[] =>
+  chunks.map(chunk => chunk.toPlain());
 
 type Found = {
-  readonly chunks: Dict[];
-  /** Beside each chunk its `order` as written, and what its place among `names` adds to it. */
-  readonly orders: (Data | undefined)[];
-  readonly offsets: number[];
+  readonly chunks: Chunk[];
+  /** What their places among `names` add to the order of chunks. */
+  readonly offsets: Map<Chunk, number>;
   readonly problems: Problem[];
 };
 
-const add = ({ chunks, orders, offsets }: Found, chunk: Dict): void => {
-  const place = chunk.get('name_order');
-  if (place !== undefined) chunk.delete('name_order');
-  chunks.push(chunk);
-  orders.push(chunk.get('order'));
-  offsets.push(Number(place ?? 0) / 10_000);
-};
-
-const addChunks = (
-  found: Found,
-  id: DataKey,
-  body: Dict,
-  state: DataKey,
-  args: readonly Data[],
-): void => {
-  const chunk: Dict = new Map<DataKey, Data>().set('state', state).set('name', id);
-  const [sls, env] = [body.get('__sls__'), body.get('__env__')];
-  if (sls !== undefined) chunk.set('__sls__', sls);
-  if (env !== undefined) chunk.set('__env__', env);
-  chunk.set('__id__', id);
-  let fun: string | undefined;
-  let names: Data[] | undefined;
-  for (const arg of args) {
-    if (typeof arg === 'string') fun = arg;
+const addChunks = (found: Found, declaration: IdDeclaration, state: StateDeclaration): void => {
+  let { fun } = state;
+  let order: Data | undefined;
+  let place: Data | undefined;
+  let names: readonly Data[] | undefined;
+  for (const arg of listOf(state.args)) {
+    if (typeof arg === 'string') fun = state.fun ?? arg;
     if (!isDict(arg)) continue;
-    for (const key of arg.keys()) {
-      const value = arg.get(key) as Data;
-      if (key === 'names') names = [...(names ?? []), ...(Array.isArray(value) ? value : [])];
-      // A state cannot say which module it is.
-      else if (key === 'state') continue;
-      else chunk.set(key, key === 'name' && typeof value !== 'string' ? id : value);
-    }
+    for (const key of arg.keys())
+      if (key === 'names') names = [...(names ?? []), ...listOf(arg.get(key) ?? null)];
+      else if (key === 'order') order = arg.get(key);
+      else if (key === 'name_order') place = arg.get(key);
   }
   if (fun === undefined) return;
-  if (names && names.length > 0) {
-    addNamed(found, chunk, fun, names, body);
-    return;
-  }
-  chunk.set('fun', fun);
-  add(found, chunk);
+  order = state.order ?? order ?? null;
+  if (names && names.length > 0)
+    addNamed(found, { declaration, state, fun, order }, uniqueNames(names));
+  else add(found, new Chunk(declaration, state, fun, order), place);
 };
 
-const addNamed = (
-  found: Found,
-  common: Dict,
-  fun: string,
-  names: readonly Data[],
-  body: Dict,
-): void => {
-  for (const [index, entry] of unique(names).entries()) {
-    const chunk = new Map(common);
-    if (isDict(entry)) {
-      const [name, own] = [...entry][0] ?? [null, null];
-      chunk.set('name', name);
-      if (!Array.isArray(own) || !own.every(isDict)) {
-        const message = `The arguments of name '${pyStr(name)}' in state '${pyStr(common.get('__id__') ?? null)}' in SLS '${pyStr(slsOf(body))}' need to be formed as a list of single key dictionaries`;
-        found.problems.push(problem(message, placeOf([body, names, entry], name)));
-        continue;
-      }
-      for (const arg of own) for (const [key, value] of arg) chunk.set(key, value);
-    } else chunk.set('name', entry);
-    chunk.set('name_order', index + 1);
-    chunk.set('fun', fun);
-    add(found, chunk);
+const add = ({ chunks, offsets }: Found, chunk: Chunk, place: Data | undefined): void => {
+  chunks.push(chunk);
+  if (place !== undefined) offsets.set(chunk, Number(place) / 10_000);
+};
+
+type Common = Pick<Chunk, 'declaration' | 'state' | 'fun' | 'order'>;
+
+const addNamed = (found: Found, common: Common, names: readonly Data[]): void => {
+  const { declaration, state, fun } = common;
+  for (const [index, item] of names.entries()) {
+    const { name, own } = readName(item);
+    if (!Array.isArray(own) || !own.every(isDict)) {
+      const message = `The arguments of name '${pyStr(name)}' in state '${pyStr(declaration.id)}' in SLS '${pyStr(declaration.sls)}' need to be formed as a list of single key dictionaries`;
+      found.problems.push(problem(message, placeOf([declaration, names, item], name)));
+      continue;
+    }
+    let { order } = common;
+    for (const arg of own) order = arg.get('order') ?? order;
+    add(found, new Chunk(declaration, state, fun, order, item), index + 1);
   }
 };
 
-const unique = (names: readonly Data[]): Data[] => {
+const uniqueNames = (names: readonly Data[]): Data[] => {
   const seen = new Set<string>();
   return names.filter(name => {
     const text = canonical(name);
@@ -126,25 +177,24 @@ const isInt = (order: Data | undefined): boolean =>
   typeof order === 'boolean' ||
   typeof order === 'bigint';
 
-const inOrder = ({ chunks, orders, offsets }: Found): Dict[] => {
+const inOrder = ({ chunks, offsets }: Found): Chunk[] => {
   let cap = 1;
-  for (const order of orders) {
+  for (const { order } of chunks) {
     const value = isInt(order) ? (orderNumber(order) as number) : 0;
     if (value > cap - 1 && value > 0) cap = value + 100;
   }
-  const settled: number[] = [];
   let sorted = true;
-  for (const [at, written] of orders.entries()) {
-    const order = settle(written, offsets[at] ?? 0, cap);
-    if (order !== written)
-      chunks[at]?.set('order', written instanceof Float ? new Float(order) : order);
-    if (at > 0 && order <= (settled[at - 1] ?? 0)) sorted = false;
-    settled.push(order);
+  let last = Number.NEGATIVE_INFINITY;
+  for (const chunk of chunks) {
+    const order = settle(chunk.order, offsets.get(chunk) ?? 0, cap);
+    chunk.order = chunk.order instanceof Float ? new Float(order) : order;
+    if (order <= last) sorted = false;
+    last = order;
   }
   if (sorted) return chunks;
   return chunks
-    .map((chunk, at) => ({ chunk, order: settled[at] ?? 0 }))
-    .sort((a, b) => a.order - b.order || compareTies(a.chunk, b.chunk))
+    .map((chunk): Sortable => ({ chunk, order: orderNumber(chunk.order) ?? 0, tie: undefined }))
+    .sort((a, b) => a.order - b.order || compareTies(a, b))
     .map(({ chunk }) => chunk);
 };
 
@@ -156,12 +206,16 @@ const settle = (written: Data | undefined, offset: number, cap: number): number 
   return order < 0 ? cap + 1_000_000 + order : order;
 };
 
-const compareTies = (a: Dict, b: Dict): number => {
+type Sortable = { readonly chunk: Chunk; readonly order: number; tie: string | undefined };
+
+const compareTies = (a: Sortable, b: Sortable): number => {
   const [first, second] = [tieKey(a), tieKey(b)];
   return first < second ? -1 : first > second ? 1 : 0;
 };
 
-const tieKey = (chunk: Dict): string =>
-  [chunk.get('state'), chunk.get('name'), chunk.get('fun')]
-    .map(value => pyStr(value ?? null))
-    .join('');
+const tieKey = (one: Sortable): string => {
+  if (one.tie !== undefined) return one.tie;
+  const dict = one.chunk.toDict();
+  one.tie = ['state', 'name', 'fun'].map(key => pyStr(dict.get(key) ?? null)).join('');
+  return one.tie;
+};

@@ -1,13 +1,14 @@
 import type { Data, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import type { Chunk } from './chunks.ts';
 import { chunksOf } from './chunks.ts';
 import { applyExclude, reconcileExtend } from './extend.ts';
 import { gather } from './gather.ts';
 import type { High } from './high.ts';
+import { highOf, isEmpty } from './high.ts';
 import type { SlsTree } from './load.ts';
 import { Lookup } from './lookup.ts';
 import type { Problem } from './problem.ts';
-import { collectStatements, requisiteIn, type Statement } from './requisite-in.ts';
+import { RequisitesIn } from './requisite-in.ts';
 import { verifyHigh } from './verify.ts';
 
 export type CompileOptions = {
@@ -26,11 +27,10 @@ export type CompileOptions = {
 };
 
 export type Compiled = {
-  readonly high: High;
   /** No SLS declared anything. */
   readonly empty: boolean;
   /** Low chunks in the order they start; empty when there are errors. */
-  readonly chunks: readonly Dict[];
+  readonly chunks: readonly Chunk[];
   readonly errors: readonly Problem[];
 };
 
@@ -42,15 +42,16 @@ export const compile = (tree: SlsTree, options: CompileOptions = {}): Compiled =
   const { high, problems, complete } = gather(tree, { autoOrder: options.autoOrder ?? true });
   const collect = options.collect ?? 'run';
   if (problems.length > 0 && collect === 'run')
-    return { high, empty: high.size === 0, chunks: [], errors: problems };
-  const empty = high.size === 0;
+    return { empty: isEmpty(high), chunks: [], errors: problems };
+  const empty = isEmpty(high);
   if (options.exclude) addExclude(high, options.exclude);
   if (!complete && collect === 'run') addDefaultCalls(high);
   return { ...compileGathered(high, options, problems), empty };
 };
 
-/** As `compile`, from high data on; the high data is consumed. */
-export const compileHigh = (high: High, options: CompileOptions = {}): Compiled => {
+/** As `compile`, from high data on. */
+export const compileHigh = (data: Dict, options: CompileOptions = {}): Compiled => {
+  const high = highOf(data);
   if ((options.collect ?? 'run') === 'run') addDefaultCalls(high);
   return compileGathered(high, options, []);
 };
@@ -61,34 +62,30 @@ const compileGathered = (
   earlier: readonly Problem[],
 ): Compiled => {
   const collect = options.collect ?? 'run';
-  const empty = high.size === 0;
+  const empty = isEmpty(high);
   const lookup = new Lookup(high);
-  const errors = [...earlier, ...reconcileExtend(high, false, lookup)];
-  const statements: Statement[] = [];
-  const disabled = options.disabledRequisites ?? [];
-  errors.push(...verifyHigh(high, (id, body) => collectStatements(statements, id, body, disabled)));
-  if (errors.length > 0 && collect !== 'show') return { high, empty, chunks: [], errors };
-  errors.push(...requisiteIn(high, statements, lookup));
+  const errors = [...earlier, ...reconcileExtend(high, lookup, false)];
+  const requisites = new RequisitesIn(high, lookup, options.disabledRequisites ?? []);
+  errors.push(...verifyHigh(high, declaration => requisites.take(declaration)));
+  if (errors.length > 0 && collect !== 'show') return { empty, chunks: [], errors };
+  errors.push(...requisites.apply());
   applyExclude(high);
-  if (errors.length > 0) return { high, empty, chunks: [], errors };
+  if (errors.length > 0) return { empty, chunks: [], errors };
   const { chunks, problems } = chunksOf(high);
-  return problems.length > 0
-    ? { high, empty, chunks: [], errors: problems }
-    : { high, empty, chunks, errors };
+  return problems.length > 0 ? { empty, chunks: [], errors: problems } : { empty, chunks, errors };
 };
 
 /** Adds to what `exclude:` declarations said. */
-export const addExclude = (high: High, exclude: readonly Data[]): void => {
-  const known = high.get('__exclude__');
-  high.set('__exclude__', [...(Array.isArray(known) ? known : []), ...exclude]);
+const addExclude = (high: High, exclude: readonly Data[]): void => {
+  high.exclude = [...(high.exclude ?? []), ...exclude];
 };
 
 /** A state without a function calls `__call__`. (salt.state.State.inject_default_call) */
 const addDefaultCalls = (high: High): void => {
-  for (const body of high.values()) {
-    if (!isDict(body)) continue;
-    for (const args of body.values())
-      if (Array.isArray(args) && !args.some(arg => typeof arg === 'string'))
-        args.splice(Math.max(args.length - 1, 0), 0, '__call__');
-  }
+  for (const { states = [] } of high.ids.values())
+    for (const state of states) {
+      const { args, fun } = state;
+      if (fun === undefined && Array.isArray(args) && !args.some(arg => typeof arg === 'string'))
+        state.fun = '__call__';
+    }
 };

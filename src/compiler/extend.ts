@@ -2,11 +2,13 @@ import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { fnmatch } from '../targeting/glob.ts';
-import type { High } from './high.ts';
-import { copyOf, firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
+import type { High, IdDeclaration } from './high.ts';
+import { firstKey, isOwnKey, StateDeclaration } from './high.ts';
 import { requisiteKeywords } from './keywords.ts';
-import { Lookup } from './lookup.ts';
+import type { Lookup } from './lookup.ts';
+import { copyOf, placeOf } from './place.ts';
 import type { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
 /**
  * Applies `__extend__` to the states it names and removes it. Requisites are added to, other
@@ -15,18 +17,13 @@ import type { Problem } from './problem.ts';
  * @param strict - The state has to exist in the module that is extended (requisites `_in`);
  *   otherwise an ID may gain a module.
  */
-export const reconcileExtend = (
-  high: High,
-  strict = false,
-  lookup = new Lookup(high),
-): Problem[] => {
-  const extensions = high.get('__extend__');
-  high.delete('__extend__');
-  if (!Array.isArray(extensions)) return [];
+export const reconcileExtend = (high: High, lookup: Lookup, strict: boolean): Problem[] => {
+  const { extend = [] } = high;
+  high.extend = undefined;
   const excluded = excludedSls(high);
   const problems: Problem[] = [];
   const context = { high, lookup, strict, excluded, grown: new Set<Data[]>(), problems };
-  for (const extension of extensions)
+  for (const extension of extend)
     for (const [name, body] of isDict(extension) ? extension : [])
       if (isDict(body)) extendOne(context, name, body);
   return problems;
@@ -42,9 +39,8 @@ type Extending = {
   readonly problems: Problem[];
 };
 
-const excludedSls = (high: High): ReadonlySet<Data> => {
-  const excludes = high.get('__exclude__');
-  const names = (Array.isArray(excludes) ? excludes : []).flatMap(one =>
+const excludedSls = ({ exclude = [] }: High): ReadonlySet<Data> => {
+  const names = exclude.flatMap(one =>
     typeof one === 'string' ? [one] : isDict(one) && one.get('sls') ? [one.get('sls') as Data] : [],
   );
   return new Set(names);
@@ -59,17 +55,17 @@ const extendOne = (context: Extending, name: DataKey, body: Dict): void => {
     problems.push(problem(message, placeOf([body]), hint));
     return;
   }
-  const known = high.get(name);
-  const found =
-    isDict(known) && known.has(state) ? [{ id: name, state }] : lookup.find(name, state, strict);
-  const target = found.length === 1 ? found[0] : undefined;
-  const extended = target && high.get(target.id);
-  if (!target || !isDict(extended)) problems.push(missing(name, body, state));
+  const found = high.ids.get(name)?.state(state)
+    ? [{ id: name, state }]
+    : lookup.find(name, state, strict);
+  const target = found.length === 1 && found[0] ? high.ids.get(found[0].id) : undefined;
+  if (!target?.states) problems.push(missing(name, body, state));
   else if (!excluded.has(slsOf(body)))
     for (const [key, args] of body)
-      if (!isOwnKey(key) && typeof key === 'string')
-        extendState(context, { id: target.id, body: extended }, key, args, body);
+      if (!isOwnKey(key) && typeof key === 'string') extendState(context, target, key, args, body);
 };
+
+const slsOf = (extension: Dict): Data => extension.get('__sls__') ?? null;
 
 const firstState = (body: Dict): DataKey | undefined => {
   for (const key of body.keys()) if (!isOwnKey(key)) return key;
@@ -90,22 +86,22 @@ const missing = (name: DataKey, body: Dict, state: string): Problem => {
 
 const extendState = (
   context: Extending,
-  target: { readonly id: DataKey; readonly body: Dict },
+  target: IdDeclaration,
   state: string,
   run: Data,
   extension: Dict,
 ): void => {
   const { lookup, problems } = context;
-  const known = target.body.get(state);
-  if (known !== undefined && !(Array.isArray(known) && Array.isArray(run))) {
+  const known = target.state(state);
+  if (known && !(Array.isArray(known.args) && Array.isArray(run))) {
     const message = `State '${pyStr(target.id)}' in SLS '${pyStr(slsOf(extension))}' is not formed as a list`;
     problems.push(problem(message, placeOf([extension], state)));
     return;
   }
-  if (known === undefined) target.body.set(state, Array.isArray(run) ? [...run] : run);
+  if (!known) target.states?.push(new StateDeclaration(state, run));
   else
     for (const arg of run as Data[])
-      extendArgument(context, { args: known, id: target.id, extension }, arg);
+      extendArgument(context, { args: known.own(), id: target.id, extension }, arg);
   lookup.changed(target.id, state);
 };
 
@@ -163,22 +159,20 @@ const addRequisites = (
  * (salt.state.State.apply_exclude)
  */
 export const applyExclude = (high: High): void => {
-  const excludes = high.get('__exclude__');
-  high.delete('__exclude__');
-  if (!Array.isArray(excludes)) return;
+  const { ids, exclude = [] } = high;
+  high.exclude = undefined;
   const globs: string[] = [];
-  for (const one of excludes) {
+  for (const one of exclude) {
     if (typeof one === 'string') globs.push(one);
     if (!isDict(one) || one.size !== 1) continue;
     const sls = one.get('sls');
     if (typeof sls === 'string') globs.push(sls);
     const id = one.get('id');
-    if (id !== undefined && id !== null && typeof id !== 'object') high.delete(id);
+    if (id !== undefined && id !== null && typeof id !== 'object') ids.delete(id);
   }
   if (globs.length === 0) return;
-  for (const [id, body] of high) {
-    const sls = slsOf(body);
+  for (const { id, sls } of ids.values()) {
     if (typeof sls === 'string' && sls !== '' && globs.some(glob => fnmatch(sls, glob)))
-      high.delete(id);
+      ids.delete(id);
   }
 };

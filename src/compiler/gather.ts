@@ -2,11 +2,13 @@ import { canonical } from '../data/canonical.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import type { High } from './high.ts';
-import { placeOf, problem } from './high.ts';
+import type { High, IdDeclaration } from './high.ts';
+import { newHigh } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';
 import { newPart, ownPart, type Part, type Reading, splitter } from './own-part.ts';
+import { placeOf } from './place.ts';
 import type { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
 export type GatherOptions = {
   /** `state_auto_order`: definition order decides where nothing else does. */
@@ -83,7 +85,7 @@ const sharedIds = (parts: Iterable<Part>): ReadonlySet<DataKey> => {
   const seen = new Set<DataKey>();
   const shared = new Set<DataKey>();
   for (const { ids } of parts)
-    for (const id of ids) {
+    for (const { id } of ids) {
       if (seen.has(id)) shared.add(id);
       seen.add(id);
     }
@@ -102,8 +104,8 @@ const flatten = (
   const enter = (loaded: LoadedSls): Frame => {
     const part = parts.get(loaded) as Part;
     if (shared.size > 0)
-      for (const [at, id] of part.ids.entries())
-        if (shared.has(id)) part.claims.set(id, part.bodies[at] ?? null);
+      for (const declaration of part.ids)
+        if (shared.has(declaration.id)) part.claims.set(declaration.id, declaration);
     return { loaded, part, next: 0 };
   };
   const stack: Frame[] = [enter(root)];
@@ -116,7 +118,7 @@ const flatten = (
       else frame.part.problems.push(include);
       continue;
     }
-    for (const own of frame.part.orders) own.set('order', order.next++);
+    for (const state of frame.part.unordered) state.order = order.next++;
     stack.pop();
     const parent = stack.at(-1);
     if (!parent) return frame.part;
@@ -127,42 +129,38 @@ const flatten = (
 
 /** Merges a part in; an ID that is already there is a conflict, and the newer stays. */
 const mergeIn = (target: Part, part: Part, problems: Problem[]): void => {
-  for (const [id, body] of part.claims) {
+  for (const [id, declaration] of part.claims) {
     const first = target.claims.get(id);
-    if (first !== undefined) problems.push(conflict(id, first, body));
-    target.claims.set(id, body);
+    if (first) problems.push(conflict(first, declaration));
+    target.claims.set(id, declaration);
   }
   target.included.push(part);
 };
 
 const assemble = (whole: Part): { readonly high: High; readonly unique: boolean } => {
-  const high: High = new Map();
+  const high = newHigh();
   const extend: Data[] = [];
-  let exclude: Data[] | undefined;
   let states = 0;
   // Own states come first, then those of the includes in their order.
   const open = [whole];
   for (let part = open.pop(); part; part = open.pop()) {
-    for (const [at, id] of part.ids.entries()) high.set(id, part.bodies[at] ?? null);
+    for (const declaration of part.ids) high.ids.set(declaration.id, declaration);
     states += part.ids.length;
     for (const extension of part.extend) extend.push(extension);
-    if (part.exclude) exclude = [...(exclude ?? []), ...part.exclude];
+    if (part.exclude) high.exclude = [...(high.exclude ?? []), ...part.exclude];
     for (const inner of part.included.toReversed()) open.push(inner);
   }
-  const unique = high.size === states;
-  if (extend.length > 0) high.set('__extend__', withoutDuplicates(extend));
-  if (exclude) high.set('__exclude__', exclude);
+  const unique = high.ids.size === states;
+  if (extend.length > 0) high.extend = withoutDuplicates(extend);
   return { high, unique };
 };
 
-const conflict = (id: DataKey, first: Data, second: Data): Problem => {
-  const origin = (body: Data): string =>
-    isDict(body)
-      ? `${pyStr(body.get('__env__') ?? null)}:${pyStr(body.get('__sls__') ?? null)}`
-      : '?';
+const conflict = (first: IdDeclaration, second: IdDeclaration): Problem => {
+  const origin = ({ states, origin: { sls = null, env = null } }: IdDeclaration): string =>
+    states ? `${pyStr(env)}:${pyStr(sls)}` : '?';
   const message =
     'Detected conflicting IDs, SLS IDs need to be globally unique.\n' +
-    `    The conflicting ID is '${pyStr(id)}' and is found in SLS ` +
+    `    The conflicting ID is '${pyStr(second.id)}' and is found in SLS ` +
     `'${origin(first)}' and SLS '${origin(second)}'`;
   return problem(message, placeOf([second]), 'Rename one of them.');
 };

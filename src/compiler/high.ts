@@ -1,60 +1,149 @@
-import type { Position } from '../data/position.ts';
-import { keyPosition, nodePosition } from '../data/position.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import type { Place } from '../protocol/error.ts';
-import type { Problem } from './problem.ts';
+import { fileKey, fileOf, type Marked, originalKey, originalOf } from './place.ts';
 
 /**
- * High data: ID → state module → list of arguments, as a template rendered it and the compiler
- * completed it (`__sls__`, `__env__`, `__extend__`, `__exclude__`). Salt's own shape, since
- * `state.show_highstate` shows it.
+ * High data while it is compiled. Of tens of thousands of states each is three small objects that
+ * refer to what an SLS wrote; `highData` gives it the shape that Salt shows.
  */
-export type High = Dict;
-
-// On the nodes themselves: weak maps of that many entries make the garbage collector slow.
-const fileKey = Symbol('file');
-const originalKey = Symbol('original');
-type Marked = object & { [fileKey]?: string; [originalKey]?: object };
-
-/** Remembers which file a mapping was written in. */
-export const setFile = (node: Marked, file: string): void => {
-  node[fileKey] = file;
+export type High = {
+  readonly ids: Map<DataKey, IdDeclaration>;
+  /** `__extend__` and `__exclude__`, where there are some. */
+  extend: readonly Data[] | undefined;
+  exclude: readonly Data[] | undefined;
 };
 
-/** A shallow copy that still knows where its original was written. */
-export const copyOf = (node: Dict): Dict => {
-  const copy: Dict & Marked = new Map(node);
-  const from: Dict & Marked = node;
-  copy[originalKey] = from[originalKey] ?? from;
-  if (from[fileKey] !== undefined) copy[fileKey] = from[fileKey];
-  return copy;
+/** Where an ID belongs: its `__sls__` and `__env__`, and the file that faults are told with. */
+export type Origin = {
+  readonly sls: Data | undefined;
+  readonly env: Data | undefined;
+  readonly file: string | undefined;
 };
 
-/** A mapping without entries that knows where its original was written. */
-export const emptyCopyOf = (node: Dict): Dict => {
-  const copy: Dict & Marked = new Map();
-  const from: Dict & Marked = node;
-  copy[originalKey] = from[originalKey] ?? from;
-  return copy;
+/** An ID with its states. */
+export class IdDeclaration implements Marked {
+  readonly id: DataKey;
+  readonly written: Data;
+  readonly origin: Origin;
+  /** Undefined when what is written is no mapping. */
+  readonly states: StateDeclaration[] | undefined;
+  /** The last requisite statement that was checked: Salt looks there for pairs. */
+  checked: readonly Data[] | undefined;
+
+  constructor(id: DataKey, written: Data, origin: Origin, states: StateDeclaration[] | undefined) {
+    this.id = id;
+    this.written = written;
+    this.origin = origin;
+    this.states = states;
+  }
+
+  get sls(): Data {
+    return this.origin.sls ?? null;
+  }
+
+  state(module: Data): StateDeclaration | undefined {
+    return this.states?.find(state => state.module === module);
+  }
+
+  get [fileKey](): string | undefined {
+    return this.origin.file;
+  }
+
+  get [originalKey](): object | undefined {
+    return isDict(this.written) ? originalOf(this.written) : undefined;
+  }
+}
+
+/** A state module below an ID, with its arguments. */
+export class StateDeclaration {
+  readonly module: DataKey;
+  /** As written, until it is extended: nothing here may change it. No list when the SLS is at fault. */
+  args: Data;
+  /** The function of `module.function`; otherwise it stands among the arguments. */
+  fun: string | undefined;
+  /** Its number in the order of definition, where the arguments say no order. */
+  order: number | undefined;
+  #own: Data[] | undefined;
+
+  constructor(module: DataKey, args: Data, fun?: string, order?: number) {
+    this.module = module;
+    this.args = args;
+    this.fun = fun;
+    this.order = order;
+  }
+
+  /** The arguments as Salt's high data has them: with the function and the order. */
+  complete(): Data[] {
+    const args = Array.isArray(this.args) ? this.args : [];
+    const fun = this.fun === undefined ? [] : [this.fun];
+    const order = this.order === undefined ? [] : [new Map([['order', this.order]])];
+    return [...args, ...fun, ...order];
+  }
+
+  /** The complete arguments, to be changed. */
+  own(): Data[] {
+    if (this.#own) return this.#own;
+    this.#own = this.complete();
+    this.args = this.#own;
+    this.fun = undefined;
+    this.order = undefined;
+    return this.#own;
+  }
+}
+
+export const newHigh = (): High => ({ ids: new Map(), extend: undefined, exclude: undefined });
+
+export const isEmpty = ({ ids, extend, exclude }: High): boolean =>
+  ids.size === 0 && !extend && !exclude;
+
+/** High data that somebody wrote as such. */
+export const highOf = (data: Dict): High => {
+  const high = newHigh();
+  for (const [id, body] of data)
+    if (id === '__extend__') high.extend = Array.isArray(body) ? body : undefined;
+    else if (id === '__exclude__') high.exclude = Array.isArray(body) ? body : undefined;
+    else high.ids.set(id, declarationOf(id, body));
+  return high;
 };
 
-const positionOf = (node: Marked, key: unknown): Position | undefined => {
-  const original = node[originalKey] ?? node;
-  return keyPosition(original, key) ?? nodePosition(original);
+const declarationOf = (id: DataKey, body: Data): IdDeclaration => {
+  if (!isDict(body)) return new IdDeclaration(id, body, nowhere, undefined);
+  const states: StateDeclaration[] = [];
+  for (const [key, args] of body) if (!isOrigin(key)) states.push(new StateDeclaration(key, args));
+  return new IdDeclaration(id, body, originOf(body, { ...nowhere, file: fileOf(body) }), states);
 };
 
-/**
- * The place of a key of a mapping or list. `within` are the nodes around it, outermost first:
- * the first that knows its file names it; the innermost that knows a line gives the line.
- */
-export const placeOf = (within: readonly unknown[], key?: unknown): Place | undefined => {
-  const nodes = within.filter(node => typeof node === 'object' && node !== null) as Marked[];
-  const file = nodes.map(node => node[fileKey]).find(one => one !== undefined);
-  if (file === undefined) return undefined;
-  const last = nodes.at(-1);
-  const position = last && positionOf(last, key);
-  return position ? { file, ...position } : { file };
+const nowhere: Origin = { sls: undefined, env: undefined, file: undefined };
+
+/** Says a key of an ID where it belongs? */
+export const isOrigin = (key: DataKey): boolean => key === '__sls__' || key === '__env__';
+
+/** What an ID itself says about where it belongs counts more than where it stands. */
+export const originOf = (body: Dict, origin: Origin): Origin =>
+  body.has('__sls__') || body.has('__env__')
+    ? { ...origin, sls: body.get('__sls__') ?? origin.sls, env: body.get('__env__') ?? origin.env }
+    : origin;
+
+/** High data in Salt's own shape: ID → state module → list of arguments. */
+export const highData = ({ ids, extend, exclude }: High): Dict => {
+  const data: Dict = new Map();
+  for (const [id, declaration] of ids) data.set(id, bodyData(declaration));
+  if (extend) data.set('__extend__', [...extend]);
+  if (exclude) data.set('__exclude__', [...exclude]);
+  return data;
+};
+
+const bodyData = ({ states, written, origin }: IdDeclaration): Data => {
+  if (!states) return written;
+  const where: [DataKey, Data][] = [];
+  if (origin.sls !== undefined) where.push(['__sls__', origin.sls]);
+  if (origin.env !== undefined) where.push(['__env__', origin.env]);
+  const modules = states.map((state): [DataKey, Data] => [
+    state.module,
+    Array.isArray(state.args) ? state.complete() : state.args,
+  ]);
+  // Salt's own order: a state in short form comes last.
+  return new Map(typeof written === 'string' ? [...where, ...modules] : [...modules, ...where]);
 };
 
 /** The key of a mapping's first entry, which is what Salt looks at in an argument. */
@@ -63,10 +152,6 @@ export const firstKey = (dict: Dict): DataKey | undefined => dict.keys().next().
 /** Keys such as `__sls__` are Salt's own and no state. */
 export const isOwnKey = (key: DataKey): boolean => typeof key === 'string' && key.startsWith('__');
 
-/** The file of an ID, for problems that know nothing finer. */
-export const slsOf = (body: Data | undefined): Data =>
-  isDict(body) ? (body.get('__sls__') ?? null) : null;
-
 /** Python's idea of nothing: what Salt means by an empty file or value. */
 export const isFalsy = (data: Data): boolean =>
   data === null ||
@@ -74,9 +159,3 @@ export const isFalsy = (data: Data): boolean =>
   data === 0 ||
   data === false ||
   (Array.isArray(data) ? data.length === 0 : isDict(data) && data.size === 0);
-
-export const problem = (message: string, at: Place | undefined, hint?: string): Problem => ({
-  message,
-  ...(at ? { at } : {}),
-  ...(hint === undefined ? {} : { hint }),
-});

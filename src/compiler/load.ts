@@ -4,8 +4,9 @@ import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { fnmatchFilter, isGlob } from '../targeting/glob.ts';
-import { isFalsy, placeOf, problem, setFile } from './high.ts';
-import { type Problem, renderProblem } from './problem.ts';
+import { isFalsy } from './high.ts';
+import { placeOf, setFile } from './place.ts';
+import { type Problem, problem, renderProblem } from './problem.ts';
 
 /** Which SLS a host gets: saltenv → names or globs, in order. */
 export type Matches = ReadonlyMap<string, readonly string[]>;

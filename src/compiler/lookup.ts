@@ -1,7 +1,7 @@
 import type { Data, DataKey } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import type { High } from './high.ts';
-import { firstKey, isOwnKey, slsOf } from './high.ts';
+import { firstKey, isOwnKey } from './high.ts';
 
 /** A state of high data: its ID and its module. */
 export type Ref = { readonly id: DataKey; readonly state: string };
@@ -25,9 +25,8 @@ export class Lookup {
 
   /** The state with this ID or, failing that, those with an argument of this value. (salt.state.find_name) */
   find(name: DataKey, state: string, strict: boolean): Ref[] {
-    const body = this.#high.get(name);
-    if (body !== undefined && (!strict || (isDict(body) && body.has(state))))
-      return [{ id: name, state }];
+    const declared = this.#high.ids.get(name);
+    if (declared && (!strict || declared.state(state))) return [{ id: name, state }];
     if (state === 'sls')
       return this.#idsOfSls(name).map(id => ({ id, state: statesOf(this.#high, id)[0] ?? '' }));
     return this.#withArgument(name, state);
@@ -74,7 +73,7 @@ export class Lookup {
   }
 
   #inOrder(refs: Ref[]): Ref[] {
-    this.#places ??= new Map([...this.#high.keys()].map((id, at) => [id, at]));
+    this.#places ??= new Map([...this.#high.ids.keys()].map((id, at) => [id, at]));
     const places = this.#places;
     return refs.sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
   }
@@ -86,17 +85,15 @@ export class Lookup {
 }
 
 /** The state modules an ID declares, in order. */
-export const statesOf = (high: High, id: DataKey): string[] => {
-  const body = high.get(id);
-  if (!isDict(body)) return [];
-  return [...body.keys()].filter(key => typeof key === 'string' && !isOwnKey(key)) as string[];
+export const statesOf = ({ ids }: High, id: DataKey): string[] => {
+  const names: string[] = [];
+  for (const { module } of ids.get(id)?.states ?? [])
+    if (typeof module === 'string' && !isOwnKey(module)) names.push(module);
+  return names;
 };
 
-const argumentsOf = (high: High, id: DataKey, state: string): readonly Data[] => {
-  const body = high.get(id);
-  const args = isDict(body) ? body.get(state) : undefined;
-  return Array.isArray(args) ? args : [];
-};
+const argumentsOf = ({ ids }: High, id: DataKey, state: string): readonly Data[] =>
+  ids.get(id)?.state(state)?.complete() ?? [];
 
 /** The value of an argument that is a mapping of one key. */
 const onlyValue = (arg: Data): Data | undefined =>
@@ -123,25 +120,22 @@ const addTo = <K>(index: Map<K, DataKey[]>, key: K, id: DataKey): void => {
 
 const indexStates = (high: High): Map<string, DataKey[]> => {
   const index = new Map<string, DataKey[]>();
-  for (const [id, body] of high)
-    if (isDict(body))
-      for (const state of body.keys())
-        if (typeof state === 'string' && !isOwnKey(state)) addTo(index, state, id);
+  for (const { id, states = [] } of high.ids.values())
+    for (const { module } of states)
+      if (typeof module === 'string' && !isOwnKey(module)) addTo(index, module, id);
   return index;
 };
 
 const indexSls = (high: High): Map<Data, DataKey[]> => {
   const index = new Map<Data, DataKey[]>();
-  for (const [id, body] of high) {
-    if (isOwnKey(id) || !isDict(body)) continue;
-    addTo(index, slsOf(body), id);
-  }
+  for (const { id, states, sls } of high.ids.values())
+    if (states && !isOwnKey(id)) addTo(index, sls, id);
   return index;
 };
 
 const indexNames = (high: High): Map<Data, Ref> => {
   const index = new Map<Data, Ref>();
-  for (const id of high.keys())
+  for (const id of high.ids.keys())
     for (const state of statesOf(high, id))
       for (const arg of argumentsOf(high, id, state)) {
         const name = isDict(arg) ? arg.get('name') : undefined;

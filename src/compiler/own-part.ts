@@ -2,33 +2,34 @@ import { splitFunctionName } from '../data/function-name.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { copyOf, emptyCopyOf, firstKey, placeOf, problem, setFile } from './high.ts';
+import type { Origin } from './high.ts';
+import { firstKey, IdDeclaration, isOrigin, originOf, StateDeclaration } from './high.ts';
 import type { LoadedSls } from './load.ts';
+import { copyOf, placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
 /** What one SLS declares, and the parts of what it includes. */
 export type Part = {
-  /** In order of definition, beside each ID its body. */
-  readonly ids: DataKey[];
-  readonly bodies: Data[];
+  /** In order of definition. */
+  readonly ids: IdDeclaration[];
   readonly extend: Data[];
   exclude: Data[] | undefined;
   readonly included: Part[];
   /** The IDs that stand in several SLS of the run, as this part has them. */
-  readonly claims: Map<DataKey, Data>;
-  /** The `order` arguments to be numbered when its turn comes. */
-  readonly orders: Dict[];
+  readonly claims: Map<DataKey, IdDeclaration>;
+  /** Those to be numbered when its turn comes: their arguments say no order. */
+  readonly unordered: StateDeclaration[];
   readonly problems: Problem[];
 };
 
 export const newPart = (): Part => ({
   ids: [],
-  bodies: [],
   extend: [],
   exclude: undefined,
   included: [],
   claims: new Map(),
-  orders: [],
+  unordered: [],
   problems: [],
 });
 
@@ -63,11 +64,11 @@ export const ownPart = (loaded: LoadedSls, reading: Reading): Part => {
   if (data.has('extend')) takeExtend(data, loaded, part);
   if (data.has('exclude')) takeExclude(data, loaded, part);
   const included = loaded.includeProblems.length === 0;
+  const { sls, saltenv: env, file = sls } = loaded;
+  const place: Place = { source: data, origin: { sls, env, file }, part, reading };
   for (const [id, body] of data)
-    if (id !== 'extend' && id !== 'exclude' && !(included && id === 'include')) {
-      part.ids.push(id);
-      part.bodies.push(declare(id, body, data, loaded, part, reading));
-    }
+    if (id !== 'extend' && id !== 'exclude' && !(included && id === 'include'))
+      part.ids.push(declare(id, body, place));
   return part;
 };
 
@@ -127,63 +128,80 @@ const splitFunction = (body: Dict, key: string, args: readonly Data[]): void => 
   body.set(module, [...args, fun]);
 };
 
-const declare = (
-  id: DataKey,
-  body: Data,
-  source: Dict,
-  loaded: LoadedSls,
-  { problems, orders }: Part,
-  reading: Reading,
-): Data => {
-  const { sls, saltenv } = loaded;
-  const { auto, split } = reading;
-  const own = auto ? orders : undefined;
-  if (typeof body === 'string' && body.includes('.')) {
-    const [module, fun] = split(body);
-    return new Map<DataKey, Data>()
-      .set('__sls__', sls)
-      .set('__env__', saltenv)
-      .set(module, complete([], fun, own));
-  }
-  if (!isDict(body)) {
-    const message = `ID ${pyStr(id)} in SLS ${sls} is not a dictionary`;
-    const hint = 'Below an ID stands a state function: "pkg.installed: []", or "test.nop" alone.';
-    problems.push(problem(message, placeOf([source], id), hint));
-    return body;
-  }
-  const copy = emptyCopyOf(body);
-  setFile(copy, loaded.file ?? sls);
-  for (const key of body.keys()) {
-    const args = body.get(key) as Data;
-    if (Array.isArray(args) && !(isPlainKey(key) && key.includes('.')))
-      reading.complete &&= args.some(arg => typeof arg === 'string');
-    if (!isPlainKey(key) || !Array.isArray(args)) copy.set(key, args);
-    else if (!key.includes('.')) copy.set(key, complete(args, undefined, own));
-  }
-  // In order of definition; modules written without a function count from the start.
-  for (const key of body.keys()) {
-    const args = body.get(key);
-    if (!isPlainKey(key) || !key.includes('.') || !Array.isArray(args)) continue;
-    const [module, fun] = split(key);
-    if (copy.has(module)) {
-      const message = `ID '${pyStr(id)}' in SLS '${sls}' contains multiple state declarations of the same type`;
-      problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
-      copy.set(key, complete(args, undefined, own));
-      continue;
-    }
-    copy.set(module, complete(args, fun, own));
-  }
-  addOrigin(copy, loaded);
-  return copy;
+/** Where IDs are declared: the mapping they stand in, and what takes in what is found. */
+type Place = {
+  readonly source: Dict;
+  readonly origin: Origin;
+  readonly part: Part;
+  readonly reading: Reading;
 };
 
-/** The arguments with the function and, where none is written, an `order` to be numbered. */
-const complete = (args: Data[], fun: string | undefined, orders: Dict[] | undefined): Data[] => {
-  const order = orders && !hasOrder(args) ? (new Map() as Dict) : undefined;
-  if (order) orders?.push(order);
-  // `concat` makes lists of just the size: `push` and spreading reserve room for a dozen more.
-  if (fun === undefined) return order ? args.concat(order) : args.concat();
-  return order ? args.concat(fun, order) : args.concat(fun);
+const declare = (id: DataKey, body: Data, place: Place): IdDeclaration => {
+  const { source, origin, part, reading } = place;
+  if (typeof body === 'string' && body.includes('.')) {
+    const [module, fun] = reading.split(body);
+    return new IdDeclaration(id, body, origin, [ordered(place, module, [], fun)]);
+  }
+  if (!isDict(body)) {
+    const message = `ID ${pyStr(id)} in SLS ${pyStr(origin.sls ?? null)} is not a dictionary`;
+    const hint = 'Below an ID stands a state function: "pkg.installed: []", or "test.nop" alone.';
+    part.problems.push(problem(message, placeOf([source], id), hint));
+    return new IdDeclaration(id, body, origin, undefined);
+  }
+  return new IdDeclaration(id, body, originOf(body, origin), statesOf(id, body, place));
+};
+
+const statesOf = (id: DataKey, body: Dict, place: Place): StateDeclaration[] => {
+  const only = body.size === 1 ? firstKey(body) : undefined;
+  if (only === undefined || isOrigin(only)) return allStates(id, body, place);
+  // A list of just its size: `push` reserves room for a dozen more.
+  return [declareState(place, only, body.get(only) ?? null)];
+};
+
+/** In order of definition; modules written without a function count from the start. */
+const allStates = (id: DataKey, body: Dict, place: Place): StateDeclaration[] => {
+  const short: [string, Data[]][] = [];
+  const states: StateDeclaration[] = [];
+  for (const [key, args] of body)
+    if (isShort(key, args)) short.push([key as string, args as Data[]]);
+    else if (!isOrigin(key)) states.push(declareState(place, key, args));
+  for (const [key, args] of short) {
+    const [module, fun] = place.reading.split(key);
+    const twice = states.some(state => state.module === module);
+    if (twice) {
+      const message = `ID '${pyStr(id)}' in SLS '${pyStr(place.origin.sls ?? null)}' contains multiple state declarations of the same type`;
+      const at = placeOf([place.source, body], key);
+      place.part.problems.push(problem(message, at, 'Give each its own ID.'));
+    }
+    states.push(twice ? ordered(place, key, args) : ordered(place, module, args, fun));
+  }
+  return states;
+};
+
+/** `module.function: [arguments]`. */
+const isShort = (key: DataKey, args: Data): boolean =>
+  isPlainKey(key) && Array.isArray(args) && key.includes('.');
+
+const declareState = (place: Place, key: DataKey, args: Data): StateDeclaration => {
+  if (!Array.isArray(args)) return new StateDeclaration(key, args);
+  if (isShort(key, args)) {
+    const [module, fun] = place.reading.split(key as string);
+    return ordered(place, module, args, fun);
+  }
+  place.reading.complete &&= args.some(arg => typeof arg === 'string');
+  return isPlainKey(key) ? ordered(place, key, args) : new StateDeclaration(key, args);
+};
+
+/** A state that gets an order number unless it says its order itself. */
+const ordered = (
+  { part, reading }: Place,
+  module: DataKey,
+  args: Data[],
+  fun?: string,
+): StateDeclaration => {
+  const state = new StateDeclaration(module, args, fun);
+  if (reading.auto && !hasOrder(args)) part.unordered.push(state);
+  return state;
 };
 
 const hasOrder = (args: readonly Data[]): boolean => {

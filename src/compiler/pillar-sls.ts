@@ -5,10 +5,11 @@ import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
-import { isFalsy, placeOf, problem, setFile } from './high.ts';
+import { isFalsy } from './high.ts';
 import { isEnv, listed, type Session } from './pillar-session.ts';
+import { placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
-import { problemOf } from './problem.ts';
+import { problem, problemOf } from './problem.ts';
 
 /** The pillar of the SLS that the top file gives the host, and of what they include. */
 export const renderPillar = async (

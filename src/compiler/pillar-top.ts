@@ -4,10 +4,9 @@ import type { Data, DataKey } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Subject } from '../targeting/match.ts';
-import { problem } from './high.ts';
 import { isEnv, type Session } from './pillar-session.ts';
 import type { Problem } from './problem.ts';
-import { renderProblem } from './problem.ts';
+import { problem, renderProblem } from './problem.ts';
 import { confirm } from './top.ts';
 
 /** saltenv → target → items, sorted by each target's `order`. */

@@ -2,12 +2,11 @@ import { mergeDicts } from '../data/merge.ts';
 import type { Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { problem } from './high.ts';
 import type { ExtPillar, PillarInput, Session } from './pillar-session.ts';
 import { renderPillar } from './pillar-sls.ts';
 import { pillarMatches, pillarTop } from './pillar-top.ts';
 import type { Problem } from './problem.ts';
-import { messagesOf } from './problem.ts';
+import { messagesOf, problem } from './problem.ts';
 
 export type CompiledPillar = {
   /** With faults under `_errors`, as Salt has them. */

@@ -15,6 +15,12 @@ export type Problem = {
   readonly excerpt?: string | undefined;
 };
 
+export const problem = (message: string, at: Place | undefined, hint?: string): Problem => ({
+  message,
+  ...(at ? { at } : {}),
+  ...(hint === undefined ? {} : { hint }),
+});
+
 export const messagesOf = (problems: readonly Problem[]): string[] =>
   problems.map(({ message }) => message);
 

@@ -2,29 +2,52 @@ import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { reconcileExtend } from './extend.ts';
-import type { High } from './high.ts';
-import { firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
+import type { High, IdDeclaration } from './high.ts';
+import { firstKey, isOwnKey } from './high.ts';
 import { notUsed, requisiteInKeywords } from './keywords.ts';
 import type { Ref } from './lookup.ts';
 import { argumentNames, type Lookup, statesOf } from './lookup.ts';
+import { placeOf } from './place.ts';
 import type { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
 /**
  * Turns what states say about others (`require_in`, `use`, `prereq` …) into arguments of those
  * others, by extending them. (salt.state.State.requisite_in)
- *
- * @param statements - Of all IDs, in order.
  */
-export const requisiteIn = (
-  high: High,
-  statements: readonly Statement[],
-  lookup: Lookup,
-): Problem[] => {
-  const work: Work = { high, lookup, extend: new Map(), added: new Map(), problems: [] };
-  for (const statement of statements) handOut(work, statement);
-  high.set('__extend__', [work.extend]);
-  return [...work.problems, ...reconcileExtend(high, true, lookup)];
-};
+export class RequisitesIn {
+  readonly #work: Work;
+  readonly #disabled: readonly string[];
+
+  /** @param disabled - `disabled_requisites`: keywords to leave alone. */
+  constructor(high: High, lookup: Lookup, disabled: readonly string[]) {
+    this.#work = { high, lookup, extend: new Map(), added: new Map(), problems: [] };
+    this.#disabled = disabled;
+  }
+
+  /** Notes what an ID says about others; IDs come in order. */
+  take(declaration: IdDeclaration): void {
+    for (const { module, args } of declaration.states ?? []) {
+      if (isOwnKey(module) || typeof module !== 'string' || !Array.isArray(args)) continue;
+      for (const arg of args) {
+        const key = isDict(arg) ? firstKey(arg) : undefined;
+        if (isDict(arg) && typeof key === 'string' && this.#counts(key))
+          handOut(this.#work, { id: declaration.id, state: module, declaration, arg, key });
+      }
+    }
+  }
+
+  /** Extends the others by what was noted. */
+  apply(): Problem[] {
+    const { high, lookup, extend, problems } = this.#work;
+    high.extend = [extend];
+    return [...problems, ...reconcileExtend(high, lookup, true)];
+  }
+
+  #counts(key: string): boolean {
+    return requisiteInKeywords.has(key) && !this.#disabled.includes(key);
+  }
+}
 
 type Work = {
   readonly high: High;
@@ -37,36 +60,12 @@ type Work = {
 };
 
 /** What a state says about others. */
-export type Statement = {
+type Statement = {
   readonly id: DataKey;
   readonly state: string;
-  readonly body: Dict;
+  readonly declaration: IdDeclaration;
   readonly arg: Dict;
   readonly key: string;
-};
-
-/**
- * Adds what the states of an ID say about others to `statements`.
- *
- * @param disabled - `disabled_requisites`: keywords to leave alone.
- */
-export const collectStatements = (
-  statements: Statement[],
-  id: DataKey,
-  body: Data,
-  disabled: readonly string[],
-): void => {
-  if (!isDict(body)) return;
-  for (const state of body.keys()) {
-    const args = body.get(state);
-    if (isOwnKey(state) || typeof state !== 'string' || !Array.isArray(args)) continue;
-    for (const arg of args) {
-      if (!isDict(arg)) continue;
-      const key = firstKey(arg);
-      if (typeof key === 'string' && requisiteInKeywords.has(key) && !disabled.includes(key))
-        statements.push({ id, state, body, arg, key });
-    }
-  }
 };
 
 const handOut = (work: Work, statement: Statement): void => {
@@ -100,7 +99,7 @@ const listOfTargets = (work: Work, statement: Statement, items: readonly Data[])
       continue;
     }
     if (state === 'sls') targets = work.lookup.ofSls(name);
-    else targets.push({ id: name, state });
+    else targets = [...targets, { id: name, state }];
     withoutDots(work, statement, state, name);
     // Salt walks the targets named so far again for each further one; the lists show it.
     for (const target of targets) hand(work, statement, target);
@@ -108,24 +107,24 @@ const listOfTargets = (work: Work, statement: Statement, items: readonly Data[])
 };
 
 const entryOf = (item: Dict): [string, Data] | undefined => {
-  const [key, value] = item.entries().next().value ?? [];
-  return key === undefined ? undefined : [pyStr(key), value ?? null];
+  const key = firstKey(item);
+  return key === undefined ? undefined : [pyStr(key), item.get(key) ?? null];
 };
 
 /** A target that is only a name: the ID's first state, or the state with that `name`. */
 const byName = ({ high, lookup }: Work, item: Data): [string, Data] | undefined => {
   if (item === null || typeof item !== 'object') {
-    const state = high.has(item) ? statesOf(high, item)[0] : undefined;
+    const state = high.ids.has(item) ? statesOf(high, item)[0] : undefined;
     if (state !== undefined) return [state, item];
-    const ref = high.has(item) ? undefined : lookup.named(item);
+    const ref = high.ids.has(item) ? undefined : lookup.named(item);
     if (ref) return [ref.state, ref.id];
   }
   return undefined;
 };
 
-const illegal = ({ problems }: Work, { body, arg, key }: Statement, value: Data): void => {
+const illegal = ({ problems }: Work, { declaration, arg, key }: Statement, value: Data): void => {
   const message = `Illegal requisite "${pyStr(value)}", please check your syntax.\n`;
-  problems.push(problem(message, placeOf([body, arg], key)));
+  problems.push(problem(message, placeOf([declaration, arg], key)));
 };
 
 const withoutDots = (work: Work, statement: Statement, state: string, name: Data): string => {
@@ -133,8 +132,10 @@ const withoutDots = (work: Work, statement: Statement, state: string, name: Data
   const [module = ''] = state.split('.');
   const message =
     `Invalid requisite in ${keyword(statement)}: ${state} for ${pyStr(name)}, in SLS ` +
-    `'${pyStr(slsOf(statement.body))}'. Requisites must not contain dots, did you mean '${module}'?`;
-  work.problems.push(problem(message, placeOf([statement.body, statement.arg], statement.key)));
+    `'${pyStr(statement.declaration.sls)}'. Requisites must not contain dots, did you mean '${module}'?`;
+  work.problems.push(
+    problem(message, placeOf([statement.declaration, statement.arg], statement.key)),
+  );
   return module;
 };
 
@@ -189,8 +190,8 @@ const argumentsFor = ({ extend }: Work, { id, state }: Ref): Data[] => {
 const addRequisite = (work: Work, statement: Statement, target: Ref): void => {
   const args = argumentsFor(work, target);
   const body = work.extend.get(target.id) as Dict;
-  body.set('__env__', statement.body.get('__env__') ?? null);
-  body.set('__sls__', slsOf(statement.body));
+  body.set('__env__', statement.declaration.origin.env ?? null);
+  body.set('__sls__', statement.declaration.sls);
   const rkey = keyword(statement);
   let lists = work.added.get(args);
   if (!lists) {
@@ -209,10 +210,9 @@ const addRequisite = (work: Work, statement: Statement, target: Ref): void => {
 };
 
 const copyArguments = (work: Work, from: Ref, to: Ref, own: ReadonlySet<DataKey>): void => {
-  const body = work.high.get(from.id);
-  const args = isDict(body) ? body.get(from.state) : undefined;
+  const args = work.high.ids.get(from.id)?.state(from.state)?.complete() ?? [];
   const target = argumentsFor(work, to);
-  for (const arg of Array.isArray(args) ? args : []) {
+  for (const arg of args) {
     const name = isDict(arg) && arg.size === 1 ? firstKey(arg) : undefined;
     if (name !== undefined && !notUsed.has(name) && !own.has(name)) target.push(arg);
   }

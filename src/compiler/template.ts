@@ -2,9 +2,10 @@ import { splitFunctionName } from '../data/function-name.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import type { High } from './high.ts';
-import { copyOf, isFalsy, placeOf, problem, setFile } from './high.ts';
+import { isFalsy } from './high.ts';
+import { copyOf, placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
 /**
  * High data of a single template that is no SLS: nothing includes it, its states belong to no
@@ -13,7 +14,7 @@ import type { Problem } from './problem.ts';
 export const templateHigh = (
   data: Data,
   name: string,
-): { readonly high: High; readonly problems: readonly Problem[] } => {
+): { readonly high: Dict; readonly problems: readonly Problem[] } => {
   if (isFalsy(data)) return { high: new Map(), problems: [] };
   if (!isDict(data)) {
     const message = `Template ${name} does not render to a dictionary`;
@@ -26,7 +27,7 @@ export const templateHigh = (
     return { high: data, problems: [problem(message, placeOf([data], invalid))] };
   }
   const problems: Problem[] = [];
-  const high: High = new Map();
+  const high: Dict = new Map();
   for (const [id, body] of data) high.set(id, declare(id, body, data, name, problems));
   return { high, problems };
 };

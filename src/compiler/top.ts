@@ -6,10 +6,11 @@ import { TsaltError } from '../protocol/error.ts';
 import { fnmatchFilter } from '../targeting/glob.ts';
 import type { Subject } from '../targeting/match.ts';
 import { matches as isMatch } from '../targeting/match.ts';
-import { copyOf, isFalsy, placeOf, problem, setFile } from './high.ts';
+import { isFalsy } from './high.ts';
 import type { Matches } from './load.ts';
+import { copyOf, placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
-import { problemOf } from './problem.ts';
+import { problem, problemOf } from './problem.ts';
 
 export type TopOptions = {
   /** The `state_top` option: a path below the roots, also as `salt://…` or with a leading slash. */

@@ -1,9 +1,11 @@
 import { pyRepr, pyStr, pyType } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import type { High } from './high.ts';
-import { firstKey, isOwnKey, placeOf, problem, slsOf } from './high.ts';
+import type { High, IdDeclaration, StateDeclaration } from './high.ts';
+import { firstKey, isOwnKey } from './high.ts';
+import { placeOf } from './place.ts';
 import type { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
 /**
  * Checks the shape of high data: every fault, in Salt's words. (salt.state.State.verify_high)
@@ -11,15 +13,14 @@ import type { Problem } from './problem.ts';
  * @param visit - Called with each ID: what reads all of them besides, does so while they are at hand.
  */
 export const verifyHigh = (
-  high: Data,
-  visit: (id: DataKey, body: Data) => void = () => undefined,
+  high: High,
+  visit: (declaration: IdDeclaration) => void = () => undefined,
 ): Problem[] => {
-  if (!isDict(high)) return [problem('High data is not a dictionary and is invalid', undefined)];
   const problems: Problem[] = [];
-  const all: Checking = { high, requisites: new Map(), indexes: new Map(), problems };
-  for (const [id, body] of high) {
-    if (!isOwnKey(id)) verifyId(id, body, all);
-    visit(id, body);
+  const all: Checking = { high, indexes: new Map(), problems };
+  for (const declaration of high.ids.values()) {
+    if (!isOwnKey(declaration.id)) verifyId(declaration, all);
+    visit(declaration);
   }
   return problems;
 };
@@ -27,85 +28,91 @@ export const verifyHigh = (
 /** What the checks of all states share; they put what they find into `problems`. */
 type Checking = {
   readonly high: High;
-  /** What each ID's latest requisite statement names: Salt's check for pairs. */
-  readonly requisites: Map<DataKey, readonly Data[]>;
   /** Of long statements: what is named, and as what. */
   readonly indexes: Map<readonly Data[], ReadonlyMap<Data, string>>;
   readonly problems: Problem[];
 };
 
-const verifyId = (id: DataKey, body: Data, all: Checking): void => {
-  const { high, problems } = all;
+const verifyId = (declaration: IdDeclaration, all: Checking): void => {
+  const { id, states, written } = declaration;
+  const { problems } = all;
   if (typeof id !== 'string') {
     const message =
-      `ID '${pyStr(id)}' in SLS '${pyStr(slsOf(body))}' is not formed as a string, ` +
+      `ID '${pyStr(id)}' in SLS '${slsText(declaration)}' is not formed as a string, ` +
       `but is a ${pyType(id)}. It may need to be quoted.`;
-    problems.push(problem(message, placeOf([high, body])));
+    problems.push(problem(message, placeOf([declaration])));
   }
-  if (!isDict(body)) {
-    const message = `The type ${pyStr(id)} in ${pyStr(body)} is not formatted as a dictionary`;
-    problems.push(problem(message, placeOf([high, body])));
+  if (!states) {
+    const message = `The type ${pyStr(id)} in ${pyStr(written)} is not formatted as a dictionary`;
+    problems.push(problem(message, undefined));
     return;
   }
-  for (const [key, args] of body) {
-    if (isOwnKey(key)) continue;
-    const state = pyStr(key);
+  for (const state of states) {
+    const { module, args } = state;
+    if (isOwnKey(module)) continue;
     if (args === null) {
       const message =
-        `ID '${pyStr(id)}' in SLS '${pyStr(slsOf(body))}' contains a short declaration (${state}) with a ` +
+        `ID '${pyStr(id)}' in SLS '${slsText(declaration)}' contains a short declaration (${pyStr(module)}) with a ` +
         'trailing colon. When not passing any arguments to a state, the colon must be omitted.';
-      const at = placeOf([high, body], key);
-      problems.push(problem(message, at, `Write "${state}: []" or drop the colon.`));
+      const at = placeOf([declaration], module);
+      problems.push(problem(message, at, `Write "${pyStr(module)}: []" or drop the colon.`));
     } else if (!Array.isArray(args)) {
-      const message = `State '${pyStr(id)}' in SLS '${pyStr(slsOf(body))}' is not formed as a list`;
-      problems.push(
-        problem(message, placeOf([high, body], key), 'Each argument starts with "- ".'),
-      );
-    } else verifyState({ id, body, state, args, sls: pyStr(slsOf(body)) }, all);
+      const message = `State '${pyStr(id)}' in SLS '${slsText(declaration)}' is not formed as a list`;
+      const at = placeOf([declaration], module);
+      problems.push(problem(message, at, 'Each argument starts with "- ".'));
+    } else verifyState({ declaration, state, module: pyStr(module), args }, all);
   }
 };
 
+const slsText = ({ sls }: IdDeclaration): string => pyStr(sls);
+
 type StateToVerify = {
-  readonly id: DataKey;
-  readonly body: Dict;
-  readonly state: string;
+  readonly declaration: IdDeclaration;
+  readonly state: StateDeclaration;
+  readonly module: string;
   readonly args: readonly Data[];
-  readonly sls: string;
 };
 
 const verifyState = (one: StateToVerify, all: Checking): void => {
-  const { id, body, state, args, sls } = one;
-  const { problems } = all;
+  const { fun } = one.state;
   let functions = 0;
-  for (const arg of args) {
+  for (const arg of one.args) {
     if (typeof arg === 'string') {
       functions += 1;
-      if (arg.trim().includes(' ')) problems.push(whitespace(one, arg));
+      verifyFunction(one, arg, all);
     } else if (isDict(arg) && arg.size > 0) verifyArgument(one, arg, all);
   }
-  // A dot left in the name is that of a nested module (`my_cloud.my_resource`) or of its function.
-  if (functions === 0 && state.includes('.')) functions = 1;
-  if (functions === 0 && state !== 'require' && state !== 'watch') {
-    const message = `No function declared in state '${pyStr(id)}' in SLS '${sls}'`;
-    problems.push(problem(message, placeOf([body], state), `Write "${state}.<function>:".`));
+  if (fun !== undefined) {
+    functions += 1;
+    verifyFunction(one, fun, all);
   }
-  if (functions > 1) {
-    const message =
-      `Too many functions declared in state '${pyStr(id)}' in SLS '${sls}'. ` +
-      `Please choose one of the following: ${functionsOf(args).join(', ')}`;
-    problems.push(problem(message, placeOf([body], state)));
-  }
+  if (functions !== 1) wrongFunctions(one, functions, all);
 };
 
-const functionsOf = (args: readonly Data[]): string[] =>
-  args.filter(arg => typeof arg === 'string');
+const verifyFunction = (one: StateToVerify, fun: string, { problems }: Checking): void => {
+  if (!fun.includes(' ') || !fun.trim().includes(' ')) return;
+  const { declaration, module } = one;
+  const message =
+    `The function "${fun}" in state "${pyStr(declaration.id)}" in SLS "${slsText(declaration)}" has whitespace, a function ` +
+    'with whitespace is not supported, perhaps this is an argument that is missing a ":"';
+  problems.push(problem(message, placeOf([declaration], module)));
+};
 
-const whitespace = ({ id, body, state, sls }: StateToVerify, arg: string): Problem =>
-  problem(
-    `The function "${arg}" in state "${pyStr(id)}" in SLS "${sls}" has whitespace, a function ` +
-      'with whitespace is not supported, perhaps this is an argument that is missing a ":"',
-    placeOf([body], state),
-  );
+const wrongFunctions = (one: StateToVerify, count: number, { problems }: Checking): void => {
+  const { declaration, module, state } = one;
+  const where = `in state '${pyStr(declaration.id)}' in SLS '${slsText(declaration)}'`;
+  const at = placeOf([declaration], module);
+  if (count > 1) {
+    const functions = state.complete().filter(arg => typeof arg === 'string');
+    const message = `Too many functions declared ${where}. Please choose one of the following: ${functions.join(', ')}`;
+    problems.push(problem(message, at));
+    return;
+  }
+  // A dot left in the name is that of a nested module (`my_cloud.my_resource`) or of its function.
+  if (module.includes('.') || module === 'require' || module === 'watch') return;
+  const message = `No function declared ${where}`;
+  problems.push(problem(message, at, `Write "${module}.<function>:".`));
+};
 
 const checkedRequisites: ReadonlySet<unknown> = new Set([
   'require',
@@ -117,13 +124,14 @@ const checkedRequisites: ReadonlySet<unknown> = new Set([
 const verifyArgument = (one: StateToVerify, arg: Dict, all: Checking): void => {
   const key = firstKey(arg);
   if (key !== 'names' && !checkedRequisites.has(key)) return;
-  const { id, sls } = one;
+  const { declaration } = one;
   const value = arg.get(key ?? null) ?? null;
   if (!Array.isArray(value)) {
+    const where = `in state '${pyStr(declaration.id)}' in SLS '${slsText(declaration)}'`;
     const message =
       key === 'names'
-        ? `The 'names' argument in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`
-        : `The ${key} statement in state '${pyStr(id)}' in SLS '${sls}' needs to be formed as a list`;
+        ? `The 'names' argument ${where} needs to be formed as a list`
+        : `The ${key} statement ${where} needs to be formed as a list`;
     const hint = `Write "- ${key}:" and below it "  - module: id".`;
     report(one, arg, all, message, key === 'names' ? undefined : hint);
     return;
@@ -131,20 +139,20 @@ const verifyArgument = (one: StateToVerify, arg: Dict, all: Checking): void => {
   if (key === 'names') return;
   verifyRequisites(one, arg, value, all);
   if (arg.size !== 1) {
-    const message = `Multiple dictionaries defined in argument of state '${pyStr(id)}' in SLS '${sls}'`;
+    const message = `Multiple dictionaries defined in argument of state '${pyStr(declaration.id)}' in SLS '${slsText(declaration)}'`;
     report(one, arg, all, message);
   }
 };
 
 /** A fault of an argument. */
 const report = (
-  { body }: StateToVerify,
+  { declaration }: StateToVerify,
   arg: Dict,
   { problems }: Checking,
   message: string,
   hint?: string,
 ): void => {
-  problems.push(problem(message, placeOf([body, arg], firstKey(arg)), hint));
+  problems.push(problem(message, placeOf([declaration, arg], firstKey(arg)), hint));
 };
 
 const verifyRequisites = (
@@ -153,11 +161,12 @@ const verifyRequisites = (
   list: readonly Data[],
   all: Checking,
 ): void => {
-  const { id, state, sls } = one;
-  all.requisites.set(id, list);
+  const { declaration, module } = one;
+  const { id } = declaration;
+  declaration.checked = list;
   for (const item of list) {
     if (typeof item !== 'string' && !(isDict(item) && item.size > 0)) {
-      const message = `Requisite declaration ${pyStr(item)} in SLS ${sls} is not formed as a single key dictionary`;
+      const message = `Requisite declaration ${pyStr(item)} in SLS ${slsText(declaration)} is not formed as a single key dictionary`;
       report(one, arg, all, message);
       continue;
     }
@@ -165,15 +174,15 @@ const verifyRequisites = (
     const value = requisiteValue(item);
     if (key.includes('.')) {
       const message =
-        `Invalid requisite type '${key}' in state '${pyStr(id)}', in SLS '${sls}'. Requisite types ` +
+        `Invalid requisite type '${key}' in state '${pyStr(id)}', in SLS '${slsText(declaration)}'. Requisite types ` +
         `must not contain dots, did you mean '${key.slice(0, key.indexOf('.'))}'?`;
       report(one, arg, all, message);
     }
     if (Array.isArray(value) || isDict(value)) {
       const message = `Illegal requisite "${pyRepr(value)}", please check your syntax.\n`;
       report(one, arg, all, message);
-    } else if (value === id ? key === state : namesBack(all, value, key, id, state)) {
-      const message = `A recursive requisite was found, SLS "${sls}" ID "${pyStr(id)}" ID "${pyStr(value)}"`;
+    } else if (value === id ? key === module : namesBack(all, value, key, id, module)) {
+      const message = `A recursive requisite was found, SLS "${slsText(declaration)}" ID "${pyStr(id)}" ID "${pyStr(value)}"`;
       report(one, arg, all, message, 'Two states cannot each wait for the other.');
     }
   }
@@ -188,16 +197,17 @@ const requisiteValue = (item: string | Dict): Data =>
 
 /** Does the latest statement of `other`, if it stands in its state `key`, name this state of `id`? */
 const namesBack = (
-  { high, requisites, indexes }: Checking,
+  { high, indexes }: Checking,
   other: DataKey,
   key: string,
   id: DataKey,
   state: string,
 ): boolean => {
-  const list = requisites.get(other);
-  if (list === undefined) return false;
+  const declaration = high.ids.get(other);
+  const list = declaration?.checked;
+  if (!declaration || !list) return false;
   const named = list.length > longList ? indexOf(indexes, list).get(id) : keyOfLast(list, id);
-  return named === state && stateOf(high.get(other), list) === key;
+  return named === state && stateOf(declaration, list) === key;
 };
 
 /** Beyond this a list is indexed: each of ten thousand states may ask for each of its items. */
@@ -227,12 +237,12 @@ const indexOf = (
 };
 
 /** The state whose argument this list is. */
-const stateOf = (body: Data | undefined, list: readonly Data[]): string | undefined => {
-  for (const [state, args] of isDict(body) ? body : [])
+const stateOf = ({ states = [] }: IdDeclaration, list: readonly Data[]): string | undefined => {
+  for (const { module, args } of states)
     if (
       Array.isArray(args) &&
       args.some(arg => isDict(arg) && arg.get(firstKey(arg) ?? null) === list)
     )
-      return pyStr(state);
+      return pyStr(module);
   return undefined;
 };

@@ -4,7 +4,6 @@ import { lowChunks } from '../compiler/chunks.ts';
 import { closureOf } from '../compiler/closure.ts';
 import type { Compiled } from '../compiler/compile.ts';
 import { compile, compileHigh } from '../compiler/compile.ts';
-
 import { allHandled } from '../compiler/handled.ts';
 import { requisiteKeywords } from '../compiler/keywords.ts';
 import type { Matches } from '../compiler/load.ts';
@@ -12,11 +11,11 @@ import { loadRendered, loadSls } from '../compiler/load.ts';
 import type { Problem } from '../compiler/problem.ts';
 import { templateHigh } from '../compiler/template.ts';
 import { verifyTop } from '../compiler/top.ts';
-import { cloneData } from '../data/clone.ts';
 import { splitFunctionName } from '../data/function-name.ts';
 import type { Data, Dict } from '../data/value.ts';
-import { isDict, toData } from '../data/value.ts';
+import { isDict, toData, toPlainDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { LowChunk } from '../protocol/low.ts';
 import type { Plain } from '../protocol/plain.ts';
 import type { StateResult, StateResults } from '../protocol/result.ts';
 import type { RunOutcome, StateAnswer, Wrapper, WrapperContext } from './context.ts';
@@ -50,9 +49,9 @@ const withView = async (
   return body(view);
 };
 
-const runChunks = (view: StateView, chunks: readonly Dict[]): Promise<RunOutcome> => {
+const runChunks = (view: StateView, chunks: readonly LowChunk[]): Promise<RunOutcome> => {
   const { bound, ctx, pillar, test } = view;
-  return ctx.run(lowChunks(chunks), {
+  return ctx.run(chunks, {
     test,
     saltenv: view.saltenv ?? 'base',
     pillar,
@@ -63,9 +62,15 @@ const runChunks = (view: StateView, chunks: readonly Dict[]): Promise<RunOutcome
   });
 };
 
-const runCompiled = async (view: StateView, compiled: Compiled): Promise<StateAnswer> => {
+const runCompiled = (view: StateView, { chunks, errors }: Compiled): Promise<StateAnswer> =>
+  runLow(view, lowChunks(chunks), errors);
+
+const runLow = async (
+  view: StateView,
+  chunks: readonly LowChunk[],
+  errors: readonly Problem[],
+): Promise<StateAnswer> => {
   const { ctx, bound } = view;
-  const { chunks, errors } = compiled;
   if (errors.length > 0) return errorAnswer(ctx, errors);
   if (chunks.length === 0) {
     ctx.setRetcode(2);
@@ -75,6 +80,8 @@ const runCompiled = async (view: StateView, compiled: Compiled): Promise<StateAn
   ctx.setRetcode(retcode === 2 && allHandled(chunks, states) ? 0 : retcode);
   return { states: isTrue(bound.get('terse')) ? withoutQuiet(states) : states };
 };
+
+const asLow = (chunk: Dict): LowChunk => toPlainDict(chunk) as LowChunk;
 
 /** `terse=True`: only what failed or changed. */
 const withoutQuiet = (states: StateResults): StateResults =>
@@ -212,18 +219,19 @@ export const slsId: Wrapper = call => {
   const id = String(required(bound, 'id_', 'state.sls_id'));
   const mods = required(bound, 'mods', 'state.sls_id');
   return withView(call.ctx, bound, async view => {
-    const compiled = compile(await loadMods(view, mods), {
+    const { chunks: all, errors } = compile(await loadMods(view, mods), {
       ...compileOptions(call.ctx),
       collect: 'show',
     });
-    const chunks = closureOf(compiled.chunks, id);
-    if (compiled.errors.length === 0 && chunks.length === 0)
+    const dicts = all.map(chunk => chunk.toDict());
+    const chunks = closureOf(dicts, id).map(asLow);
+    if (errors.length === 0 && chunks.length === 0)
       throw new TsaltError(
         'no-such-id',
         `No matches for ID '${id}' found in SLS '${splitInput(mods).join(',')}' within saltenv '${view.saltenv ?? 'base'}'`,
         { hint: `state.show_low_sls ${splitInput(mods).join(',')} lists the IDs there.` },
       );
-    return runCompiled(view, { ...compiled, chunks });
+    return runLow(view, chunks, errors);
   });
 };
 
@@ -258,7 +266,7 @@ export const single: Wrapper = async call => {
   const chunk: Dict = new Map([...args, ['state', state], ['fun', fun]]);
   chunk.set('__id__', name).set('name', name).set('order', 1);
   return withView(ctx, bound, async view => {
-    const outcome = await runChunks(view, [chunk]);
+    const outcome = await runChunks(view, [asLow(chunk)]);
     return refused(ctx, outcome) ?? answer(ctx, outcome);
   });
 };
@@ -277,7 +285,7 @@ export const low: Wrapper = call => {
     return Promise.resolve({ errors: missing.map(key => `Missing "${key}" data`) });
   }
   return withView(ctx, bound, async view => {
-    const outcome = await runChunks(view, [chunk]);
+    const outcome = await runChunks(view, [asLow(chunk)]);
     const errors = refused(ctx, outcome);
     if (errors) return errors;
     ctx.setRetcode(outcome.retcode);
@@ -304,7 +312,7 @@ export const high: Wrapper = call => {
   const data = required(bound, 'data', 'state.high');
   if (!isDict(data)) throw noDict('state.high', 'high data');
   return withView(call.ctx, bound, view =>
-    runCompiled(view, compileHigh(cloneData(data) as Dict, compileOptions(call.ctx))),
+    runCompiled(view, compileHigh(data, compileOptions(call.ctx))),
   );
 };
 

@@ -1,5 +1,6 @@
-import { compile } from '../compiler/compile.ts';
+import { type Compiled, compile } from '../compiler/compile.ts';
 import { gather } from '../compiler/gather.ts';
+import { highData, isEmpty } from '../compiler/high.ts';
 import { loadSls } from '../compiler/load.ts';
 import type { Problem } from '../compiler/problem.ts';
 import { matchesAsData, verifyTop } from '../compiler/top.ts';
@@ -30,14 +31,21 @@ const viewOfMods = async (call: WrapperCall, fun: string) => {
 const slsData = async (call: WrapperCall): Promise<Shown> => {
   const { view, mods } = await viewOfMods(call, 'state.show_sls');
   const { high, problems } = gather(await loadMods(view, mods), compileOptions(call.ctx));
-  return { data: high, problems: [...problems, ...verifyHigh(high)] };
+  return { data: highData(high), problems: [...problems, ...verifyHigh(high)] };
 };
 
-const lowOfSls = async (call: WrapperCall) => {
+const lowOfSls = async (call: WrapperCall): Promise<Low> => {
   const { view, mods } = await viewOfMods(call, 'state.show_low_sls');
   const tree = await loadMods(view, mods);
-  return compile(tree, { ...compileOptions(call.ctx), collect: 'show-sls' });
+  return lowOf(compile(tree, { ...compileOptions(call.ctx), collect: 'show-sls' }));
 };
+
+type Low = { readonly chunks: Dict[]; readonly errors: readonly Problem[] };
+
+const lowOf = ({ chunks, errors }: Compiled): Low => ({
+  chunks: chunks.map(chunk => chunk.toDict()),
+  errors,
+});
 
 /** What SLS declare, short forms written out. */
 export const showSls: Wrapper = async call => {
@@ -48,7 +56,7 @@ export const showSls: Wrapper = async call => {
 /** The low chunks of SLS, in order. */
 export const showLowSls: Wrapper = async call => {
   const { chunks, errors } = await lowOfSls(call);
-  return errors.length > 0 ? errorAnswer(call.ctx, errors) : [...chunks];
+  return errors.length > 0 ? errorAnswer(call.ctx, errors) : chunks;
 };
 
 export const slsExists: Wrapper = async call => {
@@ -83,23 +91,21 @@ export const showHighstate: Wrapper = async call => {
   const { high, problems } = gather(tree, compileOptions(call.ctx));
   const all = [...faults, ...problems];
   if (all.length > 0) return errorAnswer(call.ctx, all);
-  call.ctx.setRetcode(high.size === 0 ? 2 : 0);
-  return high;
+  call.ctx.setRetcode(isEmpty(high) ? 2 : 0);
+  return highData(high);
 };
 
-const lowOfHighstate = async (
-  call: WrapperCall,
-): Promise<{ readonly chunks: readonly Dict[]; readonly errors: readonly Problem[] }> => {
+const lowOfHighstate = async (call: WrapperCall): Promise<Low> => {
   const { tree, faults } = await highTree(await viewOfCall(call));
-  const compiled = compile(tree, { ...compileOptions(call.ctx), collect: 'show' });
-  const unread = faults.filter(one => !compiled.errors.includes(one));
-  return { chunks: compiled.chunks, errors: [...unread, ...compiled.errors] };
+  const { chunks, errors } = lowOf(compile(tree, { ...compileOptions(call.ctx), collect: 'show' }));
+  const unread = faults.filter(one => !errors.includes(one));
+  return { chunks, errors: [...unread, ...errors] };
 };
 
 /** The low chunks of a highstate, in order. As in Salt the return code stays 0. */
 export const showLowstate: Wrapper = async call => {
   const { chunks, errors } = await lowOfHighstate(call);
-  return errors.length > 0 ? errorAnswer(call.ctx, errors, 0) : [...chunks];
+  return errors.length > 0 ? errorAnswer(call.ctx, errors, 0) : chunks;
 };
 
 /** The SLS whose states a highstate runs, in that order. */

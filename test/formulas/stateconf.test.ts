@@ -15,7 +15,7 @@ test.each(low)('the stateconf SLS %s compiles to the chunks of Salt', async (sls
     pillar: new Map(),
   });
   expect(errors.length > 0).toBe(expected === null);
-  expect(dumpJson([...chunks])).toBe(dumpJson(toData(expected ?? [])));
+  expect(dumpJson(chunks.map(chunk => chunk.toDict()))).toBe(dumpJson(toData(expected ?? [])));
 });
 
 test.each([

@@ -16,6 +16,8 @@ test.each(['Debian', 'RedHat'] as const)(
       pillar: markOrdered(loadYaml(tree.pillar, { ordered: true }) as Dict),
     });
     expect(errors).toEqual([]);
-    expect(dumpJson([...chunks])).toBe(dumpJson(toData(tree.low[family].low as Plain)));
+    expect(dumpJson(chunks.map(chunk => chunk.toDict()))).toBe(
+      dumpJson(toData(tree.low[family].low as Plain)),
+    );
   },
 );

@@ -1,0 +1,53 @@
+import type { Position } from '../data/position.ts';
+import { keyPosition, nodePosition } from '../data/position.ts';
+import type { Dict } from '../data/value.ts';
+import type { Place } from '../protocol/error.ts';
+
+// On the nodes themselves: weak maps of that many entries make the garbage collector slow.
+export const fileKey = Symbol('file');
+export const originalKey = Symbol('original');
+
+/** What may know the file it was written in and, being a copy, its original. */
+export type Marked = object & {
+  readonly [fileKey]?: string | undefined;
+  readonly [originalKey]?: object | undefined;
+};
+type MarkedDict = Dict & { [fileKey]?: string; [originalKey]?: object };
+
+/** Remembers which file a mapping was written in. */
+export const setFile = (node: Dict, file: string): void => {
+  (node as MarkedDict)[fileKey] = file;
+};
+
+/** A shallow copy that still knows where its original was written. */
+export const copyOf = (node: Dict): Dict => {
+  const copy: MarkedDict = new Map(node);
+  const from: MarkedDict = node;
+  copy[originalKey] = originalOf(from);
+  if (from[fileKey] !== undefined) copy[fileKey] = from[fileKey];
+  return copy;
+};
+
+/** The file a node knows to be written in. */
+export const fileOf = (node: Marked): string | undefined => node[fileKey];
+
+/** The node that a parser made: it knows its lines. */
+export const originalOf = (node: Marked): object => node[originalKey] ?? node;
+
+const positionOf = (node: Marked, key: unknown): Position | undefined => {
+  const original = originalOf(node);
+  return keyPosition(original, key) ?? nodePosition(original);
+};
+
+/**
+ * The place of a key of a mapping or list. `within` are the nodes around it, outermost first:
+ * the first that knows its file names it; the innermost that knows a line gives the line.
+ */
+export const placeOf = (within: readonly unknown[], key?: unknown): Place | undefined => {
+  const nodes = within.filter(node => typeof node === 'object' && node !== null) as Marked[];
+  const file = nodes.map(fileOf).find(one => one !== undefined);
+  if (file === undefined) return undefined;
+  const last = nodes.at(-1);
+  const position = last && positionOf(last, key);
+  return position ? { file, ...position } : { file };
+};
