@@ -61,16 +61,17 @@ export class FileRefs {
   addChunks(chunks: readonly LowChunk[], pillar: Dict = new Map()): void {
     for (const chunk of chunks) {
       this.add(chunk);
-      if (typeof chunk.template !== 'string') continue;
+      const template = templateOf(chunk);
+      if (template === undefined) continue;
       for (const text of [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)])
-        this.#templates.add(textKey(chunk.template, text));
+        this.#templates.add(textKey(template, text));
       for (const source of [chunk.source, chunk.sources, chunk.name].flat().flatMap(namesOf)) {
         const path = isElsewhere(source) ? undefined : clean(source);
-        if (path !== undefined) this.#templates.add(`${chunk.template} ${path}`);
-        else this.#elsewhere.add(`${chunk.template} ${source}`);
+        if (path !== undefined) this.#templates.add(`${template} ${path}`);
+        else this.#elsewhere.add(`${template} ${source}`);
       }
       if (chunk.contents_grains !== undefined && chunk.contents_grains !== null)
-        this.#elsewhere.add(`${chunk.template} grains of ${String(chunk.name)}`);
+        this.#elsewhere.add(`${template} grains of ${String(chunk.name)}`);
     }
   }
 
@@ -105,6 +106,16 @@ export class FileRefs {
     return false;
   }
 }
+
+/** The engine of a chunk's templates; some states have one without being told. */
+const templateOf = ({ state, fun, template }: LowChunk): string | undefined =>
+  typeof template === 'string'
+    ? template
+    : template === undefined && state === 'file' && rendersSources.has(fun)
+      ? 'jinja'
+      : undefined;
+
+const rendersSources = new Set(['append', 'prepend', 'blockreplace']);
 
 const sandboxed = ['jinja', 'liquid'];
 

@@ -210,6 +210,7 @@ type CronFileOptions = {
   context?: PlainDict | null;
   replace?: boolean;
   defaults?: PlainDict | null;
+  backup?: string | null;
 };
 
 /**
@@ -223,6 +224,7 @@ type CronFileOptions = {
  * @param context variables for the template
  * @param replace false: leave a crontab that is there as it is
  * @param defaults variables for the template that `context` overrides
+ * @param backup has no effect: `crontab` writes the file, no copy of it is kept
  *
  * @example
  * salt://cron/backup.tab:
@@ -239,6 +241,7 @@ export const file = async (
     context = null,
     replace = true,
     defaults = null,
+    backup: _backup = '',
   }: CronFileOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);

@@ -1,6 +1,9 @@
 /** Answers to the questions that Debian packages ask. Goes by the name `debconf`. */
-import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
+import { isPlainDict } from '../../protocol/plain.ts';
+import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { textOf } from '../lib/file-content.ts';
+import { findSource } from '../lib/file-source.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { failed } from '../lib/returns.ts';
 
@@ -54,5 +57,66 @@ export const set = async (
     changes,
     result: __opts__.test ? null : true,
     comment: same.length > 0 ? `Unchanged answers: ${same.join(' ')} ` : '',
+  };
+};
+
+type FileOptions = {
+  template?: string | null;
+  context?: PlainDict | null;
+  defaults?: PlainDict | null;
+};
+
+/**
+ * Questions are answered by a file as debconf-get-selections(1) writes it.
+ *
+ * @param name a name for the state
+ * @param source the file: `salt://…` or a path
+ * @param template renderer for the file
+ * @param context variables for the template
+ * @param defaults variables for the template that `context` overrides
+ * @example
+ * answers for postfix:
+ *   debconf.set_file:
+ *     - source: salt://postfix.selections
+ */
+export const set_file = async (
+  name: string,
+  source: string,
+  { template = null, context = null, defaults = null }: FileOptions = {},
+): Promise<StateReturn> => {
+  for (const [argument, value] of Object.entries({ context, defaults }))
+    if (value !== null && !isPlainDict(value))
+      return failed(
+        name,
+        `${argument === 'context' ? 'Context' : 'Defaults'} must be formed as a dict`,
+      );
+  const all: Record<string, { [question: string]: { type: string; value: Plain } }> = {};
+  try {
+    const options = { name, template, context, defaults, saltenv: __env__.name };
+    const content = await (await findSource(source, options)).content();
+    for (const line of textOf(content).split('\n')) {
+      const [, package_, question, type, value = ''] =
+        /^\s*([^#\s]\S*)\s+(\S+)\s+(\S+)(?:[ \t](.*))?$/.exec(line) ?? [];
+      if (package_ === undefined || question === undefined || type === undefined) continue;
+      all[package_] = { ...all[package_], [question]: { type, value: value.trim() } };
+    }
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+  const results: StateReturn[] = [];
+  for (const [package_, data] of Object.entries(all)) results.push(await set(package_, { data }));
+  const changes: PlainDict = Object.assign({}, ...results.map(one => one.changes));
+  const test = __opts__.test && Object.keys(changes).length > 0;
+  if (results.some(({ result }) => result === false))
+    return failed(name, 'Unable to set debconf selections from file.', changes);
+  return {
+    name,
+    changes,
+    result: test ? null : true,
+    comment: test
+      ? 'Debconf selections would have been set.'
+      : Object.keys(changes).length > 0
+        ? 'Debconf selections were set.'
+        : 'All specified answers are already set',
   };
 };

@@ -140,6 +140,8 @@ export const absent = async (
  * @param comment comment of keys that have none
  * @param options options of all
  * @param config the user's file of keys
+ * @param source a file of keys that may log in as well: `salt://…`, a URL or a path
+ * @param fingerprint_hash_type taken, without effect: keys are compared whole
  *
  * @example
  * keys of deploy:
@@ -157,11 +159,14 @@ export const manage = async (
     comment = '',
     options = null,
     config = '.ssh/authorized_keys',
-  }: Omit<KeyOptions, 'source' | 'fingerprint_hash_type'> = {},
+    source = '',
+    fingerprint_hash_type: _hash = null,
+  }: KeyOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
   const comments: string[] = [];
-  const wanted = ssh_keys.map(key => keyOf(key, { enc, comment, options }).key);
+  const listed = ssh_keys.map(key => keyOf(key, { enc, comment, options }).key);
+  const wanted = [...listed, ...(await keysOfSource(name, { source, options }))];
   const toCome = isUserToCome(user);
   const existing: object = toCome ? {} : await __salt__['ssh.auth_keys']?.(user, { config });
   const results: StateReturn[] = [];
@@ -169,6 +174,7 @@ export const manage = async (
     results.push(await absent(key, user, { config }));
   for (const key of ssh_keys)
     results.push(await present(key, user, { enc, comment, options, config }));
+  if (source) results.push(await present(name, user, { source, options, config }));
   for (const { result, changes, comment: text } of results) {
     Object.assign(ret.changes, changes);
     if (Object.keys(changes).length === 0) comments.push(String(text));
@@ -176,6 +182,10 @@ export const manage = async (
   }
   return { ...ret, comment: comments.join('\n') };
 };
+
+const keysOfSource = async (name: string, options: KeyOptions): Promise<string[]> =>
+  options.source ? (await wantedKeys(name, options)).map(({ key }) => key) : [];
+
 const wantedKeys = async (name: string, options: KeyOptions): Promise<AuthorizedKey[]> => {
   if (!options.source) return [keyOf(name, options)];
   const saltenv = __env__.name;

@@ -49,6 +49,11 @@ type PresentOptions = {
   allow_uid_change?: boolean;
   allow_gid_change?: boolean;
   password_lock?: boolean | null;
+  loginclass?: string | null;
+  win_homedrive?: string | null;
+  win_profile?: string | null;
+  win_logonscript?: string | null;
+  win_description?: string | null;
 };
 
 type User = {
@@ -105,6 +110,11 @@ const ages = [
  * @param allow_uid_change true: the number of an account that is there may change
  * @param allow_gid_change true: the primary group of an account that is there may change
  * @param password_lock true: the password is locked; false: it is not
+ * @param loginclass has no effect: the BSDs have login classes
+ * @param win_homedrive has no effect here: for Windows
+ * @param win_profile has no effect here: for Windows
+ * @param win_logonscript has no effect here: for Windows
+ * @param win_description has no effect here: for Windows
  * @example
  * deploy:
  *   user.present:

@@ -34,7 +34,7 @@ type BlockOptions = {
  * @param marker_end text of the line after it
  * @param source where the content is
  * @param source_hash hash of a source from the web
- * @param template renderer for a source
+ * @param template renderer for a source; null takes it as it is
  * @param sources several sources
  * @param source_hashes their hashes
  * @param defaults variables for the template that `context` overrides
@@ -63,7 +63,7 @@ export const blockreplace = async (
     marker_end = '#-- end managed zone --',
     source = null,
     source_hash = null,
-    template = null,
+    template = 'jinja',
     sources = null,
     source_hashes = null,
     defaults = null,

@@ -12,6 +12,7 @@ type CachedOptions = {
   source_hash_name?: string | null;
   skip_verify?: boolean;
   saltenv?: string | null;
+  use_etag?: boolean;
 };
 
 /**
@@ -22,6 +23,7 @@ type CachedOptions = {
  * @param source_hash_name name to look up in a file of hashes
  * @param skip_verify take a file from the web without a hash
  * @param saltenv saltenv of a `salt://` URL
+ * @param use_etag not supported: use source_hash
  *
  * @example
  * https://example.com/app.tar.gz:
@@ -35,9 +37,11 @@ export const cached = async (
     source_hash_name = null,
     skip_verify = false,
     saltenv = null,
+    use_etag = false,
   }: CachedOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
+  if (use_etag) return failed(ret, "'use_etag' is not supported: give the source a source_hash");
   const { scheme, path } = parseSource(name);
   const env = saltenv ?? __env__.name;
   const isWeb = scheme === 'http' || scheme === 'https';

@@ -21,6 +21,7 @@ type PatchOptions = {
   options?: string;
   reject_file?: string | null;
   strip?: number | null;
+  saltenv?: string | null;
 };
 
 /**
@@ -37,6 +38,7 @@ type PatchOptions = {
  * @param options further options of `patch`
  * @param reject_file where parts that do not apply are kept
  * @param strip leading parts of paths to leave out
+ * @param saltenv saltenv of a `salt://` URL
  *
  * @example
  * /opt/app.py:
@@ -56,6 +58,7 @@ export const patch = async (
     options = '',
     reject_file = null,
     strip = null,
+    saltenv = null,
   }: PatchOptions = {},
 ): Promise<StateReturn> => {
   const path = expandUser(name);
@@ -75,7 +78,7 @@ export const patch = async (
     const file = join(scratch, 'patch');
     const found = await findSource(source, {
       name: path,
-      saltenv: __env__.name,
+      saltenv: saltenv ?? __env__.name,
       source_hash,
       source_hash_name,
       skip_verify,

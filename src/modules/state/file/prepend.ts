@@ -27,7 +27,7 @@ type PrependOptions = {
  * @param makedirs make missing directories above
  * @param source where the text is, instead of `text`
  * @param source_hash hash of a source from the web
- * @param template renderer for a source
+ * @param template renderer for a source; null takes it as it is
  * @param sources several sources
  * @param source_hashes their hashes
  * @param defaults variables for the template that `context` overrides
@@ -46,7 +46,7 @@ export const prepend = async (
     makedirs = false,
     source = null,
     source_hash = null,
-    template = null,
+    template = 'jinja',
     sources = null,
     source_hashes = null,
     defaults = null,
