@@ -14,6 +14,9 @@ export class Reader {
   line = 0;
   #lineStart = 0;
   readonly #isWide: boolean;
+  /** How many characters of this line take two code units, up to an offset. */
+  #wide = 0;
+  #wideUpTo = 0;
 
   constructor(source: Source) {
     this.source = source;
@@ -26,16 +29,14 @@ export class Reader {
     return this.text.charCodeAt(this.offset + ahead);
   }
 
+  /** Characters before this one on its line. */
   get column(): number {
-    return this.length(this.#lineStart, this.offset);
-  }
-
-  /** Characters between two offsets. */
-  length(from: number, to: number): number {
-    const units = to - from;
-    return this.#isWide
-      ? units - (this.text.slice(from, to).match(surrogates)?.length ?? 0)
-      : units;
+    if (this.#isWide && this.offset > this.#wideUpTo) {
+      const passed = this.text.slice(this.#wideUpTo, this.offset);
+      this.#wide += passed.match(surrogates)?.length ?? 0;
+      this.#wideUpTo = this.offset;
+    }
+    return this.offset - this.#lineStart - this.#wide;
   }
 
   skip(units = 1): void {
@@ -59,8 +60,7 @@ export class Reader {
     const unit = this.peek();
     if (!isBreak(unit)) return '';
     this.offset += unit === code.return && this.peek(1) === code.lineFeed ? 2 : 1;
-    this.line += 1;
-    this.#lineStart = this.offset;
+    this.#beginLine();
     return unit === 0x2028 || unit === 0x2029 ? String.fromCharCode(unit) : '\n';
   }
 
@@ -68,8 +68,14 @@ export class Reader {
   endLine(): void {
     if (this.offset === this.#lineStart) return;
     this.offset = this.text.length + 1;
-    this.#lineStart = this.offset;
+    this.#beginLine();
+  }
+
+  #beginLine(): void {
     this.line += 1;
+    this.#lineStart = this.offset;
+    this.#wide = 0;
+    this.#wideUpTo = this.offset;
   }
 
   /** Whether `---` or `...` stands here, at the start of a line. */

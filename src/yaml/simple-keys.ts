@@ -62,11 +62,11 @@ export class SimpleKeys {
 
   /** Gives up those that are on an earlier line, or too far back. */
   dropStale(): void {
-    const { line, offset } = this.#reader;
+    const { line, column } = this.#reader;
     for (let level = this.#levels.length - 1; level >= 0; level -= 1) {
       const key = this.#levels[level];
       if (!key) continue;
-      if (key.line === line && this.#reader.length(key.offset, offset) <= maxLength) continue;
+      if (key.line === line && column - key.column <= maxLength) continue;
       if (key.required) throw this.#missing(key);
       this.#levels[level] = undefined;
     }

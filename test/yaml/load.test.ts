@@ -284,3 +284,19 @@ test('any text is data or one clear error, within bounded time', () => {
     { numRuns: 1500 },
   );
 });
+
+test.each(
+  [
+    ...['- ', '? ', 'a: ', '[', '{', '&a ', '"', "'", '# \n', '\n', '- a\n', '\t', '|\n ', '[a, '],
+    ...['"a😀": "b", ', '😀 ', '- - a\n', '{a: b}\n', '*a ', '%a\n', '...\n', "''", '"\\x41'],
+  ].flatMap(piece => ['', '[', '"', '{😀: 1, '].map(start => [piece, start] as const)),
+)('what repeats %j after %j costs no more the longer it gets', (piece, start) => {
+  const text = start + piece.repeat(200_000 / piece.length);
+  const before = process.cpuUsage();
+  try {
+    loadYaml(text, { file: 'a.sls' });
+  } catch (error) {
+    expect(error).toBeInstanceOf(TsaltError);
+  }
+  expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
+});
