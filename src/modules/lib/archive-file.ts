@@ -64,14 +64,23 @@ export const unpackArchive = async (
     strip = 0,
     keepModes = true,
     password,
-  }: { strip?: number; keepModes?: boolean; password?: string | undefined } = {},
+    exclude = [],
+  }: {
+    strip?: number;
+    keepModes?: boolean;
+    password?: string | undefined;
+    /** Members that are left out, by their whole names. */
+    exclude?: readonly string[];
+  } = {},
 ): Promise<string[]> => {
   mkdirSync(dest, { recursive: true });
   const root = realpathSync(dest);
   const done: string[] = [];
   await eachItem(file, format, { strip, password }, async item => {
+    const name = item.kind === 'dir' ? `${item.path}/` : item.path;
+    if (exclude.includes(name)) return;
     await place(item, root, keepModes);
-    done.push(item.kind === 'dir' ? `${item.path}/` : item.path);
+    done.push(name);
   });
   return done;
 };

@@ -7,6 +7,7 @@ export type ZipEntry = {
   readonly name: string;
   readonly kind: 'file' | 'dir' | 'symlink' | 'other';
   readonly mode: number | undefined;
+  readonly isEncrypted: boolean;
   /** Throws where a password is needed and is not given, or is another. */
   readonly content: (password?: string) => Buffer;
 };
@@ -115,6 +116,7 @@ const entryAt = (directory: Buffer, at: number, nameLength: number, read: Read):
           : type === 0 || type === 0o100000
             ? 'file'
             : 'other',
+    isEncrypted: (flags & 1) === 1,
     mode: madeOnUnix && (attributes & 0o777) !== 0 ? attributes & 0o7777 : undefined,
     content: password => {
       if (packed > largest || plain > largest) throw damaged(`${name} is too large`);

@@ -1,0 +1,301 @@
+/**
+ * Packs and unpacks archives: tar, zip and gzip.
+ *
+ * @platform all
+ */
+import { rmSync } from 'node:fs';
+import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import {
+  type ArchiveFormat,
+  guessFormat,
+  listArchive,
+  unpackArchive,
+} from '../../lib/archive-file.ts';
+import { salt } from '../../lib/call.ts';
+import { expandUser, isFile } from '../../lib/file-paths.ts';
+import { notDone } from '../../lib/not-done.ts';
+import { runCommand } from '../../lib/run-command.ts';
+import { toList } from '../../lib/values.ts';
+import { splitWords } from '../../lib/words.ts';
+import { withZip } from '../../lib/zip-reader.ts';
+
+type Fetched = {
+  clean?: boolean;
+  saltenv?: string;
+  source_hash?: string | null;
+  use_etag?: boolean;
+};
+
+/**
+ * What an archive holds.
+ *
+ * @param name the archive: a path on this host, `salt://` or a URL
+ * @param archive_format `tar` or `zip`; guessed from the name when left out
+ * @param options refused: how a tar archive is packed is seen from itself
+ * @param strip_components leading parts of each path to leave out
+ * @param clean remove the copy that was fetched
+ * @param verbose give directories, files and links apart
+ * @param saltenv where an archive of the file roots is
+ * @param source_hash hash that a fetched archive must have
+ * @param use_etag ask the web server whether the copy of before still holds: refused
+ *
+ * @example tsalt-ssh '*' archive.list /srv/app.tar.gz
+ */
+export const list = async (
+  name: string,
+  {
+    archive_format = null,
+    options = null,
+    strip_components = 0,
+    clean = false,
+    verbose = false,
+    saltenv = 'base',
+    source_hash = null,
+    use_etag = false,
+  }: Fetched & {
+    archive_format?: string | null;
+    options?: string | null;
+    strip_components?: number | null;
+    verbose?: boolean;
+  } = {},
+): Promise<string[] | Record<string, string[]>> => {
+  if (options)
+    throw new SaltInvocationError(
+      'The argument "options" of archive.list is not supported: how a tar archive is packed is seen from itself.',
+    );
+  const format = formatOf(name, archive_format);
+  const members = await withArchive(name, { clean, saltenv, source_hash, use_etag }, path =>
+    listArchive(path, format, strip_components ?? 0),
+  );
+  const of = (...kinds: string[]): string[] =>
+    members.filter(({ kind }) => kinds.includes(kind)).map(member => member.path);
+  if (!verbose) return members.map(({ path: each, kind }) => (kind === 'dir' ? `${each}/` : each));
+  return {
+    dirs: of('dir'),
+    files: of('file', 'link'),
+    links: of('symlink'),
+    top_level_dirs: of('dir').filter(each => !each.includes('/')),
+  };
+};
+
+/** Gives `work` an archive of this host, or the copy of one that was fetched. */
+const withArchive = async <T>(
+  name: string,
+  { clean, saltenv, source_hash, use_etag }: Required<Fetched>,
+  work: (path: string) => Promise<T>,
+): Promise<T> => {
+  if (use_etag)
+    throw new SaltInvocationError(
+      'The argument "use_etag" of archive functions is not supported: give source_hash, a copy that has it is not fetched again.',
+    );
+  if (!name.includes('://')) return work(existing(name));
+  const cached: unknown = await salt('cp.cache_file')(name, saltenv, { source_hash });
+  if (typeof cached !== 'string' || cached === '')
+    throw new CommandExecutionError(`Failed to cache ${name}`);
+  try {
+    return await work(cached);
+  } finally {
+    if (clean) rmSync(cached, { force: true });
+  }
+};
+
+/**
+ * Unpacks an archive of this host.
+ *
+ * @param name the archive
+ * @param dest where to
+ * @param archive_format `tar` or `zip`; guessed from the name when left out
+ * @param strip_components leading parts of each path to leave out
+ * @param extract_perms keep the modes
+ * @param password of a zip archive
+ *
+ * @example tsalt-ssh '*' archive.extract /srv/app.tar.gz /srv/app
+ */
+export const extract = async (
+  name: string,
+  dest: string,
+  {
+    archive_format = null,
+    strip_components = 0,
+    extract_perms = true,
+    password = null,
+  }: {
+    archive_format?: string | null;
+    strip_components?: number;
+    extract_perms?: boolean;
+    password?: string | null;
+  } = {},
+): Promise<string[]> => {
+  const path = existing(name);
+  return unpackArchive(path, formatOf(path, archive_format), expandUser(dest), {
+    strip: strip_components,
+    keepModes: extract_perms,
+    ...(password === null ? {} : { password }),
+  });
+};
+
+/**
+ * Unpacks a zip archive of this host, as `archive.extract`; nothing is written outside of `dest`.
+ *
+ * @param zip_file the archive
+ * @param dest where to
+ * @param excludes members to leave out, as a list or with commas
+ * @param options refused: they are those of the program `unzip`, for `archive.cmd_unzip`
+ * @param template refused: names are rendered by the SLS that has them
+ * @param runas unpack as this user, by the program `unzip`
+ * @param trim_output give 100 names at most, or so many
+ * @param password of the archive; with `runas` it is refused, arguments of a program can be seen
+ * @param extract_perms keep the modes
+ *
+ * @example tsalt-ssh '*' archive.unzip /tmp/app.zip /srv/app excludes=docs/
+ */
+export const unzip = async (
+  zip_file: string,
+  dest: string,
+  {
+    excludes = null,
+    options = null,
+    template = null,
+    runas = null,
+    trim_output = false,
+    password = null,
+    extract_perms = true,
+  }: {
+    excludes?: string | string[] | null;
+    options?: string | null;
+    template?: string | null;
+    runas?: string | null;
+    trim_output?: boolean | number;
+    password?: string | number | null;
+    extract_perms?: boolean;
+  } = {},
+): Promise<string[]> => {
+  refuseTemplate(template);
+  if (options)
+    throw new SaltInvocationError(
+      'The argument "options" of archive.unzip is not supported; archive.cmd_unzip takes it.',
+    );
+  if (runas && password !== null)
+    throw new SaltInvocationError(
+      'The arguments "runas" and "password" of archive.unzip do not go together.',
+    );
+  const exclude = toList(excludes);
+  if (runas) return cmd_unzip(zip_file, dest, { excludes: exclude, runas, trim_output });
+  const done = await unpackArchive(existing(zip_file), 'zip', expandUser(dest), {
+    keepModes: extract_perms,
+    exclude,
+    ...(password === null ? {} : { password: String(password) }),
+  });
+  return trimmed(done, trim_output);
+};
+
+/**
+ * Unpacks a zip archive by the program `unzip`. `archive.unzip` needs none.
+ *
+ * @param zip_file the archive
+ * @param dest where to
+ * @param excludes members to leave out, as a list or with commas
+ * @param options further options of `unzip`, as text
+ * @param template refused: names are rendered by the SLS that has them
+ * @param runas unpack as this user
+ * @param trim_output give 100 lines at most, or so many
+ * @param password of the archive: unpacked without the program, whose arguments can be seen
+ *
+ * @example tsalt-ssh '*' archive.cmd_unzip /tmp/app.zip /srv/app options=-o
+ */
+export const cmd_unzip = async (
+  zip_file: string,
+  dest: string,
+  {
+    excludes = null,
+    options = null,
+    template = null,
+    runas = null,
+    trim_output = false,
+    password = null,
+  }: {
+    excludes?: string | string[] | null;
+    options?: string | null;
+    template?: string | null;
+    runas?: string | null;
+    trim_output?: boolean | number;
+    password?: string | number | null;
+  } = {},
+): Promise<string[]> => {
+  refuseTemplate(template);
+  if (password !== null)
+    return unzip(zip_file, dest, { excludes, options, runas, trim_output, password });
+  const exclude = toList(excludes);
+  const { code, stdout, stderr } = await runCommand(
+    [
+      'unzip',
+      ...splitWords(options ?? ''),
+      plainName(zip_file),
+      '-d',
+      dest,
+      ...(exclude.length > 0 ? ['-x', ...exclude] : []),
+    ],
+    { runas: runas ?? undefined, plainLocale: true },
+  );
+  if (code !== 0) throw new CommandExecutionError(`${stdout}${stderr}`.trim());
+  return trimmed(stdout.trimEnd().split('\n'), trim_output);
+};
+
+/**
+ * Whether a zip archive wants a password.
+ *
+ * @param name the archive: a path on this host, `salt://` or a URL
+ * @param clean remove the copy that was fetched
+ * @param saltenv where an archive of the file roots is
+ * @param source_hash hash that a fetched archive must have
+ * @param use_etag ask the web server whether the copy of before still holds: refused
+ *
+ * @example tsalt-ssh '*' archive.is_encrypted salt://app.zip
+ */
+export const is_encrypted = async (
+  name: string,
+  { clean = false, saltenv = 'base', source_hash = null, use_etag = false }: Fetched = {},
+): Promise<boolean> =>
+  withArchive(name, { clean, saltenv, source_hash, use_etag }, path =>
+    withZip(path, async entries => entries.some(({ isEncrypted }) => isEncrypted)),
+  );
+
+/** Not done here: the program is not free, and its format has no description. */
+export const rar = async (rarfile: string): Promise<never> =>
+  notDone('archive.rar', 'rar is not free; zip and tar are there', rarfile);
+
+/** Not done here: the program is not free, and its format has no description. */
+export const unrar = async (rarfile: string): Promise<never> =>
+  notDone('archive.unrar', 'rar is not free; zip and tar are there', rarfile);
+
+const existing = (name: string): string => {
+  const path = expandUser(name);
+  if (!isFile(path)) throw new CommandExecutionError(`${path} does not exist`);
+  return path;
+};
+
+const formatOf = (path: string, given: string | null): ArchiveFormat => {
+  if (given === 'tar' || given === 'zip') return given;
+  const guessed = given === null ? guessFormat(path) : undefined;
+  if (guessed) return guessed;
+  throw new SaltInvocationError(
+    `The format of ${path} is not known; set archive_format to tar or zip`,
+  );
+};
+
+const refuseTemplate = (template: string | null): void => {
+  if (template)
+    throw new SaltInvocationError(
+      'The argument "template" of archive functions is not supported: names are rendered by the SLS that has them.',
+    );
+};
+
+/** A name of a file as an argument: one that begins with `-` would be an option. */
+const plainName = (name: string): string => (name.startsWith('-') ? `./${name}` : name);
+
+const trimmed = (names: string[], trim: boolean | number): string[] => {
+  const most = trim === false ? names.length : trim === true ? 100 : Number(trim);
+  return names.length > most
+    ? [...names.slice(0, most), `List trimmed after ${most} files.`]
+    : names;
+};
