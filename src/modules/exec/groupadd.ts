@@ -4,9 +4,9 @@
  * @platform linux
  * @depends groupadd, groupmod, groupdel
  */
-import { CommandExecutionError } from '../api.ts';
-import { type Group, readGroups } from '../lib/accounts.ts';
-import { runCommand } from '../lib/run-command.ts';
+import type { Group } from '../lib/accounts.ts';
+import { rootFlags } from '../lib/other-root.ts';
+import { localGroups, tool } from '../lib/user-tools.ts';
 import { toList } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
 
@@ -22,30 +22,30 @@ export const __func_alias__ = { delete_: 'delete' };
 /** What is known of a group. */
 type GroupInfo = { name: string; passwd: string; gid: number; members: string[] };
 
-const tool = async (argv: readonly [string, ...string[]]): Promise<true> => {
-  const { code, stderr } = await runCommand(argv, { plainLocale: true, cwd: '/' });
-  if (code !== 0)
-    throw new CommandExecutionError(stderr.trim() || `${argv[0]} failed with status ${code}`);
-  return true;
-};
-
 /**
  * What is known of a group; an empty dict when there is none.
  *
  * @param name the group
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.info adm
  */
-export const info = async (name: string): Promise<GroupInfo | Record<string, never>> => {
-  const group = (await readGroups()).find(one => one.name === name);
+export const info = async (
+  name: string,
+  root: string | null = null,
+): Promise<GroupInfo | Record<string, never>> => {
+  const group = (await localGroups(root)).find(one => one.name === name);
   return group ? toInfo(group) : {};
 };
 
 /**
  * All local groups.
  *
+ * @param refresh has no effect: the file is read each time
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.getent
  */
-export const getent = async (): Promise<GroupInfo[]> => (await readGroups()).map(toInfo);
+export const getent = async (_refresh = false, root: string | null = null): Promise<GroupInfo[]> =>
+  (await localGroups(root)).map(toInfo);
 
 const toInfo = ({ name, passwd, gid, members }: Group): GroupInfo => ({
   name,
@@ -61,6 +61,7 @@ const toInfo = ({ name, passwd, gid, members }: Group): GroupInfo => ({
  * @param gid its number
  * @param system true: a system group
  * @param non_unique true: the number may be taken already
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.add deploy 3456
  */
 export const add = async (
@@ -68,14 +69,21 @@ export const add = async (
   {
     gid = null,
     system = false,
+    root = null,
     non_unique = false,
-  }: { gid?: number | string | null; system?: boolean; non_unique?: boolean } = {},
+  }: {
+    gid?: number | string | null;
+    system?: boolean;
+    root?: string | null;
+    non_unique?: boolean;
+  } = {},
 ): Promise<boolean> =>
   tool([
     'groupadd',
     ...(gid === null || gid === '' ? [] : ['-g', String(gid)]),
     ...(gid !== null && non_unique ? ['-o'] : []),
     ...(system ? ['-r'] : []),
+    ...rootFlags(root),
     '--',
     name,
   ]);
@@ -84,9 +92,11 @@ export const add = async (
  * Removes a group.
  *
  * @param name the group
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.delete deploy
  */
-export const delete_ = async (name: string): Promise<boolean> => tool(['groupdel', '--', name]);
+export const delete_ = async (name: string, root: string | null = null): Promise<boolean> =>
+  tool(['groupdel', ...rootFlags(root), '--', name]);
 
 /**
  * Changes a group's number.
@@ -94,36 +104,54 @@ export const delete_ = async (name: string): Promise<boolean> => tool(['groupdel
  * @param name the group
  * @param gid its new number
  * @param non_unique true: the number may be taken already
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.chgid deploy 4376
  */
 export const chgid = async (
   name: string,
   gid: number | string,
-  { non_unique = false }: { non_unique?: boolean } = {},
+  { root = null, non_unique = false }: { root?: string | null; non_unique?: boolean } = {},
 ): Promise<boolean> =>
-  tool(['groupmod', '-g', String(gid), ...(non_unique ? ['-o'] : []), '--', name]);
+  tool([
+    'groupmod',
+    '-g',
+    String(gid),
+    ...(non_unique ? ['-o'] : []),
+    ...rootFlags(root),
+    '--',
+    name,
+  ]);
 
 /**
  * Puts an account into a group.
  *
  * @param name the group
  * @param username the account
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.adduser deploy bar
  */
-export const adduser = async (name: string, username: string): Promise<boolean> =>
-  tool(['gpasswd', '--add', username, name]);
+export const adduser = async (
+  name: string,
+  username: string,
+  root: string | null = null,
+): Promise<boolean> => tool(['gpasswd', ...rootFlags(root), '--add', username, name]);
 
 /**
  * Takes an account out of a group.
  *
  * @param name the group
  * @param username the account
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.deluser deploy bar
  */
-export const deluser = async (name: string, username: string): Promise<boolean> => {
-  const group = (await readGroups()).find(one => one.name === name);
+export const deluser = async (
+  name: string,
+  username: string,
+  root: string | null = null,
+): Promise<boolean> => {
+  const group = (await localGroups(root)).find(one => one.name === name);
   if (!group?.members.includes(username)) return true;
-  return tool(['gpasswd', '--delete', username, name]);
+  return tool(['gpasswd', ...rootFlags(root), '--delete', username, name]);
 };
 
 /**
@@ -131,7 +159,12 @@ export const deluser = async (name: string, username: string): Promise<boolean> 
  *
  * @param name the group
  * @param members_list accounts, a list or a text with commas
+ * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.members deploy 'user1,user2'
  */
-export const members = async (name: string, members_list: string | string[]): Promise<boolean> =>
-  tool(['gpasswd', '--members', toList(members_list).join(','), name]);
+export const members = async (
+  name: string,
+  members_list: string | string[],
+  root: string | null = null,
+): Promise<boolean> =>
+  tool(['gpasswd', ...rootFlags(root), '--members', toList(members_list).join(','), name]);
