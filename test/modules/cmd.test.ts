@@ -1,9 +1,24 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PlainDict } from '../../src/modules/api.ts';
-import * as cmd from '../../src/modules/exec/cmd.ts';
+import { run_chroot } from '../../src/modules/exec/cmd/chroot.ts';
+import * as programs from '../../src/modules/exec/cmd/programs.ts';
+import * as running from '../../src/modules/exec/cmd/run.ts';
+import * as scripting from '../../src/modules/exec/cmd/script.ts';
+import * as mount from '../../src/modules/exec/mount/active.ts';
+import { readMounts } from '../../src/modules/lib/mounts.ts';
+import { which } from '../../src/modules/lib/which.ts';
 import { splitWords } from '../../src/modules/lib/words.ts';
 import { call, wait_call } from '../../src/modules/state/cmd/call.ts';
 import { mod_watch } from '../../src/modules/state/cmd/mod_watch.ts';
@@ -13,6 +28,7 @@ import * as waits from '../../src/modules/state/cmd/wait.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
+const cmd = { ...programs, ...running, ...scripting };
 const state = { ...runs, ...scripts, ...waits, call, mod_watch, wait_call };
 const context = contextOf({ cmd });
 const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
@@ -201,3 +217,68 @@ test('cmd.run takes stderr into stdout, and refuses an encoding that it cannot r
     comment: "'output_encoding: cp437' is not supported: what a command says is read as UTF-8",
   });
 });
+
+test('arguments of Python, PowerShell and other encodings are refused by name', async () => {
+  for (const [name, value] of [
+    ['log_callback', 'f'],
+    ['encoded_cmd', true],
+    ['output_encoding', 'latin1'],
+    ['template', 'jinja'],
+  ])
+    await expect(run(() => cmd.run('true', { [String(name)]: value }))).rejects.toThrow(
+      `"${name}"`,
+    );
+  expect(await run(() => cmd.run('echo x', { output_encoding: 'UTF-8', use_vt: true }))).toBe('x');
+  await expect(run(() => cmd.powershell('ls'))).rejects.toThrow('shell=pwsh');
+});
+
+test('a shell tells its version, what is no shell does not', async () => {
+  const told = await run(() => cmd.shell_info('bash'));
+  expect(told).toMatchObject({ installed: true, path: which('bash') });
+  expect(told.version).toBe(
+    await run(() =>
+      cmd.run('bash -c \'echo "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}.${BASH_VERSINFO[2]}"\''),
+    ),
+  );
+  expect(await run(() => cmd.shell_info('fishy'))).toMatchObject({ installed: null });
+  expect(await run(() => cmd.tty('../etc/motd', 'x'))).toHaveProperty('Error');
+  expect(await run(() => cmd.tty('pts99999', 'x'))).toHaveProperty('Error');
+});
+
+test('a program is run with the options of a command', async () => {
+  const code = ['echo "$1 $A"', 'exit 3'];
+  const done = await run(() =>
+    cmd.exec_code_all('sh', code, { args: ['x'], env: { A: 'y' }, success_retcodes: [3] }),
+  );
+  expect(done).toMatchObject({ stdout: 'x y', retcode: 0 });
+});
+
+test.skipIf(process.getuid?.() !== 0 || !which('ldd'))(
+  'a command in another root sees what is mounted there, and nothing stays mounted (needs root)',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tsalt-jail-'));
+    const jail = join(folder, 'jail');
+    const shared = join(folder, 'shared');
+    const inside = join(jail, shared);
+    for (const place of [join(jail, 'bin'), join(jail, 'proc'), shared, inside])
+      mkdirSync(place, { recursive: true });
+    writeFileSync(join(shared, 'note'), 'here');
+    for (const program of ['sh', 'cat']) {
+      const path = realpathSync(which(program) ?? '');
+      copyFileSync(path, join(jail, 'bin', program));
+      for (const [library] of execFileSync('ldd', [path]).toString().matchAll(/\/\S+/g)) {
+        mkdirSync(dirname(join(jail, library)), { recursive: true });
+        copyFileSync(library, join(jail, library));
+      }
+    }
+    const jailed = contextOf({ cmd, mount });
+    const done = await within(jailed, () =>
+      run_chroot(jail, `cat ${shared}/note; read -r line < /proc/self/mounts; echo " $line"`, {
+        binds: [shared],
+      }),
+    );
+    expect(done).toMatchObject({ retcode: 0, stdout: expect.stringMatching(/^here \S+/) });
+    expect(readMounts().filter(({ path }) => path.startsWith(folder))).toEqual([]);
+    rmSync(folder, { recursive: true, force: true });
+  },
+);

@@ -1,0 +1,51 @@
+import { join, relative } from 'node:path';
+import { log } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
+import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
+import { isDir, isFile } from '../../lib/file-paths.ts';
+import { run_all } from './run.ts';
+
+/**
+ * Runs a command inside another root folder, with /dev, /proc and /sys mounted there meanwhile.
+ * Arguments as `cmd.run_all`.
+ *
+ * @param root the folder that is / for the command
+ * @param cmd the command line
+ * @param binds folders of this system that are mounted there, too
+ * @example tsalt-ssh '*' cmd.run_chroot /srv/jail 'id'
+ */
+export const run_chroot = async (
+  root: string,
+  cmd: string | string[],
+  {
+    cwd = null,
+    stdin = null,
+    runas = null,
+    group = null,
+    shell: _shell = null,
+    python_shell: _python_shell = true,
+    binds = null,
+    ...options
+  }: RunOptions & { binds?: string[] | null } = {},
+): Promise<RunResult> => {
+  const mounted: string[] = [];
+  const mount = async (place: string, ...args: unknown[]): Promise<void> => {
+    if (!isDir(place)) return;
+    const done = await salt('mount.mount')(place, ...args);
+    if (done === true) mounted.unshift(place);
+    else log.warning(`${place} was not mounted: ${done}`);
+  };
+  try {
+    await mount(join(root, 'dev'), 'devtmpfs', false, 'devtmpfs');
+    await mount(join(root, 'proc'), 'proc', false, 'proc');
+    await mount(join(root, 'sys'), 'sysfs', false, 'sysfs');
+    for (const folder of binds ?? [])
+      await mount(join(root, relative('/', folder)), folder, false, '', 'bind');
+    const line = Array.isArray(cmd) ? cmd.map(String).join(' ') : cmd;
+    const sh = isFile(join(root, 'bin/bash')) ? '/bin/bash' : '/bin/sh';
+    const who = runas || group ? [`--userspec=${runas ?? ''}:${group ?? ''}`] : [];
+    return await run_all(['chroot', ...who, root, sh, '-c', line], { ...options, cwd, stdin });
+  } finally {
+    for (const place of mounted) await salt('mount.umount')(place);
+  }
+};

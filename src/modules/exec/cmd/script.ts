@@ -1,0 +1,113 @@
+import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import type { Plain, PlainDict } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
+import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
+import { uidOf } from '../../lib/owner-names.ts';
+import { toList } from '../../lib/values.ts';
+import { quoteWord } from '../../lib/words.ts';
+import { run_all } from './run.ts';
+
+/** Only who runs a program may read it: the account that it is to run as becomes its owner. */
+const handTo = async (runas: string | null | undefined, ...paths: string[]): Promise<void> => {
+  const owner = runas ? uidOf(runas) : undefined;
+  if (owner !== undefined) for (const path of paths) await chown(path, owner, -1);
+};
+
+/**
+ * Fetches a script from the file server and runs it. Arguments as `cmd.run_all`.
+ *
+ * @param source `salt://…`, a URL or a path on the host
+ * @param args arguments for the script, one text
+ * @param template render it on the control node first, with this renderer
+ * @param saltenv the environment to fetch it from
+ * @param context variables for the template
+ * @example tsalt-ssh '*' cmd.script salt://scripts/setup.sh args='a b'
+ */
+export const script = async (
+  source: string,
+  {
+    args = null,
+    template = null,
+    saltenv = 'base',
+    context = {},
+    ...options
+  }: RunOptions & {
+    args?: string | null;
+    template?: string | null;
+    saltenv?: string;
+    context?: PlainDict;
+  } = {},
+): Promise<RunResult & { cache_error?: boolean }> => {
+  const missing = { pid: 0, retcode: 1, stdout: '', stderr: '', cache_error: true };
+  const folder = await mkdtemp(join(tmpdir(), 'tsalt-script-'));
+  const path = join(folder, `script${extname(source.split('?')[0] ?? '')}`);
+  try {
+    if (template) {
+      const done = await salt('cp.get_template')(source, path, { template, saltenv, context });
+      if (!done) return missing;
+    } else {
+      const cached: unknown = await salt('cp.cache_file')(source, { saltenv });
+      if (typeof cached !== 'string' || cached === '') return missing;
+      await copyFile(cached, path);
+    }
+    await chmod(path, 0o500);
+    await handTo(options.runas, folder, path);
+    const line = args ? `${quoteWord(path)} ${args}` : quoteWord(path);
+    return await run_all(line, { ...options, python_shell: true });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+/**
+ * As `cmd.script`, giving the exit status only.
+ *
+ * @param source `salt://…`, a URL or a path on the host
+ * @example tsalt-ssh '*' cmd.script_retcode salt://scripts/check.sh
+ */
+export const script_retcode = async (
+  source: string,
+  options: RunOptions & { args?: string | null; template?: string | null; saltenv?: string } = {},
+): Promise<number> => (await script(source, options)).retcode;
+
+/**
+ * Runs source code by an interpreter and gives its stdout.
+ *
+ * @param lang the interpreter, e.g. `bash` or `perl`
+ * @param code the program, a text or a list of lines
+ * @param cwd the folder to run in
+ * @param args arguments for the program
+ * @example tsalt-ssh '*' cmd.exec_code bash 'echo "$1"' args='[hello]'
+ */
+export const exec_code = async (
+  lang: string,
+  code: string | string[],
+  { cwd = null, args = null, ...options }: { cwd?: string | null; args?: Plain } & RunOptions = {},
+): Promise<string> => (await exec_code_all(lang, code, { cwd, args, ...options })).stdout;
+
+/**
+ * Runs source code by an interpreter and gives pid, retcode, stdout and stderr.
+ *
+ * @param lang the interpreter, e.g. `bash` or `perl`
+ * @param code the program, a text or a list of lines
+ * @param cwd the folder to run in
+ * @param args arguments for the program
+ * @example tsalt-ssh '*' cmd.exec_code_all perl 'print "hi"'
+ */
+export const exec_code_all = async (
+  lang: string,
+  code: string | string[],
+  { cwd = null, args = null, ...options }: { cwd?: string | null; args?: Plain } & RunOptions = {},
+): Promise<RunResult> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tsalt-code-'));
+  try {
+    const file = join(folder, 'code');
+    await writeFile(file, Array.isArray(code) ? `${code.join('\n')}\n` : code, { mode: 0o600 });
+    await handTo(options.runas, folder, file);
+    return await run_all([lang, file, ...toList(args)], { ...options, cwd });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};

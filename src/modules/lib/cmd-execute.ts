@@ -1,0 +1,135 @@
+import { accessSync, constants } from 'node:fs';
+import { __context__, CommandExecutionError, getLogger, SaltInvocationError } from '../api.ts';
+import {
+  environment,
+  folderFor,
+  type RunOptions,
+  type RunResult,
+  stdinOf,
+  successCodes,
+  umaskOf,
+} from './cmd-options.ts';
+import { pyStr } from './python-text.ts';
+import { runCommand } from './run-command.ts';
+import { toList } from './values.ts';
+import { splitWords } from './words.ts';
+
+const log = getLogger('cmd');
+
+const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical'] as const;
+
+/** Runs a command by the rules that all functions here share. */
+export const execute = async (
+  cmd: string | string[],
+  options: RunOptions,
+): Promise<RunResult & { merged: string }> => {
+  refuseOthers(options);
+  const runas = options.runas ?? (__context__.runas as string | undefined) ?? undefined;
+  const cwd = await folderFor(options.cwd ?? undefined, runas);
+  const shown = Array.isArray(cmd) ? cmd.join(' ') : String(cmd);
+  const level = levelOf(options.output_loglevel);
+  if (level) log.info(`Executing command '${shown}' in directory '${cwd}'`);
+  let merged = '';
+  const result = await runCommand(toCommand(cmd, options), {
+    cwd,
+    env: environment(options),
+    cleanEnv: options.clean_env,
+    runas,
+    group: options.group ?? undefined,
+    umask: umaskOf(options.umask),
+    stdin: stdinOf(options),
+    timeout: options.timeout ?? undefined,
+    background: options.bg,
+    onOutput: (_, text) => {
+      merged += text;
+    },
+  });
+  if (result.timedOut) {
+    const text = `${shown} : Timed out after ${options.timeout} seconds`;
+    __context__.retcode = 1;
+    return { pid: result.pid, retcode: 1, stdout: text, stderr: '', merged: text };
+  }
+  const strip = (text: string): string => (options.rstrip === false ? text : text.trimEnd());
+  const stdout = strip(result.stdout);
+  const stderr = strip(result.stderr);
+  const success =
+    successCodes(options.success_retcodes).includes(result.code) ||
+    toList(options.success_stdout).some(text => stdout.includes(text)) ||
+    toList(options.success_stderr).some(text => stderr.includes(text));
+  const retcode = success ? 0 : result.code;
+  __context__.retcode = options.ignore_retcode || options.bg ? 0 : retcode;
+  if (level) report(shown, retcode, stdout, stderr, options.ignore_retcode === true, level);
+  return { pid: result.pid, retcode, stdout, stderr, merged: strip(merged) };
+};
+
+const report = (
+  shown: string,
+  code: number,
+  stdout: string,
+  stderr: string,
+  ignored: boolean,
+  level: (typeof levels)[number],
+): void => {
+  const failed = !ignored && code !== 0;
+  if (failed) log.error(`Command '${shown}' failed with return code: ${code}`);
+  const at = failed && levels.indexOf(level) < levels.indexOf('error') ? 'error' : level;
+  if (stdout) log[at](`stdout: ${stdout}`);
+  if (stderr) log[at](`stderr: ${stderr}`);
+  if (code !== 0) log[at](`retcode: ${code}`);
+};
+
+const refuseOthers = (options: RunOptions): void => {
+  if (options.template)
+    throw new SaltInvocationError(
+      'The argument "template" of cmd functions is not supported: commands of an SLS are rendered with it on the control node. cmd.script renders scripts.',
+    );
+  if (options.log_callback)
+    throw new SaltInvocationError(
+      'The argument "log_callback" of cmd functions is not supported: it is a function of Python\'s.',
+    );
+  if (options.encoded_cmd)
+    throw new SaltInvocationError(
+      'The argument "encoded_cmd" of cmd functions is not supported: it is of PowerShell.',
+    );
+  if (options.output_encoding && !/^utf[-_]?8$/i.test(options.output_encoding))
+    throw new SaltInvocationError(
+      `The argument "output_encoding" of cmd functions takes utf-8 only, not ${options.output_encoding}.`,
+    );
+  const odd = options.env !== null && options.env !== undefined && typeof options.env !== 'object';
+  if (odd)
+    throw new SaltInvocationError(
+      'The argument "env" must be a dict or a list of dicts: {NAME: value}.',
+    );
+};
+
+const toCommand = (
+  cmd: string | string[],
+  { shell: own, python_shell }: RunOptions,
+): readonly [string, ...string[]] => {
+  const program = own ?? '/bin/sh';
+  const inShell = typeof cmd === 'string' && python_shell !== false;
+  if (inShell && !isExecutable(program))
+    throw new CommandExecutionError(`The shell ${program} is not available`);
+  const words = inShell
+    ? [program, '-c', cmd]
+    : Array.isArray(cmd)
+      ? cmd.map(word => pyStr(word))
+      : splitWords(String(cmd));
+  const [first, ...rest] = words;
+  if (first === undefined) throw new SaltInvocationError('There is no command to run.');
+  return [first, ...rest];
+};
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const levelOf = (name: string | undefined): (typeof levels)[number] | undefined => {
+  if (name === 'quiet') return undefined;
+  return levels.find(level => level === (name ?? 'debug')) ?? 'info';
+};
