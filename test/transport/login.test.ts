@@ -184,7 +184,8 @@ test('without any key or password the fault says what the host takes', async () 
     env: { HOME: target.dir },
   });
   expect(showError(await fault(transport.connect(withoutKey(target.host))))).toBe(
-    'web1: login as tester was refused.\nThere was no key or password to try. The host takes: publickey.',
+    'web1: login as tester was refused.\nThere was no key or password to try. The host takes: publickey. ' +
+      'Name a key by priv in the roster or --priv, start an agent, or use --askpass for a password.',
   );
 });
 

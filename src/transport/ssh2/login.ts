@@ -3,6 +3,9 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { readable } from '../faults.ts';
 
+const howToLogIn =
+  'Name a key by priv in the roster or --priv, start an agent, or use --askpass for a password.';
+
 /** Walks through the login methods and remembers what happened, for the message. */
 export class Login {
   readonly #methods: readonly AnyAuthMethod[];
@@ -44,6 +47,7 @@ export class Login {
       hint: [
         tried.length > 0 ? `Tried: ${tried.join(', ')}.` : 'There was no key or password to try.',
         offered.length > 0 ? `The host takes: ${offered.join(', ')}.` : '',
+        tried.some(method => method !== 'keyboard-interactive') ? '' : howToLogIn,
       ]
         .filter(part => part !== '')
         .join(' '),
