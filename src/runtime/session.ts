@@ -7,6 +7,7 @@ import {
   showHolder,
   takeLock,
 } from '../modules/lib/run-lock.ts';
+import { settle } from '../modules/lib/settle.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type {
   CallParams,
@@ -249,6 +250,7 @@ export class Session {
     try {
       return await work();
     } finally {
+      for (const complaint of await settle()) this.#host.emit.log('error', 'file', complaint);
       this.#running--;
       if (this.#running === 0) for (const resolve of this.#idle) resolve();
     }

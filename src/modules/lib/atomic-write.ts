@@ -16,15 +16,17 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { statOf } from './file-paths.ts';
+import { settleLater } from './settle.ts';
 
 /** Who may do what with a file; what is left out is the process's own. */
 export type Ownership = { readonly uid?: number; readonly gid?: number; readonly mode?: number };
 
 /**
  * Puts content in a file's place in one step: a temporary file beside it gets the content, owner
- * and mode, reaches the disk, and takes the name. Readers see the old file or the new one. Owner
- * and mode of an existing file are kept unless `ownership` says otherwise; its access list and
- * extended attributes are kept where the host's `cp` can copy them.
+ * and mode, and takes the name. Readers see the old file or the new one. What replaces a file is
+ * on the disk before; what is new is so when the run ends. Owner and mode of an existing file are
+ * kept unless `ownership` says otherwise; its access list and extended attributes are kept where
+ * the host's `cp` can copy them.
  */
 export const writeAtomic = (
   path: string,
@@ -99,10 +101,13 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
   if (old) keepAttributes(path, temp.fd);
   own(temp.fd, uid, gid);
   fchmodSync(temp.fd, mode);
-  fsyncSync(temp.fd);
+  // What replaces a file must be safe before that is gone; a new one may take its time.
+  const canWait = old === undefined && (mode & 0o400) !== 0;
+  if (!canWait) fsyncSync(temp.fd);
   try {
     renameSync(temp.path, path);
     closeSync(temp.fd);
+    if (canWait) settleLater(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EBUSY') {
