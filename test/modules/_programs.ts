@@ -3,9 +3,15 @@ import { join } from 'node:path';
 
 /** A program in FOLDER/bin that prints a recorded answer: for what this machine has no hardware for. */
 export const program = (folder: string, name: string, answer: string): void => {
-  const bin = join(folder, 'bin');
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, `${name}.answer`), answer);
-  writeFileSync(join(bin, name), `#!/bin/sh\ncat '${join(bin, `${name}.answer`)}'\n`);
-  chmodSync(join(bin, name), 0o755);
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'bin', `${name}.answer`), answer);
+  script(folder, name, `cat '${join(folder, 'bin', `${name}.answer`)}'`);
+};
+
+/** A program in FOLDER/bin that is this shell script. */
+export const script = (folder: string, name: string, text: string): void => {
+  const path = join(folder, 'bin', name);
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
 };

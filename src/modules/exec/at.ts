@@ -89,3 +89,70 @@ export const atrm = async (
   for (const { job } of chosen) await runCommand(['atrm', job], { plainLocale: true });
   return { jobs: { removed: chosen.map(({ job }) => job), tag: args[0] ?? null } };
 };
+
+/**
+ * The script of a job, as `at -c` prints it.
+ *
+ * @param jobid its number
+ *
+ * @example tsalt-ssh '*' at.atc 7
+ */
+export const atc = async (jobid: number | string): Promise<string | { error: string }> => {
+  if (!/^\d+$/.test(String(jobid))) return { error: `invalid job id '${jobid}'` };
+  const { code, stdout } = await runCommand(['at', '-c', String(jobid)], { plainLocale: true });
+  return code === 0 && stdout !== '' ? stdout.trimEnd() : { error: `invalid job id '${jobid}'` };
+};
+
+type Condition = string | number | null;
+
+/**
+ * The jobs that wait and fit.
+ *
+ * @param runas of this user
+ * @param tag with this tag
+ * @param hour at this hour
+ * @param minute at this minute
+ * @param day on this day of the month
+ * @param month in this month
+ * @param year in this year
+ *
+ * @example tsalt-ssh '*' at.jobcheck runas=jam day=13 month=3
+ */
+export const jobcheck = async ({
+  runas = null,
+  tag = null,
+  hour = null,
+  minute = null,
+  day = null,
+  month = null,
+  year = null,
+}: {
+  runas?: string | null;
+  tag?: string | null;
+  hour?: Condition;
+  minute?: Condition;
+  day?: Condition;
+  month?: Condition;
+  year?: Condition;
+} = {}): Promise<{ jobs: Job[]; note?: string } | { error: string }> => {
+  const conditions = [runas, tag, hour, minute, day, month, year];
+  if (conditions.every(condition => condition === null))
+    return { error: 'You have given a condition' };
+  const fits = (wanted: Condition, found: string | undefined): boolean =>
+    wanted === null || String(wanted).padStart(2, '0') === found;
+  const full = year !== null && String(year).length === 2 ? `20${year}` : year;
+  const jobs = (await atq()).jobs.filter(job => {
+    const [jobYear, jobMonth, jobDay] = job.date.split('-');
+    const [jobHour, jobMinute] = job.time.split(':');
+    return (
+      (runas === null || runas === job.user) &&
+      (tag === null || tag === job.tag) &&
+      fits(hour, jobHour) &&
+      fits(minute, jobMinute) &&
+      fits(day, jobDay) &&
+      fits(month, jobMonth) &&
+      fits(full, jobYear)
+    );
+  });
+  return jobs.length > 0 ? { jobs } : { jobs, note: 'No match jobs or time format error' };
+};

@@ -22,6 +22,10 @@ type JobOptions = {
   identifier?: string | boolean | null;
 };
 
+type TimeKey = 'minute' | 'hour' | 'daymonth' | 'month' | 'dayweek';
+type RemoveTimes = { [key in TimeKey]?: Time | null };
+type RemoveOptions = RemoveTimes & { identifier?: string | boolean | null };
+
 export const __virtual__ = (): true | [false, string] =>
   which('crontab') ? true : [false, 'crontab is not installed'];
 
@@ -53,6 +57,30 @@ export const raw_cron = async (user: string): Promise<string> => {
  */
 export const list_tab = async (user: string): Promise<Crontab> =>
   parseCrontab(await raw_cron(user));
+
+/** Salt's other name of `cron.list_tab`. */
+export const ls = list_tab;
+
+/**
+ * A job of a crontab by its identifier or command; false when there is none.
+ *
+ * @param user the user
+ * @param identifier its identifier
+ * @param cmd its command, where there is no identifier
+ *
+ * @example tsalt-ssh '*' cron.get_entry root identifier=backup
+ */
+export const get_entry = async (
+  user: string,
+  identifier: string | null = null,
+  cmd: string | null = null,
+): Promise<CronJob | false> => {
+  const { crons, special } = await list_tab(user);
+  const found = [...crons, ...special].find(job =>
+    identifier ? job.identifier === identifier : cmd !== null && job.cmd === cmd,
+  );
+  return found ?? false;
+};
 
 /**
  * Adds or changes a job. Gives `new`, `updated`, `present`, or what went wrong.
@@ -109,6 +137,11 @@ export const set_special = async (
  *
  * @param user the user
  * @param cmd the command
+ * @param minute only one at this time
+ * @param hour likewise
+ * @param daymonth likewise
+ * @param month likewise
+ * @param dayweek likewise
  * @param identifier its identifier
  *
  * @example tsalt-ssh '*' cron.rm_job root /usr/local/weekly
@@ -116,8 +149,19 @@ export const set_special = async (
 export const rm_job = async (
   user: string,
   cmd: string,
-  { identifier = null }: { identifier?: string | boolean | null } = {},
-): Promise<string> => removeEntry(user, 'crons', cmd, identifier);
+  {
+    minute = null,
+    hour = null,
+    daymonth = null,
+    month = null,
+    dayweek = null,
+    identifier = null,
+  }: RemoveOptions = {},
+): Promise<string> =>
+  removeEntry(user, 'crons', cmd, identifier, { minute, hour, daymonth, month, dayweek });
+
+/** Salt's other name of `cron.rm_job`. */
+export const rm = rm_job;
 
 /**
  * Removes a job with a special time. Gives `removed`, `absent`, or what went wrong.
@@ -185,6 +229,22 @@ export const rm_env = async (user: string, name: string): Promise<string> => {
  */
 export const write_cron_file = async (user: string, path: string): Promise<boolean> =>
   (await crontab(user, path)).code === 0;
+
+/**
+ * Puts a file in place of a user's crontab. Gives pid, retcode, stdout and stderr.
+ *
+ * @param user the user
+ * @param path the file
+ *
+ * @example tsalt-ssh '*' cron.write_cron_file_verbose root /tmp/new_cron
+ */
+export const write_cron_file_verbose = async (
+  user: string,
+  path: string,
+): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
+  const { pid, code, stdout, stderr } = await crontab(user, path);
+  return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
+};
 
 const crontab = (user: string, ...args: [string]): ReturnType<typeof runCommand> => {
   const own = process.geteuid?.() !== 0;
@@ -258,9 +318,13 @@ const removeEntry = async (
   kind: Kind,
   cmd: string,
   identifier: JobOptions['identifier'],
+  times: RemoveTimes = {},
 ): Promise<string> => {
+  const wanted = Object.entries(times).filter(([, time]) => time !== null);
+  const isThen = (job: CronJob): boolean =>
+    wanted.every(([key, time]) => job[key as TimeKey] === String(time).toLowerCase());
   const tab = await list_tab(user);
-  const left = tab[kind].filter(job => !isSame(job, cmd, identifier));
+  const left = tab[kind].filter(job => !(isSame(job, cmd, identifier) && isThen(job)));
   return left.length === tab[kind].length
     ? 'absent'
     : commit(user, { ...tab, [kind]: left }, 'removed');

@@ -5,8 +5,16 @@
  * @depends debconf
  */
 import { readFile } from 'node:fs/promises';
-import { __grains__, CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
+import {
+  __grains__,
+  CommandExecutionError,
+  type Plain,
+  type PlainDict,
+  SaltInvocationError,
+} from '../api.ts';
 import { salt } from '../lib/call.ts';
+import { controlTemplate } from '../lib/control-files.ts';
+import { textOf } from '../lib/file-content.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
@@ -60,6 +68,7 @@ const plainWord = (text: string): void => {
  * @param question the question
  * @param type its type: `string`, `boolean`, `select`, `password` …
  * @param value the answer
+ * @param extra more words of it
  * @example tsalt-ssh '*' debconf.set postfix postfix/mailname string example.com
  */
 export const set = async (
@@ -67,9 +76,12 @@ export const set = async (
   question: string,
   type: string,
   value: Plain,
+  ...extra: Plain[]
 ): Promise<boolean> => {
   for (const word of [package_, question, type]) plainWord(word);
-  const text = typeof value === 'boolean' ? String(value) : pyStr(value);
+  const text = [value, ...extra]
+    .map(part => (typeof part === 'boolean' ? String(part) : pyStr(part)))
+    .join(' ');
   if (text.includes('\n')) throw new SaltInvocationError('An answer of debconf is one line.');
   const { code, stderr } = await run(
     ['debconf-set-selections'],
@@ -95,7 +107,70 @@ export const set_file = async (
     : await salt('cp.cache_file')(path, { saltenv });
   if (typeof local !== 'string' || local === '')
     throw new CommandExecutionError(`Unable to cache ${path}: file not found`);
-  const { code, stderr } = await run(['debconf-set-selections'], await readFile(local, 'utf8'));
+  return load(await readFile(local, 'utf8'));
+};
+
+/**
+ * Renders a template of answers on the control node and loads it.
+ *
+ * @param path `salt://…`
+ * @param template the engine
+ * @param context variables for it
+ * @param defaults variables that `context` goes before
+ * @param saltenv the environment to fetch it from
+ * @example tsalt-ssh '*' debconf.set_template salt://postfix.selections.j2 jinja '{}' '{}'
+ */
+export const set_template = async (
+  path: string,
+  template: string,
+  context: PlainDict | null,
+  defaults: PlainDict | null,
+  { saltenv = 'base' }: { saltenv?: string } = {},
+): Promise<boolean> => {
+  const rendered = await controlTemplate({
+    source: path,
+    saltenv,
+    template,
+    context: { ...defaults, ...context },
+    chunk: {},
+  });
+  if (!rendered) throw new CommandExecutionError(`Unable to render ${path}: file not found`);
+  return load(textOf(await rendered.content()));
+};
+
+const load = async (answers: string): Promise<true> => {
+  const { code, stderr } = await run(['debconf-set-selections'], answers);
   if (code !== 0) throw new CommandExecutionError(`debconf-set-selections: ${stderr.trim()}`);
   return true;
 };
+
+type Selections = Record<string, [question: string, type: string, value: string][]>;
+
+/**
+ * All answers by package: question, type and value.
+ *
+ * @param fetchempty false: without those that have no value
+ * @example tsalt-ssh '*' debconf.get_selections
+ */
+export const get_selections = async (fetchempty = true): Promise<Selections> => {
+  if (which('debconf-get-selections') === undefined)
+    throw new CommandExecutionError('debconf-get-selections is not installed (debconf-utils).');
+  const { stdout } = await run(['debconf-get-selections'], '');
+  const found: Selections = {};
+  for (const line of stdout.split('\n')) {
+    const [, owner, question = '', type = '', value = ''] =
+      line.match(/^([^#\s]\S*)\s+(\S+)\s+(\S+)\s*(.*)$/) ?? [];
+    if (owner === undefined || (!fetchempty && value === '')) continue;
+    found[owner] = [...(found[owner] ?? []), [question, type, value]];
+  }
+  return found;
+};
+
+/**
+ * The answers of one package; null when it has none.
+ *
+ * @param name the package
+ * @example tsalt-ssh '*' debconf.show postfix
+ */
+export const show = async (name: string): Promise<[string, string, string][] | null> =>
+  (await get_selections())[name] ?? null;

@@ -13,7 +13,7 @@ type Values = Record<string, string | number | boolean | null>;
  * @param environ the variables with their values; false unsets or empties one
  * @param false_unsets false as a value unsets the variable
  * @param clear_all also clear all other variables
- * @param _update_minion accepted for compatibility
+ * @param update_minion has no effect: the commands of this run see the variables always
  * @param permanent not supported here
  *
  * @example tsalt-ssh '*' environ.setenv '{"foo": "bar"}'
@@ -22,8 +22,10 @@ export const setenv = async (
   environ: Values,
   false_unsets = false,
   clear_all = false,
-  _update_minion = false,
-  permanent = false,
+  {
+    update_minion: _update_minion = false,
+    permanent = false,
+  }: { update_minion?: boolean; permanent?: boolean } = {},
 ): Promise<Record<string, string | null>> => {
   if (permanent) throw new SaltInvocationError('permanent is only for Windows');
   const done: Record<string, string | null> = {};
@@ -42,6 +44,7 @@ export const setenv = async (
  * @param key the variable
  * @param val its value; false unsets or empties it
  * @param false_unsets false unsets the variable
+ * @param permanent not supported here
  *
  * @example tsalt-ssh '*' environ.setval foo bar
  */
@@ -49,7 +52,9 @@ export const setval = async (
   key: string,
   val: string | boolean,
   false_unsets = false,
+  permanent: boolean | string = false,
 ): Promise<string | null> => {
+  if (permanent) throw new SaltInvocationError('permanent is only for Windows');
   if (val === false && false_unsets) {
     delete process.env[key];
     return null;
@@ -63,12 +68,14 @@ export const setval = async (
  * The value of a variable; `default` where it is not set.
  *
  * @param key the variable
- * @param fallback what to give where it is not set
+ * @param default what to give where it is not set
  *
  * @example tsalt-ssh '*' environ.get PATH
  */
-export const get = async (key: string, fallback = ''): Promise<string> =>
-  process.env[key] ?? fallback;
+export const get = async (
+  key: string,
+  { default: fallback = '' }: { default?: string } = {},
+): Promise<string> => process.env[key] ?? fallback;
 
 /**
  * Whether a variable is set, or has a value.
@@ -85,13 +92,13 @@ export const has_value = async (key: string, value: string | null = null): Promi
  * Variables with their values; '' for those that are not set.
  *
  * @param keys the variables
- * @param fallback what to give where one is not set
+ * @param default what to give where one is not set
  *
  * @example tsalt-ssh '*' environ.item '[PATH, HOME]'
  */
 export const item = async (
   keys: string | string[],
-  fallback = '',
+  { default: fallback = '' }: { default?: string } = {},
 ): Promise<Record<string, string>> =>
   Object.fromEntries([keys].flat().map(key => [key, process.env[key] ?? fallback]));
 

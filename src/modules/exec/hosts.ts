@@ -66,20 +66,29 @@ export const has_pair = async (ip: string, alias: string): Promise<boolean> =>
  *
  * @param ip the address
  * @param alias the names, with blanks
+ * @param comment the comment behind them; the one that is there when left out
  *
  * @example tsalt-ssh '*' hosts.set_host 10.0.0.1 'db1 db1.example.com'
  */
-export const set_host = async (ip: string, alias: string): Promise<boolean> => {
+export const set_host = async (
+  ip: string,
+  alias: string,
+  comment: string | null = null,
+): Promise<boolean> => {
+  if (comment !== null && /[\r\n]/.test(comment))
+    throw new SaltInvocationError('A comment is one line');
   const line = `${ip}\t\t${alias.trim()}`;
+  const withComment = (text: string | null | undefined): string =>
+    text ? `${line}\t\t# ${text}` : line;
   let placed = alias.trim() === '';
   const lines = entries().flatMap(each => {
     const entry = parse(each);
     if (entry?.ip !== ip) return [each];
     if (placed) return [];
     placed = true;
-    return [entry.comment === undefined ? line : `${line}\t\t# ${entry.comment}`];
+    return [withComment(comment ?? entry.comment)];
   });
-  save(placed ? lines : [...lines, line]);
+  save(placed ? lines : [...lines, withComment(comment)]);
   return true;
 };
 

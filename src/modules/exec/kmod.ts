@@ -9,6 +9,7 @@ import { release } from 'node:os';
 import { CommandExecutionError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { makeDirs } from '../lib/make-dirs.ts';
+import { readOr } from '../lib/read-file.ts';
 import { runChecked } from '../lib/run-command.ts';
 
 const systemdFile = '/etc/modules-load.d/salt_managed.conf';
@@ -124,3 +125,19 @@ const plain = (mod: string): string => {
   if (!/^\w[\w-]*$/.test(mod)) throw new CommandExecutionError(`${mod} is no kernel module`);
   return mod;
 };
+
+/**
+ * The kernel modules that are loaded: `module`, `size`, `depcount` and `deps`, those that use it.
+ *
+ * @example tsalt-ssh '*' kmod.lsmod
+ */
+export const lsmod = async (): Promise<
+  { module: string; size: string; depcount: string; deps: string[] }[]
+> =>
+  (readOr('/proc/modules') ?? '')
+    .split('\n')
+    .filter(Boolean)
+    .map(line => {
+      const [module = '', size = '', depcount = '', deps = '-'] = line.split(' ');
+      return { module, size, depcount, deps: deps === '-' ? [] : deps.split(',').filter(Boolean) };
+    });

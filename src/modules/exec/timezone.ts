@@ -9,6 +9,7 @@ import { __salt__, CommandExecutionError, SaltInvocationError } from '../api.ts'
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { hashFile } from '../lib/file-hash.ts';
 import { isLink } from '../lib/file-paths.ts';
+import { runCommand } from '../lib/run-command.ts';
 
 const zones = '/usr/share/zoneinfo';
 
@@ -35,6 +36,19 @@ export const get_zonecode = async (): Promise<string> =>
   new Intl.DateTimeFormat('en', { timeZone: await get_zone(), timeZoneName: 'short' })
     .formatToParts()
     .find(({ type }) => type === 'timeZoneName')?.value ?? '';
+
+/**
+ * How far the time zone is from Greenwich at this moment, as `+0100`.
+ *
+ * @example tsalt-ssh '*' timezone.get_offset
+ */
+export const get_offset = async (): Promise<string> => {
+  const { stdout } = await runCommand(['date', '+%z'], {
+    plainLocale: true,
+    env: { TZ: await get_zone() },
+  });
+  return stdout.trim();
+};
 
 /**
  * Sets the time zone.

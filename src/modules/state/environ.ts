@@ -52,6 +52,9 @@ export const setenv = async (
       : { ...ret, comment: 'Environ values are already set with the correct values' };
   if (!changed)
     return { ...ret, comment: 'Environ values were already set with the correct values' };
-  await __salt__['environ.setenv']?.(wanted, false_unsets, clear_all, update_minion, permanent);
+  await __salt__['environ.setenv']?.(wanted, false_unsets, clear_all, {
+    update_minion,
+    permanent,
+  });
   return { ...ret, comment: 'Environ values were set' };
 };

@@ -20,6 +20,13 @@ type KeyInfo = { enc: string; comment: string; options: string[]; fingerprint: s
 
 const authorized = '.ssh/authorized_keys';
 
+type Same = {
+  /** has no effect: the file is read each time */
+  cache_keys?: string[] | null;
+  /** has no effect: keys are compared whole */
+  fingerprint_hash_type?: string | null;
+};
+
 /**
  * The keys that may log in as a user.
  *
@@ -52,6 +59,8 @@ export const auth_keys = async (
  * @param comment its comment
  * @param options its options
  * @param config his file of keys
+ * @param cache_keys has no effect: the file is read each time
+ * @param fingerprint_hash_type has no effect: keys are compared whole
  *
  * @example tsalt-ssh '*' ssh.check_key root AAAA… ssh-ed25519 '' '[]'
  */
@@ -60,12 +69,12 @@ export const check_key = async (
   key: string,
   enc: string,
   comment: string,
-  options: string[],
-  { config = authorized }: { config?: string } = {},
+  options: string[] | null,
+  { config = authorized }: { config?: string } & Same = {},
 ): Promise<'add' | 'update' | 'exists'> => {
   const known = keysOf(user, config).find(each => each.key === key);
   if (!known) return 'add';
-  return renderKeyLine(known) === renderKeyLine({ key, enc, comment, options })
+  return renderKeyLine(known) === renderKeyLine({ key, enc, comment, options: options ?? [] })
     ? 'exists'
     : 'update';
 };
@@ -90,7 +99,7 @@ export const set_auth_key = async (
     comment = '',
     options = [],
     config = authorized,
-  }: { enc?: string; comment?: string; options?: string[] | null; config?: string } = {},
+  }: { enc?: string; comment?: string; options?: string[] | null; config?: string } & Same = {},
 ): Promise<'new' | 'replace' | 'no change' | 'invalid'> => {
   if (key.split(/\s/).length > 1) return 'invalid';
   const wanted: AuthorizedKey = { key, enc, comment, options: options ?? [] };
@@ -124,7 +133,7 @@ export const set_auth_key = async (
 export const rm_auth_key = async (
   user: string,
   key: string,
-  { config = authorized }: { config?: string } = {},
+  { config = authorized }: { config?: string } & Pick<Same, 'fingerprint_hash_type'> = {},
 ): Promise<string> => {
   const path = keyFile(user, config);
   const lines = readKeyLines(path);
@@ -157,6 +166,71 @@ export const keys_from_file = async (
   if (keys.length === 0)
     throw new CommandExecutionError(`No keys detected in ${source}. Is file properly formatted?`);
   return keys;
+};
+
+type FromFile = { config?: string; saltenv?: string } & Pick<Same, 'fingerprint_hash_type'>;
+
+/**
+ * What setting the keys of a file would do: `add`, `update` or `exists`, by key.
+ *
+ * @param user the user
+ * @param source `salt://`, a URL, or a path
+ * @param config his file of keys
+ * @param saltenv saltenv of a `salt://` URL
+ *
+ * @example tsalt-ssh '*' ssh.check_key_file root salt://ssh/keyfile
+ */
+export const check_key_file = async (
+  user: string,
+  source: string,
+  { config = authorized, saltenv = 'base' }: FromFile = {},
+): Promise<Record<string, string>> => {
+  const answers: Record<string, string> = {};
+  for (const { key, enc, comment, options } of await keys_from_file(source, { saltenv }))
+    answers[key] = await check_key(user, key, enc, comment, options, { config });
+  return answers;
+};
+
+/**
+ * Lets the keys of a file log in as a user. Gives `new`, `replace`, `no change` or `fail`.
+ *
+ * @param user the user
+ * @param source `salt://`, a URL, or a path
+ * @param config his file of keys
+ * @param saltenv saltenv of a `salt://` URL
+ *
+ * @example tsalt-ssh '*' ssh.set_auth_key_from_file deploy salt://ssh/deploy.pub
+ */
+export const set_auth_key_from_file = async (
+  user: string,
+  source: string,
+  { config = authorized, saltenv = 'base' }: FromFile = {},
+): Promise<string> => {
+  const answers: string[] = [];
+  for (const { key, enc, comment, options } of await keys_from_file(source, { saltenv }))
+    answers.push(await set_auth_key(user, key, { enc, comment, options, config }));
+  return ['replace', 'new'].find(answer => answers.includes(answer)) ?? 'no change';
+};
+
+/**
+ * Takes the keys of a file away from a user.
+ *
+ * @param user the user
+ * @param source `salt://`, a URL, or a path
+ * @param config his file of keys
+ * @param saltenv saltenv of a `salt://` URL
+ *
+ * @example tsalt-ssh '*' ssh.rm_auth_key_from_file deploy salt://ssh/deploy.pub
+ */
+export const rm_auth_key_from_file = async (
+  user: string,
+  source: string,
+  { config = authorized, saltenv = 'base' }: FromFile = {},
+): Promise<string> => {
+  const answers: string[] = [];
+  for (const { key } of await keys_from_file(source, { saltenv }))
+    answers.push(await rm_auth_key(user, key, { config }));
+  return answers.includes('Key removed') ? 'Key removed' : 'Key not present';
 };
 
 const keysOf = (user: string, config: string): AuthorizedKey[] => {

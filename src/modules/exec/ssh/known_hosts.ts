@@ -60,7 +60,9 @@ export const get_known_host_entries = async (
  * @param hostname the host
  * @param enc only keys of this type
  * @param port its port
+ * @param hash_known_hosts has no effect: hashes are made where a key is written
  * @param timeout seconds
+ * @param fingerprint_hash_type `sha256` or `md5`
  *
  * @example tsalt-ssh '*' ssh.recv_known_host_entries github.com enc=ed25519
  */
@@ -69,8 +71,16 @@ export const recv_known_host_entries = async (
   {
     enc = null,
     port = null,
+    hash_known_hosts: _hash = true,
     timeout = 5,
-  }: { enc?: string | null; port?: number | null; timeout?: number } = {},
+    fingerprint_hash_type = null,
+  }: {
+    enc?: string | null;
+    port?: number | null;
+    hash_known_hosts?: boolean;
+    timeout?: number;
+    fingerprint_hash_type?: string | null;
+  } = {},
 ): Promise<KnownHost[] | null> => {
   if (!/^[\w.:%-]+$/.test(hostname) || hostname.startsWith('-'))
     throw new SaltInvocationError(`${hostname} is no host name`);
@@ -82,7 +92,16 @@ export const recv_known_host_entries = async (
   );
   const found = stdout.split('\n').flatMap(line => {
     const [, type_, key] = line.startsWith('#') ? [] : line.trim().split(/\s+/);
-    return type_ && key ? [{ hostname, enc: type_, key, fingerprint: fingerprintOf(key) }] : [];
+    return type_ && key
+      ? [
+          {
+            hostname,
+            enc: type_,
+            key,
+            fingerprint: fingerprintOf(key, fingerprint_hash_type ?? 'sha256'),
+          },
+        ]
+      : [];
   });
   return found.length === 0 ? null : found;
 };
