@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import * as pip from '../../src/modules/exec/pip.ts';
+import * as pipInstall from '../../src/modules/exec/pip/install.ts';
+import * as pipList from '../../src/modules/exec/pip/list.ts';
+import * as pipUpgrades from '../../src/modules/exec/pip/upgrades.ts';
 import {
   comparePython,
   parseRequirement,
@@ -13,6 +15,7 @@ import * as state from '../../src/modules/state/pip_state.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
+const pip = { ...pipInstall, ...pipList, ...pipUpgrades };
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-pip-'));
 const venv = join(folder, 'venv');
 const hasVenv = spawnSync('python3', ['-m', 'venv', venv]).status === 0;
@@ -75,6 +78,57 @@ test.skipIf(!hasVenv)(
     ).toMatchObject({
       changes: nothing,
       comment: 'Package is not installed.',
+    });
+  },
+);
+
+test.skipIf(!hasVenv)(
+  'packages are brought up to date, and what their index has is told',
+  { timeout: 180_000 },
+  async () => {
+    for (const version of ['1.0', '2.0', '3.0rc1']) wheel('tsalt_new', version);
+    const env_vars = { PIP_NO_INDEX: '1', PIP_FIND_LINKS: join(folder, 'links') };
+    const where = { bin_env: venv, env_vars };
+    const context = contextOf({ pip });
+    const run = <T>(work: () => Promise<T>) => within(context, work);
+    const requirements = join(folder, 'requirements.txt');
+    const log = join(folder, 'pip.log');
+    writeFileSync(requirements, 'tsalt-new==1.0\n');
+    const files = { ...where, requirements, log, cert: '', exists_action: 'i' };
+    expect(await run(() => state.installed('from-file', files))).toMatchObject({ result: true });
+    expect(readFileSync(log, 'utf8')).toContain('tsalt-new');
+    expect(await run(() => pip.list_freeze_parse('tsalt', where))).toMatchObject({
+      [Object.keys(await run(() => pip.list('tsalt-new', where))).at(0) ?? 'tsalt_new']: '1.0',
+    });
+    expect(await run(() => pip.list_all_versions('tsalt-new', where))).toEqual(['1.0', '2.0']);
+    const all = { ...where, include_rc: true };
+    expect(await run(() => pip.list_all_versions('tsalt-new', all))).toContain('3.0rc1');
+    expect(await run(() => pip.upgrade_available('tsalt-new', where))).toBe(true);
+    expect(Object.values(await run(() => pip.list_upgrades(where)))).toContain('2.0 [wheel]');
+    expect(await within(testing(context), () => state.uptodate('all', where))).toMatchObject({
+      result: null,
+      changes: nothing,
+    });
+    const done = await run(() => state.uptodate('all', where));
+    expect(Object.values(done.changes)).toEqual([{ old: '1.0', new: '2.0' }]);
+    expect(await run(() => state.uptodate('all', where))).toMatchObject({
+      result: true,
+      changes: nothing,
+      comment: 'System is already up-to-date.',
+    });
+    expect(await run(() => state.removed('tsalt-new', { ...where, requirements }))).toMatchObject({
+      changes: { 'tsalt-new': 'Removed' },
+    });
+    expect(await run(() => state.installed('x', { ...where, use_wheel: true }))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining(
+        'pip has no option for use_wheel any more: use only_binary.',
+      ),
+    });
+    expect(
+      await run(() => state.installed('x', { ...where, repo: 'git+https://x' })),
+    ).toMatchObject({
+      comment: expect.stringContaining('does not take repo'),
     });
   },
 );

@@ -1,6 +1,7 @@
 /** Packages of Python. Goes by the name `pip`. */
-import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
+import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import type { PipOptions, PipWhere } from '../lib/pip-run.ts';
 import { parseRequirement, type Requirement, sameName, satisfies } from '../lib/python-version.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../lib/to-come.ts';
@@ -10,30 +11,10 @@ export const __virtualname__ = 'pip';
 export const __virtual__ = (): string | [false, string] =>
   hasFunction('pip.list') ? __virtualname__ : [false, 'pip.list is not available on this host.'];
 
-type InstalledOptions = {
+type InstalledOptions = PipOptions & {
   pkgs?: string[] | null;
-  requirements?: string | null;
-  bin_env?: string | null;
-  user?: string | null;
-  cwd?: string | null;
-  env_vars?: Plain;
-  editable?: string | null;
-  upgrade?: boolean;
-  force_reinstall?: boolean;
-  ignore_installed?: boolean;
-  no_deps?: boolean;
-  pre_releases?: boolean;
-  index_url?: string | null;
-  extra_index_url?: string | null;
-  no_index?: boolean;
-  find_links?: Plain;
-  trusted_host?: string | null;
-  no_cache_dir?: boolean;
-  cache_dir?: string | null;
-  target?: string | null;
-  timeout?: number | null;
-  proxy?: string | null;
-  extra_args?: Plain;
+  pip_bin?: string | null;
+  repo?: string | null;
 };
 
 /**
@@ -53,6 +34,25 @@ type InstalledOptions = {
  * @param no_index true: no index, only `find_links`
  * @param find_links where to look besides
  * @param extra_args further options for pip
+ * @param pip_bin the path of a pip, as `bin_env`
+ * @param editable a path or URL to install in place
+ * @param env_vars variables for pip
+ * @param no_deps true: without what it depends on
+ * @param pre_releases true: pre-releases too
+ * @param exists_action pip's answer when a path is there: s, i, w, b
+ * @param trusted_host hosts that are trusted without a certificate
+ * @param cache_dir where pip keeps what it has fetched
+ * @param no_cache_dir true: keep nothing
+ * @param no_binary packages to build from source, or `:all:`
+ * @param target a folder to install into
+ * @param timeout seconds to wait for a server
+ * @param proxy a proxy
+ * @param log a file that pip writes down what it does in
+ * @param source the folder for `editable` from a repository
+ * @param cert a file with the certificates to trust
+ * @param global_options options for the packages' own setup
+ * @param repo refused: give the address as name or in `editable`
+ * @param use_vt taken, and of no effect
  * @example
  * flask>=2:
  *   pip.installed:
@@ -60,8 +60,14 @@ type InstalledOptions = {
  */
 export const installed = async (
   name: string,
-  { pkgs = null, ...options }: InstalledOptions = {},
+  { pkgs = null, pip_bin = null, repo = null, ...given }: InstalledOptions = {},
 ): Promise<StateReturn> => {
+  if (repo !== null)
+    return failed(
+      name,
+      'pip.installed does not take repo: give its address as name or in editable.',
+    );
+  const options: PipOptions = pip_bin ? { bin_env: pip_bin, ...given } : given;
   if (pkgs !== null && !Array.isArray(pkgs))
     return failed(name, 'pkgs argument must be formatted as a list');
   const wanted = pkgs ?? [name];
@@ -104,7 +110,7 @@ export const installed = async (
   }
 };
 
-const whereOf = ({ bin_env, user, cwd, env_vars }: InstalledOptions): PlainDict => ({
+const whereOf = ({ bin_env, user, cwd, env_vars }: PipOptions): PlainDict => ({
   ...(bin_env ? { bin_env } : {}),
   ...(user ? { user } : {}),
   ...(cwd ? { cwd } : {}),
@@ -130,7 +136,7 @@ const isThere = (one: Requirement, list: { [name: string]: string }): boolean =>
 
 const installFiles = async (
   name: string,
-  options: InstalledOptions,
+  options: PipOptions,
   before: { [name: string]: string },
   where: PlainDict,
 ): Promise<StateReturn> => {
@@ -154,7 +160,7 @@ const installFiles = async (
 const installNow = async (
   name: string,
   pkgs: string[] | null,
-  options: InstalledOptions,
+  options: PipOptions,
   before: { [name: string]: string },
   where: PlainDict,
   done: string[],
@@ -187,9 +193,14 @@ const installNow = async (
  * A Python package is not installed.
  *
  * @param name the package
+ * @param requirements a requirements file on the host; what it names is removed too
  * @param bin_env a virtual environment, or the path of a pip
  * @param user the account to run as
  * @param cwd the folder to run in
+ * @param log a file that pip writes down what it does in
+ * @param proxy a proxy
+ * @param timeout seconds to wait for a server
+ * @param use_vt taken, and of no effect
  * @example
  * flask:
  *   pip.removed:
@@ -197,18 +208,52 @@ const installNow = async (
  */
 export const removed = async (
   name: string,
-  options: { bin_env?: string | null; user?: string | null; cwd?: string | null } = {},
+  {
+    requirements = null,
+    log = null,
+    proxy = null,
+    timeout = null,
+    ...where
+  }: PipWhere & Pick<PipOptions, 'requirements' | 'log' | 'proxy' | 'timeout'> = {},
 ): Promise<StateReturn> => {
   try {
-    const list: { [name: string]: string } = await salt('pip.list')(null, options);
+    const list: { [name: string]: string } = await salt('pip.list')(null, where);
     if (!Object.keys(list).some(one => sameName(one, name)))
       return unchanged(name, 'Package is not installed.');
     if (__opts__.test) return would(name, `Package ${name} is set to be removed`);
+    const options = { ...where, requirements, log, proxy, timeout };
     const { retcode, stderr } = await salt('pip.uninstall')(name, options);
     return retcode === 0
       ? changed(name, 'Package was successfully removed.', { [name]: 'Removed' })
       : failed(name, `Could not remove package. ${stderr}`.trim());
   } catch (error) {
     return failed(name, `Error uninstalling '${name}': ${messageOf(error)}`);
+  }
+};
+
+/**
+ * All Python packages are at the newest version that their index has.
+ *
+ * @param name of no meaning
+ * @param bin_env a virtual environment, or the path of a pip
+ * @param user the account to run as
+ * @param cwd the folder to run in
+ * @param use_vt taken, and of no effect
+ * @example
+ * everything-new:
+ *   pip.uptodate:
+ *     - bin_env: /srv/app/venv
+ */
+export const uptodate = async (name: string, where: PipWhere = {}): Promise<StateReturn> => {
+  try {
+    const due: { [pkg: string]: string } = await salt('pip.list_upgrades')(where);
+    if (Object.keys(due).length === 0) return unchanged(name, 'System is already up-to-date.');
+    if (__opts__.test) return would(name, 'System update will be performed');
+    const { result, changes, comment } = await salt('pip.upgrade')(where);
+    return result
+      ? changed(name, 'Upgrade successful.', changes)
+      : failed(name, `Upgrade failed. ${comment}`.trim(), changes);
+  } catch (error) {
+    return failed(name, messageOf(error));
   }
 };

@@ -1,0 +1,100 @@
+import { SaltInvocationError } from '../../api.ts';
+import {
+  installWords,
+  type PipOptions,
+  type PipWhere,
+  runPip,
+  toRequirements,
+} from '../../lib/pip-run.ts';
+import { toList } from '../../lib/values.ts';
+
+/**
+ * Installs packages: pid, retcode, stdout and stderr of pip.
+ *
+ * @param pkgs requirements, a list or a text with commas
+ * @param requirements a requirements file on the host
+ * @param editable a path or URL to install in place
+ * @param bin_env a virtual environment, or the path of a pip
+ * @param user the account to run as
+ * @param cwd the folder to run in
+ * @param upgrade true: newer versions where there are
+ * @param force_reinstall true: install again what is there
+ * @param ignore_installed true: do not look at what is there
+ * @param no_deps true: without what it depends on
+ * @param pre_releases true: pre-releases too
+ * @param index_url the index
+ * @param extra_index_url a further index
+ * @param no_index true: no index, only `find_links`
+ * @param find_links where to look besides
+ * @param no_binary packages to build from source, or `:all:`
+ * @param only_binary packages to take as wheels only, or `:all:`
+ * @param exists_action pip's answer when a path is there: s, i, w, b
+ * @param trusted_host hosts that are trusted without a certificate
+ * @param cache_dir where pip keeps what it has fetched
+ * @param no_cache_dir true: keep nothing
+ * @param target a folder to install into
+ * @param timeout seconds to wait for a server
+ * @param proxy a proxy
+ * @param log a file that pip writes down what it does in
+ * @param source the folder for `editable` from a repository
+ * @param cert a file with the certificates to trust
+ * @param global_options options for the packages' own setup
+ * @param env_vars variables for pip
+ * @param use_vt taken, and of no effect
+ * @param extra_args further options for pip
+ * @example tsalt-ssh '*' pip.install 'flask>=2' bin_env=/srv/app/venv
+ */
+export const install = async (
+  pkgs: string | string[] | null = null,
+  options: PipOptions = {},
+): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
+  const named = toRequirements(pkgs);
+  const what = [
+    ...(options.requirements ? ['-r', options.requirements] : []),
+    ...toList(options.editable).flatMap(one => ['-e', one]),
+    ...named,
+  ];
+  if (what.length === 0) throw new SaltInvocationError('pip.install needs pkgs or requirements.');
+  const { words, secrets } = installWords(options);
+  const { code, stdout, stderr, pid } = await runPip(
+    ['install', ...words, ...what],
+    options,
+    secrets,
+  );
+  return { pid, retcode: code, stdout, stderr };
+};
+
+/**
+ * Removes packages.
+ *
+ * @param pkgs names, a list or a text with commas
+ * @param requirements a requirements file on the host, instead
+ * @param bin_env a virtual environment, or the path of a pip
+ * @param user the account to run as
+ * @param cwd the folder to run in
+ * @param log a file that pip writes down what it does in
+ * @param proxy a proxy
+ * @param timeout seconds to wait for a server
+ * @param use_vt taken, and of no effect
+ * @example tsalt-ssh '*' pip.uninstall flask bin_env=/srv/app/venv
+ */
+export const uninstall = async (
+  pkgs: string | string[] | null = null,
+  {
+    requirements = null,
+    log = null,
+    proxy = null,
+    timeout = null,
+    ...options
+  }: PipWhere & Pick<PipOptions, 'requirements' | 'log' | 'proxy' | 'timeout'> = {},
+): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
+  const what = [...(requirements ? ['-r', requirements] : []), ...toRequirements(pkgs)];
+  if (what.length === 0) throw new SaltInvocationError('pip.uninstall needs pkgs or requirements.');
+  const { words, secrets } = installWords({ log, proxy, timeout });
+  const { code, stdout, stderr, pid } = await runPip(
+    ['uninstall', '-y', ...words, ...what],
+    options,
+    secrets,
+  );
+  return { pid, retcode: code, stdout, stderr };
+};
