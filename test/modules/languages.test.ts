@@ -1,13 +1,27 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import * as gem from '../../src/modules/exec/gem.ts';
 import * as npm from '../../src/modules/exec/npm.ts';
+import * as gemState from '../../src/modules/state/gem.ts';
 import * as npmState from '../../src/modules/state/npm.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
+
+const folders: string[] = [];
+const scratch = (name: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), `tsalt-${name}-`));
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 const hasNpm = spawnSync('npm', ['--version']).status === 0;
 
@@ -15,7 +29,7 @@ test.skipIf(!hasNpm)(
   'an npm package comes and goes in a project',
   { timeout: 120_000 },
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tsalt-npm-'));
+    const folder = scratch('npm');
     const source = join(folder, 'source');
     const dir = join(folder, 'project');
     for (const path of [source, dir]) mkdirSync(path);
@@ -28,7 +42,7 @@ test.skipIf(!hasNpm)(
       },
     );
     await within(context, () => npmState.installed(source, { dir }));
-    expect(await within(context, () => npm.list({ dir }))).toHaveProperty('tsalt-probe');
+    expect(await within(context, () => npm.list(null, { dir }))).toHaveProperty('tsalt-probe');
     expect(
       await within(context, () => npmState.installed('tsalt-probe@1.0.0', { dir })),
     ).toMatchObject({
@@ -58,4 +72,178 @@ test('gem lists versions by name', async () => {
   await expect(within(contextOf({}), () => gem.install('--bad'))).rejects.toThrow(
     'Not the name of a gem',
   );
+});
+
+test.skipIf(!hasNpm)(
+  'a project is bootstrapped from a registry, and the cache is cleaned',
+  { timeout: 240_000 },
+  async () => {
+    const folder = scratch('npm');
+    const dir = join(folder, 'project');
+    const probe = join(folder, 'probe');
+    for (const path of [dir, probe]) mkdirSync(path);
+    writeFileSync(join(probe, 'package.json'), '{"name":"tsalt-probe","version":"1.0.0"}');
+    const [packed] = JSON.parse(
+      execFileSync('npm', ['pack', '--json'], { cwd: probe, stdio: 'pipe' }).toString(),
+    );
+    const seen: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      if (request.url?.endsWith('.tgz'))
+        response.end(readFileSync(join(probe, String(packed.filename))));
+      else {
+        const dist = {
+          tarball: `${url}/tsalt-probe/-/${packed.filename}`,
+          integrity: packed.integrity,
+        };
+        const versions = { '1.0.0': { name: 'tsalt-probe', version: '1.0.0', dist } };
+        const document = { name: 'tsalt-probe', 'dist-tags': { latest: '1.0.0' }, versions };
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(document));
+      }
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const before = { ...process.env };
+    process.env.npm_config_registry = `http://127.0.0.1:${port}/`;
+    process.env.npm_config_cache = join(folder, 'cache');
+    const context = contextOf({ npm });
+    const run = <T>(work: () => Promise<T>) => within(context, work);
+    const boot = () => npmState.bootstrap(dir);
+    try {
+      const wanted = { name: 'project', dependencies: { 'tsalt-probe': '^1.0.0' } };
+      writeFileSync(join(dir, 'package.json'), JSON.stringify(wanted));
+      const told = await within(testing(context), boot);
+      expect(told, String(told.comment)).toMatchObject({
+        result: null,
+        changes: { old: [], new: { added: 1 } },
+      });
+      expect(await run(boot)).toMatchObject({ result: true, changes: { [dir]: 'Bootstrapped' } });
+      expect(await run(() => npm.list('tsalt-probe', { dir }))).toMatchObject({
+        'tsalt-probe': { version: '1.0.0' },
+      });
+      expect(await run(boot)).toMatchObject({
+        result: true,
+        changes: nothing,
+        comment: 'Directory is already bootstrapped',
+      });
+      expect(await run(() => npm.cache_path())).toBe(join(folder, 'cache'));
+      expect(await run(() => npm.cache_list('tsalt-probe'))).toHaveLength(2);
+      const clean =
+        (name: string | null, force = false) =>
+        () =>
+          npmState.cache_cleaned(name, { force });
+      expect(await within(testing(context), clean('tsalt-probe'))).toMatchObject({ result: null });
+      expect(await run(clean('tsalt-probe'))).toMatchObject({
+        result: true,
+        changes: { 'tsalt-probe': 'Removed' },
+      });
+      expect(await run(clean('tsalt-probe'))).toMatchObject({ result: true, changes: nothing });
+      const env = { npm_config_registry: `http://anna:hush@127.0.0.1:${port}/` };
+      const again = { dir, force_reinstall: true, env };
+      expect(await run(() => npmState.installed('tsalt-probe', again))).toMatchObject({
+        result: true,
+      });
+      expect(await run(clean(null))).toMatchObject({
+        result: false,
+        comment: expect.stringContaining('--force'),
+      });
+      expect(await run(clean(null, true))).toMatchObject({ changes: { cache: 'Removed' } });
+    } finally {
+      server.close();
+      for (const name of ['npm_config_registry', 'npm_config_cache'] as const)
+        if (before[name] === undefined) delete process.env[name];
+        else process.env[name] = before[name];
+    }
+  },
+);
+
+const hasGem = spawnSync('gem', ['--version']).status === 0;
+
+describe.skipIf(!hasGem)('the real gem', { timeout: 240_000 }, () => {
+  test('gems and their sources come and go', async () => {
+    const folder = scratch('gem');
+    const source = join(folder, 'source');
+    mkdirSync(join(source, 'gems'), { recursive: true });
+    for (const version of ['1.0', '1.10', '2.0']) {
+      const text = `Gem::Specification.new { |s| s.name = 'tsalt-gem'; s.version = '${version}'
+        s.summary = 'x'; s.authors = ['x']; s.files = []; s.license = 'MIT'; s.homepage = 'https://example.com' }`;
+      writeFileSync(join(folder, 'a.gemspec'), text);
+      const output = join(source, 'gems', `tsalt-gem-${version}.gem`);
+      execFileSync('gem', ['build', 'a.gemspec', '-o', output], { cwd: folder, stdio: 'pipe' });
+    }
+    execFileSync('gem', ['generate_index', '-d', source], { stdio: 'pipe' });
+    const before = { ...process.env };
+    process.env.HOME = folder;
+    process.env.GEM_HOME = join(folder, 'home');
+    const context = contextOf({ gem });
+    const run = <T>(work: () => Promise<T>) => within(context, work);
+    const address = `file://${source}`;
+    const added = () => gemState.sources_add(address);
+    const taken = (name: string) => () => gemState.sources_remove(name);
+    try {
+      expect(await within(testing(context), added)).toMatchObject({ result: null });
+      expect(await run(added)).toMatchObject({ changes: { [address]: 'Installed' } });
+      expect(await run(added)).toMatchObject({
+        changes: nothing,
+        comment: 'Gem source is already added.',
+      });
+      expect(await run(taken('https://rubygems.org/'))).toMatchObject({ result: true });
+      expect(await run(() => gem.sources_list())).toEqual([address]);
+      const installed = (version: string | null) => () =>
+        gemState.installed('tsalt-gem', { version, rdoc: false, ri: false });
+      expect(await within(testing(context), installed('1.0'))).toMatchObject({ result: null });
+      expect(await run(() => gem.list('tsalt'))).toEqual({});
+      expect(await run(installed('1.0'))).toMatchObject({ changes: { 'tsalt-gem': 'Installed' } });
+      expect(await run(installed('1.0'))).toMatchObject({ result: true, changes: nothing });
+      expect(await run(installed(null))).toMatchObject({ result: true, changes: nothing });
+      expect(await run(() => gem.list_upgrades())).toMatchObject({ 'tsalt-gem': '2.0' });
+      expect(await run(() => gem.version())).toMatch(/^\d+\.\d+/);
+      await run(() => gem.update('tsalt-gem'));
+      expect(await run(() => gem.list('tsalt'))).toEqual({ 'tsalt-gem': ['2.0', '1.0'] });
+      expect(await run(installed('9'))).toMatchObject({ result: false, changes: nothing });
+      const removed = () => gemState.removed('tsalt-gem');
+      expect(await within(testing(context), removed)).toMatchObject({ result: null });
+      expect(await run(removed)).toMatchObject({ changes: { 'tsalt-gem': 'Removed' } });
+      expect(await run(removed)).toMatchObject({ result: true, changes: nothing });
+      await run(taken(address));
+      expect(await run(taken(address))).toMatchObject({ result: true, changes: nothing });
+      const ruby = { ruby: 'ruby-3@web' };
+      expect(await run(() => gemState.installed('tsalt-gem', ruby))).toMatchObject({
+        result: false,
+        comment: expect.stringContaining('does not look for ruby ruby-3@web of RVM or rbenv'),
+      });
+    } finally {
+      for (const name of ['HOME', 'GEM_HOME'] as const)
+        if (before[name] === undefined) delete process.env[name];
+        else process.env[name] = before[name];
+    }
+  });
+
+  test('a password in the address of a source is no argument of gem', async () => {
+    const folder = scratch('gem');
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(`${request.headers.authorization}`, execFileSync('ps', ['axww']).toString());
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const home = process.env.HOME;
+    process.env.HOME = folder;
+    try {
+      const source = `http://anna:hush-hush@127.0.0.1:${port}/`;
+      const made = await within(contextOf({ gem }), () =>
+        gemState.installed('tsalt-gem', { source }),
+      );
+      expect(made).toMatchObject({ result: false });
+      expect(JSON.stringify(made)).not.toContain('hush');
+      expect(seen[0]).toBe(`Basic ${Buffer.from('anna:hush-hush').toString('base64')}`);
+      expect(seen.join('')).not.toContain('hush-hush');
+    } finally {
+      process.env.HOME = home;
+      server.close();
+    }
+  });
 });

@@ -4,26 +4,47 @@
  * @platform all
  * @depends gem
  */
-import { CommandExecutionError } from '../api.ts';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 
-type Where = { gem_bin?: string | null; runas?: string | null };
+type Where = { ruby?: string | null; gem_bin?: string | null; runas?: string | null };
 
-const run = async (args: readonly string[], { gem_bin, runas }: Where): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand([gem_bin ?? 'gem', ...args], {
-    plainLocale: true,
-    cwd: '/',
-    ...(runas ? { runas } : {}),
-  });
-  if (code !== 0) throw new CommandExecutionError(stderr.trim() || stdout.trim());
+const hasPassword = (word: string): boolean => /^[\w+.-]+:\/\/[^/]*:[^/]*@/.test(word);
+
+// Runs gem with the words that it reads: everybody on the host sees those of a process.
+const told = 'require \'rubygems/gem_runner\'; Gem::GemRunner.new.run(STDIN.read.split("\\0"))';
+
+const rubyOf = (gem_bin: string | null | undefined): string => {
+  const beside = gem_bin?.includes('/') ? join(dirname(gem_bin), 'ruby') : undefined;
+  return beside && existsSync(beside) ? beside : 'ruby';
+};
+
+const run = async (args: readonly string[], { ruby, gem_bin, runas }: Where): Promise<string> => {
+  if (ruby && !gem_bin)
+    throw new SaltInvocationError(
+      `gem does not look for ruby ${ruby} of RVM or rbenv: name its program in gem_bin.`,
+    );
+  const options = { plainLocale: true, cwd: '/', ...(runas ? { runas } : {}) };
+  const { code, stdout, stderr } = args.some(hasPassword)
+    ? await runCommand([rubyOf(gem_bin), '-rrubygems', '-e', told], {
+        ...options,
+        stdin: args.join('\0'),
+      })
+    : await runCommand([gem_bin ?? 'gem', ...args], options);
+  if (code !== 0) throw new CommandExecutionError(redact(stderr.trim() || stdout.trim()));
   return stdout;
 };
+
+const redact = (text: string): string => text.replace(/(:\/\/)[^/\s]+@/g, '$1<redacted>@');
 
 /**
  * The installed gems: versions by name.
  *
  * @param prefix names that begin with this only
  * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.list
  */
@@ -48,6 +69,7 @@ export const _parseGems = (text: string): { [name: string]: string[] } =>
  * @param gems names, a list or a text with commas
  * @param version the version
  * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
  * @param runas the account to run as
  * @param rdoc true: with documentation
  * @param ri true: with ri documentation
@@ -65,8 +87,7 @@ export const install = async (
     pre_releases = false,
     proxy = null,
     source = null,
-    gem_bin = null,
-    runas = null,
+    ...where
   }: Where & {
     version?: string | null;
     rdoc?: boolean;
@@ -88,7 +109,7 @@ export const install = async (
       ...(source ? ['--source', source] : []),
       ...namesOf(gems),
     ],
-    { gem_bin, runas },
+    where,
   );
 
 /**
@@ -96,14 +117,102 @@ export const install = async (
  *
  * @param gems names, a list or a text with commas
  * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.uninstall redphone
  */
 export const uninstall = async (gems: string | string[], options: Where = {}): Promise<string> =>
   run(['uninstall', ...namesOf(gems), '-a', '-x'], options);
 
+/**
+ * Brings gems to their newest version and gives what gem said.
+ *
+ * @param gems names, a list or a text with spaces
+ * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param runas the account to run as
+ * @example tsalt-ssh '*' gem.update vagrant
+ */
+export const update = async (gems: string | string[], options: Where = {}): Promise<string> =>
+  run(['update', '--no-document', ...namesOf(gems)], options);
+
+/**
+ * Brings RubyGems itself to its newest version, or to one, and gives what gem said.
+ *
+ * @param version the version
+ * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param runas the account to run as
+ * @example tsalt-ssh '*' gem.update_system
+ */
+export const update_system = async (version = '', options: Where = {}): Promise<string> =>
+  run(['update', '--system', ...(version === '' ? [] : [version])], options);
+
+/**
+ * The version of gem.
+ *
+ * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param runas the account to run as
+ * @example tsalt-ssh '*' gem.version
+ */
+export const version = async (options: Where = {}): Promise<string> =>
+  /^[.\d]+/m.exec(await run(['--version'], options))?.[0] ?? '';
+
+/**
+ * The gems that have a newer version, with it.
+ *
+ * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param runas the account to run as
+ * @example tsalt-ssh '*' gem.list_upgrades
+ */
+export const list_upgrades = async (options: Where = {}): Promise<{ [name: string]: string }> =>
+  Object.fromEntries(
+    [...(await run(['outdated'], options)).matchAll(/^(\S+) \(\S+ < (\S+)\)/gm)].map(
+      ([, name = '', newest = '']) => [name, newest],
+    ),
+  );
+
+/**
+ * The places that gems are fetched from.
+ *
+ * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param runas the account to run as
+ * @example tsalt-ssh '*' gem.sources_list
+ */
+export const sources_list = async (options: Where = {}): Promise<string[]> =>
+  (await run(['sources', '--list'], options))
+    .split('\n')
+    .filter(line => line !== '' && !line.startsWith('*'));
+
+/**
+ * Adds a place to fetch gems from, and gives what gem said.
+ *
+ * @param source_uri its address
+ * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param runas the account to run as
+ * @example tsalt-ssh '*' gem.sources_add https://gems.example.com/
+ */
+export const sources_add = async (source_uri: string, options: Where = {}): Promise<string> =>
+  run(['sources', '--add', source_uri], options);
+
+/**
+ * Takes away a place to fetch gems from, and gives what gem said.
+ *
+ * @param source_uri its address
+ * @param gem_bin the path of gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param runas the account to run as
+ * @example tsalt-ssh '*' gem.sources_remove https://gems.example.com/
+ */
+export const sources_remove = async (source_uri: string, options: Where = {}): Promise<string> =>
+  run(['sources', '--remove', source_uri], options);
+
 const namesOf = (gems: string | string[]): string[] => {
-  const names = (Array.isArray(gems) ? gems : gems.split(',')).map(one => one.trim());
+  const names = (Array.isArray(gems) ? gems : gems.split(/[\s,]+/)).map(one => one.trim());
   const bad = names.find(one => !/^[A-Za-z0-9_][\w.-]*$/.test(one));
   if (bad !== undefined) throw new CommandExecutionError(`Not the name of a gem: "${bad}"`);
   return names;

@@ -4,29 +4,51 @@
  * @platform all
  * @depends npm
  */
-import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
+import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { repackDictList } from '../lib/values.ts';
 
-type Where = { dir?: string | null; runas?: string | null };
+type Where = { dir?: string | null; runas?: string | null; env?: Plain };
 
-/** npm works in `dir`, or on the packages of the whole system. */
-const run = async (args: readonly string[], { dir, runas }: Where) =>
-  runCommand(['npm', ...args, ...(dir ? [] : ['--global'])], {
+const npm = async (args: readonly string[], { dir, runas, env }: Where, more: Env = {}) =>
+  runCommand(['npm', ...args], {
     plainLocale: true,
     cwd: dir ?? '/',
     ...(runas ? { runas } : {}),
-    env: { NO_UPDATE_NOTIFIER: '1' },
+    env: {
+      NO_UPDATE_NOTIFIER: '1',
+      ...Object.fromEntries(
+        Object.entries(repackDictList(env)).map(([name, value]) => [name, pyStr(value)]),
+      ),
+      ...more,
+    },
   });
+
+type Env = { [name: string]: string };
+
+/** npm works in `dir`, or on the packages of the whole system. */
+const scopeOf = ({ dir }: Where): string[] => (dir ? [] : ['--global']);
 
 /**
  * The installed packages: `{name: {version}}`.
  *
+ * @param pkg only this one
  * @param dir a project's folder; the whole system when not given
  * @param runas the account to run as
+ * @param env variables for npm
+ * @param depth with what they depend on, so many levels deep
  * @example tsalt-ssh '*' npm.list
  */
-export const list = async (options: Where = {}): Promise<PlainDict> => {
-  const { stdout, stderr } = await run(['list', '--json', '--depth=0'], options);
+export const list = async (
+  pkg: string | null = null,
+  { depth = 0, ...where }: Where & { depth?: number } = {},
+): Promise<PlainDict> => {
+  const only = pkg === null ? [] : ['--', pkg];
+  const { stdout, stderr } = await npm(
+    ['list', '--json', `--depth=${Number(depth)}`, ...scopeOf(where), ...only],
+    where,
+  );
   try {
     const { dependencies = {} } = JSON.parse(stdout) as { dependencies?: PlainDict };
     return dependencies;
@@ -40,36 +62,117 @@ export const list = async (options: Where = {}): Promise<PlainDict> => {
  *
  * @param pkg a package, `name@version` or a URL
  * @param pkgs several of them
- * @param dir a project's folder; the whole system when not given
+ * @param dir a project's folder; the whole system when not given. Without packages, all that the
+ *   project needs
  * @param runas the account to run as
  * @param registry the registry
+ * @param env variables for npm
+ * @param dry_run true: only tell
+ * @param silent taken, and of no effect
  * @example tsalt-ssh '*' npm.install coffee-script@1.0.1
  */
 export const install = async (
   pkg: string | null = null,
   {
     pkgs = null,
-    dir = null,
-    runas = null,
     registry = null,
-  }: Where & { pkgs?: string[] | null; registry?: string | null } = {},
+    dry_run = false,
+    silent: _silent = true,
+    ...where
+  }: Where & {
+    pkgs?: string[] | null;
+    registry?: string | null;
+    dry_run?: boolean;
+    silent?: boolean;
+  } = {},
 ): Promise<string> => {
   const names = pkgs ?? (pkg === null ? [] : [pkg]);
-  if (names.length === 0 && !dir)
+  if (names.length === 0 && !where.dir)
     throw new SaltInvocationError('npm.install needs pkg, pkgs or dir.');
-  return checked(
-    await run(
-      [
-        'install',
-        '--no-fund',
-        '--no-audit',
-        ...(registry ? [`--registry=${registry}`] : []),
-        '--',
-        ...names,
-      ].filter(word => word !== '--' || names.length > 0),
-      { dir, runas },
-    ),
+  // The registry's address may hold a password: everybody on the host sees arguments.
+  const more: Env = registry ? { npm_config_registry: registry } : {};
+  const words = [
+    'install',
+    '--no-fund',
+    '--no-audit',
+    ...(dry_run ? ['--dry-run'] : []),
+    ...scopeOf(where),
+  ];
+  return checked(await npm([...words, ...(names.length > 0 ? ['--', ...names] : [])], where, more));
+};
+
+/**
+ * How many packages `npm install` would add, change and remove in a project.
+ *
+ * @param dir the project's folder
+ * @param runas the account to run as
+ * @param env variables for npm
+ * @example tsalt-ssh '*' npm.outstanding /srv/app
+ */
+export const outstanding = async (
+  dir: string,
+  where: { runas?: string | null; env?: Plain } = {},
+): Promise<{ added: number; changed: number; removed: number }> => {
+  const words = ['install', '--no-fund', '--no-audit', '--dry-run', '--json'];
+  const said = checked(await npm(words, { ...where, dir }));
+  // Lines of what it would do come before the object.
+  const { added, changed, removed } = JSON.parse(said.slice(said.search(/^\{/m))) as Record<
+    'added' | 'changed' | 'removed',
+    number | undefined
+  >;
+  return { added: added ?? 0, changed: changed ?? 0, removed: removed ?? 0 };
+};
+
+/**
+ * The folder of npm's cache.
+ *
+ * @param runas the account to run as
+ * @param env variables for npm
+ * @example tsalt-ssh '*' npm.cache_path
+ */
+export const cache_path = async (where: Omit<Where, 'dir'> = {}): Promise<string> =>
+  checked(await npm(['config', 'get', 'cache'], where));
+
+/**
+ * What npm's cache holds, by its own keys.
+ *
+ * @param path only what belongs to this package
+ * @param runas the account to run as
+ * @param env variables for npm
+ * @example tsalt-ssh '*' npm.cache_list
+ */
+export const cache_list = async (
+  path: string | null = null,
+  where: Omit<Where, 'dir'> = {},
+): Promise<string[]> => {
+  const keys = checked(await npm(['cache', 'ls'], where)).split('\n');
+  // Keys end with the address of a package (`…/name`) or of its archive (`…/name/-/name-1.0.tgz`).
+  const names = [path ?? '', encodeURIComponent(path ?? '').replace('%40', '@')];
+  return keys.filter(
+    key =>
+      key !== '' &&
+      (path === null ||
+        names.some(name => key.endsWith(`/${name}`) || key.includes(`/${name}/-/`))),
   );
+};
+
+/**
+ * Clears npm's cache, or takes a package from it.
+ *
+ * @param path the package
+ * @param force true: npm clears the whole cache with it only
+ * @param runas the account to run as
+ * @param env variables for npm
+ * @example tsalt-ssh '*' npm.cache_clean force=True
+ */
+export const cache_clean = async (
+  path: string | null = null,
+  { force = false, ...where }: Omit<Where, 'dir'> & { force?: boolean } = {},
+): Promise<boolean> => {
+  const keys = path === null ? [] : await cache_list(path, where);
+  if (path !== null && keys.length === 0) return true;
+  checked(await npm(['cache', 'clean', ...(force ? ['--force'] : []), '--', ...keys], where));
+  return true;
 };
 
 /**
@@ -78,10 +181,13 @@ export const install = async (
  * @param pkg the package
  * @param dir a project's folder; the whole system when not given
  * @param runas the account to run as
+ * @param env variables for npm
  * @example tsalt-ssh '*' npm.uninstall coffee-script
  */
 export const uninstall = async (pkg: string, options: Where = {}): Promise<string> =>
-  checked(await run(['uninstall', '--no-fund', '--no-audit', pkg], options));
+  checked(
+    await npm(['uninstall', '--no-fund', '--no-audit', ...scopeOf(options), '--', pkg], options),
+  );
 
 const checked = ({
   code,

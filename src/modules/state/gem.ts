@@ -11,6 +11,7 @@ export const __virtual__ = (): true | [false, string] =>
 
 type InstalledOptions = {
   version?: string | null;
+  ruby?: string | null;
   user?: string | null;
   gem_bin?: string | null;
   rdoc?: boolean;
@@ -25,6 +26,7 @@ type InstalledOptions = {
  *
  * @param name the gem
  * @param version a version, or `>=1.2`
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
  * @param user the account to run as
  * @param gem_bin the path of gem
  * @param rdoc true: with documentation
@@ -38,12 +40,12 @@ type InstalledOptions = {
  */
 export const installed = async (
   name: string,
-  { version = null, user = null, gem_bin = null, ...options }: InstalledOptions = {},
+  { version = null, ruby = null, user = null, gem_bin = null, ...options }: InstalledOptions = {},
 ): Promise<StateReturn> => {
   try {
     const gems: { [gem: string]: string[] } = isUserToCome(user)
       ? {}
-      : await salt('gem.list')(name, { gem_bin, runas: user });
+      : await salt('gem.list')(name, { ruby, gem_bin, runas: user });
     const have = gems[name] ?? [];
     if (have.length > 0 && (version === null || fulfills(have, version, compareDebian)))
       return unchanged(
@@ -53,7 +55,7 @@ export const installed = async (
           : 'Gem is already installed.',
       );
     if (__opts__.test) return would(name, `The gem ${name} would have been installed`);
-    await salt('gem.install')(name, { ...options, version, gem_bin, runas: user });
+    await salt('gem.install')(name, { ...options, version, ruby, gem_bin, runas: user });
     return changed(name, 'Gem was successfully installed', { [name]: 'Installed' });
   } catch (error) {
     return failed(name, `Could not install gem. ${messageOf(error)}`);
@@ -64,6 +66,7 @@ export const installed = async (
  * A Ruby gem is not installed.
  *
  * @param name the gem
+ * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
  * @param user the account to run as
  * @param gem_bin the path of gem
  * @example
@@ -72,10 +75,14 @@ export const installed = async (
  */
 export const removed = async (
   name: string,
-  { user = null, gem_bin = null }: { user?: string | null; gem_bin?: string | null } = {},
+  {
+    ruby = null,
+    user = null,
+    gem_bin = null,
+  }: { ruby?: string | null; user?: string | null; gem_bin?: string | null } = {},
 ): Promise<StateReturn> => {
   try {
-    const where = { gem_bin, runas: user };
+    const where = { ruby, gem_bin, runas: user };
     const gems: { [gem: string]: string[] } = await salt('gem.list')(name, where);
     if (!gems[name]) return unchanged(name, 'Gem is not installed.');
     if (__opts__.test) return would(name, `The gem ${name} would have been removed`);
@@ -85,3 +92,59 @@ export const removed = async (
     return failed(name, `Could not remove gem. ${messageOf(error)}`);
   }
 };
+
+type SourceOptions = { ruby?: string | null; user?: string | null };
+
+/**
+ * A place to fetch gems from is known.
+ *
+ * @param name its address
+ * @param ruby refused: a ruby of RVM or rbenv is not looked for
+ * @param user the account to run as
+ * @example
+ * https://gems.example.com/:
+ *   gem.sources_add
+ */
+export const sources_add = async (
+  name: string,
+  { ruby = null, user = null }: SourceOptions = {},
+): Promise<StateReturn> => {
+  try {
+    const where = { ruby, runas: user };
+    const known: string[] = isUserToCome(user) ? [] : await salt('gem.sources_list')(where);
+    if (known.includes(name)) return unchanged(name, 'Gem source is already added.');
+    if (__opts__.test) return would(name, `The gem source ${shown(name)} would have been added.`);
+    await salt('gem.sources_add')(name, where);
+    return changed(name, 'Gem source was successfully added.', { [shown(name)]: 'Installed' });
+  } catch (error) {
+    return failed(name, `Could not add gem source. ${messageOf(error)}`);
+  }
+};
+
+/**
+ * A place to fetch gems from is not known.
+ *
+ * @param name its address
+ * @param ruby refused: a ruby of RVM or rbenv is not looked for
+ * @param user the account to run as
+ * @example
+ * https://rubygems.org/:
+ *   gem.sources_remove
+ */
+export const sources_remove = async (
+  name: string,
+  { ruby = null, user = null }: SourceOptions = {},
+): Promise<StateReturn> => {
+  try {
+    const where = { ruby, runas: user };
+    const known: string[] = isUserToCome(user) ? [] : await salt('gem.sources_list')(where);
+    if (!known.includes(name)) return unchanged(name, 'Gem source is already removed.');
+    if (__opts__.test) return would(name, 'The gem source would have been removed.');
+    await salt('gem.sources_remove')(name, where);
+    return changed(name, 'Gem source was successfully removed.', { [shown(name)]: 'Removed' });
+  } catch (error) {
+    return failed(name, `Could not remove gem source. ${messageOf(error)}`);
+  }
+};
+
+const shown = (address: string): string => address.replace(/(:\/\/)[^/]+@/, '$1<redacted>@');

@@ -1,6 +1,6 @@
 /** Packages of Node.js. */
 import { isPlainDict } from '../../protocol/plain.ts';
-import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../lib/to-come.ts';
@@ -17,6 +17,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param user the account to run as
  * @param force_reinstall true: install again what is there
  * @param registry the registry
+ * @param env variables for npm
  * @example
  * coffee-script@1.0.1:
  *   npm.installed
@@ -29,18 +30,20 @@ export const installed = async (
     user = null,
     force_reinstall = false,
     registry = null,
+    env = null,
   }: {
     pkgs?: string[] | null;
     dir?: string | null;
     user?: string | null;
     force_reinstall?: boolean;
     registry?: string | null;
+    env?: Plain;
   } = {},
 ): Promise<StateReturn> => {
   const wanted = pkgs ?? [name];
   try {
     const isToCome = isPathToCome(dir) || isUserToCome(user);
-    const have: PlainDict = isToCome ? {} : await salt('npm.list')({ dir, runas: user });
+    const have: PlainDict = isToCome ? {} : await salt('npm.list')(null, { dir, runas: user, env });
     const due = wanted.filter(one => force_reinstall || !isThere(one, have));
     const done = wanted.filter(one => !due.includes(one));
     const already =
@@ -53,7 +56,7 @@ export const installed = async (
           .filter(part => part !== '')
           .join('. '),
       );
-    await salt('npm.install')(null, { pkgs: due, dir, runas: user, registry });
+    await salt('npm.install')(null, { pkgs: due, dir, runas: user, registry, env });
     return changed(name, `Package(s) '${due.join(', ')}' successfully installed`, {
       old: done,
       new: due,
@@ -79,7 +82,7 @@ export const removed = async (
 ): Promise<StateReturn> => {
   try {
     const where = { dir, runas: user };
-    const have: PlainDict = await salt('npm.list')(where);
+    const have: PlainDict = await salt('npm.list')(null, where);
     if (!(name in have)) return unchanged(name, `Package '${name}' is not installed`);
     if (__opts__.test) return would(name, `Package '${name}' is set to be removed`);
     await salt('npm.uninstall')(name, where);
@@ -98,4 +101,64 @@ const isThere = (wanted: string, have: PlainDict): boolean => {
   return (
     version === undefined || info.version === version || info.version === version.replace(/^v/, '')
   );
+};
+
+/**
+ * A project of Node.js has all packages that it needs: `npm install` in its folder.
+ *
+ * @param name the project's folder
+ * @param user the account to run as
+ * @param silent taken, and of no effect
+ * @example
+ * /srv/app:
+ *   npm.bootstrap:
+ *     - user: app
+ */
+export const bootstrap = async (
+  name: string,
+  { user = null, silent: _silent = true }: { user?: string | null; silent?: boolean } = {},
+): Promise<StateReturn> => {
+  try {
+    if (isPathToCome(name) || isUserToCome(user))
+      return would(name, `${name} is set to be bootstrapped`);
+    const due: Record<string, number> = await salt('npm.outstanding')(name, { runas: user });
+    if (Object.values(due).every(count => count === 0))
+      return unchanged(name, 'Directory is already bootstrapped');
+    if (__opts__.test)
+      return would(name, `${name} is set to be bootstrapped`, { old: [], new: due });
+    await salt('npm.install')(null, { dir: name, runas: user });
+    return changed(name, 'Directory was successfully bootstrapped', { [name]: 'Bootstrapped' });
+  } catch (error) {
+    return failed(name, `Error Bootstrapping '${name}': ${messageOf(error)}`);
+  }
+};
+
+/**
+ * npm's cache holds nothing, or nothing of one package.
+ *
+ * @param name the package; the whole cache when not given
+ * @param user the account to run as
+ * @param force true: npm clears the whole cache with it only
+ * @example
+ * clear-the-cache:
+ *   npm.cache_cleaned:
+ *     - name: null
+ *     - force: true
+ */
+export const cache_cleaned = async (
+  name: string | null = null,
+  { user = null, force = false }: { user?: string | null; force?: boolean } = {},
+): Promise<StateReturn> => {
+  const id = name ?? '';
+  const what = name ?? 'packages';
+  try {
+    const kept: string[] = await salt('npm.cache_list')(name, { runas: user });
+    if (kept.length === 0)
+      return unchanged(id, name ? `Package ${name} is not in the cache` : 'The cache is empty');
+    if (__opts__.test) return would(id, `Cached ${what} set to be removed`);
+    await salt('npm.cache_clean')(name, { runas: user, force });
+    return changed(id, `Cached ${what} successfully removed`, { [name ?? 'cache']: 'Removed' });
+  } catch (error) {
+    return failed(id, `Error cleaning cached ${what}: ${messageOf(error)}`);
+  }
 };
