@@ -28,7 +28,7 @@ export const reportFault = (error: unknown, run: Run, page: Page): TsaltError =>
     ...report,
     kind: inner && inner.kind !== 'usage' ? inner.kind : report.kind,
     cause,
-    saltText: saltText(fault, spot, page),
+    saltText: saltText(fault, fault.spot ?? run.saltSpot, page),
   });
 };
 

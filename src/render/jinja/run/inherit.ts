@@ -72,7 +72,11 @@ const runBlock = (
   const frame = outer.inner();
   frame.set('super', superOf(name, level + 1, outer, bodies.length));
   frame.set('self', new Self(outer.context));
-  return body.execute(frame, out);
+  outer.run.enterBlock();
+  return after(body.execute(frame, out), signal => {
+    outer.run.leaveBlock();
+    return signal;
+  });
 };
 
 const superOf = (name: string, level: number, outer: Frame, count: number): Value =>

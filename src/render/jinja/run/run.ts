@@ -25,6 +25,8 @@ export class Run {
   spot: Spot | undefined;
   /** From where the macro, include or import at work was called, outermost first. */
   readonly callers: Spot[] = [];
+  /** The blocks at work, outermost first: where each was entered, and how deep calls were then. */
+  readonly blocks: { readonly spot: Spot | undefined; readonly depth: number }[] = [];
   readonly isStrict: boolean;
   /** Calls an execution function for the host. */
   readonly call: (fun: string, args: Args) => Eventual<Value>;
@@ -80,7 +82,29 @@ export class Run {
 
   leave(depth: number, spot: Spot | undefined): void {
     this.callers.length = depth;
+    while ((this.blocks.at(-1)?.depth ?? 0) > depth) this.blocks.pop();
     this.spot = spot;
+  }
+
+  enterBlock(): void {
+    this.blocks.push({ spot: this.spot, depth: this.callers.length });
+  }
+
+  leaveBlock(): void {
+    this.blocks.pop();
+  }
+
+  /**
+   * The place Salt tells: for what stands in a block itself, in no macro called there, that is
+   * the line where the block was entered.
+   */
+  get saltSpot(): Spot | undefined {
+    let { spot } = this;
+    for (const block of this.blocks.toReversed()) {
+      if (block.depth < this.callers.length || block.spot?.source !== spot?.source) break;
+      spot = block.spot;
+    }
+    return spot;
   }
 
   undefined(reason: string): Undefined {

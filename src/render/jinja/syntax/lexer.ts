@@ -5,8 +5,11 @@ import type { SyntaxOptions } from './options.ts';
 import { type Opening, type TagPatterns, tagPatterns } from './tag-patterns.ts';
 import type { Token, TokenType } from './token.ts';
 
+/** The tokens of a template, up to its end or to where it makes no sense. */
+export type Lexed = { readonly tokens: readonly Token[]; readonly fault?: JinjaFault };
+
 /** A template as tokens. Comments are gone, whitespace control is done. */
-export const tokenize = (source: Source, options: SyntaxOptions): Token[] =>
+export const tokenize = (source: Source, options: SyntaxOptions): Lexed =>
   new Lexer(source, options).run();
 
 const operators = /\*\*|\/\/|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
@@ -41,7 +44,17 @@ class Lexer {
     this.#text = options.keepTrailingNewline ? text : text.replace(/\n$/, '');
   }
 
-  run(): Token[] {
+  run(): Lexed {
+    try {
+      this.#all();
+    } catch (fault) {
+      if (fault instanceof JinjaFault) return { tokens: this.#tokens, fault };
+      throw fault;
+    }
+    return { tokens: this.#tokens };
+  }
+
+  #all(): void {
     for (;;) {
       const opening = this.#patterns.next(this.#text, this.#at);
       if (!opening) break;
@@ -51,8 +64,9 @@ class Lexer {
     }
     this.#data(this.#text.slice(this.#at));
     this.#advance(this.#text.length);
-    this.#push('eof', '');
-    return this.#tokens;
+    // Jinja tells of the end with the line of what comes last.
+    const line = this.#tokens.at(-1)?.line ?? 1;
+    this.#tokens.push({ type: 'eof', value: '', line });
   }
 
   /** The text before a tag, stripped as the tag asks. */

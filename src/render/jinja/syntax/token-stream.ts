@@ -1,34 +1,48 @@
 import { JinjaFault, type Source } from '../fault.ts';
 import { quoted } from '../values/text.ts';
+import type { Lexed } from './lexer.ts';
 import { describe, type Token, type TokenType } from './token.ts';
 
 /** How deep brackets and blocks may stand in each other. */
 const deepest = 200;
 
-/** Tokens, read one after the other with one to look ahead. */
+/**
+ * Tokens, read one after the other with one to look ahead. A fault of the lexer is raised when
+ * the parser comes to it: what is wrong before it is told first.
+ */
 export class TokenStream {
   readonly source: Source;
   readonly #tokens: readonly Token[];
+  readonly #fault: JinjaFault | undefined;
   #at = 0;
   #depth = 0;
 
-  constructor(source: Source, tokens: readonly Token[]) {
+  constructor(source: Source, { tokens, fault }: Lexed) {
     this.source = source;
     this.#tokens = tokens;
+    this.#fault = fault;
   }
 
   get current(): Token {
-    return this.#tokens[this.#at] ?? end;
+    return this.#token(this.#at);
   }
 
   get ahead(): Token {
-    return this.#tokens[this.#at + 1] ?? end;
+    return this.#token(this.#at + 1);
   }
 
   next(): Token {
     const token = this.current;
     this.#at += 1;
+    if (this.#fault) this.#token(this.#at);
     return token;
+  }
+
+  #token(at: number): Token {
+    const token = this.#tokens[at];
+    if (token) return token;
+    if (this.#fault) throw this.#fault;
+    return end;
   }
 
   is(type: TokenType, value?: string): boolean {
