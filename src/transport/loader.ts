@@ -141,7 +141,7 @@ var tried = [];
   if (cacheFile && !config.wipe && (!cachedData || script.cachedDataRejected))
     process.on("exit", function () { var data = script.createCachedData(); put(cacheFile, Buffer.concat([sha256(data), data])); });
   if (config.umask) process.umask(parseInt(config.umask, 8));
-  say({ start: true, dir: dir, cached: cached, node: process.version });
+  say({ start: true, dir: dir, cached: cached, node: process.version, pid: process.pid });
   script.runInThisContext()(require, process, { sha: config.sha, pre: Buffer.concat(frames), dir: dir });
 })();
 `;

@@ -10,10 +10,6 @@ export const checkHello = (host: Host, hello: Hello): void => {
     throw new TsaltError('wire-version', `${host.id}: the runtime speaks another protocol.`, {
       kind: 'host',
     });
-  if (!Number.isSafeInteger(hello.pid) || hello.pid < 1)
-    throw new TsaltError('wire-hello', `${host.id}: the runtime gives no process id.`, {
-      kind: 'host',
-    });
 };
 
 export const loaderFault = (host: Host, value: Readonly<Record<string, unknown>>): TsaltError =>

@@ -6,7 +6,6 @@ import { cancelled, readable } from './faults.ts';
 import { greetingFault, platformOf } from './greeting.ts';
 import { artifactFrame, type LoaderConfig, loaderWord } from './loader.ts';
 import type { Platform } from './node-source.ts';
-import { onAbort } from './on-abort.ts';
 import { runRaw } from './raw-shell.ts';
 import { checkHello, loaderFault, noHello } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
@@ -127,44 +126,35 @@ export class RuntimeStart {
     seconds: number,
     { password }: Become,
   ): Promise<Link> {
-    const { connection, host, onPhase, signal } = this.#options;
+    const { host, onPhase, signal } = this.#options;
     onPhase?.('hello');
     const peer = this.#peer;
     this.#conversation = conversation;
     const hello = await new Promise<Hello>((resolve, reject) => {
-      const timer = setTimeout(() => conversation.close(noHello(host, seconds)), seconds * 1000);
-      const release = onAbort(signal, () => conversation.close(cancelled(host.id)));
+      const endByForce = watch(this.#options, conversation, {
+        heard: () => this.#heard,
+        ping: () => void peer.event('ping', null),
+        cancel: () => peer.request('cancel', {}),
+        kill: () => this.#kill(said.pid, password),
+      });
+      const timer = setTimeout(() => endByForce(noHello(host, seconds)), seconds * 1000);
       this.#hello = value => {
         clearTimeout(timer);
-        release();
-        resolve(value);
+        if (!signal?.aborted) resolve(value);
       };
+      void conversation.ended.then(() => clearTimeout(timer));
       conversation.handOver(
         chunk => {
           this.#heard = Date.now();
           peer.receive(chunk);
         },
         reason => {
-          clearTimeout(timer);
-          release();
           peer.close(reason);
           reject(reason);
         },
       );
     });
     checkHello(host, hello);
-    watch(this.#options, conversation, {
-      heard: () => this.#heard,
-      ping: () => void peer.event('ping', null),
-      cancel: () => peer.request('cancel', {}),
-      kill: () =>
-        runRaw({
-          connection,
-          host,
-          command: `kill -9 ${hello.pid}`,
-          ...(password ? { askSudoPassword: async () => password } : {}),
-        }),
-    });
     return {
       hello,
       peer,
@@ -174,5 +164,17 @@ export class RuntimeStart {
       diagnostics: () => [conversation.noise, conversation.stderr].filter(Boolean).join('\n'),
       close: () => conversation.close(undefined),
     };
+  }
+
+  /** From outside: a runtime in an endless loop hears nothing, not even that the link has ended. */
+  async #kill(pid: unknown, password: Become['password']): Promise<void> {
+    const { connection, host } = this.#options;
+    if (!Number.isSafeInteger(pid)) return;
+    await runRaw({
+      connection,
+      host,
+      command: `kill -9 ${pid}`,
+      ...(password ? { askSudoPassword: async () => password } : {}),
+    });
   }
 }

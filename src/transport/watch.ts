@@ -22,17 +22,25 @@ type Pulse = {
   readonly kill: () => Promise<unknown>;
 };
 
-/** Heartbeat, total time and cancelling, until the command ends. */
+/**
+ * Heartbeat, total time and cancelling, until the command ends.
+ *
+ * @returns what ends a runtime that does not answer
+ */
 export const watch = (
   { host, signal, timeouts }: RuntimeOptions,
   conversation: Conversation,
   { heard, ping, cancel, kill }: Pulse,
-): void => {
+): ((reason: unknown) => void) => {
   // A module that never gives way hears no end of the link either: it would stay, with the lock.
   const endByForce = (reason: unknown): void => {
     const close = (): void => conversation.close(reason);
-    setTimeout(close, force);
-    kill().then(close, close);
+    const timer = setTimeout(close, force);
+    const end = (): void => {
+      clearTimeout(timer);
+      close();
+    };
+    kill().then(end, end);
   };
   const every = (timeouts?.heartbeat ?? 10) * 1000;
   const began = Date.now();
@@ -66,4 +74,5 @@ export const watch = (
     clearTimeout(limit);
     release();
   });
+  return endByForce;
 };
