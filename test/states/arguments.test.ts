@@ -73,7 +73,7 @@ test('at.absent has nothing to do where no job fits', async () => {
 test('at.watch adds its job when it is woken, and only then', async () => {
   const { made, calls } = hostWith({ 'at.at': { jobs: [job('4', 't', '2026-01-01')] } });
   const options = { job: 'true', tag: 't' };
-  expect(await made.state('at.watch', 'later', '02:00', options)).toMatchObject({
+  expect(await made.state('at.watch', 'later', { timespec: '02:00', ...options })).toMatchObject({
     result: true,
     changes: nothing,
   });
@@ -84,7 +84,9 @@ test('at.watch adds its job when it is woken, and only then', async () => {
     changes: { job: '4' },
   });
   expect(calls).toEqual([['at.at', '02:00', 'true', { tag: 't', runas: null }]]);
-  expect(await made.state('at.watch', 'later', '02:00', { unique_tag: true })).toMatchObject({
+  expect(
+    await made.state('at.watch', 'later', { timespec: '02:00', unique_tag: true }),
+  ).toMatchObject({
     result: false,
     comment: 'no tag provided and unique_tag is set to True',
   });

@@ -73,8 +73,7 @@ export const present = async (
  */
 export const watch = async (
   name: string,
-  _timespec: string,
-  options: JobOptions = {},
+  { timespec: _timespec, ...options }: JobOptions & { timespec: string },
 ): Promise<StateReturn> => withoutTag(name, options) ?? newReturn(name);
 
 const withoutTag = (name: string, { tag, unique_tag }: JobOptions): StateReturn | undefined =>

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
+import { messageOf, salt } from '../../lib/call.ts';
+import { findSource } from '../../lib/file-source.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
+import { contentDiff } from '../../lib/text-diff.ts';
+import { isUserToCome } from '../../lib/to-come.ts';
+
+type CronFileOptions = {
+  source_hash?: string;
+  source_hash_name?: string | null;
+  user?: string;
+  template?: string | null;
+  context?: PlainDict | null;
+  replace?: boolean;
+  defaults?: PlainDict | null;
+  backup?: string | null;
+};
+
+/**
+ * Manages a user's whole crontab after a file.
+ *
+ * @param name the file: `salt://…`, a URL or a path
+ * @param source_hash hash of a source from the web
+ * @param source_hash_name name to look up in a file of hashes
+ * @param user the user
+ * @param template renderer for the file
+ * @param context variables for the template
+ * @param replace false: leave a crontab that is there as it is
+ * @param defaults variables for the template that `context` overrides
+ * @param backup has no effect: `crontab` writes the file, no copy of it is kept
+ *
+ * @example
+ * salt://cron/backup.tab:
+ *   cron.file:
+ *     - user: backup
+ */
+export const file = async (
+  name: string,
+  {
+    source_hash = '',
+    source_hash_name = null,
+    user = 'root',
+    template = null,
+    context = null,
+    replace = true,
+    defaults = null,
+    backup: _backup = '',
+  }: CronFileOptions = {},
+): Promise<StateReturn> => {
+  const ret = newReturn(name);
+  const current: string = isUserToCome(user) ? '' : await salt('cron.raw_cron')(user);
+  if (!replace && current !== '')
+    return { ...ret, comment: `User ${user} already has a crontab. No changes made` };
+  let wanted: Buffer;
+  try {
+    const options = { source_hash, source_hash_name, template, context, defaults, user };
+    const found = await findSource(name, { ...options, name: 'crontab', saltenv: __env__.name });
+    wanted = (await found.content()).bytes();
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
+  const diff = contentDiff(Buffer.from(current), wanted);
+  if (diff === '') return { ...ret, comment: `Crontab for user ${user} is in the correct state` };
+  if (__opts__.test)
+    return {
+      ...ret,
+      result: null,
+      changes: { diff },
+      comment: `Crontab for user ${user} is set to be changed`,
+    };
+  const dir = mkdtempSync(join(tmpdir(), 'crontab-'));
+  try {
+    writeFileSync(join(dir, 'tab'), wanted, { mode: 0o600 });
+    const taken = await __salt__['cron.write_cron_file']?.(user, join(dir, 'tab'));
+    return taken
+      ? { ...ret, changes: { diff }, comment: `Crontab for user ${user} was updated` }
+      : failed(ret, `Unable to update user ${user} crontab ${name}`);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+};

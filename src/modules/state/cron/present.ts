@@ -1,0 +1,138 @@
+/** Jobs and variables in the crontabs of users. */
+import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { hasFunction } from '../../lib/call.ts';
+import type { CronJob } from '../../lib/crontab.ts';
+import { failed, newReturn } from '../../lib/returns.ts';
+import { tabOf } from '../../lib/user-crontab.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('cron.list_tab') || [false, 'cron.list_tab is not available: there is no crontab.'];
+
+type Time = string | number;
+type CronOptions = {
+  user?: string;
+  minute?: Time;
+  hour?: Time;
+  daymonth?: Time;
+  month?: Time;
+  dayweek?: Time;
+  comment?: string | null;
+  commented?: boolean;
+  identifier?: string | boolean | null;
+  special?: string | null;
+};
+
+/**
+ * Manages a job in a user's crontab.
+ *
+ * @param name the command
+ * @param user the user
+ * @param minute when; `random` picks once
+ * @param hour when
+ * @param daymonth when
+ * @param month when
+ * @param dayweek when
+ * @param comment a comment above the job
+ * @param commented write it commented out
+ * @param identifier finds the job again when its command changes; the command when left out;
+ *   null for a job that has none
+ * @param special `@reboot`, `@daily` … instead of the times
+ *
+ * @example
+ * /usr/local/bin/backup:
+ *   cron.present:
+ *     - user: root
+ *     - minute: random
+ *     - hour: 2
+ */
+export const present = async (
+  name: string,
+  {
+    user = 'root',
+    minute = '*',
+    hour = '*',
+    daymonth = '*',
+    month = '*',
+    dayweek = '*',
+    comment = null,
+    commented = false,
+    identifier = false,
+    special = null,
+  }: CronOptions = {},
+): Promise<StateReturn> => {
+  const cmd = name.trim();
+  const ret = newReturn(cmd);
+  const id = identifier === false ? cmd : identifier;
+  const options = { comment, commented, identifier: id };
+  const times = { minute, hour, daymonth, month, dayweek };
+  if (__opts__.test) {
+    const jobs = (await tabOf(user))[special === null ? 'crons' : 'special'];
+    const known = jobs.find(job => isSame(job, cmd, id));
+    if (!known) return { ...ret, result: null, comment: `Cron ${cmd} is set to be added` };
+    const wanted: Record<string, unknown> =
+      special === null ? { ...times, ...options, cmd } : { spec: special, ...options, cmd };
+    const differs = Object.entries(wanted).some(
+      ([key, value]) =>
+        value !== 'random' && String(known[key as keyof CronJob] ?? '') !== String(value ?? ''),
+    );
+    return differs
+      ? { ...ret, result: null, comment: `Cron ${cmd} is set to be updated` }
+      : { ...ret, comment: `Cron ${cmd} already present` };
+  }
+  const status: string =
+    special === null
+      ? await __salt__['cron.set_job']?.(user, minute, hour, daymonth, month, dayweek, cmd, options)
+      : await __salt__['cron.set_special']?.(user, special, cmd, options);
+  if (status === 'present') return { ...ret, comment: `Cron ${cmd} already present` };
+  if (status === 'new')
+    return { ...ret, changes: { [user]: cmd }, comment: `Cron ${cmd} added to ${user}'s crontab` };
+  if (status === 'updated')
+    return { ...ret, changes: { [user]: cmd }, comment: `Cron ${cmd} updated` };
+  return failed(ret, `Cron ${cmd} for user ${user} failed to commit with error \n${status}`);
+};
+
+/**
+ * Makes sure that a job is not in a user's crontab.
+ *
+ * @param name the command
+ * @param user the user
+ * @param identifier its identifier; the command when left out
+ * @param special `@reboot`, `@daily` … when the job has such a time
+ *
+ * @example
+ * /usr/local/bin/backup:
+ *   cron.absent: []
+ */
+export const absent = async (
+  name: string,
+  {
+    user = 'root',
+    identifier = false,
+    special = null,
+  }: Pick<CronOptions, 'user' | 'identifier' | 'special'> = {},
+): Promise<StateReturn> => {
+  const cmd = name.trim();
+  const ret = newReturn(cmd);
+  const id = identifier === false ? cmd : identifier;
+  if (__opts__.test) {
+    const jobs = (await tabOf(user))[special === null ? 'crons' : 'special'];
+    return jobs.some(job => isSame(job, cmd, id))
+      ? { ...ret, result: null, comment: `Cron ${cmd} is set to be removed` }
+      : { ...ret, comment: `Cron ${cmd} is absent` };
+  }
+  const fun = special === null ? 'cron.rm_job' : 'cron.rm_special';
+  const status: string = await __salt__[fun]?.(user, cmd, { identifier: id });
+  if (status === 'absent') return { ...ret, comment: `Cron ${cmd} already absent` };
+  if (status === 'removed')
+    return {
+      ...ret,
+      changes: { [user]: cmd },
+      comment: `Cron ${cmd} removed from ${user}'s crontab`,
+    };
+  return failed(ret, `Cron ${cmd} for user ${user} failed to commit with error ${status}`);
+};
+
+const isSame = (job: CronJob, cmd: string, identifier: string | boolean | null): boolean =>
+  job.identifier && typeof identifier === 'string'
+    ? job.identifier === identifier
+    : job.cmd === cmd;
