@@ -13,6 +13,7 @@ const kinds = [
   'onchanges_any',
   'onfail',
   'onfail_any',
+  'onfail_all',
   'prereq',
   'listen',
 ];
@@ -71,6 +72,21 @@ test('whatever the graph: the run ends, every state has a result, none runs twic
     }),
     { numRuns: 400 },
   );
+});
+
+test('states that all require, watch and prereq each other end soon', async () => {
+  const nodes = Array.from({ length: 12 }, () => ({
+    fun: 't.ok',
+    parallel: false,
+    failhard: false,
+  }));
+  const links = nodes.flatMap((_, from) =>
+    nodes.flatMap((__, to) => ['prereq', 'onfail', 'watch_any'].map(kind => ({ kind, from, to }))),
+  );
+
+  const { results } = await runEngine(toChunks(nodes, links));
+
+  expect(Object.values(results).some(({ result }) => result === false)).toBe(true);
 });
 
 test('a state never begins before all it requires has ended well', async () => {

@@ -5,8 +5,12 @@ import { aggregate, initialize } from './aggregate.ts';
 import { callState } from './call-state.ts';
 import { stopwatch } from './clock.ts';
 import { hasChanges, truthy } from './low-tools.ts';
+import { failsHard, ownResult, report } from './report.ts';
 import { checkRequisites, findNeeded, type Required, showLost } from './requisites.ts';
 import { type AskedRestart, isHalted, type Pass, type RunState } from './run-state.ts';
+
+/** More rounds than this over one chunk mean that its requisites can never be met. */
+const maxRounds = 20;
 
 /**
  * Runs what a chunk requires, then the chunk. The result goes to `pass.running` (or, for a
@@ -14,15 +18,18 @@ import { type AskedRestart, isHalted, type Pass, type RunState } from './run-sta
  */
 export const callChunk = async (run: RunState, pass: Pass, given: LowChunk): Promise<void> => {
   const step = `${given.__prereq__ ? 'rehearse' : 'run'} ${lowTag(given)}`;
-  if (pass.chain.has(step)) {
-    settleAs(run, pass, given, recursive(run, given));
+  const deep = (pass.chain.get(step) ?? 0) + 1;
+  if (deep > maxRounds) {
+    pass.done.add(lowTag(given));
+    report(run, pass, given, recursive(run, given));
     return;
   }
-  pass.chain.add(step);
+  pass.chain.set(step, deep);
   try {
     await callOnce(run, pass, given);
   } finally {
-    pass.chain.delete(step);
+    if (deep > 1) pass.chain.set(step, deep - 1);
+    else pass.chain.delete(step);
   }
 };
 
@@ -33,16 +40,11 @@ const settleAs = (run: RunState, pass: Pass, low: LowChunk, result: StateResult)
     return;
   }
   low.__prereq__ = false;
-  rehearsed(run, lowTag(low), result);
+  run.pre.set(lowTag(low), result);
 };
 
-const rehearsed = (run: RunState, tag: string, result: StateResult): void => {
-  if (!run.pre.has(tag)) run.progress++;
-  run.pre.set(tag, result);
-};
-
-const callOnce = async (run: RunState, pass: Pass, given: LowChunk): Promise<void> => {
-  if (isHalted(run)) return;
+const callOnce = async (run: RunState, pass: Pass, given: LowChunk, round = 1): Promise<void> => {
+  if (isHalted(run) || pass.done.has(lowTag(given))) return;
   const low = await aggregate(run, pass, given);
   const tag = lowTag(low);
   const failed = await tryInitialize(run, pass, low);
@@ -54,7 +56,7 @@ const callOnce = async (run: RunState, pass: Pass, given: LowChunk): Promise<voi
   const { status, required } = await checkRequisites(run, pass, low, !truthy(low.__prereq__));
   switch (status) {
     case 'unmet':
-      await callNeeded(run, pass, low);
+      await callNeeded(run, pass, low, round);
       break;
     case 'fail':
       refuse(run, pass, low, required);
@@ -100,18 +102,6 @@ const tryInitialize = async (
   }
 };
 
-/** A result of the engine's own, for a chunk whose function does not run. */
-const ownResult = (run: RunState, low: LowChunk, parts: PlainDict): StateResult =>
-  ({
-    changes: {},
-    ...stopwatch()(),
-    ...parts,
-    __run_num__: run.runNumber++,
-    __sls__: low.__sls__ ?? null,
-    __id__: low.__id__,
-    name: low.name,
-  }) as unknown as StateResult;
-
 const skip = (
   run: RunState,
   pass: Pass,
@@ -120,10 +110,14 @@ const skip = (
   extra: PlainDict = {},
 ): void => report(run, pass, low, ownResult(run, low, { result: true, comment, ...extra }));
 
-const callNeeded = async (run: RunState, pass: Pass, low: LowChunk): Promise<void> => {
-  const { progress } = run;
+const callNeeded = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  round: number,
+): Promise<void> => {
   const tag = lowTag(low);
-  const { chunks, lost } = findNeeded(run, pass, low);
+  const { chunks, lost } = findNeeded(pass, low);
   if (lost.length > 0) {
     const result = ownResult(run, low, { result: false, comment: showLost(lost) });
     settleAs(run, pass, low, result);
@@ -139,23 +133,25 @@ const callNeeded = async (run: RunState, pass: Pass, low: LowChunk): Promise<voi
     }
     await callChunk(run, pass, chunk);
     if (isHalted(run)) return;
-    if (isFailhard(run, pass, chunk)) {
+    if (failsHard(run, pass, chunk)) {
       pass.failhard = true;
       return;
     }
   }
   if (truthy(low.__prereq__)) {
-    const { status } = await checkRequisites(run, pass, low, true);
+    const { status } = await checkRequisites(run, pass, low, false);
     const result = await callState(run, pass, low);
     if (!hasChanges(result) && status === 'change') {
       result.changes = { watch: 'watch' };
       result.result = null;
     }
-    rehearsed(run, tag, result);
-  } else if (run.progress === progress) {
+    run.pre.set(tag, result);
+  } else if (round >= maxRounds) {
     report(run, pass, low, recursive(run, low));
     run.runNumber -= 1; // Salt gives the next result the same number.
-  } else await callOnce(run, pass, low);
+  } else await callOnce(run, pass, low, round + 1);
+  const last = chunks.at(-1);
+  if (last && failsHard(run, pass, last)) pass.failhard = true;
 };
 
 const recursive = (run: RunState, low: LowChunk): StateResult =>
@@ -170,7 +166,7 @@ const rehearse = async (
 ): Promise<void> => {
   if (run.pre.has(lowTag(low))) return;
   low.__prereq__ = true;
-  rehearsed(run, askedBy, await callState(run, pass, low));
+  run.pre.set(askedBy, await callState(run, pass, low));
 };
 
 const refuse = (run: RunState, pass: Pass, low: LowChunk, required: Required): void => {
@@ -196,7 +192,7 @@ const refuse = (run: RunState, pass: Pass, low: LowChunk, required: Required): v
   }
   const comment = `One or more requisite failed: ${[...failed].sort().join(', ')}`;
   const result = ownResult(run, low, { result: false, comment });
-  rehearsed(run, tag, result);
+  run.pre.set(tag, result);
   report(run, pass, low, result);
 };
 
@@ -209,10 +205,11 @@ const execute = async (
 ): Promise<void> => {
   const tag = lowTag(low);
   if (truthy(low.__prereq__)) {
-    rehearsed(run, tag, await callState(run, pass, low));
+    run.pre.set(tag, await callState(run, pass, low));
     return;
   }
   run.host.onStart(tag, low);
+  pass.done.add(tag);
   const ownMask = low.umask !== undefined || low.__umask__ !== undefined;
   if (truthy(low.parallel) && !ownMask) {
     startParallel(run, pass, low, required, react);
@@ -268,11 +265,10 @@ const startParallel = (
   });
   const { __run_num__ } = started;
   pass.running[tag] = started;
-  run.progress++;
   const work = callAndReact({ ...run, runNumber: 0 }, pass, low, required, react).then(
     result => {
       report(run, pass, low, { ...result, __run_num__, __parallel__: true });
-      if (isFailhard(run, pass, low)) pass.failhard = true;
+      if (failsHard(run, pass, low)) pass.failhard = true;
     },
     (error: unknown) => {
       pass.aborted ??= error;
@@ -282,54 +278,4 @@ const startParallel = (
     tag,
     work.finally(() => pass.processes.delete(tag)),
   );
-};
-
-const report = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
-  const tag = lowTag(low);
-  const { sub_state_run: parts, ...whole } = result;
-  pass.running[tag] = whole as StateResult;
-  run.progress++;
-  run.host.onFinish(tag, whole as StateResult, low);
-  noteChange(run, pass, tag, whole as StateResult);
-  if (Array.isArray(parts)) for (const part of parts) reportPart(run, pass, low, part);
-};
-
-/** Whoever watches this state and has not run yet owes a reaction from now on. */
-const noteChange = (run: RunState, pass: Pass, tag: string, result: StateResult): void => {
-  if (truthy(run.host.opts.test) || !hasChanges(result)) return;
-  const owing = (pass.watchers.get(tag) ?? []).filter(
-    watcher => !Object.hasOwn(pass.running, watcher),
-  );
-  if (owing.length > 0) run.host.pending.add(owing, tag);
-};
-
-/** A state that drives another tool reports that tool's steps as states of their own. */
-const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): void => {
-  if (!isPlainDict(part) || !isPlainDict(part.low)) return;
-  const inner = part.low as LowChunk;
-  const tag = lowTag(inner);
-  const timing = stopwatch()();
-  const result = {
-    name: inner.name,
-    changes: part.changes,
-    result: part.result,
-    duration: part.duration ?? timing.duration,
-    start_time: part.start_time ?? timing.start_time,
-    comment: part.comment ?? '',
-    __state_ran__: true,
-    __run_num__: run.runNumber++,
-    __sls__: low.__sls__ ?? null,
-    __id__: low.__id__,
-  } as unknown as StateResult;
-  pass.running[tag] = result;
-  run.host.onFinish(tag, result, inner);
-};
-
-/** Must the run end after this chunk? */
-export const isFailhard = (run: RunState, pass: Pass, low: LowChunk): boolean => {
-  if (pass.failhard) return true;
-  if (truthy(run.host.opts.test)) return false;
-  const wanted = Object.hasOwn(low, 'failhard') ? low.failhard : run.host.opts.failhard;
-  const tag = lowTag(low);
-  return truthy(wanted) && Object.hasOwn(pass.running, tag) && pass.running[tag]?.result === false;
 };

@@ -1,11 +1,12 @@
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
 import { RunAborted } from './abort.ts';
-import { callChunk, isFailhard } from './call-chunk.ts';
+import { callChunk } from './call-chunk.ts';
 import { ChunkIndex } from './chunk-index.ts';
 import { globMatches } from './glob.ts';
 import { findListeners } from './listen.ts';
 import { asList } from './low-tools.ts';
+import { failsHard } from './report.ts';
 import {
   type AskedRestart,
   type EngineHost,
@@ -40,7 +41,6 @@ export const runChunks = async (
     pre: new Map(),
     initialized: new Set(),
     runNumber: nextNumber(results),
-    progress: 0,
   };
   try {
     const enabled = takeDisabled(run, chunks, results);
@@ -70,9 +70,10 @@ const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pas
     chunks,
     index,
     running: resultsBefore(run, chunks),
+    done: new Set(),
     processes: new Map(),
     active: new Set(),
-    chain: new Set(),
+    chain: new Map(),
     watchers: await findWatchers(
       run.host.registry,
       chunks,
@@ -89,7 +90,7 @@ const runPass = async (run: RunState, pass: Pass, results: StateResults): Promis
       if (pass.failhard || pass.aborted || isHalted(run)) break;
       if (Object.hasOwn(pass.running, lowTag(low))) continue;
       await callChunk(run, pass, low);
-      if (isFailhard(run, pass, low)) break;
+      if (failsHard(run, pass, low)) break;
       pass.active.clear();
     }
   } finally {

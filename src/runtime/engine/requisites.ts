@@ -135,9 +135,12 @@ export type Needed = {
   readonly lost: readonly { readonly kind: string; readonly requisites: readonly Requisite[] }[];
 };
 
+/** Salt runs nothing for the sake of an `onfail_all`. */
+const soughtKinds = checkedKinds.filter(kind => kind !== 'onfail_all');
+
 /** What must run before this chunk; marks the targets of prereq for their test run. */
-export const findNeeded = (run: RunState, pass: Pass, low: LowChunk): Needed => {
-  const kinds = low.__prereq__ ? checkedKinds : [...checkedKinds, 'prerequired'];
+export const findNeeded = (pass: Pass, low: LowChunk): Needed => {
+  const kinds = low.__prereq__ ? soughtKinds : [...soughtKinds, 'prerequired'];
   const chunks: LowChunk[] = [];
   const lost = [];
   for (const kind of kinds) {
@@ -145,7 +148,6 @@ export const findNeeded = (run: RunState, pass: Pass, low: LowChunk): Needed => 
     for (const requisite of requisitesOf(low, kind)) {
       const found = requisite.value === null ? [] : pass.index.find(requisite);
       for (const chunk of found) {
-        if (kind === 'prereq' && run.pre.has(lowTag(chunk))) continue;
         if (kind === 'prereq') chunk.__prereq__ = true;
         else if (kind === 'prerequired' && requisite.key !== 'sls') chunk.__prerequired__ = true;
         chunks.push(chunk);
@@ -162,7 +164,7 @@ export const showLost = (lost: Needed['lost']): string =>
     .map(
       ({ kind, requisites }) =>
         `${' '.repeat(19)}${kind}:\n${requisites
-          .map(({ key, value }) => `${' '.repeat(23)}${key}: ${value}\n`)
+          .map(({ key, value }) => `${' '.repeat(23)}${key}: ${value ?? 'None'}\n`)
           .join('')}`,
     )
     .join('')}`;

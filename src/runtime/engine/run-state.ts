@@ -44,12 +44,14 @@ export type Pass = {
   readonly index: ChunkIndex;
   /** Results by tag, in run order. */
   readonly running: StateResults;
+  /** Tags of states that are not looked at again: their function ran, or they wait for themselves. */
+  readonly done: Set<string>;
   /** Parallel states that still run. */
   readonly processes: Map<string, Promise<void>>;
   /** Tags of the chain of requisites being followed. */
   readonly active: Set<string>;
-  /** The steps (a chunk, for real or in rehearsal) that wait for each other right now. */
-  readonly chain: Set<string>;
+  /** How often each step (a chunk, for real or in rehearsal) waits for itself right now. */
+  readonly chain: Map<string, number>;
   /** Who reacts to a state's changes: tags of watchers, `listen:` before those of listeners. */
   readonly watchers: ReadonlyMap<string, readonly string[]>;
   failhard: boolean;
@@ -64,8 +66,6 @@ export type RunState = {
   readonly pre: Map<string, StateResult>;
   readonly initialized: Set<string>;
   runNumber: number;
-  /** Grows with every result: a round that adds none would go on for ever. */
-  progress: number;
   /** A state asked for a restart of the host: nothing new starts. */
   restart?: AskedRestart;
 };

@@ -1,0 +1,67 @@
+import { type LowChunk, lowTag } from '../../protocol/low.ts';
+import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
+import type { StateResult } from '../../protocol/result.ts';
+import { stopwatch } from './clock.ts';
+import { hasChanges, truthy } from './low-tools.ts';
+import type { Pass, RunState } from './run-state.ts';
+
+/** A result of the engine's own, for a chunk whose function does not run. */
+export const ownResult = (run: RunState, low: LowChunk, parts: PlainDict): StateResult =>
+  ({
+    changes: {},
+    ...stopwatch()(),
+    ...parts,
+    __run_num__: run.runNumber++,
+    __sls__: low.__sls__ ?? null,
+    __id__: low.__id__,
+    name: low.name,
+  }) as unknown as StateResult;
+
+/** A chunk came to its result. */
+export const report = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
+  const tag = lowTag(low);
+  const { sub_state_run: parts, ...whole } = result;
+  pass.running[tag] = whole as StateResult;
+  run.host.onFinish(tag, whole as StateResult, low);
+  noteChange(run, pass, tag, whole as StateResult);
+  if (Array.isArray(parts)) for (const part of parts) reportPart(run, pass, low, part);
+};
+
+/** Whoever watches this state and has not run yet owes a reaction from now on. */
+const noteChange = (run: RunState, pass: Pass, tag: string, result: StateResult): void => {
+  if (truthy(run.host.opts.test) || !hasChanges(result)) return;
+  const owing = (pass.watchers.get(tag) ?? []).filter(
+    watcher => !Object.hasOwn(pass.running, watcher),
+  );
+  if (owing.length > 0) run.host.pending.add(owing, tag);
+};
+
+/** A state that drives another tool reports that tool's steps as states of their own. */
+const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): void => {
+  if (!isPlainDict(part) || !isPlainDict(part.low)) return;
+  const inner = part.low as LowChunk;
+  const tag = lowTag(inner);
+  const timing = stopwatch()();
+  const result = {
+    name: inner.name,
+    changes: part.changes,
+    result: part.result,
+    duration: part.duration ?? timing.duration,
+    start_time: part.start_time ?? timing.start_time,
+    comment: part.comment ?? '',
+    __state_ran__: true,
+    __run_num__: run.runNumber++,
+    __sls__: low.__sls__ ?? null,
+    __id__: low.__id__,
+  } as unknown as StateResult;
+  pass.running[tag] = result;
+  run.host.onFinish(tag, result, inner);
+};
+
+/** Must the run end after this chunk? */
+export const failsHard = (run: RunState, pass: Pass, low: LowChunk): boolean => {
+  if (truthy(run.host.opts.test)) return false;
+  const wanted = Object.hasOwn(low, 'failhard') ? low.failhard : run.host.opts.failhard;
+  const tag = lowTag(low);
+  return truthy(wanted) && Object.hasOwn(pass.running, tag) && pass.running[tag]?.result === false;
+};
