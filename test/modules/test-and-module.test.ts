@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as eventExec from '../../src/modules/exec/event.ts';
 import * as stateExec from '../../src/modules/exec/state.ts';
-import * as testExec from '../../src/modules/exec/test.ts';
+import * as testAbout from '../../src/modules/exec/test/about.ts';
+import * as testCalls from '../../src/modules/exec/test/calls.ts';
 import * as eventState from '../../src/modules/state/event.ts';
 import * as moduleState from '../../src/modules/state/module.ts';
 import * as testState from '../../src/modules/state/test.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
+const testExec = { ...testAbout, ...testCalls };
 const grains: { [name: string]: unknown } = {};
 const other = {
   fails: () => false,
@@ -210,4 +212,31 @@ describe('the test functions', () => {
   test('collatz refuses what would never end', async () => {
     await expect(inRun(() => testExec.collatz(0))).rejects.toThrow('positive integer');
   });
+});
+
+test('event.send brings the grains and variables that are asked for, never pillar', async () => {
+  const lines: string[] = [];
+  const heard = { ...context, log: (_: string, __: string, line: string) => lines.push(line) };
+  await within(heard as typeof context, async () =>
+    eventExec.send('a/b', { data: { x: 1 }, with_grains: ['os'], more: 2 }),
+  );
+  expect(lines).toEqual(['a/b {"x":1,"more":2,"grains":{"os":"Debian"}}']);
+  await expect(
+    within(context, async () => eventExec.send('a/b', { with_pillar: true })),
+  ).rejects.toThrow('"with_pillar"');
+  await expect(
+    within(context, async () => eventExec.fire_master({}, 'a', { preload: {} })),
+  ).rejects.toThrow('"preload"');
+});
+
+test('test: what there is, and what has no meaning here', async () => {
+  const report = await within(context, async () => testExec.module_report());
+  expect(report.functions).toContain('event.send');
+  expect(report.modules).toContain('test');
+  expect(await within(context, async () => testExec.opts_pkg())).toMatchObject({
+    id: 'host1',
+    grains: { os: 'Debian' },
+  });
+  expect(testExec.versions).toBe(testExec.versions_report);
+  expect(() => testExec.provider('pkg')).toThrow('test.provider is not supported');
 });

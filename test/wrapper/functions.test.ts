@@ -85,3 +85,27 @@ test('pillar_opts shows the configuration under master; without it nothing is th
   expect(await site.call('pillar.get', ['master:our_key'])).toBe(1);
   site.close();
 });
+
+test('match.ifelse gives the value behind the first target that matches', async () => {
+  const pick = (...args: unknown[]) => one.call('match.ifelse', args as never);
+  expect(await pick('db*', 1, 'G@os:Debian', 2, 3)).toBe(2);
+  expect(await pick('db*', 1, 3)).toBe(3);
+  expect(await pick(true, 1, 3)).toBe(1);
+  expect(await pick('only')).toBe('only');
+  expect(await one.call('match.ifelse', ['web*', { a: 1 }, {}], { merge: { b: 2 } })).toEqual({
+    a: 1,
+    b: 2,
+  });
+  await expect(pick('db*', 1)).rejects.toThrow('must have an odd number of arguments');
+  await expect(one.call('match.ifelse', [1], { tgt: 'x' })).rejects.toThrow("'tgt'");
+  await expect(one.call('match.data', ['a:b'])).rejects.toThrow('match.data is not supported');
+});
+
+test('what needs a master is there by name and says so, or is empty', async () => {
+  expect(await one.call('sys.list_runners', [])).toEqual([]);
+  expect(await one.call('sys.returner_doc', ['x'])).toEqual({});
+  expect(await one.call('sys.reload_modules', [])).toBe(true);
+  expect(await one.call('state.clear_cache', [])).toEqual([]);
+  for (const name of ['state.orchestrate', 'state.pause', 'state.request', 'saltutil.mmodule'])
+    await expect(one.call(name, ['x'])).rejects.toThrow(`${name} is not supported: `);
+});

@@ -66,6 +66,47 @@ export const match: WrapperModule = {
         return lookup.get(call.text('default')) ?? null;
       },
     },
+    ifelse: {
+      doc: "The value behind the first compound expression that matches this host; the last argument when none does. `salt['match.ifelse']('web*', 80, 'db*', 5432, 22)`\nkeywords: tgt_type, minion_id, merge, merge_lists",
+      params: [],
+      rest: true,
+      anyKeyword: true,
+      work: async call => {
+        const { rest, extra } = call;
+        if (rest.length % 2 === 0)
+          throw new TsaltError(
+            'arguments',
+            'The ifelse function must have an odd number of arguments!',
+          );
+        const odd = [...extra.keys()].find(key => !ifelseKeywords.has(String(key)));
+        if (odd !== undefined)
+          throw new TsaltError(
+            'arguments',
+            `'${odd}' is an invalid keyword argument for 'match.ifelse'.`,
+          );
+        const named: WrapperCall = { ...call, get: name => extra.get(name) ?? null };
+        const isMatch = async (target: Data): Promise<boolean> =>
+          typeof target === 'boolean' ? target : test(withTarget(named, target), 'compound');
+        let found = rest.at(-1) ?? null;
+        for (let at = 0; at + 1 < rest.length; at += 2)
+          if (await isMatch(rest[at] ?? null)) {
+            found = rest[at + 1] ?? null;
+            break;
+          }
+        return withMerge(found, named.get('merge'), named.get('merge_lists') === true);
+      },
+    },
+    data: {
+      doc: 'Not done here: a host has no store of data between runs.',
+      params: ['tgt'],
+      work: () => {
+        throw new TsaltError(
+          'not-supported',
+          'match.data is not supported: a host has no store of data between runs.',
+          { hint: 'match.pillar and match.grain look at what a run knows.' },
+        );
+      },
+    },
     search_by: {
       doc: 'The keys of a dictionary among whose values, compound expressions, one matches this host.',
       params: ['lookup', ['tgt_type', 'compound'], ['minion_id', null]],
@@ -84,6 +125,13 @@ export const match: WrapperModule = {
     },
   },
 };
+
+const ifelseKeywords: ReadonlySet<string> = new Set([
+  'tgt_type',
+  'minion_id',
+  'merge',
+  'merge_lists',
+]);
 
 const withMerge = (value: Data, merge: Data, joinLists: boolean): Data => {
   if (merge === null || (isDict(merge) && merge.size === 0)) return value;

@@ -21,6 +21,19 @@ const noneOf = (what: string): WrapperFunction => ({
   work: () => [],
 });
 
+const refreshPillar: WrapperFunction = {
+  doc: 'Compiles the pillar anew: what runs from now on sees the new one.',
+  params: [
+    ['wait', false],
+    ['timeout', 30],
+    ['clean_cache', true],
+  ],
+  work: async ({ ctx }) => {
+    await ctx.refreshPillar();
+    return true;
+  },
+};
+
 const current = (doc: string): WrapperFunction => ({
   doc,
   params: [],
@@ -54,18 +67,14 @@ export const saltutil: WrapperModule = {
     sync_output: sync('outputters'),
     sync_matchers: sync('matchers'),
     sync_pillar: sync('pillar'),
-    refresh_pillar: {
-      doc: 'Compiles the pillar anew: what runs from now on sees the new one.',
-      params: [
-        ['wait', false],
-        ['timeout', 30],
-        ['clean_cache', true],
-      ],
-      work: async ({ ctx }) => {
-        await ctx.refreshPillar();
-        return true;
-      },
+    refresh_pillar: refreshPillar,
+    pillar_refresh: refreshPillar,
+    list_extmods: {
+      doc: "Names of all of the user's modules that the host has, by kind.",
+      params: [],
+      work: ({ ctx }) => toData(syncedAll(ctx.modules)),
     },
+    mmodule: refused('mmodule', noMaster, 'Call the function by its name.'),
     sync_beacons: noneOf('beacons'),
     sync_clouds: noneOf('clouds'),
     sync_engines: noneOf('engines'),

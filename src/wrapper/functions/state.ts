@@ -1,5 +1,6 @@
 import type { Data } from '../../data/value.ts';
 import { toData } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import type { StateAnswer, Wrapper } from '../context.ts';
 import type { WrapperFunction, WrapperModule, WrapperParam } from '../define.ts';
@@ -63,6 +64,31 @@ const define = (doc: string, params: readonly WrapperParam[], work: Wrapper): Wr
 const flags = [optional('test'), optional('queue')];
 const mods: WrapperParam = 'mods';
 
+/** Functions of Salt's that need a master or a minion's daemon, and what is done instead. */
+const elsewhere: Readonly<Record<string, string>> = {
+  orchestrate: 'name the hosts and states on the command line, in the order they are to run',
+  get_pauses: 'a run cannot be paused',
+  pause: 'a run cannot be paused',
+  resume: 'a run cannot be paused',
+  soft_kill: 'saltutil.term_all_jobs ends the run of a host',
+  request: 'state.apply test=True tells what would change',
+  check_request: 'state.apply test=True tells what would change',
+  clear_request: 'state.apply test=True tells what would change',
+  run_request: 'state.apply test=True tells what would change, state.apply does it',
+  pkg: 'states come with the run: they are not packed for the host',
+  event: 'the run itself tells its events: --out=ndjson',
+};
+
+const refusedState = (name: string, why: string): WrapperFunction => ({
+  doc: `Not done here: ${why}.`,
+  params: [],
+  rest: true,
+  anyKeyword: true,
+  work: () => {
+    throw new TsaltError('not-supported', `state.${name} is not supported: ${why}.`);
+  },
+});
+
 /** `state.*`: compiles states here and runs them on the host. */
 export const state: WrapperModule = {
   doc: 'Compiles states and runs them on the host.',
@@ -110,6 +136,14 @@ export const state: WrapperModule = {
     template: define('Applies an SLS file by its path.', ['tem', optional('queue')], template),
     template_str: define('Applies states given as text.', ['tem', optional('queue')], templateStr),
     test: define('As apply, and changes nothing.', [optional('mods'), optional('exclude')], test),
+    clear_cache: {
+      doc: 'An empty list: a host keeps no compiled states.',
+      params: [],
+      work: () => [],
+    },
+    ...Object.fromEntries(
+      Object.entries(elsewhere).map(([name, why]) => [name, refusedState(name, why)]),
+    ),
     top: define('Applies what another top file gives this host.', ['topfn', ...flags], top),
   },
 };

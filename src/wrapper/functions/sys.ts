@@ -6,7 +6,7 @@ import {
   moduleNames,
   moduleText,
 } from '../../data/module-docs.ts';
-import { toData } from '../../data/value.ts';
+import { type Data, toData } from '../../data/value.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { namesIn } from '../../render/renderers.ts';
@@ -77,6 +77,19 @@ export const sysModule = (own: Modules): WrapperModule => {
         'Names of the states: all, of modules, or by glob.',
         (modules, wanted) => functionNames(modules, 'state', wanted),
       ),
+      list_runners: none('runners', []),
+      list_runner_functions: none('runners', []),
+      list_returners: none('returners', []),
+      list_returner_functions: none('returners', []),
+      runner_doc: none('runners', new Map()),
+      returner_doc: none('returners', new Map()),
+      runner_argspec: none('runners', new Map()),
+      returner_argspec: none('returners', new Map()),
+      reload_modules: {
+        doc: 'True: modules come with every run.',
+        params: [],
+        work: () => true,
+      },
       list_renderers: listing('Names of the renderers.', (modules, wanted) =>
         rendererNames(modules).filter(name => wanted.length === 0 || wanted.includes(name)),
       ),
@@ -90,6 +103,15 @@ export const sysModule = (own: Modules): WrapperModule => {
     },
   };
 };
+
+/** Modules of kinds that there are none of: nothing runs on a master, results are not sent on. */
+const none = (what: string, answer: Data): WrapperFunction => ({
+  doc: `There are no ${what} here.`,
+  params: [],
+  rest: true,
+  anyKeyword: true,
+  work: () => answer,
+});
 
 const rendererNames = (modules: readonly ModuleMeta[]): string[] =>
   [...new Set([...namesIn(undefined), ...moduleNames(modules, 'renderers')])].sort();

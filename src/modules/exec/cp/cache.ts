@@ -1,10 +1,11 @@
 import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { __opts__, CommandExecutionError } from '../../api.ts';
+import { __opts__, type PlainDict } from '../../api.ts';
 import { cacheDir, cachePath } from '../../lib/cache-dir.ts';
 import { controlList } from '../../lib/control-files.ts';
 import { expandUser, isDir, isFile } from '../../lib/file-paths.ts';
 import { isIncluded } from '../../lib/glob-match.ts';
+import { notDone } from '../../lib/not-done.ts';
 import { parseSource } from '../../lib/source-url.ts';
 import { cache_file, get_url } from './files.ts';
 
@@ -129,11 +130,28 @@ export const get_template = async (
  * Not done here: nothing of a host is stored on the control node. Read it with `file.read`, or
  * fetch it with `scp`.
  */
-export const push = async (path: string): Promise<never> => {
-  throw new CommandExecutionError(
-    `cp.push is not supported: nothing of a host is stored on the control node. Read ${path} with file.read, or fetch it with scp.`,
-  );
-};
+export const push = async (
+  path: string,
+  {
+    keep_symlinks = false,
+    upload_path = null,
+    remove_source = false,
+  }: { keep_symlinks?: boolean; upload_path?: string | null; remove_source?: boolean } = {},
+): Promise<never> => notDone('cp.push', noStore, path, keep_symlinks, upload_path, remove_source);
+
+const noStore =
+  'nothing of a host is stored on the control node. Read a file with file.read, or fetch it with scp';
 
 /** Not done here, see `cp.push`. */
-export const push_dir = async (path: string): Promise<never> => push(path);
+export const push_dir = async (
+  path: string,
+  { glob = null, upload_path = null }: { glob?: string | null; upload_path?: string | null } = {},
+): Promise<never> => notDone('cp.push_dir', noStore, path, glob, upload_path);
+
+/** Not done here: it is what `salt-cp` calls; `cp.get_file` brings a file of the file roots. */
+export const recv = async (files: PlainDict, dest: string): Promise<never> =>
+  notDone('cp.recv', 'it is what salt-cp calls; cp.get_file brings a file', files, dest);
+
+/** Not done here, see `cp.recv`. */
+export const recv_chunked = async (dest: string, chunk: string): Promise<never> =>
+  notDone('cp.recv_chunked', 'it is what salt-cp calls; cp.get_file brings a file', dest, chunk);

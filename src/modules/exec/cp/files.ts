@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { __opts__, getContext } from '../../api.ts';
+import { __opts__, getContext, SaltInvocationError } from '../../api.ts';
 import { cachePath } from '../../lib/cache-dir.ts';
 import { controlFile, controlList } from '../../lib/control-files.ts';
 import { type Content, textOf } from '../../lib/file-content.ts';
@@ -29,6 +29,7 @@ const envOf = (saltenv: string | null | undefined): string => saltenv ?? __opts_
  * @param saltenv its saltenv
  * @param makedirs make missing directories above
  * @param template render it
+ * @param gzip has no effect: what travels is packed anyway
  *
  * @example tsalt-ssh '*' cp.get_file salt://vimrc /etc/vimrc
  */
@@ -39,7 +40,12 @@ export const get_file = async (
     saltenv = null,
     makedirs = false,
     template = null,
-  }: EnvOptions & { makedirs?: boolean; template?: string | null } = {},
+    gzip: _gzip = null,
+  }: EnvOptions & {
+    makedirs?: boolean;
+    template?: string | null;
+    gzip?: number | null;
+  } = {},
 ): Promise<string> => {
   try {
     return await get_url(path, dest, { saltenv, makedirs, template });
@@ -108,13 +114,19 @@ export const get_file_str = async (
  * @param path `salt://…`
  * @param dest the directory to put the folder in
  * @param saltenv its saltenv
+ * @param template render the files
+ * @param gzip has no effect: what travels is packed anyway
  *
  * @example tsalt-ssh '*' cp.get_dir salt://path/to/dir /minion/dest
  */
 export const get_dir = async (
   path: string,
   dest: string,
-  { saltenv = null }: EnvOptions = {},
+  {
+    saltenv = null,
+    template = null,
+    gzip: _gzip = null,
+  }: EnvOptions & { template?: string | null; gzip?: number | null } = {},
 ): Promise<string[]> => {
   const url = parseSource(path.replace(/\/+$/, ''));
   const files = await controlList(url.path, url.saltenv ?? envOf(saltenv));
@@ -125,6 +137,7 @@ export const get_dir = async (
       await get_file(`salt://${url.path}/${file}`, place, {
         saltenv: url.saltenv ?? saltenv,
         makedirs: true,
+        template,
       }),
     );
   }
@@ -137,14 +150,28 @@ export const get_dir = async (
  * @param path `salt://`, `http(s)://` or a path
  * @param saltenv saltenv of a `salt://` URL
  * @param source_hash hash it must have
+ * @param verify_ssl false is refused: certificates of web servers are always checked
+ * @param use_etag refused: `source_hash` saves the way, too
  *
  * @example tsalt-ssh '*' cp.cache_file salt://path/to/file
  */
 export const cache_file = async (
   path: string,
   saltenv: string | null = null,
-  { source_hash = null }: { source_hash?: string | null } = {},
+  {
+    source_hash = null,
+    verify_ssl = true,
+    use_etag = false,
+  }: { source_hash?: string | null; verify_ssl?: boolean; use_etag?: boolean } = {},
 ): Promise<string | false> => {
+  if (use_etag)
+    throw new SaltInvocationError(
+      'The argument "use_etag" of cp.cache_file is not supported: give source_hash, a copy that has it is not fetched again.',
+    );
+  if (!verify_ssl)
+    throw new SaltInvocationError(
+      'The argument "verify_ssl" of cp.cache_file is not supported: give the source a source_hash.',
+    );
   const url = parseSource(path);
   if (url.scheme === 'file') return isFile(url.path) ? url.path : false;
   const place = cachePath(path, envOf(saltenv));
@@ -201,18 +228,19 @@ export const hash_file = async (
  *
  * @param path `salt://…`
  * @param saltenv its saltenv
+ * @param octal false: as a number
  *
  * @example tsalt-ssh '*' cp.stat_file salt://path/to/file
  */
 export const stat_file = async (
   path: string,
-  { saltenv = null }: EnvOptions = {},
-): Promise<string | null> => {
+  { saltenv = null, octal = true }: EnvOptions & { octal?: boolean } = {},
+): Promise<string | number | null> => {
   const url = parseSource(path);
   const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { peek: true });
-  return file?.mode === undefined
-    ? null
-    : (modeBits(file.mode.toString(8)) ?? 0).toString(8).padStart(4, '0');
+  if (file?.mode === undefined) return null;
+  const bits = modeBits(file.mode.toString(8)) ?? 0;
+  return octal ? bits.toString(8).padStart(4, '0') : bits;
 };
 
 /**

@@ -12,7 +12,7 @@ import {
   type Plain,
   type PlainDict,
   SaltInvocationError,
-} from '../api.ts';
+} from '../../api.ts';
 
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };
 type Kwargs = { [key: string]: Plain };
@@ -48,30 +48,6 @@ export const sleep = async (length: number | string): Promise<boolean> => {
  * @param max the longest it may take, in seconds
  */
 export const rand_sleep = (max = 60): Promise<boolean> => sleep(randomInt(Number(max) + 1));
-
-/** The version of Salt that this follows. */
-export const version = (): string => '3006.9';
-
-/** Versions of what runs here. */
-export const versions_information = (): PlainDict => ({
-  'Salt Version': { Salt: version() },
-  'Dependency Versions': Object.fromEntries(
-    Object.entries(process.versions).map(([name, value]) => [name, value ?? '']),
-  ),
-  'System Versions': { system: process.platform, machine: process.arch },
-});
-
-/** The same as text. */
-export const versions_report = (): string =>
-  Object.entries(versions_information())
-    .map(([title, items]) => {
-      const width = Math.max(...Object.keys(items as PlainDict).map(name => name.length));
-      const lines = Object.entries(items as PlainDict).map(
-        ([name, value]) => `${name.padStart(width + 10)}: ${value}`,
-      );
-      return [`${title}:`, ...lines].join('\n');
-    })
-    .join('\n\n');
 
 /** The option `test.foo` of the configuration. */
 export const conf_test = (): Promise<Plain> => call('config.option')('test.foo');
