@@ -111,16 +111,19 @@ type Rendered = { readonly rendered?: RenderedSls; readonly problems: readonly P
 const renderOne = async (session: Session, saltenv: string, sls: string): Promise<Rendered> => {
   try {
     const rendered = await session.loader.render(saltenv, sls);
-    if (rendered) return { rendered, problems: [] };
+    if (rendered) {
+      session.seen.add(keyOf(saltenv, sls));
+      return { rendered, problems: [] };
+    }
+    // It is not seen: each include of it tells so.
     const message =
       `Specified SLS ${sls} in saltenv ${saltenv} is not available on the salt master ` +
       'or through a configured fileserver';
     return { problems: [problem(message, undefined)] };
   } catch (error) {
     if (!(error instanceof TsaltError)) throw error;
-    return { problems: [renderProblem(`Rendering SLS '${saltenv}:${sls}' failed: `, error)] };
-  } finally {
     session.seen.add(keyOf(saltenv, sls));
+    return { problems: [renderProblem(`Rendering SLS '${saltenv}:${sls}' failed: `, error)] };
   }
 };
 

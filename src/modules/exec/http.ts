@@ -35,6 +35,7 @@ export type QueryOptions = {
 
 /**
  * Sends a request and gives the answer: `body`, and `status`, `headers`, `text`, `dict` when asked for.
+ * What fails is its `error`: a server that does not answer is no error of the call.
  *
  * @param url the URL
  * @param method GET, POST …
@@ -51,7 +52,7 @@ export type QueryOptions = {
  * @param status true: with the status
  * @param headers true: with the headers
  * @param text true: with `text`, the same as `body`
- * @param raise_error false: an error is `error` of the answer and not one of the call
+ * @param raise_error no effect, as with Salt's own client: what fails is `error` of the answer
  * @param timeout seconds
  * @param verify_ssl false: take any certificate
  * @param ca_bundle a file with the certificates to trust
@@ -65,7 +66,7 @@ export const query = async (
   options: QueryOptions & { [key: string]: Plain | undefined } = {},
 ): Promise<PlainDict> => {
   refuse(options);
-  const { raise_error = true, timeout = 60, verify_ssl = true, max_redirects = 20 } = options;
+  const { timeout = 60, verify_ssl = true, max_redirects = 20 } = options;
   const cert = typeof options.cert === 'string' ? [options.cert, options.cert] : options.cert;
   const method = (options.method ?? 'GET').toUpperCase();
   const form = method === 'POST' && options.data == null && !options.data_file && options.params;
@@ -96,8 +97,7 @@ export const query = async (
       ...(options.decode ? decoded(answer.body, answer.headers['content-type'], options) : {}),
     };
   } catch (error) {
-    if (raise_error) throw error;
-    return { error: messageOf(error) };
+    return { error: messageOf(error), ...(options.status ? { status: 0 } : {}) };
   }
 };
 
@@ -121,7 +121,7 @@ export const wait_for_successful_query = async (
 ): Promise<PlainDict> => {
   const until = Date.now() + wait_for * 1000;
   for (;;) {
-    const answer = await query(url, { ...options, raise_error: false });
+    const answer = await query(url, options);
     if (!Object.hasOwn(answer, 'error') || Date.now() >= until) return answer;
     await new Promise(resolve => setTimeout(resolve, Math.max(request_interval * 1000, 200)));
   }

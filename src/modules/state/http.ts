@@ -51,7 +51,7 @@ export const query = async (name: string, options: Options = {}): Promise<StateR
   const url = __opts__.test && test_url ? test_url : name;
   const until = Date.now() + Number(wait_for ?? 0) * 1000;
   for (;;) {
-    const found = await ask(url, { ...rest, status: true, text: true, raise_error: false });
+    const found = await ask(url, { ...rest, status: true, text: true });
     const { result, comment } =
       typeof found === 'string'
         ? { result: false, comment: found }
@@ -72,7 +72,7 @@ export const query = async (name: string, options: Options = {}): Promise<StateR
 const ask = async (url: string, options: PlainDict): Promise<PlainDict | string> => {
   try {
     const answer: PlainDict = await salt('http.query')(url, options);
-    return answer.status === undefined ? String(answer.error) : answer;
+    return answer.body === undefined ? String(answer.error) : answer;
   } catch (error) {
     return messageOf(error);
   }

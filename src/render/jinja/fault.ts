@@ -8,6 +8,8 @@ export type Source = {
   /** The file on the control node. */
   readonly file: string;
   readonly text: string;
+  /** What is rendered itself; others are imported, included or extended. */
+  readonly isMain?: boolean;
 };
 
 /** Salt's words before the reason, by kind of fault. */

@@ -44,10 +44,11 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   });
   try {
     const syntax = syntaxFrom(opts, isSls(variables));
-    const source = { name: String(variables.get('tplfile') ?? file), file, text };
+    const name = String(variables.get('tplfile') ?? file);
+    const source = { name, file, text, isMain: true };
     const template = compileSource(source, syntax);
     const globals = makeGlobals();
-    for (const [name, value] of namesOf(stage)) globals.set(name, value);
+    for (const [known, value] of namesOf(stage)) globals.set(known, value);
     const load = templateLoader({ files: context.files, saltenv, syntax, globals, recorder });
     const program: Program = { run, globals, load, modules: new Map() };
     globals.set('show_full_context', new Callable('show_full_context', () => shown(main)));

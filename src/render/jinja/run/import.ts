@@ -103,6 +103,7 @@ export const compileFromImport = (
 ): Execute => {
   const spot = { source, line };
   const find = compileTemplate(template, source, spot);
+  const place = source.isMain ? `line ${line}` : `line ${line} in ${quoted(source.name)}`;
   return frame =>
     after(find(frame), found =>
       after(moduleOf(found, withContext, frame, spot), module => {
@@ -112,7 +113,7 @@ export const compileFromImport = (
             alias,
             orElse<Value>(module.attribute(name), () =>
               frame.run.undefined(
-                `the template ${quoted(found.source.name)} (imported on line ${line} in ${quoted(source.name)}) does not export the requested name ${quoted(name)}`,
+                `the template ${quoted(found.source.name)} (imported on ${place}) does not export the requested name ${quoted(name)}`,
               ),
             ),
           );
