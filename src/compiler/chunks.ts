@@ -115,6 +115,11 @@ type Found = {
 
 const addChunks = (found: Found, declaration: IdDeclaration, state: StateDeclaration): void => {
   let { fun } = state;
+  if (state.kind === 'plain') {
+    if (fun !== undefined)
+      found.chunks.push(new Chunk(declaration, state, fun, state.order ?? null));
+    return;
+  }
   let order: Data | undefined;
   let place: Data | undefined;
   let names: readonly Data[] | undefined;

@@ -54,22 +54,29 @@ export class IdDeclaration implements Marked {
   }
 }
 
+/**
+ * What is known of a list of arguments: `plain` are mappings of one key, none of which says names
+ * or an order; `own` is a list made for its state alone, which may be changed.
+ */
+export type ArgumentKind = 'plain' | 'written' | 'own';
+
 /** A state module below an ID, with its arguments. */
 export class StateDeclaration {
   readonly module: DataKey;
   /** As written, until it is extended: nothing here may change it. No list when the SLS is at fault. */
   args: Data;
+  kind: ArgumentKind;
   /** The function of `module.function`; otherwise it stands among the arguments. */
   fun: string | undefined;
   /** Its number in the order of definition, where the arguments say no order. */
   order: number | undefined;
-  #own: Data[] | undefined;
 
-  constructor(module: DataKey, args: Data, fun?: string, order?: number) {
+  constructor(module: DataKey, args: Data, kind: ArgumentKind = 'written', fun?: string) {
     this.module = module;
     this.args = args;
+    this.kind = kind;
     this.fun = fun;
-    this.order = order;
+    this.order = undefined;
   }
 
   /** The arguments as Salt's high data has them: with the function and the order. */
@@ -82,12 +89,13 @@ export class StateDeclaration {
 
   /** The complete arguments, to be changed. */
   own(): Data[] {
-    if (this.#own) return this.#own;
-    this.#own = this.complete();
-    this.args = this.#own;
+    if (this.kind === 'own') return this.args as Data[];
+    const own = this.complete();
+    this.args = own;
+    this.kind = 'own';
     this.fun = undefined;
     this.order = undefined;
-    return this.#own;
+    return own;
   }
 }
 

@@ -199,9 +199,16 @@ const ordered = (
   args: Data[],
   fun?: string,
 ): StateDeclaration => {
-  const state = new StateDeclaration(module, args, fun);
-  if (reading.auto && !hasOrder(args)) part.unordered.push(state);
+  const plain = args.every(isPlainArgument);
+  const state = new StateDeclaration(module, args, plain ? 'plain' : 'written', fun);
+  if (reading.auto && (plain || !hasOrder(args))) part.unordered.push(state);
   return state;
+};
+
+const isPlainArgument = (arg: Data): boolean => {
+  if (!isDict(arg) || arg.size !== 1) return false;
+  const key = firstKey(arg);
+  return key !== 'names' && key !== 'order' && key !== 'name_order';
 };
 
 const hasOrder = (args: readonly Data[]): boolean => {
