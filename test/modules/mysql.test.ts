@@ -7,6 +7,7 @@ import type { StateReturn } from '../../src/modules/api.ts';
 import * as accounts from '../../src/modules/exec/mysql/accounts.ts';
 import * as databases from '../../src/modules/exec/mysql/databases.ts';
 import * as rights from '../../src/modules/exec/mysql/grants.ts';
+import * as maintenance from '../../src/modules/exec/mysql/maintenance.ts';
 import * as server from '../../src/modules/exec/mysql/server.ts';
 import { readAccounts } from '../../src/modules/lib/accounts.ts';
 import { covers, parseGrant, splitRights } from '../../src/modules/lib/mysql-grant.ts';
@@ -51,7 +52,9 @@ test('reads what SHOW GRANTS of MySQL and MariaDB says', () => {
 describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-my-'));
   const where = { connection_unix_socket: join(folder, 'sock'), connection_user: 'root' };
-  const context = contextOf({ mysql: { ...server, ...databases, ...accounts, ...rights } });
+  const context = contextOf({
+    mysql: { ...maintenance, ...server, ...databases, ...accounts, ...rights },
+  });
   let child: ChildProcess;
   const ask = (sql: string, base = 'mysql') =>
     within(context, () => server.query(base, sql, where));
@@ -212,6 +215,32 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
       comment: 'Database nope is not present',
     });
     await expect(ask('SELEC 1')).rejects.toThrow(/^MySQL Error 1064: /);
+  });
+
+  test('checks, repairs and optimizes tables, and knows plugins and replication', async () => {
+    const run = <T>(work: () => Promise<T>) => within(context, work);
+    await run(() => databases.db_create('care', where));
+    await ask('CREATE TABLE `o``dd` (id int) ENGINE=Aria; CREATE TABLE two (id int)', 'care');
+    expect(await run(() => maintenance.db_check('care', null, where))).toMatchObject([
+      { Table: 'care.o`dd', Op: 'check', Msg_text: 'OK' },
+      { Table: 'care.two', Msg_text: 'OK' },
+    ]);
+    expect(await run(() => maintenance.db_repair('care', 'o`dd', where))).toMatchObject([
+      { Op: 'repair', Msg_text: 'OK' },
+    ]);
+    const optimized = await run(() => maintenance.db_optimize('care', 'two', where));
+    expect(optimized.at(-1)).toMatchObject({ Op: 'optimize', Msg_text: 'OK' });
+    expect(await run(() => maintenance.quote_identifier('a`b_c', true))).toBe('`a``b\\_c`');
+    expect(await run(() => maintenance.slave_lag(where))).toBe(-1);
+    expect(await run(() => maintenance.get_master_status(where))).toEqual({});
+    expect(await run(() => maintenance.plugin_status('Aria', where))).toBe('ACTIVE');
+    expect(await run(() => maintenance.plugin_status('nope', where))).toBe('');
+    const plugin = 'METADATA_LOCK_INFO';
+    const library = 'metadata_lock_info.so';
+    expect(await run(() => maintenance.plugin_add(plugin, library, where))).toBe(true);
+    expect(await run(() => maintenance.plugin_add(plugin, library, where))).toBe(false);
+    expect(await run(() => maintenance.plugin_remove(plugin, where))).toBe(true);
+    expect(await run(() => maintenance.plugin_remove(plugin, where))).toBe(false);
   });
 
   test('a login that fails is a sentence', async () => {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
+import * as clusters from '../../src/modules/exec/postgres/clusters.ts';
 import * as databases from '../../src/modules/exec/postgres/databases.ts';
 import * as objects from '../../src/modules/exec/postgres/objects.ts';
 import * as privileges from '../../src/modules/exec/postgres/privileges.ts';
@@ -20,14 +22,17 @@ import * as roles from '../../src/modules/exec/postgres/roles.ts';
 import * as storage from '../../src/modules/exec/postgres/storage.ts';
 import { readAccounts } from '../../src/modules/lib/accounts.ts';
 import { hashedPassword, passwordFits } from '../../src/modules/lib/postgres-password.ts';
+import { which } from '../../src/modules/lib/which.ts';
 import * as database from '../../src/modules/state/postgres_database.ts';
 import * as extension from '../../src/modules/state/postgres_extension.ts';
 import * as group from '../../src/modules/state/postgres_group.ts';
+import * as initdb from '../../src/modules/state/postgres_initdb.ts';
 import * as language from '../../src/modules/state/postgres_language.ts';
 import * as rights from '../../src/modules/state/postgres_privileges.ts';
 import * as schema from '../../src/modules/state/postgres_schema.ts';
 import * as tablespace from '../../src/modules/state/postgres_tablespace.ts';
 import * as user from '../../src/modules/state/postgres_user.ts';
+import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
@@ -49,7 +54,15 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-pg-'));
   const data = join(folder, 'data');
   const context = contextOf({
-    postgres: { ...queries, ...databases, ...roles, ...objects, ...storage, ...privileges },
+    postgres: {
+      ...clusters,
+      ...queries,
+      ...databases,
+      ...roles,
+      ...objects,
+      ...storage,
+      ...privileges,
+    },
   });
   const db = { db_host: folder, db_port: 5499 };
   const where = { host: folder, port: 5499 };
@@ -241,4 +254,80 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     expect(ret).toMatchObject({ result: false });
     expect(ret.comment).toContain('Is the server running locally');
   });
+
+  test('makes a data directory with a superuser and a password', async () => {
+    const target = join(folder, 'second');
+    const options = {
+      user: 'boss',
+      password: 'hush',
+      auth: 'scram-sha-256',
+      locale: 'C.UTF-8',
+      waldir: join(folder, 'wal'),
+      checksums: true,
+    };
+    const made = await settles(() => initdb.present(target, options));
+    expect(made).toBe(`Postgres data directory ${target} has been initialized`);
+    expect(readFileSync(join(target, 'pg_hba.conf'), 'utf8')).toContain('scram-sha-256');
+    expect(existsSync(join(folder, 'wal', 'archive_status'))).toBe(true);
+    const { stdout } = spawnSync(join(bin, 'pg_controldata'), [target], { encoding: 'utf8' });
+    expect(stdout).toMatch(/Data page checksum version:\s+1/);
+    const full = join(folder, 'full');
+    mkdirSync(full);
+    writeFileSync(join(full, 'x'), '');
+    expect(await within(context, () => initdb.present(full))).toMatchObject({
+      result: false,
+      changes: nothing,
+      comment: expect.stringContaining('initialization failed'),
+    });
+  });
+
+  test('knows one extension by name', async () => {
+    const ext = (work: () => Promise<unknown>) => within(context, work);
+    expect(await ext(() => objects.is_available_extension('plpgsql', where))).toBe(true);
+    expect(await ext(() => objects.is_available_extension('toString', where))).toBe(false);
+    expect(await ext(() => objects.get_installed_extension('plpgsql', where))).toMatchObject({
+      schema_name: 'pg_catalog',
+    });
+    expect(await ext(() => objects.get_available_extension('nope', where))).toBe(null);
+  });
 });
+
+describe.skipIf(!canRun || !canRunApart() || !which('pg_createcluster'))(
+  "Debian's clusters",
+  () => {
+    test('are made, kept and removed', { timeout: 240_000 }, async () => {
+      const told = await runApart(
+        {
+          postgres: 'src/modules/exec/postgres/clusters.ts',
+          state: 'src/modules/state/postgres_cluster.ts',
+        },
+        `import { mkdirSync, chmodSync } from 'node:fs';
+      const version = ${JSON.stringify(bin.split('/').at(-2))};
+      mkdirSync('/run/postgresql'); chmodSync('/run/postgresql', 0o1777);
+      const options = { port: 5498, locale: 'C.UTF-8', encoding: 'UTF8', data_checksums: true };
+      const dry = { ...context, opts: { ...context.opts, test: true } };
+      told.told = await within(dry, () => state.present(version, 'tsalt', options));
+      await step('made', () => state.present(version, 'tsalt', options));
+      await step('again', () => state.present(version, 'tsalt', options));
+      await step('other', () => state.present(version, 'tsalt', { port: 5497 }));
+      await step('list', () => postgres.cluster_list());
+      await step('all', () => postgres.cluster_list({ verbose: true }));
+      await step('bad', () => postgres.cluster_create(version, '--help'));
+      await step('removed', () => state.absent(version, 'tsalt'));
+      await step('gone', () => state.absent(version, 'tsalt'));
+      told.id = version + '/tsalt';`,
+        ['/var'],
+      );
+      const id = String(told.id);
+      expect(told.told).toMatchObject({ result: null });
+      expect(told.made).toMatchObject({ result: true, changes: { [id]: 'Present' } });
+      expect(told.again).toMatchObject({ result: true, changes: nothing });
+      expect(told.other).toMatchObject({ result: false });
+      expect(told.list).toContain(id);
+      expect(told.all).toMatchObject({ [id]: { port: 5498, status: 'down', user: 'postgres' } });
+      expect(told.bad).toContain('Not a version and name of a cluster');
+      expect(told.removed).toMatchObject({ result: true, changes: { tsalt: 'Absent' } });
+      expect(told.gone).toMatchObject({ result: true, changes: nothing });
+    });
+  },
+);

@@ -1,8 +1,8 @@
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf, salt } from './call.ts';
+import { type DbOptions, dbArgs } from './postgres-db.ts';
 import { type Encryption, hashedPassword, passwordFits } from './postgres-password.ts';
 import { quoteLiteral } from './postgres-run.ts';
-import { type DbOptions, dbArgs } from './postgres-state.ts';
 import { changed, failed, unchanged, would } from './returns.ts';
 import { toList } from './values.ts';
 

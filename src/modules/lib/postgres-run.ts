@@ -25,18 +25,20 @@ export type PostgresOptions = {
 const fieldEnd = '\x1f';
 const rowEnd = '\x1e';
 
-/** psql, from PATH or where Debian and Red Hat keep versions of it. */
-export const psqlPath = (): string | undefined =>
-  which('psql') ??
+/** A program of PostgreSQL, from PATH or where Debian and Red Hat keep versions of it. */
+export const postgresProgram = (name: string): string | undefined =>
+  which(name) ??
   ['/usr/lib/postgresql', '/usr']
     .filter(folder => existsSync(folder))
     .flatMap(folder =>
       readdirSync(folder)
-        .filter(name => /^(?:\d|pgsql-)/.test(name))
-        .map(name => join(folder, name, 'bin/psql')),
+        .filter(one => /^(?:\d|pgsql-)/.test(one))
+        .map(one => join(folder, one, 'bin', name)),
     )
     .filter(path => existsSync(path))
     .at(-1);
+
+export const psqlPath = (): string | undefined => postgresProgram('psql');
 
 /**
  * Runs SQL by psql and gives the rows of its last query. The SQL goes through stdin, a password

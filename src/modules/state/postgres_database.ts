@@ -1,7 +1,8 @@
 /** Databases of PostgreSQL. */
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
-import { type DbOptions, dbArgs, postgresVirtual, removal } from '../lib/postgres-state.ts';
+import { type DbOptions, dbArgs } from '../lib/postgres-db.ts';
+import { postgresVirtual, removal } from '../lib/postgres-state.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
 /** Databases of PostgreSQL. */

@@ -1,13 +1,8 @@
 /** Extensions in databases of PostgreSQL. */
 import type { PlainDict, StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import {
-  type DbOptions,
-  dbArgs,
-  oneStep,
-  postgresVirtual,
-  removal,
-} from '../lib/postgres-state.ts';
+import { type DbOptions, dbArgs } from '../lib/postgres-db.ts';
+import { oneStep, postgresVirtual, removal } from '../lib/postgres-state.ts';
 
 /** Extensions of a PostgreSQL database. */
 export const __virtual__ = postgresVirtual;

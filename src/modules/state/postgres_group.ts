@@ -1,9 +1,10 @@
 /** Group roles of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
+import { type DbOptions, dbArgs } from '../lib/postgres-db.ts';
 import type { Encryption } from '../lib/postgres-password.ts';
 import { ensureRole } from '../lib/postgres-role.ts';
-import { type DbOptions, dbArgs, postgresVirtual, removal } from '../lib/postgres-state.ts';
+import { postgresVirtual, removal } from '../lib/postgres-state.ts';
 
 /** Roles of PostgreSQL that stand for groups: they do not log in. */
 export const __virtual__ = postgresVirtual;

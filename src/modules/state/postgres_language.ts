@@ -1,13 +1,8 @@
 /** Languages in databases of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import {
-  type DbOptions,
-  dbArgs,
-  oneStep,
-  postgresVirtual,
-  removal,
-} from '../lib/postgres-state.ts';
+import { type DbOptions, dbArgs } from '../lib/postgres-db.ts';
+import { oneStep, postgresVirtual, removal } from '../lib/postgres-state.ts';
 
 /** Languages for functions of a PostgreSQL database. */
 export const __virtual__ = postgresVirtual;

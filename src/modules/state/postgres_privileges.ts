@@ -1,7 +1,8 @@
 /** Privileges of roles of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import { type DbOptions, dbArgs, oneStep, postgresVirtual } from '../lib/postgres-state.ts';
+import { type DbOptions, dbArgs } from '../lib/postgres-db.ts';
+import { oneStep, postgresVirtual } from '../lib/postgres-state.ts';
 import { toList } from '../lib/values.ts';
 
 /** Rights of PostgreSQL roles on objects, and memberships in groups. */

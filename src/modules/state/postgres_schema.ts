@@ -1,7 +1,8 @@
 /** Schemas in databases of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import { type DbOptions, dbArgs, oneStep, postgresVirtual } from '../lib/postgres-state.ts';
+import type { DbOptions } from '../lib/postgres-db.ts';
+import { oneStep, postgresVirtual } from '../lib/postgres-state.ts';
 
 /** Schemas of a PostgreSQL database. */
 export const __virtual__ = postgresVirtual;
@@ -13,7 +14,6 @@ export const __virtual__ = postgresVirtual;
  * @param name the schema
  * @param owner its owner
  * @param user the account to run psql as
- * @param maintenance_db the database to connect to
  * @param db_password password of `db_user`
  * @param db_host the server, or the folder of its socket
  * @param db_port the server's port
@@ -27,10 +27,9 @@ export const __virtual__ = postgresVirtual;
 export const present = async (
   dbname: string,
   name: string,
-  { owner = null, ...rest }: { owner?: string | null } & DbOptions = {},
-): Promise<StateReturn> => {
-  const where = dbArgs(rest);
-  return oneStep(name, {
+  { owner = null, ...where }: { owner?: string | null } & DbOptions = {},
+): Promise<StateReturn> =>
+  oneStep(name, {
     due: async () => !(await salt('postgres.schema_exists')(dbname, name, where)),
     done: `Schema ${name} already exists in database ${dbname}`,
     would: `Schema ${name} is set to be created in database ${dbname}.`,
@@ -39,7 +38,6 @@ export const present = async (
     failure: `Failed to create schema ${name} in database ${dbname}`,
     changes: { [name]: 'Present' },
   });
-};
 
 /**
  * A database does not have a schema.
@@ -47,7 +45,6 @@ export const present = async (
  * @param dbname the database
  * @param name the schema
  * @param user the account to run psql as
- * @param maintenance_db the database to connect to
  * @param db_password password of `db_user`
  * @param db_host the server, or the folder of its socket
  * @param db_port the server's port
@@ -60,10 +57,9 @@ export const present = async (
 export const absent = async (
   dbname: string,
   name: string,
-  options: DbOptions = {},
-): Promise<StateReturn> => {
-  const where = dbArgs(options);
-  return oneStep(name, {
+  where: DbOptions = {},
+): Promise<StateReturn> =>
+  oneStep(name, {
     due: () => salt('postgres.schema_exists')(dbname, name, where),
     done: `Schema ${name} is not present in database ${dbname}, so it cannot be removed`,
     would: `Schema ${name} is set to be removed from database ${dbname}`,
@@ -72,4 +68,3 @@ export const absent = async (
     failure: `Schema ${name} failed to be removed from database ${dbname}`,
     changes: { [name]: 'Absent' },
   });
-};

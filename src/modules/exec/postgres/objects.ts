@@ -1,12 +1,13 @@
 import type { PlainDict } from '../../api.ts';
+import { type DbOptions, dbArgs } from '../../lib/postgres-db.ts';
 import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../lib/postgres-run.ts';
 
 const keyed = (rows: Record<string, string>[]): PlainDict =>
   Object.fromEntries(rows.map(({ name = '', ...row }) => [name, row]));
 
-/** Salt names the database first for what lives in one; it wins over `maintenance_db`. */
-const inside = (dbname: string, options: PostgresOptions): PostgresOptions => ({
-  ...options,
+/** Salt names the database first for what lives in one, and the server as its states do. */
+const inside = (dbname: string, options: DbOptions): PostgresOptions => ({
+  ...dbArgs(options),
   maintenance_db: dbname,
 });
 
@@ -113,15 +114,48 @@ export const drop_extension = async (
 };
 
 /**
+ * What is known of an extension that can be installed; null when there is none of that name.
+ *
+ * @param name the extension
+ * @example tsalt-ssh db1 postgres.get_available_extension hstore
+ */
+export const get_available_extension = async (
+  name: string,
+  options: PostgresOptions = {},
+): Promise<PlainDict | null> => own(await available_extensions(options), name);
+
+/**
+ * What is known of an extension that a database has; null when it has not.
+ *
+ * @param name the extension
+ * @example tsalt-ssh db1 postgres.get_installed_extension hstore maintenance_db=shop
+ */
+export const get_installed_extension = async (
+  name: string,
+  options: PostgresOptions = {},
+): Promise<PlainDict | null> => own(await installed_extensions(options), name);
+
+/**
+ * Whether an extension can be installed.
+ *
+ * @param name the extension
+ * @example tsalt-ssh db1 postgres.is_available_extension hstore
+ */
+export const is_available_extension = async (
+  name: string,
+  options: PostgresOptions = {},
+): Promise<boolean> => (await get_available_extension(name, options)) !== null;
+
+const own = (all: PlainDict, name: string): PlainDict | null =>
+  Object.hasOwn(all, name) ? (all[name] as PlainDict) : null;
+
+/**
  * The schemas of a database, by name, with owner and rights.
  *
  * @param dbname the database
  * @example tsalt-ssh db1 postgres.schema_list shop
  */
-export const schema_list = async (
-  dbname: string,
-  options: PostgresOptions = {},
-): Promise<PlainDict> =>
+export const schema_list = async (dbname: string, options: DbOptions = {}): Promise<PlainDict> =>
   keyed(
     await psqlRows(
       `SELECT nspname AS name, rolname AS owner, array_to_string(nspacl, '/') AS acl
@@ -140,7 +174,7 @@ export const schema_list = async (
 export const schema_get = async (
   dbname: string,
   name: string,
-  options: PostgresOptions = {},
+  options: DbOptions = {},
 ): Promise<PlainDict | null> => {
   const all = await schema_list(dbname, options);
   return Object.hasOwn(all, name) ? (all[name] as PlainDict) : null;
@@ -156,7 +190,7 @@ export const schema_get = async (
 export const schema_exists = async (
   dbname: string,
   name: string,
-  options: PostgresOptions = {},
+  options: DbOptions = {},
 ): Promise<boolean> => (await schema_get(dbname, name, options)) !== null;
 
 /**
@@ -170,7 +204,7 @@ export const schema_exists = async (
 export const schema_create = async (
   dbname: string,
   name: string,
-  { owner = null, ...where }: { owner?: string | null } & PostgresOptions = {},
+  { owner = null, ...where }: { owner?: string | null } & DbOptions = {},
 ): Promise<true> => {
   const by = owner ? ` AUTHORIZATION ${quoteName(owner)}` : '';
   await psqlRows(`CREATE SCHEMA ${quoteName(name)}${by}`, inside(dbname, where));
@@ -187,7 +221,7 @@ export const schema_create = async (
 export const schema_remove = async (
   dbname: string,
   name: string,
-  options: PostgresOptions = {},
+  options: DbOptions = {},
 ): Promise<true> => {
   await psqlRows(`DROP SCHEMA ${quoteName(name)}`, inside(dbname, options));
   return true;

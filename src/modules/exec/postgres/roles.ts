@@ -180,7 +180,10 @@ export const group_update = async (
  * @param groupname the role
  * @example tsalt-ssh db1 postgres.group_remove readers
  */
-export const group_remove = user_remove;
+export const group_remove = async (
+  groupname: string,
+  options: PostgresOptions = {},
+): Promise<true> => user_remove(groupname, options);
 
 const createRole = async (name: string, options: RoleOptions & PostgresOptions): Promise<true> => {
   const { groups, ...rest } = options;
