@@ -6,9 +6,16 @@ import type { Artifact } from '../protocol/artifact.ts';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
-import { discoverBuiltins, discoverUser, type FoundModule } from './discover.ts';
+import { type Discovered, discoverBuiltins, discoverUser } from './discover.ts';
 import type { Goal } from './entry.ts';
-import { type InputStamp, noneExists, refreshInputs, sha256 } from './inputs.ts';
+import {
+  type FolderStamp,
+  type InputStamp,
+  isSameFolder,
+  noneExists,
+  refreshInputs,
+  sha256,
+} from './inputs.ts';
 import { bundlerStamp, packageRoot } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
@@ -27,7 +34,11 @@ export type ArtifactOptions = {
 
 /** What is remembered of a build. */
 type Index = {
+  /** The bundler, and what it was told besides the modules. */
+  readonly made: string;
+  /** The modules that were found, and the folders that say whether the same would be found again. */
   readonly found: string;
+  readonly folders: readonly FolderStamp[];
   readonly inputs: readonly InputStamp[];
   /** Files that would change the answer if they came to be. */
   readonly absent: readonly string[];
@@ -43,43 +54,53 @@ type Index = {
  */
 export const buildArtifact = (options: ArtifactOptions): Promise<Artifact> => {
   const root = packageRoot();
-  return cached(root, options, findModules(root, options), 'host');
+  return cached(root, options, () => findModules(root, options), 'host');
 };
 
 /** The bundle of these modules: from the cache when nothing changed, built otherwise. */
 export const cached = async (
   root: string,
   options: ArtifactOptions,
-  found: readonly FoundModule[],
+  discover: () => Discovered,
   goal: Goal,
 ): Promise<Artifact> => {
   const dir = privateDir(join(privateDir(options.cacheDir), 'artifacts'));
-  const foundKey = sha256(JSON.stringify([bundlerStamp(), found, options.controlFunctions ?? []]));
+  const made = sha256(JSON.stringify([bundlerStamp(), options.controlFunctions ?? []]));
   const { fileRoots, extraDirs, runtime } = options;
   const key = sha256(JSON.stringify([goal, root, fileRoots, extraDirs, runtime])).slice(0, 32);
   const indexPath = join(dir, `index-${key}.json`);
   const known = readIndex(indexPath);
-  if (known?.found === foundKey && isWhole(pathsOf(dir, key, known))) {
+  const isUsable = known?.made === made && isWhole(pathsOf(dir, key, known));
+  const found = isUsable && known.folders.every(isSameFolder) ? undefined : look(discover);
+  if (isUsable && (found === undefined || found.key === known.found)) {
+    const { folders } = found ?? known;
     const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
-    if (inputs && inputs !== known.inputs)
-      await writePrivate(indexPath, JSON.stringify({ ...known, inputs }));
+    if (inputs && (inputs !== known.inputs || folders !== known.folders))
+      await writePrivate(indexPath, JSON.stringify({ ...known, folders, inputs }));
     if (inputs) return fromCache(pathsOf(dir, key, known), known);
   }
   const { build } = await import('./build.ts');
-  const built = await build({ root, dir, key, found, options, goal });
-  const index: Index = { found: foundKey, ...built };
+  const { modules, folders, key: foundKey } = found ?? look(discover);
+  const built = await build({ root, dir, key, found: modules, options, goal });
+  const index: Index = { made, found: foundKey, folders, ...built };
   await writePrivate(indexPath, JSON.stringify(index));
   return fromCache(pathsOf(dir, key, index), index);
 };
 
 /** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
-const findModules = (root: string, options: ArtifactOptions): FoundModule[] => {
-  const user = discoverUser(options.fileRoots, options.extraDirs).modules;
-  const taken = new Set(user.map(({ kind, name }) => `${kind} ${name}`));
-  const builtins = discoverBuiltins(root).modules.filter(
-    ({ kind, name }) => !taken.has(`${kind} ${name}`),
-  );
-  return [...user, ...builtins];
+const findModules = (root: string, options: ArtifactOptions): Discovered => {
+  const user = discoverUser(options.fileRoots, options.extraDirs);
+  const builtin = discoverBuiltins(root);
+  const taken = new Set(user.modules.map(({ kind, name }) => `${kind} ${name}`));
+  const rest = builtin.modules.filter(({ kind, name }) => !taken.has(`${kind} ${name}`));
+  return { modules: [...user.modules, ...rest], folders: [...user.folders, ...builtin.folders] };
+};
+
+type Found = Discovered & { readonly key: string };
+
+const look = (discover: () => Discovered): Found => {
+  const found = discover();
+  return { ...found, key: sha256(JSON.stringify(found.modules)) };
 };
 
 const isWhole = ({ js, meta }: CachePaths): boolean => [js, meta].every(existsSync);

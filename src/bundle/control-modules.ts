@@ -23,11 +23,11 @@ export type ControlModule = {
  * Without any this costs a few directory reads; else they are bundled and cached as artifacts are.
  */
 export const loadControlModules = async (options: ArtifactOptions): Promise<ControlModule[]> => {
-  const found = discoverUser(options.fileRoots, options.extraDirs).modules.filter(({ kind }) =>
-    kindsOf.control.has(kind),
-  );
+  const { modules, folders } = discoverUser(options.fileRoots, options.extraDirs);
+  const found = modules.filter(({ kind }) => kindsOf.control.has(kind));
   if (found.length === 0) return [];
-  const bundle = await cached(packageRoot(), options, found, 'control');
+  const all = { modules: found, folders };
+  const bundle = await cached(packageRoot(), options, () => all, 'control');
   const thunks = evaluate(await readFile(bundle.path, 'latin1'), bundle.path);
   return bundle.modules.map(({ kind, file, path, broken }) => {
     const thunk = thunks[`${kind} ${file}`];

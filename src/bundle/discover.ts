@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { ModuleKind } from '../protocol/meta.ts';
+import { type FolderStamp, stampFolder } from './inputs.ts';
 import type { ModuleFolder } from './place.ts';
 
 /** Folders of a file root that hold modules, and what kind they are. */
@@ -38,13 +39,13 @@ export type FoundModule = {
 
 export type Discovered = {
   readonly modules: readonly FoundModule[];
-  /** Every folder that was looked into: where a new file would change the answer. */
-  readonly folders: readonly string[];
+  /** Every folder and link, as it was before it was looked into: the answer holds as long as they stay so. */
+  readonly folders: readonly FolderStamp[];
 };
 
 /** The modules that ship with tsalt-ssh. */
 export const discoverBuiltins = (root: string): Discovered => {
-  const folders: string[] = [];
+  const folders: FolderStamp[] = [];
   const all = join(root, 'src', 'modules');
   const modules = Object.entries(builtinFolders).flatMap(([folder, kind]) =>
     list(join(all, folder), folders).flatMap((entry): FoundModule[] => {
@@ -72,7 +73,7 @@ export const discoverUser = (
   fileRoots: Readonly<Record<string, readonly string[]>>,
   extraDirs: Readonly<Record<string, readonly string[]>> = {},
 ): Discovered => {
-  const folders: string[] = [];
+  const folders: FolderStamp[] = [];
   const seen = new Set<string>();
   const modules: FoundModule[] = [];
   const addFrom = (path: string, name: string, common: Omit<Common, 'home'>): void => {
@@ -97,7 +98,12 @@ const sortedEnvs = (envs: readonly string[]): string[] =>
 
 type Common = Pick<FoundModule, 'kind' | 'builtin' | 'home' | 'saltenv'>;
 
-const walk = (folder: string, common: Common, prefix: string, folders: string[]): FoundModule[] =>
+const walk = (
+  folder: string,
+  common: Common,
+  prefix: string,
+  folders: FolderStamp[],
+): FoundModule[] =>
   list(folder, folders).flatMap((entry): FoundModule[] => {
     if (isHidden(entry.name)) return [];
     const path = join(folder, entry.name);
@@ -117,7 +123,7 @@ const walkFolder = (
   path: string,
   common: Common,
   name: string,
-  folders: string[],
+  folders: FolderStamp[],
 ): FoundModule[] => {
   const index = indexFile(list(path, folders));
   if (index !== undefined) return [{ ...common, name, files: [join(path, index)] }];
@@ -130,20 +136,21 @@ const indexFile = (entries: readonly Entry[]): string | undefined =>
 type Entry = { readonly name: string; readonly file: boolean };
 
 /** Files and folders of a folder by name, links followed; none when it is not there. */
-const list = (folder: string, folders: string[]): Entry[] => {
-  folders.push(folder);
+const list = (folder: string, folders: FolderStamp[]): Entry[] => {
+  folders.push(stampFolder(folder));
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter(entry => entry.name !== 'node_modules')
-      .flatMap(entry => toEntry(folder, entry))
+      .flatMap(entry => toEntry(folder, entry, folders))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
     return [];
   }
 };
 
-const toEntry = (folder: string, entry: Dirent): Entry[] => {
+const toEntry = (folder: string, entry: Dirent, folders: FolderStamp[]): Entry[] => {
   const { name } = entry;
+  if (entry.isSymbolicLink()) folders.push(stampFolder(join(folder, name)));
   const kind = entry.isSymbolicLink() ? statSync(join(folder, name), quiet) : entry;
   if (kind?.isFile()) return [{ name, file: true }];
   return kind?.isDirectory() ? [{ name, file: false }] : [];

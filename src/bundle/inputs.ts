@@ -43,4 +43,15 @@ export const refreshInputs = (stamps: readonly InputStamp[]): readonly InputStam
   return stamps.map(stamp => byPath.get(stamp.path) ?? stamp);
 };
 
+/** What tells a folder, or what a link leads to, from what it is after a change. */
+export type FolderStamp = { readonly path: string; readonly stat: string };
+
+export const stampFolder = (path: string): FolderStamp => {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return { path, stat: stat ? showStat(stat) : 'missing' };
+};
+
+export const isSameFolder = ({ path, stat }: FolderStamp): boolean =>
+  !stat.endsWith('fresh') && stampFolder(path).stat === stat;
+
 export const noneExists = (paths: readonly string[]): boolean => !paths.some(existsSync);

@@ -1,4 +1,12 @@
-import { chmodSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -50,8 +58,8 @@ test('what nobody touched is not built again', async () => {
   expect(statSync(second.path).mtimeMs).toBe(mtimeMs);
 });
 
-test('a changed, a new and a removed module are noticed', async () => {
-  const { build, write } = workshop({ 'salt/_modules/greet.ts': greet });
+test('a changed, a new, a linked and a removed module are noticed', async () => {
+  const { build, dir, write } = workshop({ 'salt/_modules/greet.ts': greet });
   const names = async (): Promise<string[]> =>
     (await build()).modules.filter(module => !module.builtin).map(module => module.file);
   const before = await build();
@@ -59,6 +67,12 @@ test('a changed, a new and a removed module are noticed', async () => {
   expect((await build()).sha256).not.toBe(before.sha256);
   write({ 'salt/_modules/other.mjs': 'export const x = () => 1;' });
   expect(await names()).toEqual(['greet', 'other']);
+  symlinkSync(join(dir, 'elsewhere.ts'), join(dir, 'salt/_modules/linked.ts'));
+  expect(await names()).toEqual(['greet', 'other']);
+  write({ 'elsewhere.ts': 'export const x = () => 1;', 'dev/_modules/deep/er.ts': greet });
+  expect(await names()).toEqual(['greet', 'linked', 'other', 'deep.er']);
+  rmSync(join(dir, 'salt/_modules/other.mjs'));
+  expect(await names()).toEqual(['greet', 'linked', 'deep.er']);
 });
 
 test('the compressed artifact is the artifact', async () => {
