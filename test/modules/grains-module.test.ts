@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { ModuleContext } from '../../src/modules/api.ts';
-import * as grains from '../../src/modules/exec/grains.ts';
+import * as changing from '../../src/modules/exec/grains/change.ts';
+import * as reading from '../../src/modules/exec/grains/read.ts';
 import { readGrainsFile } from '../../src/modules/lib/grains-file.ts';
 import * as state from '../../src/modules/state/grains.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
+
+const grains = { ...reading, ...changing };
 
 let context: ModuleContext;
 let file: string;

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as core from '../../src/modules/grains/core.ts';
-import { _initSystem, _osRelease, os_data } from '../../src/modules/grains/core.ts';
+import { _initSystem, os_data } from '../../src/modules/grains/core.ts';
 import * as hardware from '../../src/modules/grains/core_hardware.ts';
 import * as network from '../../src/modules/grains/core_network.ts';
 import { readGrainsFile, writeGrainsFile } from '../../src/modules/lib/grains-file.ts';
 import { hostNames } from '../../src/modules/lib/host-names.ts';
+import { osRelease } from '../../src/modules/lib/os-release.ts';
 import { gateway4, gateway6 } from '../../src/modules/lib/routes.ts';
 import { formatSimpleYaml, parseSimpleYaml } from '../../src/modules/lib/simple-yaml.ts';
 import { pythonHash } from '../../src/modules/lib/sip-hash.ts';
@@ -23,7 +24,7 @@ ID=debian
 `;
 
 test('Debian is named as Salt names it', () => {
-  expect(_osRelease(debian)).toEqual({
+  expect(osRelease(debian)).toEqual({
     os: 'Debian',
     os_family: 'Debian',
     osfullname: 'Debian GNU/Linux',
@@ -82,11 +83,11 @@ test.each([
     'Linux Mint-21',
   ],
 ])('os, family and finger of %#', (text, os, family, osfinger) => {
-  expect(_osRelease(text)).toMatchObject({ os, os_family: family, osfinger });
+  expect(osRelease(text)).toMatchObject({ os, os_family: family, osfinger });
 });
 
 test('a rolling release has no number and does no harm', () => {
-  const arch = _osRelease('NAME="Arch Linux"\nID=arch\nBUILD_ID=rolling');
+  const arch = osRelease('NAME="Arch Linux"\nID=arch\nBUILD_ID=rolling');
   expect(arch).toEqual({
     os: 'Arch',
     os_family: 'Arch',

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { CommandExecutionError } from '../api.ts';
-import { type Account, readAccounts, readGroups } from './accounts.ts';
+import { type Identity, isFolder, resolveIdentity } from './run-identity.ts';
 import { searchPath, which } from './which.ts';
 
 /** A program with its arguments, or a line for a shell (`/bin/sh` unless named). */
@@ -76,7 +75,7 @@ export const runCommand = async (
   command: Command,
   options: CommandOptions = {},
 ): Promise<CommandResult> => {
-  const identity = await resolveIdentity(options);
+  const identity = await resolveIdentity(options, askPasswd);
   const argv = identity.wrap(toArgv(command));
   const cwd = options.cwd ?? identity.home ?? process.cwd();
   if (!isFolder(cwd))
@@ -86,6 +85,9 @@ export const runCommand = async (
   const child = start(argv, cwd, environment(options, identity.env), identity, options);
   return await collect(child, argv[0], options);
 };
+
+const askPasswd = async (name: string): Promise<string> =>
+  (await runCommand(['getent', 'passwd', '--', name])).stdout;
 
 /** `runCommand` for programs whose failure is the caller's failure. */
 export const runChecked = async (
@@ -101,101 +103,6 @@ export const runChecked = async (
     ? `no end after ${options.timeout} seconds`
     : (result.stderr.trim() || result.stdout.trim()).slice(-4000);
   throw new CommandExecutionError(`"${name}" failed with exit status ${result.code}: ${why}`);
-};
-
-type Identity = {
-  readonly wrap: (argv: readonly [string, ...string[]]) => readonly [string, ...string[]];
-  readonly uid?: number;
-  readonly gid?: number;
-  readonly home?: string;
-  readonly env: Readonly<Record<string, string>>;
-};
-
-const noChange: Identity = { wrap: argv => argv, env: {} };
-
-const resolveIdentity = async ({ runas, group }: CommandOptions): Promise<Identity> => {
-  if (runas === undefined && group === undefined) return noChange;
-  const account = runas === undefined ? undefined : await findAccount(runas);
-  const gid = group === undefined ? account?.gid : await findGid(group);
-  const env = account
-    ? { HOME: account.home, USER: account.name, LOGNAME: account.name, SHELL: account.shell }
-    : {};
-  const home = account && isFolder(account.home) ? account.home : '/';
-  const uid = process.getuid?.();
-  if (uid !== 0) {
-    if ((account && account.uid !== uid) || (gid !== undefined && gid !== process.getgid?.()))
-      throw new CommandExecutionError(
-        `Cannot run a command as ${runas ?? `group ${group}`}: only root can, and this is uid ${uid}.`,
-      );
-    return { wrap: argv => argv, env, home };
-  }
-  const supplementary = account ? await hasSupplementaryGroups(account) : false;
-  const setpriv = supplementary ? which('setpriv') : undefined;
-  if (account && setpriv)
-    return {
-      wrap: argv => [
-        setpriv,
-        `--reuid=${account.uid}`,
-        `--regid=${gid ?? account.gid}`,
-        '--init-groups',
-        '--',
-        ...argv,
-      ],
-      env,
-      home,
-    };
-  return {
-    wrap: argv => argv,
-    ...(account ? { uid: account.uid } : {}),
-    ...(gid === undefined ? {} : { gid }),
-    env,
-    home,
-  };
-};
-
-const findAccount = async (runas: string | number): Promise<Account> => {
-  const text = String(runas);
-  const accounts = await readAccounts();
-  const found =
-    accounts.find(({ name }) => name === text) ?? accounts.find(({ uid }) => String(uid) === text);
-  if (found) return found;
-  const remote = which('getent')
-    ? parseFirst((await runCommand(['getent', 'passwd', '--', text])).stdout)
-    : undefined;
-  if (remote) return remote;
-  throw new CommandExecutionError(`User '${text}' is not available`);
-};
-
-const parseFirst = (line: string): Account | undefined => {
-  const [name, passwd, uid, gid, gecos, home, shell] = line.trim().split(':');
-  if (!name || !uid || !gid) return undefined;
-  return {
-    name,
-    passwd: passwd ?? '',
-    uid: Number(uid),
-    gid: Number(gid),
-    gecos: gecos ?? '',
-    home: home ?? '/',
-    shell: shell ?? '/bin/sh',
-  };
-};
-
-const findGid = async (group: string | number): Promise<number> => {
-  const text = String(group);
-  const groups = await readGroups();
-  const found =
-    groups.find(({ name }) => name === text) ?? groups.find(({ gid }) => String(gid) === text);
-  if (found) return found.gid;
-  if (/^\d+$/.test(text)) return Number(text);
-  throw new CommandExecutionError(`Group '${text}' is not available`);
-};
-
-/** Groups from a directory service count too: an account that is not local is assumed to have some. */
-const hasSupplementaryGroups = async ({ name, gid }: Account): Promise<boolean> => {
-  const local = (await readAccounts()).some(account => account.name === name);
-  return (
-    !local || (await readGroups()).some(group => group.gid !== gid && group.members.includes(name))
-  );
 };
 
 const toArgv = (command: Command): readonly [string, ...string[]] =>
@@ -367,12 +274,4 @@ const signalNumbers: Readonly<Record<string, number>> = {
   SIGPIPE: 13,
   SIGALRM: 14,
   SIGTERM: 15,
-};
-
-const isFolder = (path: string): boolean => {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 };

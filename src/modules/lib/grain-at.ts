@@ -1,0 +1,12 @@
+import { missing, traverse } from '../../data/traverse.ts';
+import { toDict, toPlain } from '../../data/value.ts';
+import { __grains__, type Plain, type PlainDict } from '../api.ts';
+
+/** All grains of the host. */
+export const allGrains = (): PlainDict => __grains__ as PlainDict;
+
+/** A grain by its path; undefined when there is none. */
+export const grainAt = (key: string, delimiter = ':'): Plain | undefined => {
+  const found = traverse(toDict(allGrains()), key, delimiter);
+  return found === missing ? undefined : toPlain(found);
+};
