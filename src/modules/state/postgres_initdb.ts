@@ -22,7 +22,7 @@ export const __virtual__ = postgresVirtual;
  * /var/lib/pgsql/data:
  *   postgres_initdb.present:
  *     - auth: scram-sha-256
- *     - password: {{ pillar['pg_password'] }}
+ *     - password: s3cret
  */
 export const present = async (
   name: string,
