@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LowChunk } from '../../src/protocol/low.ts';
 import { fileKey, prefetchKey, renderRequest } from '../../src/protocol/prefetch.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
@@ -371,9 +372,29 @@ test('check_cmd sees the new content before it is put in place', async () => {
 
 test('accumulated text reaches the block', async () => {
   const file = host.write('f', '# S\n# E\n');
-  await host.state('file.accumulated', 'acc', file, ['one', 'two']);
+  const collect = (name: string, text: unknown, users: unknown = [{ file }]) =>
+    host.state('file.accumulated', name, file, text, { require_in: users });
+  await collect('acc', ['one', 'two']);
+  expect(await collect('acc', 'one')).toMatchObject({ result: true, comment: '' });
   await host.state('file.blockreplace', file, { marker_start: '# S', marker_end: '# E' });
   expect(host.file('f')).toBe('# S\none\ntwo\n# E\n');
+  expect(await collect('acc', null)).toMatchObject({
+    result: false,
+    comment: 'No text supplied for accumulator',
+  });
+  const alone = host.with({ low: { __sls__: 's', __id__: 'i' } as unknown as LowChunk });
+  expect(
+    await alone.state('file.accumulated', 'acc', file, 'x', { require_in: [{ cmd: 'y' }] }),
+  ).toMatchObject({ result: false, comment: 'Orphaned accumulator acc in s:i' });
+});
+
+test('a dict is accumulated as it is, once', async () => {
+  const context: Record<string, unknown> = {};
+  const run = host.with({ context });
+  const ports = { http: { port: 80 } };
+  for (const _ of [1, 2])
+    await run.state('file.accumulated', 'c', '/conf', ports, { watch_in: [{ file: '/conf' }] });
+  expect(context['file.accumulators']).toEqual({ '/conf': { c: [ports] } });
 });
 
 test.skipIf(process.geteuid?.() !== 0)(

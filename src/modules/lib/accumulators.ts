@@ -1,7 +1,7 @@
-import { __context__ } from '../api.ts';
+import { __context__, type Plain } from '../api.ts';
 
-/** Texts that `file.accumulated` collected in this run: by file, by accumulator. */
-export type Accumulators = { [file: string]: { [accumulator: string]: string[] } };
+/** Texts, or other values for templates, that `file.accumulated` collected in this run: by file, by accumulator. */
+export type Accumulators = { [file: string]: { [accumulator: string]: Plain[] } };
 
 /** Where they are kept in `__context__`: a run that goes on after a restart takes them along. */
 export const accumulatorsKey = 'file.accumulators';
@@ -12,5 +12,5 @@ export const accumulators = (): Accumulators => {
 };
 
 /** What a file's templates see as `accumulator`. */
-export const accumulatedFor = (file: string): { [accumulator: string]: string[] } | undefined =>
+export const accumulatedFor = (file: string): { [accumulator: string]: Plain[] } | undefined =>
   accumulators()[file];

@@ -4,6 +4,7 @@ import { addedText } from '../../lib/added-text.ts';
 import { messageOf } from '../../lib/call.ts';
 import { cannotEdit } from '../../lib/file-checks.ts';
 import { expandUser } from '../../lib/file-paths.ts';
+import { pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 type BlockOptions = {
@@ -90,7 +91,10 @@ export const blockreplace = async (
     const extra = source || sources?.length ? await addedText(path, options) : [];
     if ('error' in extra) return failed(ret, extra.error);
     const parts = [content, ...Object.values(accumulatedFor(path) ?? {}).flat()];
-    const own = parts.filter((part, index) => index > 0 || part !== '').join('\n');
+    const own = parts
+      .filter((part, index) => index > 0 || part !== '')
+      .map(pyStr)
+      .join('\n');
     changes = await __salt__['file.blockreplace']?.(path, marker_start, marker_end, {
       content: own + extra.join(''),
       append_if_not_found,

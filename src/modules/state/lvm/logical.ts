@@ -47,7 +47,7 @@ export const lv_present = async (
     snapshot?: string | null;
     pv?: string | null;
     thinvolume?: boolean;
-    thinpool?: boolean;
+    thinpool?: boolean | string;
     force?: boolean;
     resizefs?: boolean;
     [option: string]: unknown;
@@ -75,7 +75,7 @@ export const lv_present = async (
         snapshot: snapshot === null ? null : name,
         pv,
         thinvolume,
-        thinpool,
+        thinpool: Boolean(thinpool),
         force,
       });
     } catch (error) {
