@@ -36,7 +36,7 @@ export const options = {
   hosts: flag(target, 'List the hosts of the roster and run nothing', 'H'),
 
   raw: { ...flag(run, 'Run the arguments as a shell command', 'r'), alias: ['r', 'raw-shell'] },
-  'dry-run': flag(run, 'Change nothing: the same as test=True'),
+  'dry-run': flag(run, 'Change nothing: test=True; refused where there is no test mode'),
   'max-procs': text(run, 'How many hosts at the same time (default 25)'),
   batch: {
     ...text(run, 'Finish this many hosts (or N%) before the next', 'b'),

@@ -66,7 +66,14 @@ const callOf = ({ options, words }: Given): Call => {
       hint: 'tsalt-ssh --help shows how to give them.',
     });
   // A host of that name is still there as `-L clean`.
-  if (target === 'clean' && fun !== undefined && given.length === 0 && options.list !== true)
+  const isClean =
+    target === 'clean' && fun !== undefined && given.length === 0 && options.list !== true;
+  if (options['dry-run'] === true && (options.raw === true || isClean))
+    throw new TsaltError(
+      'usage-dry-run',
+      `${isClean ? "'clean'" : 'A shell command'} has no test mode for --dry-run; nothing was run.`,
+    );
+  if (isClean)
     return { target: fun, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: cleanCommand };
   if (fun === undefined)
     throw new TsaltError(
@@ -123,6 +130,7 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     ...(wait === undefined ? {} : { batchWait: wait }),
     ...(timeout === undefined ? {} : { timeout }),
     failhard: options.failhard === true,
+    dryRun: options['dry-run'] === true,
     test: config.test || (isState && kwargs.get('test') === true),
     static: options.static === true,
     wipe: options.wipe === true || config.ssh_wipe,

@@ -58,6 +58,8 @@ export type RunOptions = {
   readonly batchWait?: number;
   /** Stop giving work to further hosts after the first that failed. */
   readonly failhard: boolean;
+  /** `--dry-run`: only what has a test mode may be called. */
+  readonly dryRun: boolean;
   readonly test: boolean;
   /** Seconds one host may take from the connection on; absent: no bound. */
   readonly timeout?: number;

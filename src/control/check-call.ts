@@ -56,6 +56,30 @@ export const checkCall = (
   if (bound && !bound.ok) throw new TsaltError('arguments', `${bound.message}.`);
 };
 
+/**
+ * Refuses `--dry-run` for a function that has no test mode: it would run in earnest.
+ *
+ * @throws TsaltError `no-test-mode`
+ */
+export const checkTestMode = (fun: string, modules: readonly ModuleMeta[]): void => {
+  if (fun.startsWith('state.')) return;
+  const dot = fun.lastIndexOf('.');
+  const [moduleName, name] = [fun.slice(0, dot), fun.slice(dot + 1)];
+  const signatures = modules
+    .filter(({ kind }) => kind === 'exec')
+    .filter(({ virtualname, file }) => (virtualname ?? file) === moduleName)
+    .flatMap(({ functions }) => functions.filter(item => item.name === name))
+    .map(({ signature }) => [...signature.positional, ...(signature.keywords ?? [])]);
+  if (signatures.length > 0 && signatures.every(params => params.some(isTest))) return;
+  throw new TsaltError(
+    'no-test-mode',
+    `'${fun}' has no test mode for --dry-run; nothing was run.`,
+    { hint: 'The functions of state (state.apply, state.single …) have one.' },
+  );
+};
+
+const isTest = (param: { readonly name: string }): boolean => param.name === 'test';
+
 const unknown = (fun: string, modules: readonly ModuleMeta[]): TsaltError => {
   const names = [...modules.filter(({ kind }) => kind === 'exec'), ...wrapperModules()].flatMap(
     module => module.functions.map(({ name }) => `${module.virtualname ?? module.file}.${name}`),

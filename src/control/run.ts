@@ -14,7 +14,7 @@ import { openTransport } from '../transport/open-transport.ts';
 import { controlFunctions } from '../wrapper/table.ts';
 import { type Gate, newBarrier } from './barrier.ts';
 import { boundGarbage } from './bound-garbage.ts';
-import { checkCall } from './check-call.ts';
+import { checkCall, checkTestMode } from './check-call.ts';
 import { runHost } from './host.ts';
 import { type OwnModules, ownModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
@@ -97,8 +97,12 @@ export const run = async (
 };
 
 /** What can be said before any connection: calls that cannot work, modules that are left out. */
-const checkModules = async ({ fun, args, kwargs }: Request, shared: Shared): Promise<void> => {
+const checkModules = async (
+  { fun, args, kwargs, options }: Request,
+  shared: Shared,
+): Promise<void> => {
   const { modules } = await shared.artifact();
+  if (options.dryRun) checkTestMode(fun, modules);
   checkCall(fun, args, kwargs, modules);
   for (const message of brokenModules(modules))
     shared.emit({ type: 'log', level: 'warning', module: 'loader', message });

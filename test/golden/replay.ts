@@ -156,6 +156,7 @@ const requestOf = (
     options: {
       maxProcs: 1,
       failhard: false,
+      dryRun: false,
       test: false,
       static: true,
       wipe: false,

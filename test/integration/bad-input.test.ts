@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
@@ -213,4 +213,21 @@ test('a full disk where the output goes is told in one sentence; one where the l
   const log = await project.run('web1', '--log-file=/dev/full', 'log.error', 'one');
   expect([log.code, log.stdout]).toEqual([0, 'web1:\n    True\n']);
   expect(log.stderr.match(/The log file \/dev\/full cannot be written/g)).toHaveLength(1);
+});
+
+test('--dry-run refuses what has no test mode: it would run in earnest', async () => {
+  const file = join(project.dir, 'made');
+  const told = async (...args: string[]): Promise<string> => {
+    const { code, stderr } = await project.run(...args, '--dry-run');
+    return `${code} ${stderr.split('\n')[0]}`;
+  };
+  expect(await told('web1', 'cmd.run', `touch ${file}`)).toBe(
+    "64 tsalt-ssh: 'cmd.run' has no test mode for --dry-run; nothing was run.",
+  );
+  expect(await told('web1', '-r', `touch ${file}`)).toBe(
+    '64 tsalt-ssh: A shell command has no test mode for --dry-run; nothing was run.',
+  );
+  expect(await told('clean', 'web1')).toMatch(/^64 .*'clean' has no test mode/);
+  expect((await project.run('web1', 'state.single', 'file.touch', file, '--dry-run')).code).toBe(0);
+  expect(existsSync(file)).toBe(false);
 });
