@@ -176,3 +176,17 @@ test('ssh_auth.manage lets the keys of a source log in as well', async () => {
   expect(made.file('keys')).toBe(`ssh-ed25519 ${key('A')} a@own\nssh-ed25519 ${key('B')} b@team\n`);
   expect((await run()).changes).toEqual({});
 });
+
+test.each([
+  ['file.shortcut', { target: '/srv' }, 'file.symlink'],
+  ['network.managed', { type: 'eth', ipaddr: '10.0.0.1' }, 'file.managed'],
+  ['network.routes', { routes: [] }, 'file.managed'],
+])('%s is refused, and the way around it named', async (fun, options, instead) => {
+  const { made } = hostWith({});
+  for (const run of [made.test, made.state])
+    expect(await run(fun, 'x', options)).toMatchObject({
+      result: false,
+      changes: nothing,
+      comment: expect.stringContaining(instead),
+    });
+});

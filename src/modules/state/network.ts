@@ -49,3 +49,28 @@ export const system = async (
     return failed(name, messageOf(error));
   }
 };
+
+/**
+ * Refused: distributions configure their interfaces in files of several kinds.
+ *
+ * @param name the interface
+ */
+export const managed = async (
+  name: string,
+  // biome-ignore lint/correctness/noEmptyPattern: the pattern says that any keyword is taken
+  {}: { [argument: string]: unknown } = {},
+): Promise<StateReturn> => failed(name, asFile('network.managed', 'the interface'));
+
+/**
+ * Refused, as `network.managed`.
+ *
+ * @param name the interface
+ */
+export const routes = async (
+  name: string,
+  // biome-ignore lint/correctness/noEmptyPattern: the pattern says that any keyword is taken
+  {}: { [argument: string]: unknown } = {},
+): Promise<StateReturn> => failed(name, asFile('network.routes', 'its routes'));
+
+const asFile = (fun: string, what: string): string =>
+  `${fun} is not supported: write ${what} into a file of this host's network service (netplan, systemd-networkd, NetworkManager, ifupdown) with file.managed, and have that service watch it.`;
