@@ -152,6 +152,7 @@ test('options of the run arrive, and the configuration has the defaults', async 
     batchWait: 0.5,
     timeout: 9,
     failhard: true,
+    dryRun: false,
     test: false,
     static: true,
     wipe: true,
