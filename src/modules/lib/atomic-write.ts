@@ -17,6 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { statOf } from './file-paths.ts';
 import { settleLater } from './settle.ts';
+import { keepAtExit, removeAtExit } from './temporary.ts';
 
 /** Who may do what with a file; what is left out is the process's own. */
 export type Ownership = { readonly uid?: number; readonly gid?: number; readonly mode?: number };
@@ -56,7 +57,9 @@ export const openTemp = (dir: string, near: string): Temp => {
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
   const shown = join(dir, near);
   try {
-    return { path, fd: openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600), shown };
+    const fd = openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600);
+    removeAtExit(path);
+    return { path, fd, shown };
   } catch (error) {
     throw unwritable(shown, error);
   }
@@ -106,6 +109,7 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
   if (!canWait) fsyncSync(temp.fd);
   try {
     renameSync(temp.path, path);
+    keepAtExit(temp.path);
     closeSync(temp.fd);
     if (canWait) settleLater(path);
   } catch (error) {
@@ -157,6 +161,7 @@ export const discardTemp = (temp: Temp): void => {
     // It was closed before: only its name may be left.
   }
   rmSync(temp.path, { force: true });
+  keepAtExit(temp.path);
 };
 
 /** Only root may give files away; whoever cannot reports it after looking at the result. */

@@ -4,6 +4,7 @@ import { __salt__, type PlainDict } from '../api.ts';
 import { discardTemp, fillTemp, openTemp } from './atomic-write.ts';
 import { contentOf } from './file-content.ts';
 import { plannedChanges, type WantedFile } from './managed-file.ts';
+import { keepAtExit, removeAtExit } from './temporary.ts';
 
 export type CheckFailed = { comment: string; skip_watch: true; result: false };
 
@@ -35,6 +36,8 @@ export const checkContent = async (
   try {
     fillTemp(temp, bytes);
     renameSync(temp.path, shown.path);
+    keepAtExit(temp.path);
+    removeAtExit(shown.path);
     const verdict = await runCheckCmd(command, shown.path);
     if (verdict !== true) return { ...verdict, changes: {} };
   } finally {

@@ -1,8 +1,8 @@
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { readAccounts } from './accounts.ts';
+import { makeTempFolder, removeTemp } from './temporary.ts';
 
 /**
  * Gives `work` a file with a secret that a program reads: 0600 in a 0700 folder, of the account
@@ -13,7 +13,7 @@ export const withSecretFile = async <T>(
   runas: string | undefined,
   work: (path: string) => Promise<T>,
 ): Promise<T> => {
-  const folder = mkdtempSync(join(tmpdir(), '.tsalt-'));
+  const folder = makeTempFolder('.tsalt-');
   try {
     const path = join(folder, 'secret');
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
@@ -24,6 +24,6 @@ export const withSecretFile = async <T>(
     }
     return await work(path);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeTemp(folder);
   }
 };

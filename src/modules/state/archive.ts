@@ -1,6 +1,4 @@
 /** Archives are unpacked. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
@@ -22,6 +20,7 @@ import { chooseSource } from '../lib/file-source.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { sourceSum } from '../lib/source-hash.ts';
 import { redactUrl } from '../lib/source-url.ts';
+import { makeTempFolder, removeTemp } from '../lib/temporary.ts';
 
 type ExtractedOptions = {
   source_hash?: string | null;
@@ -131,7 +130,7 @@ export const extracted = async (
   if (strip === undefined)
     return failed(ret, `options "${options}" are not supported: only --strip-components=N is`);
   const secret = password === null ? undefined : String(password);
-  const scratch = mkdtempSync(join(tmpdir(), 'tsalt-archive-'));
+  const scratch = makeTempFolder('tsalt-archive-');
   try {
     const chosen = Array.isArray(source)
       ? await chooseSource(source, source_hash, __env__.name)
@@ -240,7 +239,7 @@ export const extracted = async (
   } catch (error) {
     return failed(ret, messageOf(error));
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    removeTemp(scratch);
   }
 };
 

@@ -1,10 +1,10 @@
-import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, copyFile, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Plain, PlainDict } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
 import { uidOf } from '../../lib/owner-names.ts';
+import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { toList } from '../../lib/values.ts';
 import { quoteWord } from '../../lib/words.ts';
 import { run_all } from './run.ts';
@@ -41,7 +41,7 @@ export const script = async (
   } = {},
 ): Promise<RunResult & { cache_error?: boolean }> => {
   const missing = { pid: 0, retcode: 1, stdout: '', stderr: '', cache_error: true };
-  const folder = await mkdtemp(join(tmpdir(), 'tsalt-script-'));
+  const folder = makeTempFolder('tsalt-script-');
   const path = join(folder, `script${extname(source.split('?')[0] ?? '')}`);
   try {
     if (template) {
@@ -57,7 +57,7 @@ export const script = async (
     const line = args ? `${quoteWord(path)} ${args}` : quoteWord(path);
     return await run_all(line, { ...options, python_shell: true });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    removeTemp(folder);
   }
 };
 
@@ -101,13 +101,13 @@ export const exec_code_all = async (
   code: string | string[],
   { cwd = null, args = null, ...options }: { cwd?: string | null; args?: Plain } & RunOptions = {},
 ): Promise<RunResult> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tsalt-code-'));
+  const folder = makeTempFolder('tsalt-code-');
   try {
     const file = join(folder, 'code');
     await writeFile(file, Array.isArray(code) ? `${code.join('\n')}\n` : code, { mode: 0o600 });
     await handTo(options.runas, folder, file);
     return await run_all([lang, file, ...toList(args)], { ...options, cwd });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    removeTemp(folder);
   }
 };

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import { messageOf, salt } from '../../lib/call.ts';
 import { findSource } from '../../lib/file-source.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { contentDiff } from '../../lib/text-diff.ts';
 import { isUserToCome } from '../../lib/to-come.ts';
 
@@ -71,7 +71,7 @@ export const file = async (
       changes: { diff },
       comment: `Crontab for user ${user} is set to be changed`,
     };
-  const dir = mkdtempSync(join(tmpdir(), 'crontab-'));
+  const dir = makeTempFolder('crontab-');
   try {
     writeFileSync(join(dir, 'tab'), wanted, { mode: 0o600 });
     const taken = await __salt__['cron.write_cron_file']?.(user, join(dir, 'tab'));
@@ -79,6 +79,6 @@ export const file = async (
       ? { ...ret, changes: { diff }, comment: `Crontab for user ${user} was updated` }
       : failed(ret, `Unable to update user ${user} crontab ${name}`);
   } finally {
-    rmSync(dir, { recursive: true });
+    removeTemp(dir);
   }
 };

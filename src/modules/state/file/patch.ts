@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
@@ -7,6 +5,7 @@ import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { findSource } from '../../lib/file-source.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { type CommandResult, runCommand } from '../../lib/run-command.ts';
+import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { which } from '../../lib/which.ts';
 import { splitWords } from '../../lib/words.ts';
 
@@ -73,7 +72,7 @@ export const patch = async (
   );
   if (refused.length > 0)
     return failed(ret, `The following CLI options are not allowed: ${refused.join(', ')}`);
-  const scratch = mkdtempSync(join(tmpdir(), 'tsalt-patch-'));
+  const scratch = makeTempFolder('tsalt-patch-');
   try {
     const file = join(scratch, 'patch');
     const found = await findSource(source, {
@@ -120,7 +119,7 @@ export const patch = async (
   } catch (error) {
     return failed(ret, messageOf(error));
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    removeTemp(scratch);
   }
 };
 
