@@ -18,23 +18,51 @@ export const list_backups = async (
   path: string,
   limit: number | null = null,
 ): Promise<Record<string, Backup>> => {
-  const dir = backupDir(expandUser(path));
-  const prefix = `${basename(path)}_`;
-  const found = isDir(dir) ? readdirSync(dir).filter(name => name.startsWith(prefix)) : [];
+  const place = expandUser(path);
+  return backupsIn(backupDir(place), basename(place), limit);
+};
+
+/** Backups of the files of this name in a folder of backups. */
+const backupsIn = (dir: string, name: string, limit: number | null): Record<string, Backup> => {
+  const prefix = `${name}_`;
+  const found = isDir(dir) ? readdirSync(dir).filter(file => file.startsWith(prefix)) : [];
   const backups = found
-    .flatMap(name => {
+    .flatMap(file => {
       const [, date, time, , year] =
-        name.slice(prefix.length).match(/^(\w{3}_\w{3}_\d\d)_([\d:]+)_(\d+)_(\d{4})$/) ?? [];
+        file.slice(prefix.length).match(/^(\w{3}_\w{3}_\d\d)_([\d:]+)_(\d+)_(\d{4})$/) ?? [];
       if (date === undefined) return [];
-      const location = join(dir, name);
+      const location = join(dir, file);
       const { size, mtimeMs, birthtimeMs } = statSync(location);
       const shown = `${date.replaceAll('_', ' ')} ${year} ${time}`;
       const entry = { 'Backup Time': shown, Location: location, Size: size };
-      return [{ entry, at: Math.max(mtimeMs, birthtimeMs), name }];
+      return [{ entry, at: Math.max(mtimeMs, birthtimeMs), file }];
     })
-    .sort((a, b) => b.at - a.at || (a.name < b.name ? 1 : -1))
+    .sort((a, b) => b.at - a.at || (a.file < b.file ? 1 : -1))
     .slice(0, limit ?? undefined);
   return Object.fromEntries(backups.map(({ entry }, index) => [String(index), entry]));
+};
+
+/** Salt's other name of `file.list_backups`. */
+export const list_backup = list_backups;
+
+/**
+ * The backups that file states keep of the files of a folder, by file, newest first.
+ *
+ * @param path a file of the folder, or the folder with a slash behind it
+ * @param limit so many of each at most
+ *
+ * @example tsalt-ssh '*' file.list_backups_dir /etc/
+ */
+export const list_backups_dir = async (
+  path: string,
+  limit: number | null = null,
+): Promise<Record<string, Record<string, Backup>>> => {
+  const place = expandUser(path);
+  const dir = backupDir(place.endsWith('/') ? `${place}x` : place);
+  const stamp = /_\w{3}_\w{3}_\d\d_[\d:]+_\d+_\d{4}$/;
+  const files = isDir(dir) ? readdirSync(dir).filter(file => stamp.test(file)) : [];
+  const names = [...new Set(files.map(file => file.replace(stamp, '')))].sort();
+  return Object.fromEntries(names.map(name => [name, backupsIn(dir, name, limit)]));
 };
 
 /**
@@ -75,3 +103,6 @@ export const delete_backup = async (
   await __salt__['file.remove']?.(backup.Location);
   return { result: true, comment: `Successfully removed ${backup.Location}` };
 };
+
+/** Salt's other name of `file.delete_backup`. */
+export const remove_backup = delete_backup;

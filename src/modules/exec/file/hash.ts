@@ -8,11 +8,15 @@ import { type SourceSum, sourceSum } from '../../lib/source-hash.ts';
  *
  * @param path the file
  * @param form `sha256`, `sha512`, `sha384`, `sha224`, `sha1`, `md5`
+ * @param chunk_size has no effect: a file is read in pieces anyway
  *
  * @example tsalt-ssh '*' file.get_hash /etc/shadow
  */
-export const get_hash = async (path: string, form = 'sha256'): Promise<string> =>
-  hashFile(expandUser(path), form);
+export const get_hash = async (
+  path: string,
+  form = 'sha256',
+  { chunk_size: _chunk_size = 65_536 }: { chunk_size?: number } = {},
+): Promise<string> => hashFile(expandUser(path), form);
 
 /**
  * The hash of a file, or a sentence where there is none.
@@ -52,6 +56,7 @@ export const check_hash = async (path: string, file_hash: string): Promise<boole
  * @param source_hash the hash, or where a file of hashes is
  * @param source_hash_name name to look up in a file of hashes
  * @param saltenv saltenv of a `salt://` URL
+ * @param verify_ssl false is refused: certificates are always checked
  *
  * @example tsalt-ssh '*' file.get_source_sum /tmp/foo.tar.gz source_hash=https://mydomain.tld/hashes
  */
@@ -61,15 +66,22 @@ export const get_source_sum = async ({
   source_hash = '',
   source_hash_name = null,
   saltenv = null,
+  verify_ssl = true,
 }: {
   file_name?: string;
   source?: string;
   source_hash?: string;
   source_hash_name?: string | null;
   saltenv?: string | null;
-} = {}): Promise<SourceSum> =>
-  sourceSum(source_hash, saltenv ?? __opts__.saltenv, {
+  verify_ssl?: boolean;
+} = {}): Promise<SourceSum> => {
+  if (!verify_ssl)
+    throw new SaltInvocationError(
+      'The argument "verify_ssl" of file.get_source_sum is not supported: certificates are always checked.',
+    );
+  return sourceSum(source_hash, saltenv ?? __opts__.saltenv, {
     name: file_name,
     source,
     sourceHashName: source_hash_name,
   });
+};
