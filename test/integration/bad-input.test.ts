@@ -51,7 +51,7 @@ test('YAML that does not parse, with file, line, column and the lines around', a
           - name: /x
          bad: [    <======================
       ---
-      Bad indentation of a mapping entry.
+      It was found while parsing a block mapping that begins on line 2.
 `,
   });
 });
