@@ -143,3 +143,23 @@ test('a text from where the job points outside of the roots is rendered confined
   );
   expect(rendered).toHaveLength(3);
 });
+
+test('what file.append takes from the host is rendered with Jinja unless the job says otherwise', async () => {
+  const { ask, rendered } = site([
+    chunk({ fun: 'append', source: '/etc/part' }),
+    chunk({ fun: 'append', source: '/etc/plain', template: null }),
+    chunk({ fun: 'managed', source: '/etc/other' }),
+  ]);
+  const request = (source: string) => ({
+    saltenv: 'base',
+    context: {},
+    chunk: { name: '/x' },
+    source,
+    template: 'jinja',
+    text: 'made on the host',
+  });
+  expect(await ask('file.render', request('/etc/part'))).toMatchObject({ value: { found: true } });
+  expect(rendered).toEqual(['jinja confined: made on the host']);
+  for (const other of ['/etc/plain', '/etc/other'])
+    expect(await ask('file.render', request(other))).toBe('template-refused');
+});
