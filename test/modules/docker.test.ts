@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
@@ -18,6 +18,7 @@ import * as stopped from '../../src/modules/state/docker_container/stopped.ts';
 import * as image from '../../src/modules/state/docker_image.ts';
 import * as network from '../../src/modules/state/docker_network.ts';
 import * as volume from '../../src/modules/state/docker_volume.ts';
+import { commandLines } from '../helpers/command-lines.ts';
 import { ask, canRunDocker, type Engine, startDocker } from '../helpers/docker-engine.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
@@ -81,7 +82,7 @@ const watchArguments = (): (() => Promise<string[]>) => {
   let isOver = false;
   const work = (async () => {
     while (!isOver) {
-      seen.push(everyCommandLine());
+      seen.push(commandLines().join('\n'));
       await new Promise(resolve => setTimeout(resolve, 2));
     }
   })();
@@ -91,19 +92,6 @@ const watchArguments = (): (() => Promise<string[]>) => {
     return seen;
   };
 };
-
-/** The arguments of every process that runs now. */
-const everyCommandLine = (): string =>
-  readdirSync('/proc')
-    .filter(entry => /^\d+$/.test(entry))
-    .map(pid => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      } catch {
-        return ''; // it has ended
-      }
-    })
-    .join('\n');
 
 describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, () => {
   let engine: Engine;

@@ -10,6 +10,7 @@ import * as gem from '../../src/modules/exec/gem.ts';
 import * as npm from '../../src/modules/exec/npm.ts';
 import * as gemState from '../../src/modules/state/gem.ts';
 import * as npmState from '../../src/modules/state/npm.ts';
+import { commandLines } from '../helpers/command-lines.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
@@ -225,7 +226,7 @@ describe.skipIf(!hasGem)('the real gem', { timeout: 240_000 }, () => {
     const folder = scratch('gem');
     const seen: string[] = [];
     const server = createServer((request, response) => {
-      seen.push(`${request.headers.authorization}`, execFileSync('ps', ['axww']).toString());
+      seen.push(`${request.headers.authorization}`, commandLines().join('\n'));
       response.writeHead(404).end();
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');

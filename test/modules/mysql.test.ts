@@ -214,6 +214,25 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
       result: false,
       comment: 'Database nope is not present',
     });
+    const flags = (client_flags: string[]) =>
+      within(context, () => query.run('q', 'sh_op', 'SELECT 1', { client_flags, ...where }));
+    expect(await flags(['multi_statements'])).toMatchObject({ result: true });
+    expect(await flags(['multi_statements', 'local_files'])).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('The client flag local_files is not one'),
+    });
+    const asked: string[] = [];
+    const cache_file = async (path: string) => {
+      asked.push(path);
+      return schema;
+    };
+    const remote = contextOf({ mysql: { ...server, ...databases }, cp: { cache_file } });
+    writeFileSync(schema, 'SELECT 1;\n');
+    const given = { query_file: 'salt://shop/x.sql', saltenv: 'prod', ...where };
+    expect(await within(remote, () => query.run_file('f', 'sh_op', given))).toMatchObject({
+      result: true,
+    });
+    expect(asked).toEqual(['salt://shop/x.sql?saltenv=prod']);
     await expect(ask('SELEC 1')).rejects.toThrow(/^MySQL Error 1064: /);
   });
 

@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
+import { commandLines } from '../helpers/command-lines.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { git, makeOrigin } from './git-origin.ts';
 import { makeHost, type TestHost } from './runner.ts';
@@ -122,23 +123,11 @@ test.skipIf(!hasGit).each([
   expect(existsSync(target)).toBe(false);
 });
 
-/** The arguments of every process that runs now. */
-const everyCommandLine = (): string[] =>
-  readdirSync('/proc')
-    .filter(entry => /^\d+$/.test(entry))
-    .flatMap(pid => {
-      try {
-        return [readFileSync(`/proc/${pid}/cmdline`, 'utf8')];
-      } catch {
-        return []; // it has ended
-      }
-    });
-
 /** A server of the plain kind: files of a bare repository, for whoever knows the password. */
 const startServer = async (root: string) => {
   const seen: string[] = [];
   const server = createServer((request, response) => {
-    seen.push(...everyCommandLine().filter(line => /s3.{1,3}cret|127\.0\.0\.1/.test(line)));
+    seen.push(...commandLines().filter(line => /s3.{1,3}cret|127\.0\.0\.1/.test(line)));
     const wanted = `Basic ${Buffer.from('app:s3:cret/@').toString('base64')}`;
     const file = join(root, decodeURIComponent((request.url ?? '').split('?')[0] ?? ''));
     if (request.headers.authorization !== wanted) {

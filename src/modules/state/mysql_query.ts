@@ -6,6 +6,7 @@ import { exists } from '../lib/file-paths.ts';
 import type { MysqlOptions } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { toList } from '../lib/values.ts';
 
 /** SQL that states run on a MySQL or MariaDB server. */
 export const __virtual__ = mysqlVirtual;
@@ -16,6 +17,7 @@ type Options = {
   key?: string | null;
   overwrite?: boolean;
   check_db_exists?: boolean;
+  client_flags?: string | string[] | null;
 } & MysqlOptions;
 
 /**
@@ -29,6 +31,7 @@ type Options = {
  * @param key a key in that grain
  * @param overwrite false: not when there is an output already
  * @param check_db_exists fail when there is no such database
+ * @param client_flags `multi_statements`, which is always on; others are refused
  * @example
  * count items:
  *   mysql_query.run:
@@ -51,11 +54,13 @@ export const run = async (
  * @param name a name for this
  * @param database the database
  * @param query_file the file, also `salt://`
+ * @param saltenv the environment of a `salt://` file
  * @param output a file for the answer, or `grain`
  * @param grain the grain for it
  * @param key a key in that grain
  * @param overwrite false: not when there is an output already
  * @param check_db_exists fail when there is no such database
+ * @param client_flags `multi_statements`, which is always on; others are refused
  * @example
  * load schema:
  *   mysql_query.run_file:
@@ -67,13 +72,22 @@ export const run = async (
 export const run_file = async (
   name: string,
   database: string,
-  { query_file = null, ...options }: { query_file?: string | null } & Options = {},
+  {
+    query_file = null,
+    saltenv = null,
+    ...options
+  }: { query_file?: string | null; saltenv?: string | null } & Options = {},
 ): Promise<StateReturn> =>
   query_file
     ? execute(name, database, options, where =>
-        salt('mysql.file_query')(database, query_file, where),
+        salt('mysql.file_query')(database, inEnvironment(query_file, saltenv), where),
       )
     : failed(name, 'mysql_query.run_file needs query_file.');
+
+const inEnvironment = (file: string, saltenv: string | null): string =>
+  saltenv && file.startsWith('salt://') && !file.includes('?saltenv=')
+    ? `${file}?saltenv=${saltenv}`
+    : file;
 
 const execute = async (
   name: string,
@@ -87,8 +101,15 @@ const execute = async (
     key = null,
     overwrite = true,
     check_db_exists = true,
+    client_flags = null,
     ...where
   } = options;
+  const flag = toList(client_flags).find(one => one !== 'multi_statements');
+  if (flag)
+    return failed(
+      name,
+      `The client flag ${flag} is not one that mysql_query takes: only multi_statements, which is always on.`,
+    );
   if (output === 'grain' && !grain)
     return failed(name, 'The argument grain is missing: where should the answer be kept?');
   try {
