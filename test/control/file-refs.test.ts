@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { FileRefs, fileHandlers } from '../../src/control/file-requests.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { TsaltError } from '../../src/protocol/error.ts';
@@ -23,6 +23,7 @@ const chunk = (given: object): LowChunk =>
 
 const site = (chunks: readonly LowChunk[]) => {
   const root = mkdtempSync(join(tmpdir(), 'tsalt-refs-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
   mkdirSync(join(root, 'app'));
   for (const name of ['named', 'secret', 'app/a', 'app/b']) writeFileSync(join(root, name), name);
   const refs = new FileRefs();
