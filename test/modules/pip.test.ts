@@ -180,3 +180,20 @@ test('the password of an index is no argument of pip', async () => {
   expect(argv).toBe('install --extra-index-url=https://pypi.example.org/simple flask');
   expect(env).toContain('PIP_INDEX_URL=https://ci:s3cret@pypi.example.com/simple');
 });
+
+test('a package whose address has a password is named to pip in a file', async () => {
+  const program = join(folder, 'reading-pip');
+  writeFileSync(
+    program,
+    '#!/bin/sh\necho "$*"\nfor last; do :; done; stat -c %a "$last"; cat "$last"\n',
+    { mode: 0o755 },
+  );
+  const address = 'https://ci:s3cret@files.example.com/app-1.0.whl';
+  const { stdout } = await within(contextOf({ pip }), () =>
+    pip.install(['flask', address], { bin_env: program, editable: 'git+https://a:b@x/y' }),
+  );
+  const [argv, mode, ...lines] = stdout.trim().split('\n');
+  expect(argv).toMatch(/^install -r \S+$/);
+  expect(mode).toBe('600');
+  expect(lines).toEqual(['-e git+https://a:b@x/y', 'flask', address]);
+});

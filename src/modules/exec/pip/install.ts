@@ -6,7 +6,10 @@ import {
   runPip,
   toRequirements,
 } from '../../lib/pip-run.ts';
+import { withSecretFile } from '../../lib/secret-file.ts';
 import { toList } from '../../lib/values.ts';
+
+const hasPassword = (requirement: string): boolean => /:\/\/[^/@\s]*:[^/\s]*@/.test(requirement);
 
 /**
  * Installs packages: pid, retcode, stdout and stderr of pip.
@@ -49,18 +52,22 @@ export const install = async (
   options: PipOptions = {},
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
   const named = toRequirements(pkgs);
+  const editable = toList(options.editable);
   const what = [
     ...(options.requirements ? ['-r', options.requirements] : []),
-    ...toList(options.editable).flatMap(one => ['-e', one]),
+    ...editable.flatMap(one => ['-e', one]),
     ...named,
   ];
   if (what.length === 0) throw new SaltInvocationError('pip.install needs pkgs or requirements.');
   const { words, secrets } = installWords(options);
-  const { code, stdout, stderr, pid } = await runPip(
-    ['install', ...words, ...what],
-    options,
-    secrets,
-  );
+  const run = (...given: string[]) => runPip(['install', ...words, ...given], options, secrets);
+  const secret = [...editable.map(one => `-e ${one}`), ...named];
+  // Everybody on the host sees arguments: addresses with a password are in a file.
+  const { code, stdout, stderr, pid } = secret.some(hasPassword)
+    ? await withSecretFile(`${secret.join('\n')}\n`, options.user ?? undefined, path =>
+        run(...(options.requirements ? ['-r', options.requirements] : []), '-r', path),
+      )
+    : await run(...what);
   return { pid, retcode: code, stdout, stderr };
 };
 
