@@ -34,6 +34,7 @@ export const templateOpts = (config: Config, opts: HostOpts): Dict =>
     pillar_roots: plainRoots(config.pillar_roots),
     renderer: config.renderer,
     cachedir: config.cachedir,
+    config_dir: config.dir,
     state_top: config.state_top,
     pillar_raise_on_missing: config.pillar_raise_on_missing,
   });

@@ -109,3 +109,11 @@ test('what needs a master is there by name and says so, or is empty', async () =
   for (const name of ['state.orchestrate', 'state.pause', 'state.request', 'saltutil.mmodule'])
     await expect(one.call(name, ['x'])).rejects.toThrow(`${name} is not supported: `);
 });
+
+test('a template finds the folder of the configuration in opts', async () => {
+  const site = await makeSite({
+    'states/c.sls': '#!jinja|yaml\n{{ opts.config_dir }}/roster: file.absent\n',
+  });
+  expect(await site.call('state.show_sls', ['c'])).toHaveProperty([`${site.dir}/roster`]);
+  site.close();
+});
