@@ -1,21 +1,14 @@
 /** Archives are unpacked. */
 import { join } from 'node:path';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
-import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
+import { guessFormat, listArchive } from '../lib/archive-file.ts';
+import { isWrong, setOwners, stripOf } from '../lib/archive-place.ts';
 import { localCopy, rememberSum, unpackedSum } from '../lib/archive-source.ts';
 import { messageOf } from '../lib/call.ts';
-import { type Account, applyPerms, permDifferences, readPerms } from '../lib/check-perms.ts';
+import { type Account, permDifferences, readPerms } from '../lib/check-perms.ts';
 import { missingAccounts } from '../lib/file-checks.ts';
 import { hashFile } from '../lib/file-hash.ts';
-import {
-  exists,
-  expandUser,
-  isAbs,
-  isDir,
-  isFile,
-  linkExists,
-  lstatOf,
-} from '../lib/file-paths.ts';
+import { exists, expandUser, isAbs, isDir, linkExists } from '../lib/file-paths.ts';
 import { chooseSource } from '../lib/file-source.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { sourceSum } from '../lib/source-hash.ts';
@@ -255,37 +248,4 @@ const contradiction = (given: {
   if (given.skip_files_list_verify && given.skip_verify)
     return 'Only one of "skip_files_list_verify" and "skip_verify" can be set to True';
   return given.use_etag ? "'use_etag' is not supported: give the source a source_hash" : '';
-};
-
-/** The number of `--strip-components` in tar options; undefined for any other option. */
-const stripOf = (options: string | null): number | undefined => {
-  const words = (options ?? '').trim();
-  if (words === '' || /^-?[zjJvxpf]+$/.test(words)) return 0;
-  const found = words.match(/^--strip(?:-components)?[= ](\d+)$/)?.[1];
-  return found === undefined ? undefined : Number(found);
-};
-
-const isWrong = (dir: string, { path, kind }: Member): boolean => {
-  const full = join(dir, path);
-  const there = lstatOf(full);
-  if (!there) return false;
-  if (kind === 'dir') return !isDir(full);
-  if (kind === 'symlink') return !there.isSymbolicLink();
-  return !isFile(full) || there.isSymbolicLink();
-};
-
-const setOwners = (
-  ret: StateReturn,
-  dir: string,
-  members: readonly Member[],
-  owners: { user: Account; group: Account },
-  only: string | null,
-): void => {
-  const paths = only ? [only] : members.map(({ path }) => join(dir, path));
-  for (const path of paths) {
-    if (!linkExists(path)) continue;
-    if (Object.keys(permDifferences(readPerms(path, false), owners)).length === 0) continue;
-    applyPerms(path, owners);
-    ret.changes['updated ownership'] = true;
-  }
 };
