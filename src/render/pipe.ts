@@ -65,7 +65,9 @@ export const pipeOf = (
       throw fail(
         'pipe-unknown',
         `there is no renderer '${name}'`,
-        `Known are ${known().join(', ')}; yours go to _renderers.`,
+        /^py(dsl|objects)?$/.test(name)
+          ? 'Python does not run here; write it as #!ts, in TypeScript.'
+          : `Known are ${known().join(', ')}; yours go to _renderers.`,
       );
     if (!isAllowed(request, name))
       throw fail(

@@ -19,6 +19,8 @@ beforeAll(async () => {
       'states/requisite.sls': 'a:\n  test.nop:\n    - require:\n      - test: zz\n',
       'states/recursion.sls':
         'a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n',
+      'states/script.sls': '#!ts\nexport const run = ( => 1;\n',
+      'states/python.sls': '#!py\ndef run(): return {}\n',
       'states/two.sls': 'include:\n  - yaml\n  - liquid\n',
     },
   });
@@ -230,4 +232,14 @@ test('--dry-run refuses what has no test mode: it would run in earnest', async (
   expect(await told('clean', 'web1')).toMatch(/^64 .*'clean' has no test mode/);
   expect((await project.run('web1', 'state.single', 'file.touch', file, '--dry-run')).code).toBe(0);
   expect(existsSync(file)).toBe(false);
+});
+
+test('an SLS in TypeScript that does not parse, and one in Python', async () => {
+  expect((await apply('script')).text).toContain(
+    'failed: TypeScript: Unexpected "=>" (states/script.sls:2:22)\n',
+  );
+  expect((await apply('python')).text).toBe(`web1:
+    - Rendering SLS 'base:python' failed: The pipe 'py' makes no sense: there is no renderer 'py'. (states/python.sls:1)
+      Python does not run here; write it as #!ts, in TypeScript.
+`);
 });

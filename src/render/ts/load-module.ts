@@ -32,7 +32,7 @@ const compile = async (text: string, file: string): Promise<Loaded> => {
   // `file` is as the user knows it, perhaps relative; what it imports is looked for from here.
   const path = resolve(file);
   const result = await build({
-    stdin: { contents: text, sourcefile: file, resolveDir: dirname(path), loader: 'ts' },
+    stdin: { contents: text, sourcefile: path, resolveDir: dirname(path), loader: 'ts' },
     bundle: true,
     write: false,
     platform: 'node',
