@@ -125,7 +125,7 @@ const fromCache = ({ js: path, meta }: CachePaths, index: Index): Artifact => {
       return packed;
     },
     get modules() {
-      modules ??= unpackMeta(readFileSync(meta, 'utf8'));
+      modules ??= unpackMeta(readFileSync(meta));
       return modules;
     },
   };

@@ -24,9 +24,9 @@ test('what is known of the modules is the same after writing and reading', () =>
     { kind: 'state', file: 'lost', path: 'lost.ts', builtin: false, functions: [], broken: 'why' },
   ];
 
-  const read = unpackMeta(packMeta(modules));
+  const read = unpackMeta(Buffer.from(packMeta(modules)));
 
   expect(JSON.parse(JSON.stringify(read))).toEqual(JSON.parse(JSON.stringify(modules)));
   expect(read.map(({ file }) => file)).toEqual(modules.map(({ file }) => file));
-  expect(unpackMeta(packMeta([]))).toEqual([]);
+  expect(unpackMeta(Buffer.from(packMeta([])))).toEqual([]);
 });
