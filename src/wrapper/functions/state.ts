@@ -4,19 +4,8 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import type { StateAnswer, Wrapper } from '../context.ts';
 import type { WrapperFunction, WrapperModule, WrapperParam } from '../define.ts';
-import {
-  apply,
-  high,
-  highstate,
-  low,
-  single,
-  sls,
-  slsId,
-  template,
-  templateStr,
-  test,
-  top,
-} from '../state-run.ts';
+import { high, template, templateStr } from '../state-given.ts';
+import { apply, highstate, sls, slsId, test, top } from '../state-run.ts';
 import {
   idExists,
   showHighstate,
@@ -28,6 +17,7 @@ import {
   showTop,
   slsExists,
 } from '../state-show.ts';
+import { low, single } from '../state-single.ts';
 
 /** An argument that may be left out. */
 const optional = (name: string): WrapperParam => [name, null];

@@ -1,0 +1,75 @@
+import { lowChunks } from '../compiler/chunks.ts';
+import type { Compiled } from '../compiler/compile.ts';
+import { allHandled } from '../compiler/handled.ts';
+import type { Problem } from '../compiler/problem.ts';
+import type { Data, Dict } from '../data/value.ts';
+import { toPlainDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { LowChunk } from '../protocol/low.ts';
+import type { StateResults } from '../protocol/result.ts';
+import type { RunOutcome, StateAnswer, WrapperContext } from './context.ts';
+import type { StateView } from './state-call.ts';
+import { errorAnswer, isTrue, pillarAnswer, viewOf } from './state-call.ts';
+
+/** Runs a call's body with its view; a broken pillar answers instead. */
+export const withView = async (
+  ctx: WrapperContext,
+  bound: Dict,
+  body: (view: StateView) => Promise<Data | StateAnswer>,
+): Promise<Data | StateAnswer> => {
+  let view: StateView;
+  try {
+    view = await viewOf(ctx, bound);
+  } catch (error) {
+    return pillarAnswer(ctx, error);
+  }
+  return body(view);
+};
+
+export const runChunks = (view: StateView, chunks: readonly LowChunk[]): Promise<RunOutcome> => {
+  const { bound, ctx, pillar, test } = view;
+  return ctx.run(chunks, {
+    test,
+    saltenv: view.saltenv ?? 'base',
+    pillar,
+    pillarSettings: view.pillarSettings,
+    opts: view.opts,
+    ...(bound.has('queue') ? { queue: isTrue(bound.get('queue')) } : {}),
+    ...(bound.has('concurrent') ? { concurrent: isTrue(bound.get('concurrent')) } : {}),
+  });
+};
+
+export const runCompiled = (view: StateView, { chunks, errors }: Compiled): Promise<StateAnswer> =>
+  runLow(view, lowChunks(chunks), errors);
+
+export const runLow = async (
+  view: StateView,
+  chunks: readonly LowChunk[],
+  errors: readonly Problem[],
+): Promise<StateAnswer> => {
+  const { ctx, bound } = view;
+  if (errors.length > 0) return errorAnswer(ctx, errors);
+  if (chunks.length === 0) {
+    ctx.setRetcode(2);
+    return { states: {} };
+  }
+  const { states, retcode } = await runChunks(view, chunks);
+  ctx.setRetcode(retcode === 2 && allHandled(chunks, states) ? 0 : retcode);
+  return { states: isTrue(bound.get('terse')) ? withoutQuiet(states) : states };
+};
+
+export const asLow = (chunk: Dict): LowChunk => toPlainDict(chunk) as LowChunk;
+
+/** `terse=True`: only what failed or changed. */
+const withoutQuiet = (states: StateResults): StateResults =>
+  Object.fromEntries(
+    Object.entries(states).filter(
+      ([, { result, changes }]) => result !== true || Object.keys(changes).length > 0,
+    ),
+  );
+
+/** What a call with the wrong kind of data is told. */
+export const noDict = (fun: string, what: string): TsaltError =>
+  new TsaltError('bad-argument', `${fun} takes ${what}: a dictionary`, {
+    hint: "Write it as YAML or JSON: '{…}'.",
+  });

@@ -1,0 +1,56 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { compile, compileHigh } from '../compiler/compile.ts';
+import { loadRendered } from '../compiler/load.ts';
+import { templateHigh } from '../compiler/template.ts';
+import { isDict } from '../data/value.ts';
+import type { Wrapper } from './context.ts';
+import { noDict, runCompiled, withView } from './run-low.ts';
+import { bindArguments, compileOptions, errorAnswer, required } from './state-call.ts';
+
+/** `state.high`: high data given as an argument. */
+export const high: Wrapper = call => {
+  const bound = bindArguments(call, ['data', 'test', 'queue']);
+  const data = required(bound, 'data', 'state.high');
+  if (!isDict(data)) throw noDict('state.high', 'high data');
+  return withView(call.ctx, bound, view =>
+    runCompiled(view, compileHigh(data, compileOptions(call.ctx))),
+  );
+};
+
+/** `state.template`: an SLS file that need not stand in the roots. */
+export const template: Wrapper = call => {
+  const bound = bindArguments(call, ['tem', 'queue']);
+  const written = String(required(bound, 'tem', 'state.template'));
+  const path = written.endsWith('.sls') ? written : `${written}.sls`;
+  return withView(call.ctx, bound, async view => {
+    const { ctx } = view;
+    const content = (await ctx.readFile(path, view.saltenv)) ?? readLocal(path);
+    if (content === undefined)
+      return errorAnswer(ctx, [
+        { message: `Specified SLS ${path} on local filesystem cannot be found.` },
+      ]);
+    const saltenv = view.saltenv ?? '';
+    const data = await ctx.renderSls(content, path, view.pillar);
+    const tree = await loadRendered({ sls: path, saltenv, file: path, data }, view.loader);
+    return runCompiled(view, compile(tree, compileOptions(ctx)));
+  });
+};
+
+/** An absolute path is a file of this machine: the command line's user may read it anyway. */
+const readLocal = (path: string): string | undefined =>
+  isAbsolute(path) && existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+
+/** `state.template_str`: states given as text. */
+export const templateStr: Wrapper = call => {
+  const bound = bindArguments(call, ['tem', 'queue']);
+  const content = String(required(bound, 'tem', 'state.template_str'));
+  return withView(call.ctx, bound, async view => {
+    const { ctx } = view;
+    const name = '<template-str>';
+    const data = await ctx.renderSls(content, name, view.pillar);
+    const made = templateHigh(data, name);
+    if (made.problems.length > 0) return errorAnswer(ctx, made.problems);
+    return runCompiled(view, compileHigh(made.high, compileOptions(ctx)));
+  });
+};
