@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import * as backups from '../../src/modules/exec/file/backups.ts';
+import { get_diff } from '../../src/modules/exec/file/get_diff.ts';
 import * as hash from '../../src/modules/exec/file/hash.ts';
 import * as managed from '../../src/modules/exec/file/managed.ts';
 import { patch } from '../../src/modules/exec/file/patch.ts';
@@ -107,4 +108,16 @@ test("what Salt's file states call inside is refused by name", async () => {
   await expect(run(() => hash.get_source_sum({ verify_ssl: false }))).rejects.toThrow(
     '"verify_ssl"',
   );
+});
+
+test('file.get_diff names the files, or hides what differs', async () => {
+  const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+  writeFileSync(one, 'a\n');
+  writeFileSync(two, 'b\n');
+  const diff = (options = {}) => run(() => get_diff(one, two, null, options));
+  expect(await diff()).toBe(`--- ${one}\n+++ ${two}\n@@ -1 +1 @@\n-a\n+b\n`);
+  expect(await diff({ show_filenames: false })).toMatch(/^---\s*\n\+\+\+\s*\n@@/);
+  expect(await diff({ show_changes: false })).toBe('<show_changes=False>');
+  expect(await run(() => get_diff(one, one))).toBe('');
+  await expect(diff({ source_hash_file1: 'x' })).rejects.toThrow('"source_hash_file1"');
 });

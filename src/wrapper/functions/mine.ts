@@ -1,9 +1,32 @@
-import type { WrapperModule } from '../define.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { WrapperFunction, WrapperModule } from '../define.ts';
+
+const refused = (name: string): WrapperFunction => ({
+  doc: 'Not done here: no minion runs that could keep a mine.',
+  params: [],
+  rest: true,
+  anyKeyword: true,
+  work: () => {
+    throw new TsaltError(
+      'not-supported',
+      `mine.${name} is not supported: no minion runs that could keep a mine.`,
+      { hint: 'Give what hosts are to know of each other in the pillar or the roster.' },
+    );
+  },
+});
 
 /** `mine.*`: without minions nobody fills a mine; templates that ask it go on with nothing. */
 export const mine: WrapperModule = {
   doc: 'The mine, which is always empty: no minion runs that could fill it.',
   functions: {
+    ...Object.fromEntries(
+      ['update', 'send', 'delete', 'flush', 'get_docker'].map(name => [name, refused(name)]),
+    ),
+    valid: {
+      doc: 'The functions that fill the mine: none.',
+      params: [],
+      work: () => new Map(),
+    },
     get: {
       doc: 'What hosts put into the mine: nothing, as of `salt-call --local` with an empty mine.',
       params: ['tgt', 'fun', ['tgt_type', 'glob'], ['exclude_minion', false]],

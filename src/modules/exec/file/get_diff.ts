@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { __opts__, CommandExecutionError } from '../../api.ts';
+import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { controlFile } from '../../lib/control-files.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { parseSource } from '../../lib/source-url.ts';
@@ -11,6 +11,11 @@ import { contentDiff } from '../../lib/text-diff.ts';
  * @param file1 a path, or a `salt://` URL
  * @param file2 the other
  * @param saltenv saltenv of a `salt://` URL
+ * @param show_filenames false: without the names of the files
+ * @param show_changes false: only whether they differ
+ * @param template they are templates: the option `obfuscate_templates` hides what differs
+ * @param source_hash_file1 refused: files of the web are not compared
+ * @param source_hash_file2 refused likewise
  *
  * @example tsalt-ssh '*' file.get_diff /home/fred/.vimrc salt://users/fred/.vimrc
  */
@@ -18,9 +23,30 @@ export const get_diff = async (
   file1: string,
   file2: string,
   saltenv: string | null = null,
+  {
+    show_filenames = true,
+    show_changes = true,
+    template = false,
+    source_hash_file1 = null,
+    source_hash_file2 = null,
+  }: {
+    show_filenames?: boolean;
+    show_changes?: boolean;
+    template?: boolean;
+    source_hash_file1?: string | null;
+    source_hash_file2?: string | null;
+  } = {},
 ): Promise<string> => {
+  if (source_hash_file1 || source_hash_file2)
+    throw new SaltInvocationError(
+      'The arguments "source_hash_file1" and "source_hash_file2" of file.get_diff are not supported: files of the web are not compared.',
+    );
   const env = saltenv ?? __opts__.saltenv;
-  return contentDiff(await contentAt(file1, env), await contentAt(file2, env));
+  const diff = contentDiff(await contentAt(file1, env), await contentAt(file2, env));
+  if (diff === '') return '';
+  if (template && __opts__.obfuscate_templates === true) return '<Obfuscated Template>';
+  if (!show_changes) return '<show_changes=False>';
+  return show_filenames ? diff.replace(/^--- *\n\+\+\+ *\n/, `--- ${file1}\n+++ ${file2}\n`) : diff;
 };
 
 const contentAt = async (place: string, saltenv: string): Promise<Buffer> => {

@@ -90,16 +90,35 @@ const flagNames: Readonly<Record<string, string>> = {
  * @param path the file
  * @param before the pattern
  * @param after what comes in its place
+ * @param limit refused: the pattern itself says where it fits
  * @param backup the end of the backup's name
  * @param flags `g` (all of them), `I`, `M`, `S`
+ * @param escape_all refused likewise
+ * @param multi refused likewise
  * @example tsalt-ssh '*' file.psed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'
  */
 export const psed = async (
   path: string,
   before: string | number,
   after: string | number,
-  { backup = '.bak', flags = 'gMS' }: { backup?: string; flags?: string } = {},
+  {
+    limit = '',
+    backup = '.bak',
+    flags = 'gMS',
+    escape_all = false,
+    multi = false,
+  }: {
+    limit?: string;
+    backup?: string;
+    flags?: string;
+    escape_all?: boolean;
+    multi?: boolean;
+  } = {},
 ): Promise<string> => {
+  if (limit !== '' || escape_all || multi)
+    throw new SaltInvocationError(
+      'The arguments "limit", "escape_all" and "multi" of file.psed are not supported: write the pattern so that it fits only there, or use file.sed.',
+    );
   const unknown = [...flags].find(flag => flag !== 'g' && !Object.hasOwn(flagNames, flag));
   if (unknown !== undefined)
     throw new SaltInvocationError(`psed: the flag '${unknown}' is not supported`);
