@@ -114,7 +114,7 @@ export const serve = (options: ServeOptions): void => {
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
     for (const later of early.splice(0)) later();
     greeted = true;
-    log('critical', 'runtime', why);
+    log('debug', 'runtime', why);
     session.stop('cancelled');
     crash(
       new TsaltError(

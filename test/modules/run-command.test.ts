@@ -89,6 +89,19 @@ test('output over the limit is dropped, not kept', async () => {
   expect(stdout).toHaveLength(10);
 });
 
+test('pieces of output are whole characters, and no more of them than is kept', async () => {
+  let heard = '';
+  const { stdout } = await runCommand(['/bin/sh', '-c', 'printf x; yes ü | head -c 400000'], {
+    outputLimit: 300_001,
+    onOutput: (_, text) => {
+      heard += text;
+    },
+  });
+  expect(heard).toBe(stdout);
+  expect(heard).toHaveLength(200_001);
+  expect(heard).not.toContain('\ufffd');
+});
+
 test('says what is missing', async () => {
   await expect(runCommand(['no-such-program'])).rejects.toThrow(
     'Cannot run no-such-program: command not found.',

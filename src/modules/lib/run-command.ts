@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { CommandExecutionError } from '../api.ts';
 import { type Identity, isFolder, resolveIdentity } from './run-identity.ts';
 import { searchPath, which } from './which.ts';
@@ -27,7 +28,7 @@ export type CommandOptions = {
   readonly timeout?: number | undefined;
   /** Bytes kept of each of stdout and stderr; the rest is read and dropped. */
   readonly outputLimit?: number | undefined;
-  /** Called with every piece of output as it comes. */
+  /** Called with every piece of the output that is kept, as it comes. */
   readonly onOutput?: ((stream: 'stdout' | 'stderr', text: string) => void) | undefined;
   /** Start it and answer at once; output is dropped. */
   readonly background?: boolean | undefined;
@@ -222,14 +223,17 @@ const gather = (
   onText: (text: string) => void,
 ): (() => string) => {
   const chunks: Buffer[] = [];
+  // A character may end in the next piece.
+  const decoder = new StringDecoder('utf8');
   let size = 0;
   stream?.on('data', (chunk: Buffer) => {
-    onText(chunk.toString('utf8'));
     if (size >= limit) return;
     const kept = chunk.subarray(0, limit - size);
     chunks.push(kept);
     size += kept.length;
+    onText(decoder.write(kept));
   });
+  stream?.on('end', () => onText(decoder.end()));
   return () => Buffer.concat(chunks).toString('utf8');
 };
 
