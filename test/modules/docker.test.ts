@@ -358,6 +358,13 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
   });
 
   test('logs in to the registries of the pillar, with the password in no argument', async () => {
+    // What a run answers for an option that is not set.
+    const unset = contextOf({ docker, config: { option: async () => '' } });
+    expect(await within(unset, () => registries.login('hub'))).toEqual({
+      retcode: 1,
+      Errors: ["No match found for registry 'hub'"],
+      Results: {},
+    });
     const address = '127.0.0.1:5099';
     const server = spawn('nsenter', [
       `--net=/proc/${engine.pid}/ns/net`,

@@ -8,7 +8,7 @@ const wordsOf = (registry: string): string[] =>
   registry.toLowerCase() === 'hub' ? [] : ['--', registry];
 
 const registriesOf = async (): Promise<{ [registry: string]: PlainDict }> => {
-  const found = (await configOption('docker-registries')) ?? {};
+  const found = (await configOption('docker-registries')) || {};
   if (typeof found !== 'object' || Array.isArray(found))
     throw new SaltInvocationError("'docker-registries' Pillar value must be a dictionary");
   return found as { [registry: string]: PlainDict };
