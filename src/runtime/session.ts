@@ -1,12 +1,6 @@
 import { type ModuleContext, withContext } from '../modules/api.ts';
 import { accumulatorsKey } from '../modules/lib/accumulators.ts';
-import {
-  type Holder,
-  joinQueue,
-  type Lock,
-  showHolder,
-  takeLock,
-} from '../modules/lib/run-lock.ts';
+import type { Lock } from '../modules/lib/run-lock.ts';
 import { settle } from '../modules/lib/settle.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type {
@@ -29,6 +23,7 @@ import { openJournal } from './journal.ts';
 import { keepLostRun, takeLostRun } from './lost-run.ts';
 import type { Registry } from './registry-types.ts';
 import { finishedOf, startedOf } from './report.ts';
+import { takeTurn } from './turn.ts';
 
 /** What a session works with; `serve` makes it from the wire. */
 export type SessionHost = {
@@ -109,13 +104,21 @@ export class Session {
   /** Request `run`: low chunks, one state run at a time on this host. */
   run(params: RunParams): Promise<RunResult> {
     return this.#work(async () => {
-      const lock = params.concurrent ? undefined : await this.#lock(params);
-      if (lock && 'pid' in lock) throw conflict(lock);
+      const lock = params.concurrent ? undefined : await this.#turn(params);
       try {
         return await this.#runLocked(params);
       } finally {
         lock?.release();
       }
+    });
+  }
+
+  #turn(params: RunParams): Promise<Lock | undefined> {
+    const { dir, emit } = this.#host;
+    return takeTurn(params, {
+      dir,
+      isStopping: () => this.#stopping,
+      log: (level, message) => emit.log(level, 'state', message),
     });
   }
 
@@ -197,50 +200,6 @@ export class Session {
       : { retcode };
   }
 
-  async #lock(params: RunParams): Promise<Lock | Holder | undefined> {
-    const { dir, emit } = this.#host;
-    const { queue = false, fun = 'state.apply', job } = params;
-    const take = (): Lock | Holder => takeLock(dir, fun, job);
-    try {
-      const first = take();
-      if (!('pid' in first)) return first;
-      // The same job under another name of this host: neither is in the other's way for long.
-      if (job !== undefined && first.job === job) return await this.#waitTurn(take, job);
-      if (queue === false) return first;
-      return await this.#wait(take, typeof queue === 'number' ? queue : Number.POSITIVE_INFINITY);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      emit.log('warning', 'state', `This run could not be locked against others: ${why}`);
-      return undefined;
-    }
-  }
-
-  async #waitTurn(take: () => Lock | Holder, job: string): Promise<Lock | Holder> {
-    let lock = take();
-    while ('pid' in lock && lock.job === job && !this.#stopping) {
-      await new Promise(resolve => setTimeout(resolve, 10));
-      lock = take();
-    }
-    return lock;
-  }
-
-  async #wait(take: () => Lock | Holder, most: number): Promise<Lock | Holder> {
-    const { dir, emit } = this.#host;
-    const { others, leave } = joinQueue(dir);
-    try {
-      let lock = take();
-      if ('pid' in lock && others >= most) return lock;
-      if ('pid' in lock) emit.log('info', 'state', `Waiting: ${showHolder(lock)}`);
-      while ('pid' in lock && !this.#stopping) {
-        await new Promise(resolve => setTimeout(resolve, 200));
-        lock = take();
-      }
-      return lock;
-    } finally {
-      leave();
-    }
-  }
-
   async #work<T>(work: () => Promise<T>): Promise<T> {
     if (this.#stopping)
       throw new TsaltError('host-stopping', 'The host is stopping and starts nothing new.', {
@@ -303,12 +262,6 @@ export class Session {
     }
   }
 }
-
-const conflict = (holder: Holder): TsaltError =>
-  new TsaltError('run-conflict', `${showHolder(holder)}.`, {
-    kind: 'host',
-    hint: 'queue=True waits for it, concurrent=True runs beside it.',
-  });
 
 /** Grains that the roster or the configuration gives this host win over what it found out. */
 const withOwnGrains = (grains: PlainDict, { id, grains: own }: HostOpts): PlainDict => ({

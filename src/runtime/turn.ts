@@ -1,0 +1,94 @@
+import {
+  type Holder,
+  joinQueue,
+  type Lock,
+  showHolder,
+  takeLock,
+} from '../modules/lib/run-lock.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { LogLevel, RunParams } from '../protocol/job.ts';
+
+/** Where runs of states wait for each other. */
+export type TurnPlace = {
+  /** The workspace. */
+  readonly dir: string;
+  readonly isStopping: () => boolean;
+  readonly log: (level: LogLevel, message: string) => void;
+};
+
+/**
+ * One state run at a time on a host: the lock, at once or, where the run may be queued, when those
+ * before it are done. Undefined where the workspace cannot be locked, which is logged.
+ * @throws `TsaltError` when another run is going on
+ */
+export const takeTurn = async (params: RunParams, place: TurnPlace): Promise<Lock | undefined> => {
+  const lock = await lockOrHolder(params, place);
+  if (lock && 'pid' in lock) throw conflict(lock);
+  return lock;
+};
+
+type Taken = Lock | Holder;
+
+const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken | undefined> => {
+  const { queue = false, fun = 'state.apply', job } = params;
+  const take = (): Taken => takeLock(place.dir, fun, job);
+  try {
+    const first = take();
+    if (!('pid' in first)) return first;
+    // The same job under another name of this host: neither is in the other's way for long.
+    if (job !== undefined && first.job === job) return await waitForJob(take, job, place);
+    if (queue === false) return first;
+    return await waitInQueue(
+      take,
+      typeof queue === 'number' ? queue : Number.POSITIVE_INFINITY,
+      place,
+    );
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    place.log('warning', `This run could not be locked against others: ${why}`);
+    return undefined;
+  }
+};
+
+const waitForJob = async (
+  take: () => Taken,
+  job: string,
+  { isStopping }: TurnPlace,
+): Promise<Taken> => {
+  let lock = take();
+  while ('pid' in lock && lock.job === job && !isStopping()) {
+    await pause(10);
+    lock = take();
+  }
+  return lock;
+};
+
+/** @param most - How many may wait before this one. */
+const waitInQueue = async (
+  take: () => Taken,
+  most: number,
+  { dir, isStopping, log }: TurnPlace,
+): Promise<Taken> => {
+  const { others, leave } = joinQueue(dir);
+  try {
+    let lock = take();
+    if ('pid' in lock && others >= most) return lock;
+    if ('pid' in lock) log('info', `Waiting: ${showHolder(lock)}`);
+    while ('pid' in lock && !isStopping()) {
+      await pause(200);
+      lock = take();
+    }
+    return lock;
+  } finally {
+    leave();
+  }
+};
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise(resolve => setTimeout(resolve, milliseconds));
+
+const conflict = (holder: Holder): TsaltError =>
+  new TsaltError('run-conflict', `${showHolder(holder)}.`, {
+    kind: 'host',
+    hint: 'queue=True waits for it, concurrent=True runs beside it.',
+  });
