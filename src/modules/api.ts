@@ -47,6 +47,8 @@ export type ModuleContext = {
   readonly lowstate?: readonly LowChunk[];
   /** Results so far, by tag: `__running__`. */
   readonly running?: StateResults;
+  /** The file of the execution module that goes by a name. Absent in unit tests. */
+  readonly provider?: ((module: string) => Promise<string>) | undefined;
   /** Asks the control node; see `ControlMethods`. Absent where there is none (unit tests). */
   readonly control?: ControlLink;
 };

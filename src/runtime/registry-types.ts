@@ -20,6 +20,8 @@ export type Registry = {
   readonly hook: (module: string, name: string) => Promise<Hook | undefined>;
   /** Looks again at modules that were not available: a package may have brought what they need. */
   readonly refresh?: () => void | Promise<void>;
+  /** The file of the execution module that goes by a name: `aptpkg` for `pkg`; empty where none does. */
+  readonly provider: (module: string) => Promise<string>;
   /** Names of all functions of a kind. */
   readonly names: (kind: 'exec' | 'state') => readonly string[];
 };

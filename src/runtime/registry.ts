@@ -102,6 +102,11 @@ class Modules implements FullRegistry {
     return isFunction(value) ? (...args) => asModule(module, () => value(...args)) : undefined;
   };
 
+  provider = async (module: string): Promise<string> => {
+    const chosen = await this.#choose('exec', module, {});
+    return chosen?.ok ? chosen.source.name : '';
+  };
+
   names = (kind: Kind): readonly string[] => {
     const own = this.#manifest.modules
       .filter(module => module.kind === kind && module.functions !== '')

@@ -231,6 +231,7 @@ export class Session {
       context: {},
       env: opts.saltenv,
       log: (level, module, message) => emit.log(level, module, message),
+      provider: registry.provider,
       control: { request },
     };
     if (livePillar) Object.defineProperty(context, 'pillar', { get: livePillar, enumerable: true });

@@ -238,5 +238,8 @@ test('test: what there is, and what has no meaning here', async () => {
     grains: { os: 'Debian' },
   });
   expect(testExec.versions).toBe(testExec.versions_report);
-  expect(() => testExec.provider('pkg')).toThrow('test.provider is not supported');
+  const files = { ...context, provider: async (name: string) => (name === 'test' ? 'box' : '') };
+  expect(await within(files, async () => testExec.provider('test'))).toBe('box');
+  expect(await within(files, async () => testExec.providers())).toEqual({ box: 'test' });
+  expect(() => testExec.not_loaded()).toThrow('test.not_loaded is not supported');
 });

@@ -78,6 +78,8 @@ test('of several modules with one virtual name the one that agrees is taken, pro
   });
   const { registry, run } = host;
   expect(await call(host, 'box.which')).toBe('debbox');
+  expect(await run({}, () => registry.provider('box'))).toBe('debbox');
+  expect(await run({}, () => registry.provider('nobox'))).toBe('');
   const other = { opts: { id: 'x', test: false, saltenv: 'base', providers: { box: 'winbox' } } };
   expect(await run(other, async () => registry.salt['box.which']?.())).toBe('winbox');
   const state = (options: object) =>

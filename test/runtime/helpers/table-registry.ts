@@ -43,6 +43,7 @@ export const tableRegistry = ({ exec = {}, state = {}, hooks = {} }: Table): Reg
       const known = state[key];
       return known && (() => known.run({}));
     },
+    provider: async module => module,
     names: kind => Object.keys(tables[kind]),
   };
 };

@@ -1,4 +1,12 @@
-import { __grains__, __opts__, __salt__, log, type Plain, type PlainDict } from '../../api.ts';
+import {
+  __grains__,
+  __opts__,
+  __salt__,
+  getContext,
+  log,
+  type Plain,
+  type PlainDict,
+} from '../../api.ts';
 import { notDone } from '../../lib/not-done.ts';
 
 /** The version of Salt that this follows. */
@@ -60,16 +68,25 @@ export const deprecation_warning = (): boolean => {
   return true;
 };
 
-const ownBuild = 'which file a module came from is told by sys.list_modules and the log';
-
 /**
- * Not done here: a module's file is told by the log.
- * @param module its name
+ * The file of the module that goes by a name here, empty where there is none.
+ * @param module a module's name: `service`, `pkg`
+ * @example tsalt-ssh '*' test.provider service
  */
-export const provider = (module: string): never => notDone('test.provider', ownBuild, module);
+export const provider = async (module: string): Promise<string> =>
+  (await getContext().provider?.(module)) ?? '';
 
-/** Not done here: a module's file is told by the log. */
-export const providers = (): never => notDone('test.providers', ownBuild);
+/** By the files of the modules that there are here, the names they go by. */
+export const providers = async (): Promise<PlainDict> => {
+  const found: PlainDict = {};
+  const modules = Object.keys(__salt__).map(name => name.slice(0, name.lastIndexOf('.')));
+  for (const module of new Set(modules)) {
+    const file = await provider(module);
+    if (file !== '') found[file] = module;
+  }
+  return found;
+};
 
 /** Not done here: why a module is not there is told to whoever calls it. */
-export const not_loaded = (): never => notDone('test.not_loaded', ownBuild);
+export const not_loaded = (): never =>
+  notDone('test.not_loaded', 'the reason is part of its error');
