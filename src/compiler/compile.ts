@@ -39,20 +39,18 @@ export type Compiled = {
  * exclude, order. Pure: neither the tree nor what it holds is changed.
  */
 export const compile = (tree: SlsTree, options: CompileOptions = {}): Compiled => {
-  const { high, problems, complete } = gather(tree, { autoOrder: options.autoOrder ?? true });
+  const { high, problems } = gather(tree, { autoOrder: options.autoOrder ?? true });
   const collect = options.collect ?? 'run';
   if (problems.length > 0 && collect === 'run')
     return { empty: isEmpty(high), chunks: [], errors: problems };
   const empty = isEmpty(high);
   if (options.exclude) addExclude(high, options.exclude);
-  if (!complete && collect === 'run') addDefaultCalls(high);
   return { ...compileGathered(high, options, problems), empty };
 };
 
 /** As `compile`, from high data on. */
 export const compileHigh = (data: Dict, options: CompileOptions = {}): Compiled => {
   const high = highOf(data);
-  if ((options.collect ?? 'run') === 'run') addDefaultCalls(high);
   return compileGathered(high, options, []);
 };
 
@@ -78,14 +76,4 @@ const compileGathered = (
 /** Adds to what `exclude:` declarations said. */
 const addExclude = (high: High, exclude: readonly Data[]): void => {
   high.exclude = [...(high.exclude ?? []), ...exclude];
-};
-
-/** A state without a function calls `__call__`. (salt.state.State.inject_default_call) */
-const addDefaultCalls = (high: High): void => {
-  for (const { states = [] } of high.ids.values())
-    for (const state of states) {
-      const { args, fun } = state;
-      if (fun === undefined && Array.isArray(args) && !args.some(arg => typeof arg === 'string'))
-        state.fun = '__call__';
-    }
 };

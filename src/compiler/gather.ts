@@ -18,8 +18,6 @@ export type GatherOptions = {
 export type Gathered = {
   readonly high: High;
   readonly problems: readonly Problem[];
-  /** Every state has a function. */
-  readonly complete: boolean;
 };
 
 /**
@@ -44,7 +42,7 @@ const gatherWith = (
   shared: (parts: Iterable<Part>) => ReadonlySet<DataKey>,
 ): Gathered & { readonly unique: boolean } => {
   const order = { next: 10_000 };
-  const reading: Reading = { auto: options.autoOrder, split: splitter(), complete: true };
+  const reading: Reading = { auto: options.autoOrder, split: splitter() };
   const parts = ownParts(tree, reading);
   const claimed = shared(parts.values());
   const whole = newPart();
@@ -58,8 +56,7 @@ const gatherWith = (
     mergeIn(whole, part, problems);
     whole.problems.push(...problems.map(one => renameMissing(one, asked, saltenv)));
   }
-  const { complete } = reading;
-  return { ...assemble(whole), problems: whole.problems, complete };
+  return { ...assemble(whole), problems: whole.problems };
 };
 
 /** A root SLS that is missing is named as it was asked for. */

@@ -37,8 +37,6 @@ export const newPart = (): Part => ({
 export type Reading = {
   readonly auto: boolean;
   readonly split: (name: string) => readonly [module: string, fun: string];
-  /** No state was found that names no function. */
-  complete: boolean;
 };
 
 /** Thousands of states share a dozen functions: the parts of a name are the same two texts. */
@@ -188,7 +186,6 @@ const declareState = (place: Place, key: DataKey, args: Data): StateDeclaration 
     const [module, fun] = place.reading.split(key as string);
     return ordered(place, module, args, fun);
   }
-  place.reading.complete &&= args.some(arg => typeof arg === 'string');
   return isPlainKey(key) ? ordered(place, key, args) : new StateDeclaration(key, args);
 };
 

@@ -30,8 +30,8 @@ export type TopResult = {
   readonly top: Top;
   /** Faults that leave the top empty: no rendering, no targets. */
   readonly problems: readonly Problem[];
-  /** Set when Salt stops with "Unable to render top file". */
-  readonly fatal?: Problem;
+  /** Set when nothing can be said without a right top file: what only shows it stops here. */
+  readonly fatal?: TsaltError;
 };
 
 /**
@@ -44,11 +44,17 @@ export const loadTop = async (loader: SlsLoader, options: TopOptions): Promise<T
   } catch (error) {
     if (!(error instanceof TsaltError)) throw error;
     const found = problemOf(error);
-    return error.code === 'top-no-targets' || error.code === 'top-no-default'
-      ? { top: new Map(), problems: [found], fatal: found }
+    return fatalCodes.has(error.code)
+      ? { top: new Map(), problems: [found], fatal: error }
       : { top: new Map(), problems: [found] };
   }
 };
+
+const fatalCodes: ReadonlySet<string> = new Set([
+  'top-no-targets',
+  'top-no-default',
+  'top-no-dict',
+]);
 
 /** The top files of each environment, in the order they count. */
 type Tops = Map<string, Dict[]>;
@@ -97,7 +103,13 @@ const readTop = async (loader: SlsLoader, env: string, path: string): Promise<Di
   const included = new Set<string>();
   const render = async (sls: string, file?: string): Promise<void> => {
     const rendered = await loader.render(env, sls, file === undefined ? {} : { path: file });
-    if (!isDict(rendered?.data)) return;
+    if (!rendered || rendered.data === null) return;
+    if (!isDict(rendered.data))
+      throw new TsaltError('top-no-dict', `The top file of '${env}' is not a dictionary.`, {
+        kind: 'render',
+        at: { file: rendered.file },
+        hint: 'It holds environments, each with targets, each with a list of SLS.',
+      });
     const top = copyOf(rendered.data);
     setFile(top, rendered.file);
     for (const targets of top.values()) if (isDict(targets)) setFile(targets, rendered.file);

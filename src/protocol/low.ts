@@ -21,4 +21,11 @@ export const lowTag = (low: {
   __id__: unknown;
   name: unknown;
   fun: unknown;
-}): string => `${low.state}_|-${low.__id__}_|-${low.name}_|-${low.fun}`;
+}): string => `${low.state}_|-${low.__id__}_|-${nameText(low.name)}_|-${low.fun}`;
+
+/** As Python writes what YAML gives for a name. */
+const nameText = (name: unknown): string => {
+  if (name === null) return 'None';
+  if (typeof name === 'boolean') return name ? 'True' : 'False';
+  return String(name);
+};

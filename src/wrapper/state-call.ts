@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isFalsy } from '../compiler/high.ts';
 import type { Matches, SlsTree } from '../compiler/load.ts';
 import { loadSls } from '../compiler/load.ts';
 import { brokenPillar } from '../compiler/pillar.ts';
@@ -138,10 +139,10 @@ export const isTrue = (value: Data | undefined): boolean =>
     ? value.toLowerCase() === 'true'
     : value !== undefined && value !== null && value !== 0 && value !== false;
 
-/** `test=` in any spelling of the word decides; else the run's own mode. */
+/** `test=` decides, any text being yes; then the word in another spelling; else the run's own mode. */
 const testMode = (ctx: WrapperContext, bound: Dict): boolean => {
   const given = bound.get('test') ?? null;
-  if (given !== null) return isTrue(given);
+  if (given !== null) return !isFalsy(given);
   const spelled = [...bound].find(([key]) => String(key).toLowerCase() === 'test');
   return spelled ? isTrue(spelled[1]) || ctx.test : ctx.test;
 };

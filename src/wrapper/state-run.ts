@@ -5,6 +5,7 @@ import { loadSls } from '../compiler/load.ts';
 import type { Problem } from '../compiler/problem.ts';
 import { verifyTop } from '../compiler/top.ts';
 import type { Data, Dict } from '../data/value.ts';
+import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { StateResult } from '../protocol/result.ts';
 import type { StateAnswer, Wrapper, WrapperContext } from './context.ts';
@@ -24,6 +25,7 @@ import {
 const excludeOf = (bound: Dict): Data[] => {
   const exclude = bound.get('exclude') ?? null;
   if (exclude === null) return [];
+  if (isDict(exclude)) return [...exclude.keys()].map(String);
   return Array.isArray(exclude) ? exclude : splitInput(exclude);
 };
 
@@ -102,6 +104,7 @@ export const top: Wrapper = async call => {
 const runTop = async (view: StateView, stateTop?: string): Promise<StateAnswer> => {
   const { ctx, bound } = view;
   const { top: data, problems, fatal } = await readTop(view, stateTop);
+  if (fatal?.code === 'top-no-dict') return errorAnswer(ctx, problems);
   if (fatal) return noStates(ctx, `Unable to render top file: ${fatal.message}`, problems);
   const faults = verifyTop(data);
   const matches = whitelisted(matchTop(view, data), bound.get('whitelist') ?? null);

@@ -75,8 +75,15 @@ export const idExists: Wrapper = async call => {
   return ids.every(id => known.has(id));
 };
 
+/** @throws TsaltError where there is no top file to show anything of */
+const topToShow = async (view: StateView) => {
+  const { fatal, ...rest } = await readTop(view);
+  if (fatal) throw fatal;
+  return rest;
+};
+
 const highTree = async (view: StateView) => {
-  const { top, problems } = await readTop(view);
+  const { top, problems } = await topToShow(view);
   const faults = verifyTop(top);
   const tree = await loadSls({ matches: matchTop(view, top), loader: view.loader });
   return { tree, faults: [...problems, ...faults] };
@@ -118,7 +125,7 @@ export const showStates: Wrapper = async call => {
 /** The SLS names the top file gives this host, by environment. */
 export const showTop: Wrapper = async call => {
   const view = await viewOfCall(call);
-  const { top, problems } = await readTop(view);
+  const { top, problems } = await topToShow(view);
   const faults = [...problems, ...verifyTop(top)];
   return faults.length > 0 ? errorAnswer(call.ctx, faults) : matchesAsData(matchTop(view, top));
 };
@@ -126,7 +133,7 @@ export const showTop: Wrapper = async call => {
 /** By environment, which SLS the top file uses and which it does not. */
 export const showStateUsage: Wrapper = async (call): Promise<Data | StateAnswer> => {
   const view = await viewOfCall(call);
-  const { top, problems } = await readTop(view);
+  const { top, problems } = await topToShow(view);
   const faults = [...problems, ...verifyTop(top)];
   if (faults.length > 0) return errorAnswer(call.ctx, faults);
   const matches = matchTop(view, top);

@@ -1,5 +1,4 @@
 import { requisiteKeywords } from '../compiler/keywords.ts';
-import { splitFunctionName } from '../data/function-name.ts';
 import type { Dict } from '../data/value.ts';
 import { isDict, toData } from '../data/value.ts';
 import type { Plain } from '../protocol/plain.ts';
@@ -25,7 +24,7 @@ const callOnly = [
 export const single: Wrapper = async call => {
   const { ctx } = call;
   const bound = bindArguments(call, ['fun', 'name', 'test', 'queue']);
-  const [state, fun] = splitFunctionName(String(required(bound, 'fun', 'state.single')));
+  const [state = '', fun] = String(required(bound, 'fun', 'state.single')).split('.');
   if (fun === undefined) {
     ctx.setRetcode(1);
     return 'Invalid function passed';

@@ -196,7 +196,7 @@ describe('results', () => {
     const { results } = await runEngine([low('t.give', 'x', { ret })]);
 
     expect(results['idem_|-sub_|-inner_|-go']).toMatchObject({
-      name: 'inner',
+      name: 'x',
       comment: 'one\ntwo',
       __id__: 'x',
       __state_ran__: true,

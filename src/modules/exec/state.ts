@@ -88,10 +88,10 @@ export const enable = (states: Plain): Promise<PlainDict> =>
       : { message: `Info: ${state} state already enabled.`, list: known },
   );
 
-/** What is forbidden. */
-export const list_disabled = async (): Promise<string[]> => {
-  const list: unknown = await __salt__['grains.get']?.('state_runs_disabled');
-  return Array.isArray(list) ? list.map(String) : [];
+/** What is forbidden; an empty text where nothing ever was. */
+export const list_disabled = async (): Promise<Plain> => {
+  const list = (await __salt__['grains.get']?.('state_runs_disabled')) as Plain | undefined;
+  return list ?? '';
 };
 
 type Step = { readonly message: string; readonly list: string[] };
@@ -100,7 +100,8 @@ const change = async (
   states: Plain,
   step: (known: string[], state: string) => Step,
 ): Promise<PlainDict> => {
-  const before = await list_disabled();
+  const known = await list_disabled();
+  const before = Array.isArray(known) ? known.map(String) : [];
   let list = before;
   const messages: string[] = [];
   const names = asItems(states).flatMap(item => String(item).split(','));

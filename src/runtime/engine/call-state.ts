@@ -49,8 +49,12 @@ export const callState = async (
   await refreshAfter(run, low, raw);
   Object.assign(raw, watch(), { __id__: low.__id__ });
   const result = finish(checkReturn(raw));
-  return Object.hasOwn(low, 'retry') ? retryState(run, pass, low, result, test, attempt) : result;
+  return isRetried(low) ? retryState(run, pass, low, result, test, attempt) : result;
 };
+
+/** As in Salt a state that says `parallel: false` is not retried either. */
+const isRetried = (low: LowChunk): boolean =>
+  Object.hasOwn(low, 'retry') && (!Object.hasOwn(low, 'parallel') || truthy(low.parallel));
 
 const finish = (result: PlainDict): StateResult => result as StateResult;
 

@@ -141,17 +141,23 @@ const creates = ({ creates }: LowChunk): Condition => {
 /** `check_cmd`: its commands alone decide whether the state succeeded. */
 export const checkCommands = async (host: EngineHost, low: LowChunk): Promise<PlainDict> => {
   const about = { __sls__: low.__sls__ ?? null, __id__: low.__id__ ?? null, name: low.name };
+  const failed = { ...about, comment: 'check_cmd determined the state failed', result: false };
+  const { check_cmd: commands } = low;
+  if (!Array.isArray(commands) && truthy(commands)) {
+    host.log('warning', `check_cmd of ${low.__id__} is no list of commands.`);
+    return failed;
+  }
   const { shell } = host.grains();
-  for (const command of asList(low.check_cmd)) {
+  for (const command of asList(commands)) {
+    if (isPlainDict(command)) return failed;
     const status = await host.execute('cmd.retcode', [command], {
       ignore_retcode: true,
       python_shell: true,
       ...(typeof shell === 'string' ? { shell } : {}),
     });
-    if (status !== 0)
-      return { ...about, comment: 'check_cmd determined the state failed', result: false };
+    if (status !== 0) return failed;
   }
-  return asList(low.check_cmd).length === 0
+  return asList(commands).length === 0
     ? { ...about, result: false }
     : { ...about, comment: 'check_cmd determined the state succeeded', result: true };
 };

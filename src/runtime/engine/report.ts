@@ -43,14 +43,14 @@ const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): vo
   const tag = lowTag(inner);
   const timing = stopwatch()();
   const result = {
-    name: inner.name,
+    name: low.name,
     changes: part.changes,
     result: part.result,
     duration: part.duration ?? timing.duration,
     start_time: part.start_time ?? timing.start_time,
     comment: part.comment ?? '',
     __state_ran__: true,
-    __run_num__: run.runNumber++,
+    __run_num__: ++run.runNumber,
     __sls__: low.__sls__ ?? null,
     __id__: low.__id__,
   } as unknown as StateResult;

@@ -14,6 +14,7 @@ export const readRetry = (data: Plain | undefined): Retry => {
   if (!isPlainDict(data)) return defaults;
   const count = (key: 'attempts' | 'interval' | 'splay'): number => {
     const value = data[key];
+    if (typeof value === 'boolean') return Number(value);
     return typeof value === 'number' && Number.isInteger(value) ? value : defaults[key];
   };
   return {
@@ -26,13 +27,13 @@ export const readRetry = (data: Plain | undefined): Retry => {
 
 export const retryNote = ({ until, attempts, interval, splay }: Retry): string =>
   `The state would be retried every ${interval} seconds (with a splay of up to ${splay} seconds) ` +
-  `a maximum of ${attempts} times or until a result of ${pythonBool(until)} is returned`;
+  `a maximum of ${attempts} times or until a result of ${pythonText(until)} is returned`;
 
 export const attemptNote = (attempt: number, result: unknown, comment: unknown): string =>
-  `Attempt ${attempt}: Returned a result of "${pythonBool(result)}", ` +
-  `with the following comment: "${comment}"`;
+  `Attempt ${attempt}: Returned a result of "${pythonText(result)}", ` +
+  `with the following comment: "${pythonText(comment)}"`;
 
-const pythonBool = (value: unknown): string =>
+export const pythonText = (value: unknown): string =>
   value === true ? 'True' : value === false ? 'False' : value === null ? 'None' : String(value);
 
 /** Seconds until the next attempt. */

@@ -4,6 +4,7 @@ import type { Registry, Resolved } from '../registry-types.ts';
 import { requiredParameters } from './bind-low.ts';
 import { globMatches } from './glob.ts';
 import { asList, readRequisite } from './low-tools.ts';
+import { pythonText } from './retry.ts';
 
 export type Verified =
   | { readonly errors: readonly string[] }
@@ -38,7 +39,8 @@ const mergedProviders = (list: readonly unknown[]): Record<string, string> =>
 const findNameFault = ({ name, __sls__ }: LowChunk): string[] => {
   if (typeof name === 'string' || !name) return [];
   const where = __sls__ === undefined ? '' : `in SLS '${__sls__}' `;
-  return [`ID '${String(name)}' ${where}is not formed as a string, but is a ${pythonType(name)}`];
+  const text = typeof name === 'boolean' ? pythonText(name) : String(name);
+  return [`ID '${text}' ${where}is not formed as a string, but is a ${pythonType(name)}`];
 };
 
 const pythonType = (value: unknown): string => {
