@@ -214,7 +214,7 @@ describe.skipIf(!has('zypper', 'rpmbuild', 'createrepo_c'))(
   },
 );
 
-describe.skipIf(!has('pacman', 'repo-add', 'bsdtar'))(
+describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/makepkg'))(
   'the real pacman',
   { timeout: 240_000 },
   () => {
