@@ -1,4 +1,4 @@
-import { moduleName, showDefault } from '../src/data/module-docs.ts';
+import { moduleName, showDefault, unknownText } from '../src/data/module-docs.ts';
 import type { FunctionMeta, ModuleKind, ModuleMeta, Param } from '../src/protocol/meta.ts';
 
 const titles: Partial<Record<ModuleKind, string>> = {
@@ -73,6 +73,7 @@ const section = (module: string, fun: FunctionMeta): string => {
     `\`${module}.${fun.name}(${shown.join(', ')})\``,
     fun.doc ?? '',
     rows.join('\n'),
+    unknownText(fun) ?? '',
     fun.returns === undefined ? '' : `Returns ${fun.returns}`,
     ...(fun.examples ?? []).map(text => `\`\`\`\n${text}\n\`\`\``),
   ]

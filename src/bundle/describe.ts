@@ -1,4 +1,4 @@
-import type { FunctionMeta, ModuleMeta, Signature } from '../protocol/meta.ts';
+import type { FunctionMeta, ModuleMeta, Signature, UnknownArguments } from '../protocol/meta.ts';
 import type { FoundModule } from './discover.ts';
 import { literal, readSignature } from './signature.ts';
 import type { Binding, Comments, Expression, FunctionNode, Source, Sources } from './source.ts';
@@ -241,9 +241,13 @@ const describeFunction = (
     ...(doc?.text ? { doc: doc.text } : {}),
     ...(doc?.returns ? { returns: doc.returns } : {}),
     ...(doc && doc.examples.length > 0 ? { examples: doc.examples } : {}),
+    ...(isUnknownArguments(doc?.tags.unknown) ? { unknown: doc.tags.unknown } : {}),
     line: fun.node.loc?.start.line ?? 1,
   };
 };
+
+const isUnknownArguments = (tag: string | undefined): tag is UnknownArguments =>
+  tag === 'ignored' || tag === 'variables';
 
 const hasDoc = (comments: Comments): boolean => docOf(comments) !== undefined;
 

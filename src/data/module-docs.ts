@@ -121,7 +121,8 @@ export const brokenModules = (modules: readonly ModuleMeta[]): string[] =>
     .map(({ kind, file, broken }) => `The ${kind} module '${file}' was left out: ${broken}`);
 
 /** A function's documentation as a terminal shows it: text, parameters, return, examples. */
-export const functionText = ({ doc, signature, returns, examples }: FunctionMeta): string => {
+export const functionText = (fun: FunctionMeta): string => {
+  const { doc, signature, returns, examples } = fun;
   const params = [
     ...signature.positional,
     ...(signature.rest ? [signature.rest] : []),
@@ -130,6 +131,7 @@ export const functionText = ({ doc, signature, returns, examples }: FunctionMeta
   const parts = [
     doc,
     ...params.map(param => `${paramHead(param)}\n    ${param.doc?.replace(/\n/g, '\n    ')}`),
+    unknownText(fun),
     returns === undefined ? undefined : `Returns: ${returns}`,
     examples?.length
       ? `CLI Example:\n\n${examples.map(text => text.replace(/^/gm, '    ')).join('\n')}`
@@ -137,6 +139,14 @@ export const functionText = ({ doc, signature, returns, examples }: FunctionMeta
   ];
   return parts.filter(part => part !== undefined && part !== '').join('\n\n');
 };
+
+/** What becomes of arguments that a state does not have, as a sentence; nothing when it refuses them. */
+export const unknownText = ({ unknown }: FunctionMeta): string | undefined =>
+  unknown &&
+  {
+    ignored: 'Other arguments are ignored, with a warning.',
+    variables: 'Other arguments become variables of the template; without one, they are ignored.',
+  }[unknown];
 
 const paramHead = ({ name, optional, default: value }: Param): string =>
   optional && value !== undefined && value !== null ? `${name} : ${showDefault(value)}` : name;

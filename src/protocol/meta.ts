@@ -33,6 +33,12 @@ export type Signature = {
   readonly anyKeyword?: boolean;
 };
 
+/**
+ * `@unknown` of a state function's comment: `ignored` leaves arguments that the function does not
+ * have out, with a warning; `variables` makes them variables of its template, where it has one.
+ */
+export type UnknownArguments = 'ignored' | 'variables';
+
 export type FunctionMeta = {
   /** Public name, aliases applied. */
   readonly name: string;
@@ -42,6 +48,8 @@ export type FunctionMeta = {
   readonly doc?: string;
   readonly returns?: string;
   readonly examples?: readonly string[];
+  /** What a state does with arguments that it does not have, where it does not refuse them. */
+  readonly unknown?: UnknownArguments;
   readonly line: number;
 };
 

@@ -74,6 +74,24 @@ test('parameters, types, defaults and docs are read from the source', async () =
   ]);
 });
 
+test('`@unknown` says what becomes of arguments that a state does not have', async () => {
+  const states = await describe(`
+    /** @unknown ignored */
+    export const lenient = (name: string) => 1;
+    /** @unknown variables */
+    export const template = (name: string) => 1;
+    /** @unknown whatever */
+    export const misspelt = (name: string) => 1;
+    export const strict = (name: string) => 1;
+  `);
+  expect(states.functions.map(({ name, unknown }) => [name, unknown])).toEqual([
+    ['lenient', 'ignored'],
+    ['misspelt', undefined],
+    ['strict', undefined],
+    ['template', 'variables'],
+  ]);
+});
+
 test('types of the same file and of imported files are followed', async () => {
   expect(
     await signature(

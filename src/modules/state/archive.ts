@@ -72,6 +72,7 @@ type ExtractedOptions = {
  * @param use_cmd_unzip has no effect: no program is needed
  * @param list_options has no effect: no program is needed to list an archive
  * @param use_etag not supported: use source_hash
+ * @unknown ignored
  *
  * @example
  * /opt:

@@ -17,6 +17,7 @@ export const __virtual__ = (): string | [false, string] =>
  *
  * @param name the package
  * @param data answers by question: `{type: string, value: …}`
+ * @unknown ignored
  * @example
  * postfix:
  *   debconf.set:

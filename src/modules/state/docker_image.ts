@@ -18,6 +18,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param insecure_registry refused: that is a setting of the engine
  * @param client_timeout taken, and of no effect
  * @param sls refused: an image is built from a Dockerfile
+ * @unknown ignored
  * @example
  * nginx:
  *   docker_image.present:

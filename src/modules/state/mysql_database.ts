@@ -14,6 +14,7 @@ export const __virtual__ = mysqlVirtual;
  * @param name the database
  * @param character_set its character set
  * @param collate its order of texts
+ * @unknown ignored
  * @example
  * shop:
  *   mysql_database.present:
@@ -76,6 +77,7 @@ const changesOf = (before: PlainDict, now: PlainDict): PlainDict =>
  * A database is not there.
  *
  * @param name the database
+ * @unknown ignored
  * @example
  * shop:
  *   mysql_database.absent

@@ -30,6 +30,7 @@ type Options = {
  * @param escape `_` and `%` in the database's name stand for themselves
  * @param revoke_first true: take back what it has on that database before
  * @param ssl_option what its connections must have: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
+ * @unknown ignored
  * @example
  * shop may read:
  *   mysql_grants.present:
@@ -104,6 +105,7 @@ const revokeAll = async (
  * @param host where it comes from
  * @param grant_option true: it may no longer grant either
  * @param escape `_` and `%` in the database's name stand for themselves
+ * @unknown ignored
  * @example
  * shop may not delete:
  *   mysql_grants.absent:

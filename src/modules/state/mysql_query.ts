@@ -32,6 +32,7 @@ type Options = {
  * @param overwrite false: not when there is an output already
  * @param check_db_exists fail when there is no such database
  * @param client_flags `multi_statements`, which is always on; others are refused
+ * @unknown ignored
  * @example
  * count items:
  *   mysql_query.run:
@@ -61,6 +62,7 @@ export const run = async (
  * @param overwrite false: not when there is an output already
  * @param check_db_exists fail when there is no such database
  * @param client_flags `multi_statements`, which is always on; others are refused
+ * @unknown ignored
  * @example
  * load schema:
  *   mysql_query.run_file:

@@ -19,6 +19,7 @@ export const __virtual__ = mysqlVirtual;
  * @param unix_socket true, with `allow_passwordless`: it is known by the account of the process
  * @param password_column the column of mysql.user to compare with
  * @param auth_plugin how it is checked; only passwords of `mysql_native_password` can be compared
+ * @unknown ignored
  * @example
  * shop:
  *   mysql_user.present:
@@ -102,6 +103,7 @@ const alreadyHow = ({
  *
  * @param name the account
  * @param host where it comes from
+ * @unknown ignored
  * @example
  * shop:
  *   mysql_user.absent:

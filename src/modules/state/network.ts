@@ -13,6 +13,7 @@ import { changed, failed, unchanged, would } from '../lib/returns.ts';
  * @param hostname the host name
  * @param enabled true is the only value: networking is never switched off
  * @param apply_hostname false: do nothing about the name
+ * @unknown ignored
  * @example
  * web1.example.com:
  *   network.system:

@@ -53,6 +53,7 @@ type InstalledOptions = PipOptions & {
  * @param global_options options for the packages' own setup
  * @param repo refused: give the address as name or in `editable`
  * @param use_vt taken, and of no effect
+ * @unknown ignored
  * @example
  * flask>=2:
  *   pip.installed:

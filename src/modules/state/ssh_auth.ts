@@ -25,6 +25,7 @@ type KeyOptions = {
  * @param options its options, as in authorized_keys
  * @param config the user's file of keys
  * @param fingerprint_hash_type accepted for compatibility
+ * @unknown ignored
  *
  * @example
  * ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO… anna@laptop:
@@ -142,6 +143,7 @@ export const absent = async (
  * @param config the user's file of keys
  * @param source a file of keys that may log in as well: `salt://…`, a URL or a path
  * @param fingerprint_hash_type taken, without effect: keys are compared whole
+ * @unknown ignored
  *
  * @example
  * keys of deploy:

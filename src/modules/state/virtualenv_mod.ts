@@ -74,6 +74,7 @@ type Options = {
  * @param pip false: without pip
  * @param symlinks false: copy Python (venv)
  * @param upgrade renew it for a new Python (venv)
+ * @unknown ignored
  * @example
  * /srv/app/venv:
  *   virtualenv.managed:
@@ -111,7 +112,11 @@ export const managed = async (name: string, options: Options = {}): Promise<Stat
   }
 };
 
-/** Salt's other name of `virtualenv.managed`. */
+/**
+ * Salt's other name of `virtualenv.managed`.
+ *
+ * @unknown ignored
+ */
 export const manage = managed;
 
 const rehearse = (name: string, exists: boolean, clear: boolean): StateReturn => {

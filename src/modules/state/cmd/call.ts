@@ -23,6 +23,7 @@ type CallArguments = {
  * @param output_loglevel has no effect: no command runs
  * @param hide_output has no effect
  * @param use_vt has no effect
+ * @unknown ignored
  */
 export const call = async (
   name: string,
@@ -45,6 +46,7 @@ export const call = async (
  *
  * @param name any name
  * @param func the function
+ * @unknown ignored
  */
 export const wait_call = async (name: string, { func }: CallArguments): Promise<StateReturn> =>
   noFunction(name, func) ?? newReturn(name);

@@ -54,6 +54,7 @@ export type RunArguments = CommandArguments & {
  * @param output_encoding what a command says is UTF-8: another encoding is refused
  * @param password has no effect: users of Windows need it
  * @param template refused: an SLS is a template itself
+ * @unknown ignored
  * @example
  * make install:
  *   cmd.run:

@@ -54,6 +54,7 @@ export type ScriptArguments = CommandArguments & {
  * @param reset_system_locale false: the script keeps the locale of the login
  * @param output_encoding what a script says is UTF-8: another encoding is refused
  * @param password has no effect: users of Windows need it
+ * @unknown variables
  * @example
  * setup:
  *   cmd.script:
@@ -146,6 +147,7 @@ export const script = async (
  *
  * @param name the source, with arguments after it; or any name when `source` is given
  * @param source `salt://…`, a URL or a path on the host
+ * @unknown ignored
  * @example
  * salt://scripts/rebuild.sh:
  *   cmd.wait_script:

@@ -19,6 +19,7 @@ import type { RunArguments } from './run.ts';
  * @param hide_output true: the output is not in the result
  * @param timeout seconds after which the command is killed
  * @param success_retcodes exit statuses that count as 0
+ * @unknown ignored
  * @example
  * newaliases:
  *   cmd.wait:
@@ -28,5 +29,9 @@ import type { RunArguments } from './run.ts';
 export const wait = async (name: string, { ...options }: RunArguments = {}): Promise<StateReturn> =>
   wrongArguments(name, options) ?? newReturn(name);
 
-/** The older name of `cmd.wait`. */
+/**
+ * The older name of `cmd.wait`.
+ *
+ * @unknown ignored
+ */
 export const watch = wait;

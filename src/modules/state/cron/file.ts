@@ -31,6 +31,7 @@ type CronFileOptions = {
  * @param replace false: leave a crontab that is there as it is
  * @param defaults variables for the template that `context` overrides
  * @param backup has no effect: `crontab` writes the file, no copy of it is kept
+ * @unknown ignored
  *
  * @example
  * salt://cron/backup.tab:

@@ -98,6 +98,7 @@ export const present = async (
  * @param user the user
  * @param identifier its identifier; the command when left out
  * @param special `@reboot`, `@daily` … when the job has such a time
+ * @unknown ignored
  *
  * @example
  * /usr/local/bin/backup:

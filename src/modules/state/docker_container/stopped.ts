@@ -11,6 +11,7 @@ import { running } from './running.ts';
  * @param shutdown_timeout seconds until they are killed
  * @param unpause true: also those that are paused
  * @param error_on_absent false: one that is not there does not run either
+ * @unknown ignored
  * @example
  * web:
  *   docker_container.stopped

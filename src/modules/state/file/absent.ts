@@ -8,6 +8,7 @@ import { failed, newReturn } from '../../lib/returns.ts';
  * Makes sure that nothing is there: removes a file, a symlink, or a directory with all it holds.
  *
  * @param name an absolute path, not `/`
+ * @unknown ignored
  *
  * @example
  * /etc/motd.tail:

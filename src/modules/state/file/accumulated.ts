@@ -12,6 +12,7 @@ import { failed, newReturn } from '../../lib/returns.ts';
  * @param text one text or several; a template can also use dicts and lists
  * @param require_in the requisite to the file state that uses it
  * @param watch_in the same, as a watch
+ * @unknown ignored
  *
  * @example
  * backends:

@@ -34,6 +34,7 @@ type CopyOptions = {
  * @param mode mode of the copy; the source's when left out
  * @param dir_mode mode of directories that are made
  * @param subdir when the target is a directory, copy into it
+ * @unknown ignored
  *
  * @example
  * /etc/app.conf:

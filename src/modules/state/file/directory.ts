@@ -58,6 +58,7 @@ type DirectoryOptions = {
  * @param children_only leave the directory itself as it is
  * @param mode another word for dir_mode
  * @param owner another word for user
+ * @unknown ignored
  *
  * @example
  * /srv/app:

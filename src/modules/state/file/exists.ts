@@ -6,6 +6,7 @@ import { failed, newReturn } from '../../lib/returns.ts';
  * Succeeds when the path is there. Changes nothing.
  *
  * @param name the path
+ * @unknown ignored
  *
  * @example
  * /etc/passwd:
@@ -24,6 +25,7 @@ export const exists = async (name: string): Promise<StateReturn> => {
  * Succeeds when the path is not there. Changes nothing.
  *
  * @param name the path
+ * @unknown ignored
  *
  * @example
  * /etc/nologin:

@@ -25,6 +25,7 @@ type HardlinkOptions = {
  * @param user owner of directories that are made
  * @param group group of directories that are made
  * @param dir_mode mode of directories that are made
+ * @unknown ignored
  *
  * @example
  * /srv/b:

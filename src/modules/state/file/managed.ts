@@ -96,6 +96,7 @@ type ManagedOptions = {
  * @param use_etag not supported: use source_hash
  * @param owner another word for user
  * @param file_mode ignored, with a warning: use mode
+ * @unknown variables
  *
  * @example
  * /etc/motd:

@@ -38,6 +38,7 @@ type PatchOptions = {
  * @param reject_file where parts that do not apply are kept
  * @param strip leading parts of paths to leave out
  * @param saltenv saltenv of a `salt://` URL
+ * @unknown ignored
  *
  * @example
  * /opt/app.py:

@@ -64,6 +64,7 @@ type RecurseOptions = {
  * @param mode not allowed: use file_mode and dir_mode
  * @param show_changes false: diffs are not shown
  * @param owner another word for user
+ * @unknown variables
  *
  * @example
  * /opt/code/flask:

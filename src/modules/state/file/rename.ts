@@ -11,6 +11,7 @@ import { failed, newReturn } from '../../lib/returns.ts';
  * @param source where it was
  * @param force replace what is at the target
  * @param makedirs make missing directories above
+ * @unknown ignored
  *
  * @example
  * /etc/app/app.conf:

@@ -53,6 +53,7 @@ type SerializeOptions = {
  * @param serializer_opts for json: `indent`, `sort_keys`, `ensure_ascii`
  * @param deserializer_opts accepted for compatibility
  * @param formatter another word for serializer
+ * @unknown ignored
  *
  * @example
  * /etc/app.json:

@@ -44,6 +44,7 @@ type SymlinkOptions = {
  * @param disallow_copy_and_unlink accepted for compatibility: moving is always a rename
  * @param inherit_user_and_group keep owner and group of a symlink that is there
  * @param owner another word for user
+ * @unknown ignored
  *
  * @example
  * /etc/nginx/sites-enabled/app:

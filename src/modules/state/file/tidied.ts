@@ -35,6 +35,7 @@ type TidiedOptions = {
  * @param age_size_logical_operator `OR` or `AND`
  * @param age_size_only `age` or `size`: only this counts
  * @param rmlinks also remove symlinks
+ * @unknown ignored
  *
  * @example
  * /var/log/app:

@@ -68,6 +68,7 @@ export const chain_absent = async (
  * @param table the table
  * @param chain the chain; all when it is not given
  * @param family `ipv4` or `ipv6`
+ * @unknown ignored
  * @example
  * empty:
  *   iptables.flush:

@@ -13,6 +13,7 @@ import { changed, unchanged, would } from '../../lib/returns.ts';
  * @param policy `ACCEPT` or `DROP`
  * @param family `ipv4` or `ipv6`
  * @param save true or a file: write the rules down for the next boot
+ * @unknown ignored
  * @example
  * default:
  *   iptables.set_policy:

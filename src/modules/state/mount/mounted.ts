@@ -43,6 +43,7 @@ type MountedOptions = OptionRules & {
  * @param extra_mount_translate_options options that read otherwise once it is mounted, a dict
  * @param hidden_opts options that are not seen once it is mounted
  * @param bind_mount_copy_active_opts has no effect: a bind mount has the options of what it shows
+ * @unknown ignored
  *
  * @example
  * /mnt/data:

@@ -11,6 +11,7 @@ import { failed, newReturn } from '../../lib/returns.ts';
  * @param config the fstab
  * @param persist also take it from the fstab
  * @param user run umount as this user
+ * @unknown ignored
  *
  * @example
  * /mnt/data:

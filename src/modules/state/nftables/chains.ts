@@ -115,6 +115,7 @@ export const chain_absent = async (
  * @param chain the chain; all when it is not given
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @param ignore_absence true: fine when there is no such table or chain
+ * @unknown ignored
  * @example
  * empty:
  *   nftables.flush:
@@ -164,6 +165,7 @@ export const flush = async (
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @param save true: write all rules down
  * @param save_filename the file for that
+ * @unknown ignored
  * @example
  * default:
  *   nftables.set_policy:

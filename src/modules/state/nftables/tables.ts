@@ -8,6 +8,7 @@ import { changed, failed, unchanged, would } from '../../lib/returns.ts';
  *
  * @param name the table
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
+ * @unknown ignored
  * @example
  * filter:
  *   nftables.table_present:
@@ -35,6 +36,7 @@ export const table_present = async (
  *
  * @param name the table
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
+ * @unknown ignored
  * @example
  * filter:
  *   nftables.table_absent

@@ -19,6 +19,7 @@ const stateOf = (value: Plain): 'enabled' | 'disabled' | undefined => {
  * @param install true: install it from `source` first
  * @param source the file to install from
  * @param remove true: take it away instead
+ * @unknown ignored
  * @example
  * nagios:
  *   selinux.module:

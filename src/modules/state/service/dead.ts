@@ -21,6 +21,7 @@ import {
  * @param sig text by which its process is found (init systems that cannot tell)
  * @param init_delay seconds to wait before looking whether it is down
  * @param no_block true: do not wait until it is down (systemd)
+ * @unknown ignored
  * @example
  * cups:
  *   service.dead:

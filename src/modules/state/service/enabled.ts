@@ -8,6 +8,7 @@ import { isAvailable, type ServiceOptions, startsAtBoot } from '../../lib/servic
  *
  * @param name the service
  * @param unmask true: lift its mask first (systemd)
+ * @unknown ignored
  * @example
  * nginx:
  *   service.enabled
@@ -28,6 +29,7 @@ export const enabled = async (name: string, options: ServiceOptions = {}): Promi
  * A service does not start at boot. Whether it runs now does not matter.
  *
  * @param name the service
+ * @unknown ignored
  * @example
  * cups:
  *   service.disabled

@@ -36,6 +36,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param reload true: reload it instead of restarting when something it watches changes
  * @param full_restart true: stop and start it instead (where the init system knows that)
  * @param force true: with `reload`, restart where it cannot reload
+ * @unknown ignored
  * @example
  * nginx:
  *   service.running:
