@@ -2,18 +2,14 @@ import { expect, test } from 'vitest';
 import type { ModuleMeta } from '../../src/protocol/meta.ts';
 import { workshop } from './workshop.ts';
 
-const describe = async (text: string, more: Record<string, string> = {}): Promise<ModuleMeta> => {
-  const shop = workshop({ 'salt/_modules/m.ts': text, ...more });
-  const found = (await shop.build()).modules.find(({ file, builtin }) => file === 'm' && !builtin);
-  if (!found) throw new Error('no such module');
-  return found;
-};
+const describe = (text: string, more: Record<string, string> = {}): ModuleMeta =>
+  workshop({ 'salt/_modules/m.ts': text, ...more }).describe('m');
 
-const signature = async (text: string, more: Record<string, string> = {}) =>
-  (await describe(text, more)).functions[0]?.signature;
+const signature = (text: string, more: Record<string, string> = {}) =>
+  describe(text, more).functions[0]?.signature;
 
-test('parameters, types, defaults and docs are read from the source', async () => {
-  const meta = await describe(`
+test('parameters, types, defaults and docs are read from the source', () => {
+  const meta = describe(`
     /**
      * A module about things.
      *
@@ -74,8 +70,8 @@ test('parameters, types, defaults and docs are read from the source', async () =
   ]);
 });
 
-test('`@unknown` says what becomes of arguments that a state does not have', async () => {
-  const states = await describe(`
+test('`@unknown` says what becomes of arguments that a state does not have', () => {
+  const states = describe(`
     /** @unknown ignored */
     export const lenient = (name: string) => 1;
     /** @unknown variables */
@@ -92,9 +88,9 @@ test('`@unknown` says what becomes of arguments that a state does not have', asy
   ]);
 });
 
-test('types of the same file and of imported files are followed', async () => {
+test('types of the same file and of imported files are followed', () => {
   expect(
-    await signature(
+    signature(
       `import type { Base, Mode } from './types.ts';
        interface Options extends Base { /** the group */ group?: string; mode: Mode }
        type Extra = Options & { size: readonly number[] };
@@ -116,46 +112,44 @@ test('types of the same file and of imported files are followed', async () => {
   });
 });
 
-test('any keyword: a rest in the options object, or an index signature', async () => {
-  expect(await signature('export const f = (name, { a, ...kwargs } = {}) => 1;')).toMatchObject({
+test('any keyword: a rest in the options object, or an index signature', () => {
+  expect(signature('export const f = (name, { a, ...kwargs } = {}) => 1;')).toMatchObject({
     keywords: [{ name: 'a', optional: true }],
     anyKeyword: true,
   });
   expect(
-    await signature(
+    signature(
       'export const f = (name: string, { a }: { a: number; [key: string]: unknown }) => 1;',
     ),
   ).toMatchObject({ anyKeyword: true });
-  expect(await signature('export const f = (kwargs) => 1;')).toEqual({
+  expect(signature('export const f = (kwargs) => 1;')).toEqual({
     positional: [],
     keywords: [],
     anyKeyword: true,
   });
 });
 
-test('an options object that is empty by default may have any name', async () => {
+test('an options object that is empty by default may have any name', () => {
   const rule = 'type Rule = { port?: number };';
-  expect(await signature(`${rule} export const f = (name: string, rule: Rule = {}) => 1;`)).toEqual(
-    {
-      positional: [{ name: 'name', type: 'string' }],
-      keywords: [{ name: 'port', type: 'number', optional: true }],
-    },
-  );
+  expect(signature(`${rule} export const f = (name: string, rule: Rule = {}) => 1;`)).toEqual({
+    positional: [{ name: 'name', type: 'string' }],
+    keywords: [{ name: 'port', type: 'number', optional: true }],
+  });
   for (const dict of ['rule: Rule', 'rule: Record<string, string> = {}'])
-    expect(await signature(`${rule} export const f = (${dict}) => 1;`)).toMatchObject({
+    expect(signature(`${rule} export const f = (${dict}) => 1;`)).toMatchObject({
       positional: [{ name: 'rule' }],
     });
 });
 
-test('rest parameters are kept', async () => {
-  expect(await signature('export function f(a: string, ...more: number[]) {}')).toEqual({
+test('rest parameters are kept', () => {
+  expect(signature('export function f(a: string, ...more: number[]) {}')).toEqual({
     positional: [{ name: 'a', type: 'string' }],
     rest: { name: 'more', type: 'number[]' },
   });
 });
 
-test('functions are found behind depends(), renames, re-exports, wrappers and makers', async () => {
-  const meta = await describe(
+test('functions are found behind depends(), renames, re-exports, wrappers and makers', () => {
+  const meta = describe(
     `import { depends } from 'tsalt-ssh/module';
      export const __func_alias__ = { list_: 'list' };
      /** Lists.
@@ -190,13 +184,10 @@ test('functions are found behind depends(), renames, re-exports, wrappers and ma
   expect(meta.functions.find(({ name }) => name === 'list')?.doc).toBe('Lists.');
 });
 
-test('a module that reads the pillar says so', async () => {
+test('a module that reads the pillar says so', () => {
   expect(
-    (
-      await describe(
-        `import { __pillar__ } from 'tsalt-ssh/module'; export const f = () => __pillar__.a;`,
-      )
-    ).usesPillar,
+    describe(`import { __pillar__ } from 'tsalt-ssh/module'; export const f = () => __pillar__.a;`)
+      .usesPillar,
   ).toBe(true);
-  expect((await describe('export const f = () => 1;')).usesPillar).toBeUndefined();
+  expect(describe('export const f = () => 1;').usesPillar).toBeUndefined();
 });
