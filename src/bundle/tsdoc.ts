@@ -1,3 +1,5 @@
+import type { Comments } from './source.ts';
+
 /** A documentation comment, taken apart. */
 export type DocComment = {
   readonly text: string;
@@ -24,6 +26,12 @@ export const parseDocComment = (comment: string): DocComment => {
     else if (body.trim() !== '') tags[tag] = joinTag(tags[tag], body.trim());
   }
   return { text: text.trim(), params, examples, tags, ...(returns ? { returns } : {}) };
+};
+
+/** The documentation among the comments above something: the last that is written as such. */
+export const docOf = (comments: Comments): DocComment | undefined => {
+  const last = comments.findLast(({ type, value }) => type === 'CommentBlock' && value[0] === '*');
+  return last && parseDocComment(last.value);
 };
 
 const cleanLines = (comment: string): string[] =>

@@ -1,0 +1,57 @@
+import { exportedFunction } from './exported-functions.ts';
+import { literal } from './signature.ts';
+import type { Expression, Source, Sources } from './source.ts';
+
+/** The names that `__virtual__` returns as literals; `computed` when it may return others. */
+export const virtualNames = (
+  sources: Sources,
+  source: Source,
+): { names: string[]; computed: boolean } | undefined => {
+  const fun = exportedFunction(sources, source, '__virtual__');
+  if (!fun) return undefined;
+  const names: string[] = [];
+  let computed = false;
+  const visit = (node: Expression | null | undefined): void => {
+    if (!node) return;
+    if (node.type === 'ConditionalExpression') {
+      visit(node.consequent);
+      visit(node.alternate);
+    } else if (node.type === 'LogicalExpression') {
+      visit(node.right);
+      if (node.operator !== '&&') visit(node.left);
+    } else if (node.type === 'AwaitExpression') visit(node.argument);
+    else if (node.type === 'TSAsExpression') visit(node.expression);
+    else {
+      const value = literal(node) ?? constantNamed(fun.source, node);
+      if (typeof value === 'string') names.push(value);
+      else if (value === undefined) computed ||= !isVerdict(node);
+    }
+  };
+  if (fun.node.body.type === 'BlockStatement') returns(fun.node.body, visit);
+  else visit(fun.node.body);
+  return { names, computed };
+};
+
+const constantNamed = (source: Source, node: Expression): unknown => {
+  const binding = node.type === 'Identifier' ? source.bindings.get(node.name) : undefined;
+  return binding?.kind === 'value' ? literal(binding.node) : undefined;
+};
+
+/** `[false, reason]` and conditions are no names; a sum may be one. */
+const isVerdict = (node: Expression): boolean =>
+  node.type === 'BinaryExpression'
+    ? node.operator !== '+'
+    : ['ArrayExpression', 'UnaryExpression', 'BooleanLiteral'].includes(node.type);
+
+/** Every `return` of a function body, nested functions left out. */
+const returns = (node: unknown, visit: (value: Expression | null | undefined) => void): void => {
+  if (Array.isArray(node)) for (const item of node) returns(item, visit);
+  if (typeof node !== 'object' || node === null || !('type' in node)) return;
+  const { type } = node as { type: string };
+  if (/Function|Method|^Class/.test(type)) return;
+  if (type === 'ReturnStatement') visit((node as { argument?: Expression | null }).argument);
+  else
+    for (const [key, child] of Object.entries(node))
+      if (key !== 'loc' && typeof child === 'object' && !key.endsWith('Comments'))
+        returns(child, visit);
+};
