@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { load } from 'js-yaml';
 import { afterEach, expect, test } from 'vitest';
+import { toPlain } from '../../src/data/value.ts';
+import { loadYaml } from '../../src/yaml/load.ts';
 import { makeHost, type TestHost } from './runner.ts';
 
 /** Real Salt's answers for file states, run against the modules without the engine. */
@@ -54,7 +55,7 @@ test.skipIf(!isRoot).each(cases)('%s as Salt does it', async name => {
 
 const apply = async (sls: string, test: boolean): Promise<Record<string, unknown>> => {
   const results: Record<string, unknown> = {};
-  const tree = load(sls.replace('#!yaml\n', '')) as Record<string, Record<string, object[]>>;
+  const tree = toPlain(loadYaml(sls.replace('#!yaml\n', ''))) as Record<string, Record<string, object[]>>;
   for (const [id, body] of Object.entries(tree))
     for (const [fun, list] of Object.entries(body)) {
       const { name, ...options } = Object.assign({}, ...list) as { name: string };
