@@ -191,6 +191,23 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
     const buildargs = { PW: 'hush-hush-6' };
     await within(context, () => images.build(folder, { repository: 'built', tag: '1', buildargs }));
     expect(ask('run', '--rm', 'built:1', 'cat', '/word')).toBe('hush-hush-6');
+    const log_opt = {
+      'splunk-token': 'hush-hush-7',
+      'splunk-url': 'http://127.0.0.1:9',
+      'max-buffer-size': '2m',
+      mode: 'non-blocking',
+    };
+    await settles(() =>
+      running.running('logs', sleeper({ start: false, log_driver: 'splunk', log_opt })),
+    );
+    expect(JSON.parse(settings('logs'))[0].HostConfig.LogConfig).toEqual({
+      Type: 'splunk',
+      Config: log_opt,
+    });
+    const wrong = await state(() =>
+      running.running('bad', sleeper({ log_driver: 'json-file', log_opt: { wings: '2' } })),
+    );
+    expect(wrong.comment).toContain("unknown log opt 'wings'");
     const seen = await watched();
     expect(seen.some(all => all.includes('docker\0create'))).toBe(true);
     expect(seen.filter(all => all.replace(/sh\0-c\0echo[^\n]*/, '').includes('hush-hush'))).toEqual(

@@ -4,6 +4,30 @@ import { Duplex } from 'node:stream';
 import { CommandExecutionError, type PlainDict } from '../api.ts';
 import { which } from './which.ts';
 
+/** A connection to the engine, wherever it is: the one that docker's own program makes. */
+export const dialEngine = (): {
+  readonly connection: Duplex;
+  /** What docker's program complained about. */
+  readonly said: () => string;
+  readonly close: () => void;
+} => {
+  const line = spawn(which('docker') ?? 'docker', ['system', 'dial-stdio'], { cwd: '/' });
+  const connection = Duplex.from({ readable: line.stdout, writable: line.stdin });
+  let said = '';
+  line.stderr.on('data', (chunk: Buffer) => {
+    said += chunk;
+  });
+  line.on('error', error => connection.destroy(error));
+  return {
+    connection,
+    said: () => said.trim(),
+    close: () => {
+      line.stdin.end();
+      line.kill();
+    },
+  };
+};
+
 /**
  * Asks the engine itself, over the connection that docker's program makes: what is sent is in no
  * process's arguments.
@@ -12,15 +36,10 @@ import { which } from './which.ts';
  */
 export const askEngine = (method: string, path: string, body: PlainDict): Promise<PlainDict> =>
   new Promise((resolve, reject) => {
-    const line = spawn(which('docker') ?? 'docker', ['system', 'dial-stdio'], { cwd: '/' });
-    let said = '';
-    line.stderr.on('data', (chunk: Buffer) => {
-      said += chunk;
-    });
+    const { connection, said, close } = dialEngine();
     const end = (error: Error | undefined, answer: PlainDict): void => {
-      line.stdin.end();
-      line.kill();
-      if (error) reject(new CommandExecutionError(said.trim() || error.message));
+      close();
+      if (error) reject(new CommandExecutionError(said() || error.message));
       else resolve(answer);
     };
     const text = JSON.stringify(body);
@@ -29,7 +48,7 @@ export const askEngine = (method: string, path: string, body: PlainDict): Promis
         method,
         path,
         headers: { host: 'docker', 'content-type': 'application/json', connection: 'close' },
-        createConnection: () => Duplex.from({ readable: line.stdout, writable: line.stdin }),
+        createConnection: () => connection,
       },
       answer => {
         let got = '';
@@ -46,7 +65,6 @@ export const askEngine = (method: string, path: string, body: PlainDict): Promis
       },
     );
     asked.on('error', error => end(error, {}));
-    line.on('error', error => end(error, {}));
     asked.end(text);
   });
 

@@ -3,8 +3,8 @@ import { type CommandResult, runCommand } from './run-command.ts';
 
 export type DockerInput = {
   readonly stdin?: string;
-  /** Variables for the docker program itself. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Variables for the docker program itself; null takes one away. */
+  readonly env?: Readonly<Record<string, string | null>>;
 };
 
 /** Runs `docker` and gives all that came of it. Throws with what it complained about. */

@@ -1,4 +1,5 @@
 import { CommandExecutionError, type PlainDict } from '../api.ts';
+import { withLogOptions } from './docker-relay.ts';
 import type { DockerInput } from './docker-run.ts';
 import { withSecretFile } from './secret-file.ts';
 
@@ -8,12 +9,39 @@ const read = /^(?:PATH|HOME|DOCKER_.*|BUILDX?_.*|LD_.*|LC_.*|SSL_.*|[a-z]+_proxy
 const isOdd = (entry: string): boolean =>
   /[\r\n]|^[#\s]/.test(entry) || Buffer.byteLength(entry) > 60_000;
 
+/** Options of logging that are about sizes and names; any other may be a token or a password. */
+const isOpenLogOption = (name: string): boolean =>
+  /^(?:max-(?:size|file|buffer-size)|compress|mode|labels|labels-regex|env|env-regex|tag)$/.test(
+    name,
+  );
+
 /**
  * Gives `work` the words of a docker command with its variables and labels apart from them:
  * everybody on the host sees arguments. They go through a file; a value of several lines goes
- * through the environment of docker's program.
+ * through the environment of docker's program. Docker has neither for options of logging: those
+ * are added on the way to the engine.
  */
 export const withHidden = async <T>(
+  words: readonly string[],
+  work: (words: string[], input: DockerInput) => Promise<T>,
+): Promise<T> => {
+  const end = words.indexOf('--') === -1 ? words.length : words.indexOf('--');
+  const options = new Map<string, string>();
+  const open = words.filter((word, at) => {
+    const [, name, value = ''] = /^--log-opt=([^=]+)=([\s\S]*)$/.exec(word) ?? [];
+    if (at >= end || name === undefined || isOpenLogOption(name)) return true;
+    options.set(name, value);
+    return false;
+  });
+  if (options.size === 0) return withHiddenEntries(open, work);
+  return withLogOptions(Object.fromEntries(options), relay =>
+    withHiddenEntries(open, (rest, input) =>
+      work(rest, { ...input, env: { ...input.env, ...relay } }),
+    ),
+  );
+};
+
+const withHiddenEntries = async <T>(
   words: readonly string[],
   work: (words: string[], input: DockerInput) => Promise<T>,
 ): Promise<T> => {
