@@ -7,8 +7,8 @@ import {
   runOptions,
   wordsOf,
 } from '../../lib/git-options.ts';
+import { loginUrl } from '../../lib/git-remotes.ts';
 import { gitText, plainWord } from '../../lib/git-run.ts';
-import { remotes } from './remote.ts';
 
 type Submodule = Opts & GitOpts & Base & Login;
 
@@ -39,13 +39,9 @@ export const submodule = async (
       "The 'init' argument is no longer supported. Either set 'command' to 'init', or include '--init' in the 'opts' argument and set 'command' to 'update'.",
     );
   const how = { git_opts, user, password, identity, ...login };
-  const isLogin = Boolean(login.https_user || login.https_pass);
-  const url = isLogin
-    ? (await remotes(cwd, { user, redact_auth: false })).origin?.fetch
-    : undefined;
   return gitText(
     ['submodule', plainWord(command, 'command'), ...wordsOf(opts)],
-    runOptions(cwd, how, url),
+    runOptions(cwd, how, await loginUrl(cwd, how)),
   );
 };
 

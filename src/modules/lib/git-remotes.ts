@@ -1,0 +1,32 @@
+import { type Base, type Login, runOptions } from './git-options.ts';
+import { gitText } from './git-run.ts';
+
+/** Where a remote is fetched from and pushed to. */
+export type RemoteUrls = { fetch: string; push: string };
+
+/** The remotes of a repository by name, with their URLs as git has them: passwords included. */
+export const remoteUrls = async (
+  cwd: string,
+  options: Base,
+): Promise<Record<string, RemoteUrls>> => {
+  const found: Record<string, RemoteUrls> = {};
+  const text = await gitText(['remote', '--verbose'], runOptions(cwd, options));
+  for (const line of text.split('\n')) {
+    const [, name, url = '', kind] = line.match(/^(\S+)\t(.+) \((fetch|push)\)/) ?? [];
+    if (name === undefined) continue;
+    const known = found[name] ?? { fetch: '', push: '' };
+    found[name] = { ...known, [kind ?? 'fetch']: url };
+  }
+  return found;
+};
+
+/** The address of a remote (`origin` unless named), where somebody logs in to it. */
+export const loginUrl = async (
+  cwd: string,
+  { https_user, https_pass, user }: Base & Login,
+  remote: string | null = null,
+): Promise<string | undefined> => {
+  if (!https_user && !https_pass) return undefined;
+  const known = (await remoteUrls(cwd, { user: user ?? null }))[remote ?? 'origin'];
+  return known?.fetch ?? remote ?? undefined;
+};
