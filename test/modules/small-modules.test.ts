@@ -21,6 +21,7 @@ import * as files from '../../src/modules/exec/ssh/files.ts';
 import * as keys from '../../src/modules/exec/ssh/keys.ts';
 import * as timezone from '../../src/modules/exec/timezone.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import * as cronState from '../../src/modules/state/cron/present.ts';
 import { contextOf, within } from './_context.ts';
 import { program, script } from './_programs.ts';
 
@@ -97,6 +98,31 @@ test('cron: a job by its identifier, and one of two by its time', async () => {
   expect(await run(() => cron.rm('root', 'backup', { minute: 9 }))).toBe('absent');
   expect(await run(() => cron.rm('root', 'backup', { minute: 7, hour: 4 }))).toBe('removed');
   expect((await run(() => cron.ls('root'))).crons.map(({ minute }) => minute)).toEqual(['5']);
+});
+
+test('cron.present predicts what it does: a comment of several lines, a time in capitals', async () => {
+  const tab = join(folder, 'tab');
+  writeFileSync(tab, '');
+  const call = (test: boolean, more: Parameters<typeof cronState.present>[1] = {}) =>
+    within(contextOf({ cron }, { opts: { test } }), () =>
+      cronState.present('sync', {
+        comment: 'all of it\nat once\n',
+        dayweek: 'MON',
+        minute: 'random',
+        identifier: '',
+        ...more,
+      }),
+    );
+  expect(await call(true)).toMatchObject({ result: null, comment: 'Cron sync is set to be added' });
+  expect(await call(false)).toMatchObject({ result: true, changes: { root: 'sync' } });
+  for (const test of [true, false])
+    expect(await call(test)).toEqual({
+      name: 'sync',
+      result: true,
+      changes: {},
+      comment: 'Cron sync already present',
+    });
+  expect(await call(true, { minute: 61 })).toMatchObject({ result: null });
 });
 
 test('at: jobs that fit, and the script of one', async () => {

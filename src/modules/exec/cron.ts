@@ -4,27 +4,22 @@
  * @platform unix
  * @depends crontab
  */
-import { randomInt } from 'node:crypto';
 import { CommandExecutionError } from '../api.ts';
+import {
+  type CronJobOptions,
+  type CronTime,
+  type CronTimeKey,
+  isSameJob,
+  madeAs,
+  standsAs,
+  wantedJob,
+} from '../lib/cron-job.ts';
 import { type CronJob, type Crontab, parseCrontab, renderCrontab } from '../lib/crontab.ts';
-import { runCommand } from '../lib/run-command.ts';
+import { type CommandResult, runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 
-type Time = string | number;
-type JobOptions = {
-  minute?: Time;
-  hour?: Time;
-  daymonth?: Time;
-  month?: Time;
-  dayweek?: Time;
-  comment?: string | null;
-  commented?: boolean;
-  identifier?: string | boolean | null;
-};
-
-type TimeKey = 'minute' | 'hour' | 'daymonth' | 'month' | 'dayweek';
-type RemoveTimes = { [key in TimeKey]?: Time | null };
-type RemoveOptions = RemoveTimes & { identifier?: string | boolean | null };
+type RemoveTimes = { [key in CronTimeKey]?: CronTime | null };
+type RemoveOptions = RemoveTimes & Pick<CronJobOptions, 'identifier'>;
 
 export const __virtual__ = (): true | [false, string] =>
   which('crontab') ? true : [false, 'crontab is not installed'];
@@ -100,16 +95,16 @@ export const get_entry = async (
  */
 export const set_job = async (
   user: string,
-  minute: Time,
-  hour: Time,
-  daymonth: Time,
-  month: Time,
-  dayweek: Time,
+  minute: CronTime,
+  hour: CronTime,
+  daymonth: CronTime,
+  month: CronTime,
+  dayweek: CronTime,
   cmd: string,
-  { comment = null, commented = false, identifier = null }: JobOptions = {},
+  { comment = null, commented = false, identifier = null }: CronJobOptions = {},
 ): Promise<string> => {
-  const times = { minute, hour, daymonth, month, dayweek };
-  return setEntry(user, 'crons', cmd, times, { comment, commented, identifier });
+  const when = { minute, hour, daymonth, month, dayweek };
+  return setEntry(user, 'crons', cmd, when, { comment, commented, identifier });
 };
 
 /**
@@ -128,7 +123,7 @@ export const set_special = async (
   user: string,
   special: string,
   cmd: string,
-  { comment = null, commented = false, identifier = null }: JobOptions = {},
+  { comment = null, commented = false, identifier = null }: CronJobOptions = {},
 ): Promise<string> =>
   setEntry(user, 'special', cmd, { spec: special }, { comment, commented, identifier });
 
@@ -246,85 +241,51 @@ export const write_cron_file_verbose = async (
   return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 };
 
-const crontab = (user: string, ...args: [string]): ReturnType<typeof runCommand> => {
-  const own = process.geteuid?.() !== 0;
-  return runCommand(own ? ['crontab', ...args] : ['crontab', '-u', user, ...args], {
+/** Runs `crontab` on a user's table; without root there is only one's own. */
+const crontab = (user: string, what: string, stdin?: string): Promise<CommandResult> =>
+  runCommand(process.geteuid?.() === 0 ? ['crontab', '-u', user, what] : ['crontab', what], {
     plainLocale: true,
+    ...(stdin === undefined ? {} : { stdin }),
   });
-};
 
+/** Writes a crontab; gives what was done, or what went wrong. */
 const commit = async (user: string, tab: Crontab, done: string): Promise<string> => {
-  const own = process.geteuid?.() !== 0;
-  const { code, stderr } = await runCommand(own ? ['crontab', '-'] : ['crontab', '-u', user, '-'], {
-    stdin: renderCrontab(tab),
-    plainLocale: true,
-  });
+  const { code, stderr } = await crontab(user, '-', renderCrontab(tab));
   return code === 0 ? done : stderr.trim();
 };
 
 type Kind = 'crons' | 'special';
 
-const isSame = (job: CronJob, cmd: string, identifier: JobOptions['identifier']): boolean => {
-  if (job.identifier && typeof identifier === 'string' && identifier !== '') {
-    if (job.identifier === identifier) return true;
-    return job.identifier === job.cmd && job.cmd === cmd && identifier === cmd;
-  }
-  return job.cmd === cmd;
-};
-
 const setEntry = async (
   user: string,
   kind: Kind,
   cmd: string,
-  when: Record<string, Time>,
-  { comment = null, commented = false, identifier = null }: JobOptions,
+  when: Parameters<typeof wantedJob>[1],
+  options: CronJobOptions,
 ): Promise<string> => {
+  const wanted = wantedJob(cmd, when, options);
   const tab = await list_tab(user);
-  const known = tab[kind].find(job => isSame(job, cmd, identifier));
-  const wanted: Partial<CronJob> = {
-    cmd,
-    comment: comment === null ? null : comment.trimEnd(),
-    commented,
-    identifier: typeof identifier === 'string' ? identifier : null,
-  };
-  for (const [key, value] of Object.entries(when))
-    if (!(known && value === 'random'))
-      Object.assign(wanted, {
-        [key]: value === 'random' ? pick(key) : String(value).toLowerCase(),
-      });
-  if (!known) {
-    const blank = { minute: '*', hour: '*', daymonth: '*', month: '*', dayweek: '*' };
-    tab[kind].push({ ...blank, ...(wanted as CronJob) });
-    return commit(user, tab, 'new');
-  }
-  const keys = Object.keys(wanted) as (keyof CronJob)[];
-  if (keys.every(key => (known[key] ?? null) === (wanted[key] ?? null))) return 'present';
-  Object.assign(known, wanted);
-  return commit(user, tab, 'updated');
+  const at = tab[kind].findIndex(job => isSameJob(job, cmd, options.identifier));
+  const known = tab[kind][at];
+  if (known && standsAs(known, wanted)) return 'present';
+  const made = madeAs(known, wanted);
+  if (known) tab[kind][at] = made;
+  else tab[kind].push(made);
+  return commit(user, tab, known ? 'updated' : 'new');
 };
-
-const ranges: Readonly<Record<string, [number, number]>> = {
-  minute: [0, 60],
-  hour: [0, 24],
-  daymonth: [1, 29],
-  month: [1, 13],
-  dayweek: [0, 7],
-};
-
-const pick = (key: string): string => String(randomInt(...(ranges[key] ?? [0, 1])));
 
 const removeEntry = async (
   user: string,
   kind: Kind,
   cmd: string,
-  identifier: JobOptions['identifier'],
+  identifier: CronJobOptions['identifier'],
   times: RemoveTimes = {},
 ): Promise<string> => {
   const wanted = Object.entries(times).filter(([, time]) => time !== null);
   const isThen = (job: CronJob): boolean =>
-    wanted.every(([key, time]) => job[key as TimeKey] === String(time).toLowerCase());
+    wanted.every(([key, time]) => job[key as CronTimeKey] === String(time).toLowerCase());
   const tab = await list_tab(user);
-  const left = tab[kind].filter(job => !(isSame(job, cmd, identifier) && isThen(job)));
+  const left = tab[kind].filter(job => !(isSameJob(job, cmd, identifier) && isThen(job)));
   return left.length === tab[kind].length
     ? 'absent'
     : commit(user, { ...tab, [kind]: left }, 'removed');

@@ -1,26 +1,20 @@
 /** Jobs and variables in the crontabs of users. */
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { hasFunction } from '../../lib/call.ts';
-import type { CronJob } from '../../lib/crontab.ts';
+import {
+  type CronJobOptions,
+  type CronTimes,
+  isSameJob,
+  standsAs,
+  wantedJob,
+} from '../../lib/cron-job.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { tabOf } from '../../lib/user-crontab.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('cron.list_tab') || [false, 'cron.list_tab is not available: there is no crontab.'];
 
-type Time = string | number;
-type CronOptions = {
-  user?: string;
-  minute?: Time;
-  hour?: Time;
-  daymonth?: Time;
-  month?: Time;
-  dayweek?: Time;
-  comment?: string | null;
-  commented?: boolean;
-  identifier?: string | boolean | null;
-  special?: string | null;
-};
+type CronOptions = CronTimes & CronJobOptions & { user?: string; special?: string | null };
 
 /**
  * Manages a job in a user's crontab.
@@ -67,17 +61,12 @@ export const present = async (
   const times = { minute, hour, daymonth, month, dayweek };
   if (__opts__.test) {
     const jobs = (await tabOf(user))[special === null ? 'crons' : 'special'];
-    const known = jobs.find(job => isSame(job, cmd, id));
+    const known = jobs.find(job => isSameJob(job, cmd, id));
     if (!known) return { ...ret, result: null, comment: `Cron ${cmd} is set to be added` };
-    const wanted: Record<string, unknown> =
-      special === null ? { ...times, ...options, cmd } : { spec: special, ...options, cmd };
-    const differs = Object.entries(wanted).some(
-      ([key, value]) =>
-        value !== 'random' && String(known[key as keyof CronJob] ?? '') !== String(value ?? ''),
-    );
-    return differs
-      ? { ...ret, result: null, comment: `Cron ${cmd} is set to be updated` }
-      : { ...ret, comment: `Cron ${cmd} already present` };
+    const wanted = wantedJob(cmd, special === null ? times : { spec: special }, options);
+    return standsAs(known, wanted)
+      ? { ...ret, comment: `Cron ${cmd} already present` }
+      : { ...ret, result: null, comment: `Cron ${cmd} is set to be updated` };
   }
   const status: string =
     special === null
@@ -117,7 +106,7 @@ export const absent = async (
   const id = identifier === false ? cmd : identifier;
   if (__opts__.test) {
     const jobs = (await tabOf(user))[special === null ? 'crons' : 'special'];
-    return jobs.some(job => isSame(job, cmd, id))
+    return jobs.some(job => isSameJob(job, cmd, id))
       ? { ...ret, result: null, comment: `Cron ${cmd} is set to be removed` }
       : { ...ret, comment: `Cron ${cmd} is absent` };
   }
@@ -132,8 +121,3 @@ export const absent = async (
     };
   return failed(ret, `Cron ${cmd} for user ${user} failed to commit with error ${status}`);
 };
-
-const isSame = (job: CronJob, cmd: string, identifier: string | boolean | null): boolean =>
-  job.identifier && typeof identifier === 'string'
-    ? job.identifier === identifier
-    : job.cmd === cmd;
