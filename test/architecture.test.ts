@@ -117,3 +117,28 @@ test('pure rooms touch nothing outside the program', () => {
     arrows(edges.filter(({ file, to }) => pure.includes(room(file)) && to.startsWith('node:'))),
   ).toEqual([]);
 });
+
+test('docs/architecture.md tells the same of every room', () => {
+  const above: string[] = [];
+  const told = readFileSync('docs/architecture.md', 'utf8')
+    .split('\n')
+    .flatMap(line => {
+      const [, name, , imports = '', packages = ''] = line.split('|').map(cell => cell.trim());
+      const own = /^`(\w+)`$/.exec(name ?? '')?.[1];
+      if (own === undefined || !Object.hasOwn(rooms, own)) return [];
+      const listed =
+        imports === 'all of the above'
+          ? [...above]
+          : imports.split(/[ ,()]+/).filter(word => Object.hasOwn(rooms, word));
+      above.push(own);
+      return [{ own, imports: listed.sort(), packages: packages.split(', ') }];
+    });
+  const held = Object.entries(rooms).flatMap(([own, { imports, packages = [] }]) => {
+    const npm = packages.filter(name => name !== 'tsalt-ssh/module' && name !== 'yargs/helpers');
+    return own === 'main.ts'
+      ? []
+      : [{ own, imports: imports.toSorted(), packages: npm.length > 0 ? npm : ['–'] }];
+  });
+  const byName = (a: { own: string }, b: { own: string }): number => (a.own < b.own ? -1 : 1);
+  expect(told.sort(byName)).toEqual(held.sort(byName));
+});
