@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
+import { messageOf } from '../protocol/error.ts';
 import type { FoundModule } from './discover.ts';
 import { sha256 } from './inputs.ts';
 import { placeIn } from './place.ts';
@@ -30,7 +31,7 @@ export const openZip = (module: FoundModule, cache: string): FoundModule => {
     const home = { path: folder, name: placeIn(module.home, module.zip) };
     return { ...module, files: [index], home };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { ...module, broken: `${reason} (${module.zip})` };
   }
 };

@@ -6,7 +6,7 @@ import { errorText } from '../output/message.ts';
 import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
 import type { Output } from '../output/request.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Given } from './parse.ts';
 import { logLevelOf } from './request.ts';
 import { userFormats } from './user-formats.ts';
@@ -93,7 +93,7 @@ const fileWriter = (
     try {
       return work();
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new TsaltError('out-file', `The ${what} file ${path} cannot be written: ${reason}.`, {
         cause,
       });

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dumpYaml } from '../data/yaml-dump.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { type Invocation, readRoster, rosterFileOf } from './rosters.ts';
 
@@ -52,7 +52,7 @@ const append = (file: string, text: string): void => {
       closeSync(handle);
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new TsaltError('roster-update', `The roster cannot be written: ${reason}.`, {
       kind: 'usage',
       at: { file },

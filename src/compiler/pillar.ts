@@ -1,7 +1,7 @@
 import { mergeDicts } from '../data/merge.ts';
 import type { Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { ExtPillar, PillarInput, Session } from './pillar-session.ts';
 import { renderPillar } from './pillar-sls.ts';
 import { pillarMatches, pillarTop } from './pillar-top.ts';
@@ -78,7 +78,7 @@ const addExt = async (
       const data = await fetch(pillar);
       if (isDict(data) && data.size > 0) pillar = mergeDicts(pillar, data, options.merge);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       problems.push(problem(`Failed to load ext_pillar ${name}: ${message}`, undefined));
     }
   return pillar;

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '../data/nearest.ts';
 import { describe, type Kind, placeOf, readKey } from '../data/read.ts';
 import { type Data, type Dict, isDict, toData } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { loadYaml } from '../yaml/load.ts';
 import type { Config, Roots, RosterSource } from './config.ts';
@@ -109,7 +109,7 @@ const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new TsaltError('config-unreadable', `The configuration cannot be read: ${reason}.`, {
       at: { file },
       cause,

@@ -1,5 +1,5 @@
 import { type Data, type Dict, isDict, toData, toPlainDict } from '../data/value.ts';
-import { showPlace, TsaltError } from '../protocol/error.ts';
+import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import { loadYaml } from '../yaml/load.ts';
 import { runCommand } from './ext-pillar-command.ts';
@@ -56,7 +56,7 @@ const runSource = async (
     throw new TsaltError('ext-pillar', 'it gave no dictionary');
   } catch (error) {
     const place = error instanceof TsaltError && error.at ? ` (${showPlace(error.at)})` : '';
-    const reason = `${error instanceof Error ? error.message : String(error)}${place}`;
+    const reason = `${messageOf(error)}${place}`;
     throw new TsaltError('ext-pillar', `ext_pillar ${name} failed for ${input.id}: ${reason}`, {
       kind: 'pillar',
       cause: error,

@@ -2,7 +2,7 @@ import type { ControlModule } from '../bundle/control-modules.ts';
 import type { Config } from '../config/config.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
 import type { Artifact } from '../protocol/artifact.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { Matchers, Subject } from '../targeting/match.ts';
 
@@ -75,7 +75,7 @@ const attempt = <T>(module: ControlModule, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    throw unusable(module, error instanceof Error ? error.message : String(error), error);
+    throw unusable(module, messageOf(error), error);
   }
 };
 

@@ -1,6 +1,7 @@
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { CallResult, Restart, Resume } from '../protocol/job.ts';
 import { cancelled } from '../transport/faults.ts';
+import { pause } from './pause.ts';
 
 /** What restarting a host needs of its link. */
 export type RestartLink = {
@@ -61,7 +62,7 @@ const begin = async (
     // The shutdown may have been faster than its answer.
     const gone = await Promise.race([ended.then(() => true), pause(1000, signal)]);
     if (gone === true) return undefined;
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 };
 
@@ -74,7 +75,7 @@ const comeBack = async (link: RestartLink, restart: Restart, until: number): Pro
       last = 'it answers, but was not restarted yet';
     } catch (error) {
       if (error instanceof TsaltError && error.kind === 'host-key') throw error;
-      last = error instanceof Error ? error.message : String(error);
+      last = messageOf(error);
     }
     link.close();
     if (Date.now() + pauseBetween > until)
@@ -89,14 +90,3 @@ const comeBack = async (link: RestartLink, restart: Restart, until: number): Pro
 
 const orUntil = (work: Promise<unknown>, time: number, signal: AbortSignal): Promise<unknown> =>
   Promise.race([work, pause(Math.max(0, time - Date.now()), signal)]);
-
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise(resolve => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    signal.addEventListener('abort', done);
-  });

@@ -4,7 +4,7 @@ import { buildArtifact } from '../bundle/artifact.ts';
 import type { Request } from '../config/request.ts';
 import { brokenModules } from '../data/module-docs.ts';
 import { FileRoots } from '../fileserver/file-roots.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import { readMirrors } from '../transport/node-mirror.ts';
@@ -17,6 +17,7 @@ import { boundGarbage } from './bound-garbage.ts';
 import { checkCall, checkTestMode } from './check-call.ts';
 import { runHost } from './host.ts';
 import { type OwnModules, ownModules } from './own-modules.ts';
+import { pause } from './pause.ts';
 import type { Shared } from './shared.ts';
 import { pickTargets, unknownNames } from './targets.ts';
 import { timeLimit } from './time-limit.ts';
@@ -86,7 +87,7 @@ export const run = async (
       await Promise.all(batch.map(host => limit(pass, host)));
       if (signal.aborted) break;
       if (request.options.batchWait && !(request.options.failhard && hasFailed))
-        await pause(request.options.batchWait, signal);
+        await pause(request.options.batchWait * 1000, signal);
     }
     if (spared.length > 0) emit(sparedHosts(spared));
   } finally {
@@ -167,7 +168,7 @@ const unprepared = (host: Host, request: Request, error: unknown): HostResult =>
   failure: {
     kind: 'auth',
     code: error instanceof TsaltError ? error.code : 'secret',
-    message: error instanceof Error ? error.message : String(error),
+    message: messageOf(error),
   },
 });
 
@@ -184,15 +185,6 @@ const batches = (hosts: readonly Host[], { options: { batch } }: Request): (read
     hosts.slice(index * size, (index + 1) * size),
   );
 };
-
-const pause = (seconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise(resolve => {
-    const timer = setTimeout(resolve, seconds * 1000);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 
 const sparedHosts = (ids: readonly string[]): RunEvent => ({
   type: 'log',

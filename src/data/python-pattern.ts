@@ -1,3 +1,5 @@
+import { messageOf } from '../protocol/error.ts';
+
 /**
  * A regular expression in Python's syntax as JavaScript's: named groups `(?P<n>…)` and
  * `(?P=n)`, `\A`, `\Z`, inline flags at the start, comments, verbose mode, literal braces.
@@ -17,7 +19,7 @@ export const pythonPattern = (pattern: string, letters = '', jsFlags = ''): RegE
     return new RegExp(source, `${jsFlags}u${flags.includes('i') ? 'i' : ''}`);
   } catch (error) {
     // "Invalid regular expression: /<the translated one>/u: Unterminated group"
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new SyntaxError(message.slice(message.lastIndexOf(': ') + 2).toLowerCase());
   }
 };

@@ -1,3 +1,4 @@
+import { messageOf } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { type Format, loadFormat, outputNames } from './format.ts';
 import type { Live } from './live.ts';
@@ -122,7 +123,7 @@ class HostOutput implements Output {
     try {
       return format(results, options);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       const message = `The outputter '${options.out}' failed: ${reason}. The usual one takes its place.`;
       this.#log({ type: 'log', module: 'output', level: 'error', message });
       const usual = await loadFormat(results[0]?.states === undefined ? 'nested' : 'highstate');

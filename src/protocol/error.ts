@@ -55,9 +55,13 @@ export const showPlace = ({ file, line, column }: Place): string =>
     .filter(part => part !== undefined)
     .join(':');
 
+/** What was thrown as text: an error's message, or the value itself. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
+
 /** The whole text a user sees for an error: sentence, place, excerpt, hint. */
 export const showError = (error: unknown): string => {
-  if (!(error instanceof TsaltError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof TsaltError)) return messageOf(error);
   const { message, at, excerpt, hint } = error;
   const head = at ? `${message} (${showPlace(at)})` : message;
   return [head, excerpt, hint].filter(part => part !== undefined && part !== '').join('\n');

@@ -25,6 +25,3 @@ export const renderFault = (
     excerpt: line === undefined ? undefined : excerptOf(text, line),
     ...options,
   });
-
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

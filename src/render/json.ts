@@ -1,5 +1,6 @@
 import type { Data } from '../data/value.ts';
-import { messageOf, renderFault } from './fault.ts';
+import { messageOf } from '../protocol/error.ts';
+import { renderFault } from './fault.ts';
 import { JsonReader } from './json-reader.ts';
 import { withoutShebang } from './pipe.ts';
 import type { Stage } from './types.ts';

@@ -1,7 +1,6 @@
 import type { Data, Dict } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
-import { messageOf } from './fault.ts';
 import { unguard } from './guard.ts';
 import { isAllowed, type Lookup, type PipeStage, pipeOf } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';

@@ -1,5 +1,5 @@
 import { type Data, toData } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Plain } from '../protocol/plain.ts';
 
 /** JSON that a roster gave. Throws `roster-json` naming the source. */
@@ -7,7 +7,7 @@ export const parseJson = (text: string, source: string): Data => {
   try {
     return toData(JSON.parse(text) as Plain);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new TsaltError('roster-json', `The roster ${source} is no JSON: ${reason}.`, { cause });
   }
 };

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { type Data, type Dict, isDict } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import { type Host, Secret } from '../protocol/host.ts';
 import { localFile } from './check.ts';
 import type { SecretKey, SecretSource } from './roster.ts';
@@ -141,7 +141,7 @@ const fromCommand = async (value: Data, source: SecretSource): Promise<Secret> =
   }
 };
 
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const reason = (error: unknown): string => messageOf(error);
 
 const failure = (code: string, message: string, { at }: SecretSource, hint?: string): TsaltError =>
   new TsaltError(`roster-secret-${code}`, message, { at, hint, kind: 'usage' });

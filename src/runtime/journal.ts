@@ -8,6 +8,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../protocol/error.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import type { PendingReactions } from './engine/pending.ts';
 
@@ -30,7 +31,7 @@ export const openJournal = (
     try {
       writeEntries(dir, path, owed);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       options.onError(`Pending reactions could not be recorded in ${path}: ${why}`);
     }
   };

@@ -5,7 +5,7 @@ import {
   showHolder,
   takeLock,
 } from '../modules/lib/run-lock.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { LogLevel, RunParams } from '../protocol/job.ts';
 
 /** Where runs of states wait for each other. */
@@ -44,7 +44,7 @@ const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken 
       place,
     );
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     place.log('warning', `This run could not be locked against others: ${why}`);
     return undefined;
   }

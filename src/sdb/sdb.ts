@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Data, type Dict, isDict } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { SdbDriver, SdbWorld } from './driver.ts';
 import { looksLikeSdb, parseSdbUri } from './uri.ts';
 import type { Vault } from './vault.ts';
@@ -196,7 +196,7 @@ export class Sdb {
       return await work();
     } catch (error) {
       if (error instanceof TsaltError && error.code === 'sdb') throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new TsaltError('sdb', `${uri} cannot be used: ${reason.replace(/\.$/, '')}.`, {
         kind: 'usage',
         cause: error,

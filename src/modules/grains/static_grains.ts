@@ -1,6 +1,8 @@
 /** Grains that somebody gave: in the host's own file, in the roster, in the configuration. */
+
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, getLogger, type PlainDict } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
 import { readGrainsFile } from '../lib/grains-file.ts';
 
 const log = getLogger('grains');
@@ -14,7 +16,7 @@ const fromFile = async (): Promise<PlainDict> => {
   try {
     return await readGrainsFile();
   } catch (error) {
-    warn(error instanceof Error ? error.message : String(error));
+    warn(messageOf(error));
     return {};
   }
 };

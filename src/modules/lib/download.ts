@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { CommandExecutionError } from '../api.ts';
+import { messageOf } from './call.ts';
 import { type Content, receive } from './file-content.ts';
 import { redactUrl } from './source-url.ts';
 
@@ -66,6 +67,6 @@ const open = async (url: string, method: string): Promise<Response> => {
 const failure = (url: string, error: unknown): CommandExecutionError => {
   if (error instanceof CommandExecutionError) return error;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new CommandExecutionError(`Error: ${reason} reading ${redactUrl(url)}`);
 };

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from './call.ts';
 
 let unsettled = new Set<string>();
 let last: Promise<string[]> = Promise.resolve([]);
@@ -45,7 +46,7 @@ const toDisk = async (path: string): Promise<string | undefined> => {
     await file?.sync();
     return undefined;
   } catch (error) {
-    return `${path} may not outlast a power cut: ${error instanceof Error ? error.message : String(error)}`;
+    return `${path} may not outlast a power cut: ${messageOf(error)}`;
   } finally {
     await file?.close();
   }

@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, verify } from 'node:crypto';
 import { CommandExecutionError } from '../api.ts';
+import { messageOf } from './call.ts';
 import {
   bits,
   type Der,
@@ -72,9 +73,7 @@ export const readCertificate = (given: string): Certificate => {
   try {
     return parseCertificate(der);
   } catch (error) {
-    throw new CommandExecutionError(
-      `The certificate cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CommandExecutionError(`The certificate cannot be read: ${messageOf(error)}`);
   }
 };
 

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { CommandExecutionError } from '../api.ts';
+import { messageOf } from './call.ts';
 import {
   bits,
   enumerated,
@@ -70,7 +71,7 @@ export const readRequest = (given: string): SigningRequest => {
     };
   } catch (error) {
     throw new CommandExecutionError(
-      `The certificate signing request cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `The certificate signing request cannot be read: ${messageOf(error)}`,
     );
   }
 };
@@ -157,7 +158,7 @@ export const readRevocationList = (given: string): RevocationList => {
     };
   } catch (error) {
     throw new CommandExecutionError(
-      `The certificate revocation list cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `The certificate revocation list cannot be read: ${messageOf(error)}`,
     );
   }
 };

@@ -2,6 +2,7 @@
  * Execution functions as states: `module.run` calls them always, `module.wait` when something
  * they watch has changed.
  */
+
 import { isPlainDict } from '../../protocol/plain.ts';
 import {
   __opts__,
@@ -11,6 +12,7 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../api.ts';
+import { messageOf } from '../lib/call.ts';
 import { pyStr } from '../lib/python-text.ts';
 
 type Arguments = { [key: string]: Plain | undefined };
@@ -78,7 +80,7 @@ const runAll = async (calls: readonly string[], rest: Arguments): Promise<StateR
         failures.push(`'${key}' failed: ${commentOf(answer, '(error message N/A)')}`);
       else failures.push(`'${key}': ${pyStr(answer)}`);
     } catch (error) {
-      failures.push(`'${key}' failed: ${error instanceof Error ? error.message : String(error)}`);
+      failures.push(`'${key}' failed: ${messageOf(error)}`);
     }
   }
   return {
@@ -129,7 +131,7 @@ const runNamed = async (name: string, rest: Arguments): Promise<StateReturn> => 
       comment: `Module function ${name} executed`,
     };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return failed(`Module function ${name} threw an exception. Exception: ${why}`);
   }
 };

@@ -1,4 +1,4 @@
-import { TsaltError } from '../../protocol/error.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import { errorText, isLogged } from '../message.ts';
 import type { Output, OutputRequest } from '../request.ts';
@@ -22,8 +22,7 @@ export const ndjsonOutput = ({ write, complain, logLevel }: OutputRequest): Outp
 });
 
 const errorFields = (error: unknown): object => {
-  if (!(error instanceof TsaltError))
-    return { kind: 'internal', message: error instanceof Error ? error.message : String(error) };
+  if (!(error instanceof TsaltError)) return { kind: 'internal', message: messageOf(error) };
   const { code, kind, message, at, hint } = error;
   return { code, kind, message, at, hint };
 };

@@ -1,6 +1,6 @@
 import { excerptOf } from '../../data/excerpt.ts';
-import { TsaltError } from '../../protocol/error.ts';
-import { messageOf, renderFault } from '../fault.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { renderFault } from '../fault.ts';
 import { JinjaFault, type Spot } from './fault.ts';
 import type { Run } from './run/run.ts';
 

@@ -1,6 +1,6 @@
 import { LiquidError } from 'liquidjs';
-import { TsaltError } from '../../protocol/error.ts';
-import { messageOf, renderFault } from '../fault.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { renderFault } from '../fault.ts';
 
 type Located = {
   readonly message: string;

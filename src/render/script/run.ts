@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import { messageOf, renderFault } from '../fault.ts';
+import { messageOf } from '../../protocol/error.ts';
+import { renderFault } from '../fault.ts';
 import { guard } from '../guard.ts';
 import type { Stage } from '../types.ts';
 import { contextOf } from './context.ts';

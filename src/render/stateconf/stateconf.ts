@@ -1,6 +1,5 @@
 import { type Data, type Dict, isDict } from '../../data/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
-import { messageOf } from '../fault.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Renderer, Stage } from '../types.ts';
 import { declaredIn, moduleOf } from './high.ts';
 import { absoluteIds, absoluteIncludes } from './names.ts';

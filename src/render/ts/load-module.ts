@@ -2,7 +2,8 @@ import { createRequire, SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { BuildFailure, Plugin } from 'esbuild';
-import { messageOf, renderFault } from '../fault.ts';
+import { messageOf } from '../../protocol/error.ts';
+import { renderFault } from '../fault.ts';
 import * as api from './sls-api.ts';
 
 export type Loaded = { readonly exports: Record<string, unknown>; readonly map: SourceMap };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, placeOf } from '../../data/read.ts';
 import { type Data, isDict } from '../../data/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { RosterRequest } from '../load.ts';
 import type { Entry, Found } from '../roster.ts';
@@ -30,7 +30,7 @@ export const readRoster = async (file: string): Promise<string> => {
     return await readFile(file, 'utf8');
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw missing
       ? new TsaltError('roster-missing', `There is no roster ${file}.`, { cause })
       : new TsaltError('roster-unreadable', `The roster ${file} cannot be read: ${reason}.`, {

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { placeOf } from '../../data/read.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { parseJson } from '../json.ts';
 import { runProgram } from '../program.ts';
@@ -80,7 +80,7 @@ const fromPlugin = async (file: string, plugin: string): Promise<string> => {
     const env = { ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED: 'true' };
     return await runProgram({ file: 'ansible-inventory', args, source: file, env });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new TsaltError(
       'roster-program',
       `The inventory plugin '${plugin}' cannot be asked: ${reason}`,

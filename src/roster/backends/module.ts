@@ -1,4 +1,4 @@
-import { TsaltError } from '../../protocol/error.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { parseJson } from '../json.ts';
 import { runProgram } from '../program.ts';
 import type { Found } from '../roster.ts';
@@ -70,7 +70,7 @@ const compileError = (cause: unknown, file: string): TsaltError => {
       ? (cause.errors as BuildMessage[])
       : [];
   const [first] = errors;
-  const reason = first?.text ?? (cause instanceof Error ? cause.message : String(cause));
+  const reason = first?.text ?? messageOf(cause);
   const location = first?.location;
   return new TsaltError('roster-module', `The roster module cannot be read: ${reason}.`, {
     at: location ? { file, line: location.line, column: location.column + 1 } : { file },

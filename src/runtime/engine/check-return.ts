@@ -1,4 +1,5 @@
 import { setOwn } from '../../data/value.ts';
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import { truthy } from './low-tools.ts';
 
@@ -14,7 +15,7 @@ export const checkReturn = (value: unknown): PlainDict => {
     if (fault !== undefined) return malformed(fault);
     return unify(result as PlainDict);
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : String(error));
+    return malformed(messageOf(error));
   }
 };
 

@@ -1,5 +1,5 @@
 import { type Data, type Dict, isDict } from '../../data/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Vault } from '../../sdb/vault.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperModule } from '../define.ts';
@@ -15,7 +15,7 @@ const use = async <T>(
   try {
     return await work(await ctx.sdb.vault());
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new TsaltError('vault', `Failed to ${what}: ${reason.replace(/\.$/, '')}.`, {
       kind: 'render',
       cause: error,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toDict } from '../../../src/data/value.ts';
-import { messageOf } from '../../../src/render/fault.ts';
+import { messageOf } from '../../../src/protocol/error.ts';
 import { site } from '../site.ts';
 import cases from './cases.json' with { type: 'json' };
 

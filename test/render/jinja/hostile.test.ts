@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { messageOf } from '../../../src/render/fault.ts';
+import { messageOf } from '../../../src/protocol/error.ts';
 import { site } from '../site.ts';
 
 const limits = { jinja_limits: { milliseconds: 400 } };

@@ -1,6 +1,7 @@
 /**
  * Functions that only prove that calls arrive: for connections, arguments, conditions and slots.
  */
+
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import {
@@ -13,6 +14,7 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../../api.ts';
+import { messageOf } from '../../lib/call.ts';
 
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };
 type Kwargs = { [key: string]: Plain };
@@ -192,7 +194,7 @@ export const try_ = async (
     return (await call(module)(keywords(rest))) ?? null;
   } catch (error) {
     if (!return_try_exception) return null;
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 };
 

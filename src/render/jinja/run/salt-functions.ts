@@ -1,5 +1,5 @@
 import type { Data } from '../../../data/value.ts';
-import { TsaltError } from '../../../protocol/error.ts';
+import { messageOf, TsaltError } from '../../../protocol/error.ts';
 import type { RenderContext } from '../../types.ts';
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault } from '../fault.ts';
@@ -57,7 +57,7 @@ export const hostCaller =
     try {
       result = await call(fun, args, kwargs);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       const isUnknown = error instanceof TsaltError && error.code === 'no-function';
       throw new JinjaFault('call', reason, {
         cause: error,
