@@ -170,6 +170,43 @@ test('a script is fetched, run with arguments and taken away', async () => {
   });
 });
 
+test('a stateful command promises no changes in test mode', async () => {
+  const result = await within(testing(context), () => state.run('exit 3', { stateful: true }));
+  expect(result).toEqual({ name: 'exit 3', changes: {}, result: null, comment: '' });
+});
+
+test('a command that a signal ends has minus its number as exit status, as in Python', async () => {
+  expect(await run(() => cmd.retcode('kill -9 $$'))).toBe(-9);
+  expect(await run(() => cmd.retcode('kill -15 $$', { success_retcodes: [-15] }))).toBe(0);
+});
+
+test('cmd.run leaves stderr out when told so', async () => {
+  const line = 'echo out; echo err >&2';
+  expect(await run(() => cmd.run(line, { redirect_stderr: false }))).toBe('out');
+});
+
+test('commands run in the shell that the grain names', async () => {
+  const bash = which('bash') ?? '/bin/sh';
+  const host = contextOf({ cmd }, { grains: { shell: bash } });
+  expect(await within(host, () => cmd.run('echo $0'))).toBe(bash);
+});
+
+test.skipIf(process.getuid?.() !== 0 || !which('su'))(
+  'with runas a command has the environment of a login: its profile, and nothing that a profile prints',
+  async () => {
+    const shell = join(mkdtempSync(join(tmpdir(), 'tsalt-cmd-')), 'shell');
+    writeFileSync(shell, '#!/bin/sh\necho noise\nexport FROM_LOGIN="a=b c"\nexec /bin/sh "$@"\n', {
+      mode: 0o755,
+    });
+    const options = { runas: 'root', shell, env: { OWN: 'mine' } };
+    const lines = (await run(() => cmd.run(['env'], options))).split('\n');
+    expect(lines).toEqual(expect.arrayContaining(['FROM_LOGIN=a=b c', 'OWN=mine', 'USER=root']));
+    expect(lines).not.toContain('noise');
+    const clean = await run(() => cmd.run(['env'], { ...options, clean_env: true }));
+    expect(clean).toContain('FROM_LOGIN=a=b c');
+  },
+);
+
 test('code runs by its interpreter', async () => {
   expect(await run(() => cmd.exec_code('sh', ['echo "$1"'], { args: ['a b'] }))).toBe('a b');
 });

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { parseCrontab, renderCrontab } from '../../src/modules/lib/crontab.ts';
+import { changedJob, isSameJob } from '../../src/modules/lib/cron-job.ts';
+import { type CronJob, parseCrontab, renderCrontab } from '../../src/modules/lib/crontab.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
@@ -117,6 +118,76 @@ test('a crontab keeps what others wrote and comes back as it was', () => {
   ]);
   expect(tab.env).toEqual([{ name: 'MAILTO', value: 'ops@example.com' }]);
   expect(renderCrontab(tab)).toBe(crontab);
+});
+
+const job: CronJob = {
+  minute: '5',
+  hour: '2',
+  daymonth: '*',
+  month: 'jan',
+  dayweek: '*',
+  cmd: 'backup',
+  identifier: 'backup',
+  comment: 'nightly',
+  commented: false,
+};
+const when = { minute: 5, hour: '2', daymonth: '*', month: 'JAN', dayweek: '*' };
+const asItIs = { cmd: 'backup', comment: null, commented: false, identifier: 'backup', when };
+
+test.each([
+  ['case, numbers and a comment that is not given make no difference', asItIs, undefined],
+  [
+    'another time',
+    { ...asItIs, when: { ...when, minute: 6 } },
+    { minute: '6', comment: 'nightly' },
+  ],
+  ['a new comment', { ...asItIs, comment: 'weekly' }, { comment: 'weekly' }],
+  ['another command', { ...asItIs, cmd: 'backup --all' }, { cmd: 'backup --all' }],
+  ['commented out', { ...asItIs, commented: true }, { commented: true, comment: 'nightly' }],
+  ['random leaves a time alone', { ...asItIs, when: { ...when, hour: 'random' } }, undefined],
+  [
+    'random picks where there is none',
+    { ...asItIs, when: { ...when, dayweek: 'random' } },
+    { dayweek: '3' },
+  ],
+  [
+    'a special time',
+    { ...asItIs, when: { spec: '@daily' } },
+    { spec: '@daily', comment: 'nightly' },
+  ],
+] as const)('a job of a crontab: %s', (_, wanted, changed) => {
+  const result = changedJob(job, wanted, () => '3');
+  if (changed === undefined) expect(result).toBeUndefined();
+  else expect(result).toMatchObject(changed);
+});
+
+test('a special job that gets times loses its special one', () => {
+  const special = { ...job, minute: '*', hour: '*', month: '*', spec: '@daily' };
+  expect(changedJob(special, asItIs, () => '3')).toEqual(job);
+  expect(changedJob(special, { ...asItIs, when: { spec: '@daily' } }, () => '3')).toBeUndefined();
+});
+
+test.each([
+  ['backup', 'other', 'backup', true],
+  ['backup', 'backup', 'other', false],
+  ['backup', 'backup', null, false],
+  [null, 'backup', 'anything', true],
+  [null, 'backup', null, true],
+  [null, 'other', 'backup', false],
+])('a job with identifier %s is meant by command %s, identifier %s: %s', (own, cmd, id, is) => {
+  expect(isSameJob({ ...job, identifier: own }, cmd, id)).toBe(is);
+});
+
+test.each([
+  ['plain', 'plain'],
+  ['two words', 'two words'],
+  ['', '""'],
+  ['"quoted"', '"quoted"'],
+])('a variable of a crontab keeps its value: %s', (value, written) => {
+  const empty = parseCrontab('');
+  const text = renderCrontab({ ...empty, env: [{ name: 'A', value }] });
+  expect(text).toContain(`A=${written}\n`);
+  expect(parseCrontab(text).env).toEqual([{ name: 'A', value }]);
 });
 
 test('sysctl tells in test mode what a file and the kernel lack', async () => {

@@ -154,6 +154,24 @@ test('cp.get_file writes a file of the control node, and says nothing is there b
   expect(host.file('d/e/b')).toBe('y');
 });
 
+test('cmd.script renders a template with its defaults and context before it runs', async () => {
+  host.control.set('greet.sh', '#!/bin/sh\necho {{ word }} {{ other }} $1\n');
+  const options = { source: 'salt://greet.sh', args: 'arg', template: 'jinja' };
+  expect(
+    await host.state('cmd.script', 'greet', {
+      ...options,
+      defaults: { word: 'default', other: 'there' },
+      context: { word: 'hello' },
+    }),
+  ).toMatchObject({ result: true, changes: { stdout: 'hello there arg' } });
+  expect(
+    await host.state('cmd.script', 'none', { ...options, source: 'salt://none.sh' }),
+  ).toMatchObject({
+    result: false,
+    comment: "Unable to cache script salt://none.sh from saltenv 'base'",
+  });
+});
+
 test('hashutil and random agree with known values', async () => {
   expect(await host.call('hashutil.digest', 'abc', 'md5')).toBe('900150983cd24fb0d6963f7d28e17f72');
   expect(await host.call('hashutil.base64_b64encode', 'get salted')).toBe('Z2V0IHNhbHRlZA==');

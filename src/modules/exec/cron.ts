@@ -9,10 +9,9 @@ import {
   type CronJobOptions,
   type CronTime,
   type CronTimeKey,
+  changedJob,
   isSameJob,
-  madeAs,
-  standsAs,
-  wantedJob,
+  type WantedJob,
 } from '../lib/cron-job.ts';
 import { type CronJob, type Crontab, parseCrontab, renderCrontab } from '../lib/crontab.ts';
 import { type CommandResult, runCommand } from '../lib/run-command.ts';
@@ -260,19 +259,21 @@ const setEntry = async (
   user: string,
   kind: Kind,
   cmd: string,
-  when: Parameters<typeof wantedJob>[1],
+  when: WantedJob['when'],
   options: CronJobOptions,
 ): Promise<string> => {
-  const wanted = wantedJob(cmd, when, options);
   const tab = await list_tab(user);
-  const at = tab[kind].findIndex(job => isSameJob(job, cmd, options.identifier));
-  const known = tab[kind][at];
-  if (known && standsAs(known, wanted)) return 'present';
-  const made = madeAs(known, wanted);
-  if (known) tab[kind][at] = made;
+  const known = [...tab.crons, ...tab.special].find(job => isSameJob(job, cmd, options.identifier));
+  const made = changedJob(known, { cmd, when, ...options });
+  if (!made) return 'present';
+  if (known && tab[kind].includes(known)) tab[kind][tab[kind].indexOf(known)] = made;
   else tab[kind].push(made);
-  return commit(user, tab, known ? 'updated' : 'new');
+  // A job may go from times to a special one and back.
+  const left = { ...tab, [others[kind]]: tab[others[kind]].filter(job => job !== known) };
+  return commit(user, left, known ? 'updated' : 'new');
 };
+
+const others = { crons: 'special', special: 'crons' } as const;
 
 const removeEntry = async (
   user: string,

@@ -102,9 +102,7 @@ export const set_file = async (
   path: string,
   { saltenv = 'base' }: { saltenv?: string } = {},
 ): Promise<boolean> => {
-  const local: unknown = path.startsWith('/')
-    ? path
-    : await salt('cp.cache_file')(path, { saltenv });
+  const local: unknown = path.startsWith('/') ? path : await salt('cp.cache_file')(path, saltenv);
   if (typeof local !== 'string' || local === '')
     throw new CommandExecutionError(`Unable to cache ${path}: file not found`);
   return load(await readFile(local, 'utf8'));

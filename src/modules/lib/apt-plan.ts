@@ -120,7 +120,7 @@ const localFile = async (name: string, source: string, saltenv: string): Promise
     throw new SaltInvocationError(
       `Path ${source} for package ${name} is either not absolute or an invalid protocol`,
     );
-  const cached: unknown = await salt('cp.cache_file')(source, { saltenv });
+  const cached: unknown = await salt('cp.cache_file')(source, saltenv);
   if (typeof cached === 'string' && cached !== '') return cached;
   throw new CommandExecutionError(`Unable to cache ${source}: file not found`);
 };

@@ -286,7 +286,7 @@ const fetchUrl = async (url: string, saltenv: string): Promise<Buffer> => {
     return Buffer.from(await answer.arrayBuffer());
   }
   if (url.startsWith('/')) return readFile(url);
-  const cached: unknown = await salt('cp.cache_file')(url, { saltenv });
+  const cached: unknown = await salt('cp.cache_file')(url, saltenv);
   if (typeof cached !== 'string' || cached === '')
     throw new CommandExecutionError(`Unable to cache ${url}: file not found`);
   return readFile(cached);

@@ -1,5 +1,12 @@
 import { accessSync, constants } from 'node:fs';
-import { __context__, CommandExecutionError, getLogger, SaltInvocationError } from '../api.ts';
+import {
+  __context__,
+  __grains__,
+  CommandExecutionError,
+  getLogger,
+  SaltInvocationError,
+} from '../api.ts';
+import { readAccounts } from './accounts.ts';
 import {
   environment,
   folderFor,
@@ -9,6 +16,7 @@ import {
   successCodes,
   umaskOf,
 } from './cmd-options.ts';
+import { loginEnvironment } from './login-environment.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
 import { toList } from './values.ts';
@@ -32,7 +40,7 @@ export const execute = async (
   let merged = '';
   const result = await runCommand(toCommand(cmd, options), {
     cwd,
-    env: environment(options),
+    env: environment(options, await loginOf(runas, options.shell)),
     cleanEnv: options.clean_env,
     runas,
     group: options.group ?? undefined,
@@ -52,14 +60,27 @@ export const execute = async (
   const strip = (text: string): string => (options.rstrip === false ? text : text.trimEnd());
   const stdout = strip(result.stdout);
   const stderr = strip(result.stderr);
+  // A command that a signal ended: minus its number, as Python says.
+  const code = result.signal === null ? result.code : 128 - result.code;
   const success =
-    successCodes(options.success_retcodes).includes(result.code) ||
+    successCodes(options.success_retcodes).includes(code) ||
     toList(options.success_stdout).some(text => stdout.includes(text)) ||
     toList(options.success_stderr).some(text => stderr.includes(text));
-  const retcode = success ? 0 : result.code;
+  const retcode = success ? 0 : code;
   __context__.retcode = options.ignore_retcode || options.bg ? 0 : retcode;
   if (level) report(shown, retcode, stdout, stderr, options.ignore_retcode === true, level);
   return { pid: result.pid, retcode, stdout, stderr, merged: strip(merged) };
+};
+
+const loginOf = async (
+  runas: string | undefined,
+  shell: string | null | undefined,
+): Promise<Readonly<Record<string, string>>> => {
+  if (runas === undefined) return {};
+  const account = (await readAccounts()).find(
+    ({ name, uid }) => name === String(runas) || String(uid) === String(runas),
+  );
+  return loginEnvironment(account?.name ?? String(runas), shell ?? defaultShell());
 };
 
 const report = (
@@ -106,7 +127,7 @@ const toCommand = (
   cmd: string | string[],
   { shell: own, python_shell }: RunOptions,
 ): readonly [string, ...string[]] => {
-  const program = own ?? '/bin/sh';
+  const program = own ?? defaultShell();
   const inShell = typeof cmd === 'string' && python_shell !== false;
   if (inShell && !isExecutable(program))
     throw new CommandExecutionError(`The shell ${program} is not available`);
@@ -119,6 +140,9 @@ const toCommand = (
   if (first === undefined) throw new SaltInvocationError('There is no command to run.');
   return [first, ...rest];
 };
+
+/** The shell of this host, as the grain has it. */
+const defaultShell = (): string => String(__grains__.shell ?? '/bin/sh');
 
 const isExecutable = (path: string): boolean => {
   try {

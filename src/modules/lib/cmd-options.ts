@@ -12,11 +12,11 @@ export type RunOptions = {
   cwd?: string | null;
   /** text for its standard input */
   stdin?: string | null;
-  /** the account to run as */
+  /** the account to run as, in the environment of its login */
   runas?: string | null;
   /** the group to run with */
   group?: string | null;
-  /** the shell, `/bin/sh` by default */
+  /** the shell, by default the one of the grain `shell` */
   shell?: string | null;
   /** false: split the text into words and use no shell */
   python_shell?: boolean | null;
@@ -113,10 +113,14 @@ const localeVariables = [
   'LANGUAGE',
 ];
 
-/** The variables that a command gets. */
-export const environment = (options: RunOptions): Record<string, string | undefined> => {
+/** The variables that a command gets, besides those of this process: the ones of its account's login, and its own. */
+export const environment = (
+  options: RunOptions,
+  login: Readonly<Record<string, string>> = {},
+): Record<string, string | undefined> => {
   const env: Record<string, string | undefined> = {};
   if (options.reset_system_locale !== false) for (const name of localeVariables) env[name] = 'C';
+  Object.assign(env, login);
   for (const [name, value] of Object.entries(repackDictList(options.env)))
     env[name] = value === null ? '' : pyStr(value);
   if (options.prepend_path)

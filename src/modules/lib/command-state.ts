@@ -59,9 +59,14 @@ export const wrongArguments = (
 };
 
 /** In test mode a stateful command is not asked, so there is nothing to read back: as Salt, no comment. */
-export const wouldRun = (name: string, comment: string, stateful: Plain): StateReturn => ({
+export const wouldRun = (
+  name: string,
+  comment: string,
+  stateful: Plain,
+  changes: PlainDict = {},
+): StateReturn => ({
   name,
-  changes: {},
+  changes: isStateful(stateful) ? {} : changes,
   result: null,
   comment: isStateful(stateful) ? '' : comment,
 });

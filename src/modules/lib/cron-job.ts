@@ -21,49 +21,51 @@ export type CronJobOptions = {
   identifier?: string | boolean | null;
 };
 
-/** Whether a job of a crontab is the one that is meant: by identifier where both have one. */
+/** Salt's rule for the job that is meant: by its identifier, or by its command where it has none. */
 export const isSameJob = (
   job: CronJob,
   cmd: string,
   identifier: CronJobOptions['identifier'],
-): boolean =>
-  job.identifier && typeof identifier === 'string' && identifier !== ''
-    ? job.identifier === identifier
-    : job.cmd === cmd;
+): boolean => (job.identifier ? job.identifier === identifier : job.cmd === cmd);
 
-/** A job as it shall stand in a crontab; times may still be `random`. */
-export const wantedJob = (
-  cmd: string,
-  when: Readonly<CronTimes> | { readonly spec: string },
-  { comment = null, commented = false, identifier = null }: CronJobOptions,
-): Partial<CronJob> => ({
-  cmd,
-  comment: comment === null ? null : comment.trimEnd(),
-  commented,
-  identifier: typeof identifier === 'string' && identifier !== '' ? identifier : null,
-  ...Object.fromEntries(
-    Object.entries(when).map(([key, value]) => [key, String(value).toLowerCase()]),
-  ),
-});
-
-/** Whether a job stands as it shall; any time does for `random`. */
-export const standsAs = (known: CronJob, wanted: Partial<CronJob>): boolean =>
-  keysOf(wanted).every(
-    key => isRandom(key, wanted[key]) || (known[key] ?? null) === (wanted[key] ?? null),
-  );
-
-/** The job `known`, or a new one, made as wanted: what is `random` stays, or is picked now. */
-export const madeAs = (known: CronJob | undefined, wanted: Partial<CronJob>): CronJob => {
-  const made = { ...(known ?? blank), ...wanted };
-  for (const [key, range] of Object.entries(ranges) as [CronTimeKey, [number, number]][])
-    if (isRandom(key, wanted[key])) made[key] = known?.[key] ?? String(randomInt(...range));
-  return made;
+/** What a job is to be; a comment or identifier that is null stays as it is. */
+export type WantedJob = CronJobOptions & {
+  readonly cmd: string;
+  /** The five times, or a special one. */
+  readonly when: Readonly<CronTimes> | { readonly spec: string };
 };
 
-const keysOf = (job: Partial<CronJob>) => Object.keys(job) as (keyof CronJob)[];
-
-const isRandom = (key: string, value: unknown): boolean =>
-  value === 'random' && Object.hasOwn(ranges, key);
+/**
+ * The job as it is to be, or undefined when it is so.
+ *
+ * @param known the job that is there; undefined for a new one
+ * @param pick chooses a time for `random`, where none is chosen yet
+ */
+export const changedJob = (
+  known: CronJob | undefined,
+  { cmd, comment = null, commented = false, identifier = null, when }: WantedJob,
+  pick: (key: CronTimeKey) => string = anyTime,
+): CronJob | undefined => {
+  const { spec, ...before } = known ?? blank;
+  const made: CronJob = {
+    ...before,
+    ...('spec' in when ? noTimes : {}),
+    cmd,
+    comment: comment === null ? before.comment : comment.trimEnd(),
+    commented,
+    identifier:
+      typeof identifier === 'string' && identifier !== '' ? identifier : before.identifier,
+  };
+  for (const [key, value] of Object.entries(when)) {
+    const text = String(value).toLowerCase();
+    const now = spec === undefined ? before[key as CronTimeKey] : '*';
+    Object.assign(made, {
+      [key]: text !== 'random' ? text : now === '*' ? pick(key as CronTimeKey) : now,
+    });
+  }
+  const same = (key: keyof CronJob): boolean => (known?.[key] ?? null) === (made[key] ?? null);
+  return known && compared.every(same) ? undefined : made;
+};
 
 /** From the first value to the one before the second. */
 const ranges: Readonly<Record<CronTimeKey, [number, number]>> = {
@@ -74,14 +76,10 @@ const ranges: Readonly<Record<CronTimeKey, [number, number]>> = {
   dayweek: [0, 7],
 };
 
-const blank: CronJob = {
-  minute: '*',
-  hour: '*',
-  daymonth: '*',
-  month: '*',
-  dayweek: '*',
-  cmd: '',
-  identifier: null,
-  comment: null,
-  commented: false,
-};
+const anyTime = (key: CronTimeKey): string => String(randomInt(...ranges[key]));
+
+const noTimes = { minute: '*', hour: '*', daymonth: '*', month: '*', dayweek: '*' };
+
+const blank: CronJob = { ...noTimes, cmd: '', identifier: null, comment: null, commented: false };
+
+const compared = [...Object.keys(blank), 'spec'] as (keyof CronJob)[];

@@ -53,7 +53,7 @@ export const parseCrontab = (text: string): Crontab => {
       const full = { ...job, identifier, comment, commented: isDisabled };
       (job.spec ? tab.special : tab.crons).push(full);
     } else if (variable?.[1] !== undefined)
-      tab.env.push({ name: variable[1], value: unquote(variable[2] ?? '') });
+      tab.env.push({ name: variable[1], value: variable[2] === '""' ? '' : (variable[2] ?? '') });
     if (entry.trim() !== '') {
       comment = null;
       identifier = null;
@@ -62,8 +62,6 @@ export const parseCrontab = (text: string): Crontab => {
   while (tab.pre.at(-1) === '') tab.pre.pop();
   return tab;
 };
-
-const unquote = (value: string): string => value.replace(/^(["'])(.*)\1$/, '$2');
 
 type Entry = Omit<CronJob, 'identifier' | 'comment' | 'commented'>;
 
@@ -82,7 +80,7 @@ export const renderCrontab = ({ pre, crons, special, env }: Crontab): string => 
   const lines = [...pre];
   if (crons.length + special.length + env.length > 0) lines.push(header);
   for (const { name, value } of env)
-    lines.push(`${name}=${/\s/.test(value) ? `"${value}"` : value}`);
+    lines.push(`${name}=${value === '' || value !== value.trim() ? `"${value}"` : value}`);
   for (const job of [...crons, ...special]) {
     const note = job.comment === null ? '' : job.comment.trimEnd().replaceAll('\n', '\n# ');
     const mark = job.identifier ? `${identifierMark}:${job.identifier}` : '';

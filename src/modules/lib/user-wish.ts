@@ -86,10 +86,13 @@ export const changesDue = async (name: string, user: User, wanted: Wanted): Prom
   const uid = wanted.uid ?? null;
   if (uid !== null && uid !== '' && user.uid !== Number(uid)) due.uid = Number(uid);
   if (gid !== null && user.gid !== gidOf(gid)) due.gid = gid;
-  const listed = groupsDue(name, user, wanted, [
-    nameOf(gid === null ? user.gid : gidOf(gid)),
-    nameOf(user.gid),
-  ]);
+  const listed = groupsDue(
+    name,
+    user,
+    wanted,
+    [nameOf(gid === null ? user.gid : gidOf(gid)), nameOf(user.gid)],
+    gidOf,
+  );
   if (listed) due.groups = listed;
   if (wanted.home && user.home !== wanted.home) due.home = wanted.home;
   const home = wanted.home || user.home;
@@ -111,22 +114,29 @@ const primaryGroup = (
 ): string | number | null => (usergroup && groups.includes(name) ? name : gid);
 
 /** The further groups as they should be; undefined when they are so. */
-const groupsDue = (
+export const groupsDue = (
   name: string,
-  user: User,
-  { groups, optional, remove_groups = true }: Wanted,
-  primaries: readonly (string | undefined)[],
+  user: { readonly groups: readonly string[] },
+  { groups, optional, remove_groups = true }: Pick<Wanted, 'groups' | 'optional' | 'remove_groups'>,
+  [primary, former]: readonly [string | undefined, string | undefined],
+  gidOf: (group: string) => number | undefined,
 ): string[] | undefined => {
   const named = [...(groups ?? []), ...optional];
   const isOpen = !remove_groups || (groups === null && optional.length === 0);
+  const isPrimary = (group: string): boolean =>
+    primary !== undefined && (group === primary || gidOf(group) === gidOf(primary));
+  // The group that was the primary one stays as a further one, where no groups are named.
   const wanted = [...new Set(isOpen ? [...named, ...user.groups] : named)]
-    .filter(group => group !== primaries[0])
+    .filter(group => !isPrimary(group))
     .sort();
   const have = user.groups.filter(
-    group => !primaries.includes(group) && (group !== name || wanted.includes(name)),
+    group => !isPrimary(group) && group !== former && (group !== name || wanted.includes(name)),
   );
-  const missing = wanted.some(group => !user.groups.includes(group));
-  const extra = remove_groups && have.some(group => !wanted.includes(group));
+  // Two names of one group are the same.
+  const lacks = (among: readonly string[], group: string): boolean =>
+    !among.some(other => other === group || gidOf(other) === gidOf(group));
+  const missing = wanted.some(group => lacks(have, group));
+  const extra = remove_groups && have.some(group => lacks(wanted, group));
   return missing || extra ? wanted : undefined;
 };
 
@@ -137,7 +147,9 @@ const shadowDue = async (name: string, wanted: Wanted): Promise<PlainDict> => {
   const due: PlainDict = {};
   const { password, empty_password, enforce_password = true, password_lock, date } = wanted;
   const hasNone = now === (await salt('shadow.default_hash')());
-  if (password !== null && !empty_password && (hasNone || enforce_password) && now !== password)
+  // A lock is a mark before the hash: the password below it is the same.
+  const known = password_lock === true ? now.replace(/^!/, '') : now;
+  if (password !== null && !empty_password && (hasNone || enforce_password) && known !== password)
     due.passwd = password;
   if (empty_password && now !== '') due.empty_password = true;
   if (date !== null && date !== undefined && entry.lstchg !== date) due.date = date;
@@ -147,7 +159,7 @@ const shadowDue = async (name: string, wanted: Wanted): Promise<PlainDict> => {
     if (isAsked && entry[field] !== value) due[argument] = value;
   }
   const isLocked = now.startsWith('!');
-  if ((password_lock === true && !isLocked) || (password_lock === false && isLocked))
-    due.password_lock = password_lock;
+  const locks = password_lock === true && (!isLocked || due.passwd !== undefined);
+  if (locks || (password_lock === false && isLocked)) due.password_lock = password_lock;
   return due;
 };

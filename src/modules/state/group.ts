@@ -160,14 +160,33 @@ const update = async (
   const lines = Object.entries(due).map(([key, value]) => `${key}: ${pyStr(value)}\n`);
   const comment = `The following group attributes are set to be changed:\n${lines.join('')}`;
   if (__opts__.test) return would(name, comment);
-  if (due.gid !== undefined) await salt('group.chgid')(name, due.gid, { non_unique });
-  for (const user of listOf(due.addusers)) await salt('group.adduser')(name, user);
-  for (const user of listOf(due.delusers)) await salt('group.deluser')(name, user);
-  if (due.members !== undefined) await salt('group.members')(name, listOf(due.members).join(','));
+  const problems = await applyAll([
+    ...(due.gid === undefined ? [] : [() => salt('group.chgid')(name, due.gid, { non_unique })]),
+    ...listOf(due.addusers).map(user => () => salt('group.adduser')(name, user)),
+    ...listOf(due.delusers).map(user => () => salt('group.deluser')(name, user)),
+    ...(due.members === undefined
+      ? []
+      : [() => salt('group.members')(name, listOf(due.members).join(','))]),
+  ]);
   const left = (await changesDue(name, wanted)) ?? {};
   return Object.keys(left).length > 0
-    ? failed(name, `${comment}Some changes could not be applied`, { Failed: left })
+    ? failed(name, [`${comment}Some changes could not be applied`, ...problems].join('\n'), {
+        Failed: left,
+      })
     : changed(name, comment, { Final: 'All changes applied successfully' });
+};
+
+/** Does what can be done, one after the other; gives what the tools said of the rest. */
+const applyAll = async (steps: readonly (() => Promise<unknown>)[]): Promise<string[]> => {
+  const problems: string[] = [];
+  for (const step of steps)
+    try {
+      await step();
+    } catch (error) {
+      if (!(error instanceof CommandExecutionError)) throw error;
+      problems.push(error.message);
+    }
+  return problems;
 };
 
 const create = async (
@@ -189,12 +208,18 @@ const create = async (
   }
   await salt('group.add')(name, { gid, system, non_unique });
   const users = wanted.addusers ?? wanted.members ?? [];
-  if (users.length > 0) await salt('group.members')(name, users.join(','));
+  const problems = await applyAll(
+    users.length > 0 ? [() => salt('group.members')(name, users.join(','))] : [],
+  );
   const left = (await changesDue(name, wanted)) ?? { group: name };
   if (Object.keys(left).length > 0)
-    return failed(name, `Group ${name} has been created but, some changes could not be applied`, {
-      Failed: left,
-    });
+    return failed(
+      name,
+      [`Group ${name} has been created but, some changes could not be applied`, ...problems].join(
+        '\n',
+      ),
+      { Failed: left },
+    );
   return changed(name, `New group ${name} created`, await salt('group.info')(name));
 };
 

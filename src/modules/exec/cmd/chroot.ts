@@ -1,4 +1,6 @@
-import { join, relative } from 'node:path';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { log } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
@@ -46,6 +48,39 @@ export const run_chroot = async (
     const who = runas || group ? [`--userspec=${runas ?? ''}:${group ?? ''}`] : [];
     return await run_all(['chroot', ...who, root, sh, '-c', line], { ...options, cwd, stdin });
   } finally {
+    await endProcessesIn(root);
     for (const place of mounted) await salt('mount.umount')(place);
   }
 };
+
+/** Ends what a command left running inside: it would hold what is mounted there. */
+const endProcessesIn = async (root: string): Promise<void> => {
+  if (resolve(root) === '/') return;
+  const inside = resolve(root);
+  for (const signal of ['SIGTERM', 'SIGTERM', 'SIGKILL'] as const) {
+    const pids = processesIn(inside);
+    if (pids.length === 0) return;
+    for (const pid of pids)
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // it has ended meanwhile
+      }
+    await setTimeout(100);
+  }
+  if (processesIn(inside).length > 0)
+    log.error(`Processes in ${root} do not end: its file systems stay mounted`);
+};
+
+const processesIn = (root: string): number[] =>
+  readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .filter(pid => {
+      try {
+        const place = readlinkSync(`/proc/${pid}/root`);
+        return place === root || place.startsWith(`${root}/`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);

@@ -14,13 +14,17 @@ import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
  * (`python_shell=False` splits a text into words instead).
  *
  * @param cmd the command line, or a list of words
+ * @param redirect_stderr false: leave stderr out
  * @example tsalt-ssh 'web*' cmd.run 'ls -l | head' runas=www-data
  */
-export const run = async (cmd: string | string[], options: RunOptions = {}): Promise<string> => {
-  const { merged, retcode } = await execute(cmd, options);
-  if (options.raise_err && retcode !== 0)
-    throw new CommandExecutionError(options.hide_output ? '' : merged);
-  return options.hide_output ? '' : merged;
+export const run = async (
+  cmd: string | string[],
+  { redirect_stderr = true, ...options }: RunOptions & { redirect_stderr?: boolean } = {},
+): Promise<string> => {
+  const { merged, stdout, retcode } = await execute(cmd, options);
+  const output = options.hide_output ? '' : redirect_stderr ? merged : stdout;
+  if (options.raise_err && retcode !== 0) throw new CommandExecutionError(output);
+  return output;
 };
 
 /**

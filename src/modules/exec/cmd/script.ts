@@ -45,10 +45,10 @@ export const script = async (
   const path = join(folder, `script${extname(source.split('?')[0] ?? '')}`);
   try {
     if (template) {
-      const done = await salt('cp.get_template')(source, path, { template, saltenv, context });
+      const done = await salt('cp.get_template')(source, path, template, { saltenv, context });
       if (!done) return missing;
     } else {
-      const cached: unknown = await salt('cp.cache_file')(source, { saltenv });
+      const cached: unknown = await salt('cp.cache_file')(source, saltenv);
       if (typeof cached !== 'string' || cached === '') return missing;
       await copyFile(cached, path);
     }

@@ -1,13 +1,15 @@
 import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { __opts__, type PlainDict } from '../../api.ts';
+import { __opts__, type Plain, type PlainDict } from '../../api.ts';
 import { cacheDir, cachePath } from '../../lib/cache-dir.ts';
 import { controlList } from '../../lib/control-files.ts';
+import { fetchTo } from '../../lib/fetch-to.ts';
 import { expandUser, isDir, isFile } from '../../lib/file-paths.ts';
+import { SourceError } from '../../lib/file-source.ts';
 import { isIncluded } from '../../lib/glob-match.ts';
 import { notDone } from '../../lib/not-done.ts';
 import { parseSource } from '../../lib/source-url.ts';
-import { cache_file, get_url } from './files.ts';
+import { cache_file } from './files.ts';
 
 type EnvOptions = { saltenv?: string | null };
 
@@ -117,14 +119,33 @@ export const list_minion = async (saltenv: string | null = null): Promise<string
  * @param template the engine
  * @param saltenv its saltenv
  * @param makedirs make missing directories above
+ * @param context variables for the template; they win over other arguments, which are variables, too
  * @example tsalt-ssh '*' cp.get_template salt://vimrc.j2 /etc/vimrc
  */
 export const get_template = async (
   path: string,
   dest: string,
   template = 'jinja',
-  { saltenv = null, makedirs = false }: EnvOptions & { makedirs?: boolean } = {},
-): Promise<string> => String(await get_url(path, dest, { saltenv, makedirs, template }));
+  {
+    saltenv = null,
+    makedirs = false,
+    context = null,
+    ...variables
+  }: EnvOptions & {
+    makedirs?: boolean;
+    context?: PlainDict | null;
+    [variable: string]: Plain | undefined;
+  } = {},
+): Promise<string> => {
+  const given = { ...(variables as PlainDict), ...context };
+  const env = saltenv ?? __opts__.saltenv;
+  try {
+    return await fetchTo(path, dest, { saltenv: env, makedirs, template, context: given });
+  } catch (error) {
+    if (error instanceof SourceError && error.message.includes('not found in saltenv')) return '';
+    throw error;
+  }
+};
 
 /**
  * Not done here: nothing of a host is stored on the control node. Read it with `file.read`, or

@@ -8,12 +8,12 @@ import { basename, dirname, join } from 'node:path';
 import { __opts__, getContext, SaltInvocationError } from '../../api.ts';
 import { cachePath } from '../../lib/cache-dir.ts';
 import { controlFile, controlList } from '../../lib/control-files.ts';
-import { type Content, textOf } from '../../lib/file-content.ts';
+import { fetchTo } from '../../lib/fetch-to.ts';
+import { textOf } from '../../lib/file-content.ts';
 import { hashOf } from '../../lib/file-hash.ts';
 import { modeBits } from '../../lib/file-mode.ts';
-import { expandUser, isDir, isFile } from '../../lib/file-paths.ts';
+import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { findSource, SourceError } from '../../lib/file-source.ts';
-import { makeDirs } from '../../lib/make-dirs.ts';
 import { parseSource } from '../../lib/source-url.ts';
 import { decode } from '../../lib/text-diff.ts';
 
@@ -81,13 +81,10 @@ export const get_url = async (
     template?: string | null;
   } = {},
 ): Promise<string> => {
-  const place = placeFor(path, dest ?? '', envOf(saltenv));
   const options = { source_hash, template, skip_verify: !source_hash, saltenv: envOf(saltenv) };
-  if (dest === null) return textOf(await contentFrom(path, { ...options, name: path }));
-  if (makedirs || dest === '') makeDirs(dirname(place));
-  const content = await contentFrom(path, { ...options, name: place, near: place });
-  content.place(place, {});
-  return place;
+  if (dest === null)
+    return textOf(await (await findSource(path, { ...options, name: path })).content());
+  return fetchTo(path, dest, { ...options, makedirs });
 };
 
 /**
@@ -187,7 +184,8 @@ export const cache_file = async (
     return place;
   }
   const options = { source_hash, skip_verify: !source_hash, saltenv: envOf(saltenv) };
-  (await contentFrom(path, { ...options, name: place, near: place })).place(place, { mode: 0o600 });
+  const found = await findSource(path, { ...options, name: place, near: place });
+  (await found.content()).place(place, { mode: 0o600 });
   return place;
 };
 
@@ -285,14 +283,3 @@ export const list_states = async (saltenv: string | null = null): Promise<string
 
 const onControl = async (fun: string, ...args: string[]): Promise<string[]> =>
   (await getContext().control?.request<string[]>('control.call', { fun, args, kwargs: {} })) ?? [];
-
-const contentFrom = async (
-  path: string,
-  options: Parameters<typeof findSource>[1],
-): Promise<Content> => (await findSource(path, options)).content();
-
-const placeFor = (path: string, dest: string, saltenv: string): string => {
-  if (dest === '') return cachePath(path, saltenv);
-  const full = expandUser(dest);
-  return full.endsWith('/') || isDir(full) ? join(full, basename(parseSource(path).path)) : full;
-};

@@ -27,9 +27,9 @@ export type RunArguments = CommandArguments & {
  * @param name the command line, run by the shell
  * @param cwd the folder to run in
  * @param root run it inside this root folder (chroot)
- * @param runas the account to run as
+ * @param runas the account to run as, in the environment of its login
  * @param group the group to run with
- * @param shell the shell, `/bin/sh` by default
+ * @param shell the shell, by default the one of the grain `shell`
  * @param env variables to add, a dict or a list of dicts
  * @param prepend_path folders to put in front of PATH
  * @param stateful true: the command tells its result by its last line, `changed=yes comment='…'`, or
@@ -98,10 +98,7 @@ export const run = async (
   const refused = wrongArguments(name, { env, output_encoding });
   if (refused) return refused;
   if (__opts__.test && !testNameOf(stateful))
-    return {
-      ...wouldRun(name, `Command "${line}" would have been executed`, stateful),
-      changes: { cmd: name },
-    };
+    return wouldRun(name, `Command "${line}" would have been executed`, stateful, { cmd: name });
   if (cwd && !isFolder(cwd))
     return failed(name, `Desired working directory "${cwd}" is not available`);
   const options = {

@@ -1,6 +1,7 @@
-import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { __opts__, type StateReturn } from '../../api.ts';
+import { salt } from '../../lib/call.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
-import { tabOf } from '../../lib/user-crontab.ts';
+import { said, tabOf } from '../../lib/user-crontab.ts';
 
 /**
  * Manages a variable in a user's crontab.
@@ -26,7 +27,7 @@ export const env_present = async (
       ? { ...ret, comment: `Cron env ${name} already present` }
       : { ...ret, result: null, comment: `Cron env ${name} is set to be updated` };
   }
-  const status: string = await __salt__['cron.set_env']?.(user, name, value);
+  const status = await said(() => salt('cron.set_env')(user, name, value));
   const changes = { [user]: name };
   if (status === 'present') return { ...ret, comment: `Cron env ${name} already present` };
   if (status === 'new')
@@ -55,7 +56,7 @@ export const env_absent = async (
     return (await tabOf(user)).env.some(each => each.name === variable)
       ? { ...ret, result: null, comment: `Cron env ${variable} is set to be removed` }
       : { ...ret, comment: `Cron env ${variable} is absent` };
-  const status: string = await __salt__['cron.rm_env']?.(user, variable);
+  const status = await said(() => salt('cron.rm_env')(user, variable));
   if (status === 'absent') return { ...ret, comment: `Cron env ${variable} already absent` };
   if (status === 'removed')
     return {

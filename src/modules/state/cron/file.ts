@@ -52,7 +52,12 @@ export const file = async (
   }: CronFileOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
-  const current: string = isUserToCome(user) ? '' : await salt('cron.raw_cron')(user);
+  let current: string;
+  try {
+    current = isUserToCome(user) ? '' : await salt('cron.raw_cron')(user);
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
   if (!replace && current !== '')
     return { ...ret, comment: `User ${user} already has a crontab. No changes made` };
   let wanted: Buffer;

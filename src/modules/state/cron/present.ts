@@ -1,15 +1,9 @@
 /** Jobs and variables in the crontabs of users. */
-import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { hasFunction } from '../../lib/call.ts';
-import {
-  type CronJobOptions,
-  type CronTimes,
-  isSameJob,
-  standsAs,
-  wantedJob,
-} from '../../lib/cron-job.ts';
+import { __opts__, type StateReturn } from '../../api.ts';
+import { hasFunction, salt } from '../../lib/call.ts';
+import { type CronJobOptions, type CronTimes, changedJob, isSameJob } from '../../lib/cron-job.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
-import { tabOf } from '../../lib/user-crontab.ts';
+import { said, tabOf } from '../../lib/user-crontab.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('cron.list_tab') || [false, 'cron.list_tab is not available: there is no crontab.'];
@@ -21,12 +15,12 @@ type CronOptions = CronTimes & CronJobOptions & { user?: string; special?: strin
  *
  * @param name the command
  * @param user the user
- * @param minute when; `random` picks once
+ * @param minute when; `random` picks where there is no time yet
  * @param hour when
  * @param daymonth when
  * @param month when
  * @param dayweek when
- * @param comment a comment above the job
+ * @param comment a comment above the job; one that is there stays when left out
  * @param commented write it commented out
  * @param identifier finds the job again when its command changes; the command when left out;
  *   null for a job that has none
@@ -60,18 +54,19 @@ export const present = async (
   const options = { comment, commented, identifier: id };
   const times = { minute, hour, daymonth, month, dayweek };
   if (__opts__.test) {
-    const jobs = (await tabOf(user))[special === null ? 'crons' : 'special'];
-    const known = jobs.find(job => isSameJob(job, cmd, id));
+    const { crons, special: specials } = await tabOf(user);
+    const known = [...crons, ...specials].find(job => isSameJob(job, cmd, id));
     if (!known) return { ...ret, result: null, comment: `Cron ${cmd} is set to be added` };
-    const wanted = wantedJob(cmd, special === null ? times : { spec: special }, options);
-    return standsAs(known, wanted)
-      ? { ...ret, comment: `Cron ${cmd} already present` }
-      : { ...ret, result: null, comment: `Cron ${cmd} is set to be updated` };
+    const when = special === null ? times : { spec: special };
+    return changedJob(known, { cmd, when, ...options })
+      ? { ...ret, result: null, comment: `Cron ${cmd} is set to be updated` }
+      : { ...ret, comment: `Cron ${cmd} already present` };
   }
-  const status: string =
+  const status = await said(() =>
     special === null
-      ? await __salt__['cron.set_job']?.(user, minute, hour, daymonth, month, dayweek, cmd, options)
-      : await __salt__['cron.set_special']?.(user, special, cmd, options);
+      ? salt('cron.set_job')(user, minute, hour, daymonth, month, dayweek, cmd, options)
+      : salt('cron.set_special')(user, special, cmd, options),
+  );
   if (status === 'present') return { ...ret, comment: `Cron ${cmd} already present` };
   if (status === 'new')
     return { ...ret, changes: { [user]: cmd }, comment: `Cron ${cmd} added to ${user}'s crontab` };
@@ -111,7 +106,7 @@ export const absent = async (
       : { ...ret, comment: `Cron ${cmd} is absent` };
   }
   const fun = special === null ? 'cron.rm_job' : 'cron.rm_special';
-  const status: string = await __salt__[fun]?.(user, cmd, { identifier: id });
+  const status = await said(() => salt(fun)(user, cmd, { identifier: id }));
   if (status === 'absent') return { ...ret, comment: `Cron ${cmd} already absent` };
   if (status === 'removed')
     return {

@@ -63,7 +63,7 @@ export const __virtual__ = (): true | [false, string] =>
  */
 export const present = async (name: string, options: PresentOptions = {}): Promise<StateReturn> => {
   const wanted = { ...options, groups: listOr(options.groups) };
-  for (const field of ['fullname', 'roomnumber', 'workphone'] as const)
+  for (const field of ['fullname', 'roomnumber', 'workphone', 'homephone'] as const)
     if (String(wanted[field] ?? '').includes(','))
       return failed(name, `Unsupported char ',' in ${wanted[field]}`);
   const known = new Set((await readGroups()).map(group => group.name));
