@@ -34,6 +34,7 @@ export const addToFile = async (
   if (makedirs && !__opts__.test && !isDir(dirname(path))) await __salt__['file.makedirs']?.(path);
   const problem = cannotEdit(path);
   if (problem) {
+    if (isDir(path)) return failed(ret, problem);
     const touched = await touch(path, { makedirs });
     if (__opts__.test) return touched;
     if (cannotEdit(path)) return failed(ret, problem);

@@ -41,7 +41,8 @@ export const checkPerms = (
   const now = look();
   const changes: PlainDict = {};
   const comments: string[] = [];
-  for (const key of ['user', 'group', 'mode'] as const) {
+  const asLink = !wanted.follow && lstatOf(path)?.isSymbolicLink() === true;
+  for (const key of ['user', 'group', ...(asLink ? [] : ['mode' as const])] as const) {
     const value = key === 'mode' ? (normalizeMode(wanted.mode) ?? null) : wanted[key];
     if (!isWanted(value)) continue;
     if (has(now, key, value)) {

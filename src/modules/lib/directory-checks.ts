@@ -112,3 +112,13 @@ export const superfluous = (
     .filter(path => !kept.has(path) && !trees.some(tree => path.startsWith(tree)))
     .filter(path => isIncluded(relative(root, path), null, excludePat));
 };
+
+/** What is named when all of it is gone: not what went with its directory. */
+export const topmost = (removed: readonly string[]): string[] => {
+  const gone = new Set(removed);
+  const wentWithOther = (path: string): boolean => {
+    const above = dirname(path);
+    return above !== path && (gone.has(above) || wentWithOther(above));
+  };
+  return removed.filter(path => !wentWithOther(path));
+};

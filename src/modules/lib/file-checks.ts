@@ -1,6 +1,6 @@
 import { __opts__, log, type StateReturn } from '../api.ts';
 import type { Account } from './check-perms.ts';
-import { exists, isAbs } from './file-paths.ts';
+import { exists, isAbs, isDir } from './file-paths.ts';
 import { gidOf, uidOf } from './owner-names.ts';
 
 /** Why owner or group cannot be set: they do not exist. In test mode an earlier state may make them. */
@@ -14,10 +14,11 @@ export const missingAccounts = (user: Account, group: Account): string => {
   return '';
 };
 
-/** Why a file cannot be edited: its path is relative, or it is not there. */
+/** Why a file cannot be edited: its path is relative, it is not there, or it is a directory. */
 export const cannotEdit = (name: string): string => {
   if (!isAbs(name)) return `Specified file ${name} is not an absolute path`;
-  return exists(name) ? '' : `${name}: file not found`;
+  if (!exists(name)) return `${name}: file not found`;
+  return isDir(name) ? `${name} is a directory, not a file` : '';
 };
 
 /** Warnings of a return, with one more. */

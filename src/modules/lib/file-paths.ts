@@ -1,6 +1,6 @@
-import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { homeOf } from './owner-names.ts';
 
 /** `~` and `~user` at the start of a path, as a shell reads them. */
@@ -35,13 +35,17 @@ export const isLink = (path: string): boolean => lstatOf(path)?.isSymbolicLink()
 export const isAbs = (path: string): boolean => isAbsolute(path);
 
 /** Where a path leads after all links; a part that is not there stays as it is. */
-export const realPath = (path: string): string => {
+export const realPath = (path: string, hops = 40): string => {
   try {
     return realpathSync(path);
   } catch {
     const parts = path.split('/');
     const last = parts.pop();
     const parent = parts.join('/');
-    return last === undefined || parent === '' ? path : join(realPath(parent), last);
+    if (last === undefined || parent === '') return path;
+    const place = join(realPath(parent), last);
+    return isLink(place) && hops > 0
+      ? realPath(resolve(dirname(place), readlinkSync(place)), hops - 1)
+      : place;
   }
 };

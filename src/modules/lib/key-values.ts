@@ -6,7 +6,7 @@ export type KeyValueOptions = {
   readonly count: number;
   readonly append: boolean;
   readonly prepend: boolean;
-  /** Characters that comment a line out. */
+  /** Characters that comment a line out; null: white space, so that an indented key is one too. */
   readonly uncomment: string | null;
   readonly keyIgnoreCase: boolean;
   readonly valueIgnoreCase: boolean;
@@ -58,8 +58,8 @@ export const setKeyValues = (
 
 const editLine = (line: string, options: KeyValueOptions, left: Map<string, number>): string => {
   const { values, separator, uncomment, keyIgnoreCase, valueIgnoreCase } = options;
-  const bare = uncomment ? stripLead(line, uncomment) : line.trimStart();
-  const wasComment = uncomment !== null && bare.length < line.length;
+  const bare = uncomment === null ? line.trimStart() : stripLead(line, uncomment);
+  const wasComment = bare.length < line.length;
   const working = wasComment ? bare : line;
   const at = working.indexOf(separator);
   if (at < 0) return line;

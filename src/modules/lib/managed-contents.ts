@@ -32,6 +32,11 @@ export const givenContents = async (
       error: `${id} value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.`,
     };
   }
+  if (Array.isArray(value) && value.length === 0)
+    return {
+      error:
+        'Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings, and is not binary data. SLS is likely malformed.',
+    };
   const text = textList(value)
     .flatMap(splitLines)
     .map(line => `${line}\n`)

@@ -39,7 +39,7 @@ export type WantedFile = {
 export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
   const { name, perms } = file;
   const follow = perms.follow ?? true;
-  if (!statOf(name) && !isLink(name)) return { newfile: name };
+  if (!statOf(name)) return { newfile: name };
   const changes: PlainDict = {};
   const target = follow ? realPath(name) : name;
   if (!(await isCurrent(file, target))) {
@@ -55,8 +55,12 @@ export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
 };
 
 /** Makes the file so and reports into `ret`. */
-export const placeFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> =>
-  isFile(file.name) || isLink(file.name) ? replaceFile(ret, file) : createFile(ret, file);
+export const placeFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const { name, perms } = file;
+  if (isFile(name) || (isLink(name) && statOf(name))) return replaceFile(ret, file);
+  const behindLink = isLink(name) && (perms.follow ?? true);
+  return createFile(ret, behindLink ? { ...file, name: realPath(name) } : file);
+};
 
 const replaceFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
   const { name, perms, showChanges = true } = file;

@@ -20,6 +20,7 @@ export const placeLine = (lines: readonly string[], options: LineOptions): strin
   const match = !options.match && before === null && after === null ? content : options.match;
   const find = (pattern: string | null | undefined): string[] =>
     pattern ? lines.filter(line => line.includes(pattern) || matches(line, pattern)) : [];
+  for (const pattern of [after, before, match]) if (pattern) pythonRegex(pattern, DOTALL);
   const places: Places = { before: find(before), after: find(after) };
   if (mode === 'delete') return lines.filter(line => line !== find(match)[0]);
   const text = content ?? '';
@@ -62,7 +63,12 @@ const insertLine = (
     return isSame(lines[0], content) ? [...lines] : insertAt(lines, 0, content, lines[0], false);
   if (location)
     throw new CommandExecutionError(`Location "${location}" is not known; use "start" or "end"`);
-  if (before && after) only(places.after, 'after');
+  if (places.before.length + places.after.length === 0)
+    throw new CommandExecutionError('Neither before or after was found in file');
+  if (before && after) {
+    only(places.before, 'before');
+    only(places.after, 'after');
+  }
   const at = before
     ? lines.indexOf(only(places.before, 'before'))
     : lines.indexOf(only(places.after, 'after')) + 1;
@@ -71,16 +77,17 @@ const insertLine = (
   return insertAt(lines, at, content, before ? lines[at] : lines[at - 1], indent);
 };
 
+const nowhereToPut =
+  'Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.';
+
 const ensureLine = (
   lines: readonly string[],
   content: string,
   places: Places,
   { before, after, indent = true }: LineOptions,
 ): string[] => {
-  if (!before && !after)
-    throw new CommandExecutionError(
-      'Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.',
-    );
+  if (places.before.length + places.after.length === 0)
+    throw new CommandExecutionError(nowhereToPut);
   if (before && after) return ensureBetween(lines, content, places, indent);
   if (before) {
     const at = lines.indexOf(only(places.before, 'before'));

@@ -22,9 +22,12 @@ export const replaceText = (
     backslash_literal = false,
   }: ReplaceOptions,
 ): string => {
+  const regex = pythonRegex(pattern, flags, 'g');
   const substitute = backslash_literal ? () => repl : pythonReplacement(repl);
+  // Python refuses a replacement that makes no sense before it searches.
+  ''.replace(new RegExp(`${regex.source}|`, regex.flags.replace('g', '')), substitute);
   let replaced = 0;
-  const result = text.replace(pythonRegex(pattern, flags, 'g'), (...match) => {
+  const result = text.replace(regex, (...match) => {
     if (count > 0 && replaced >= count) return match[0] as string;
     replaced++;
     return substitute(...match);

@@ -7,6 +7,7 @@ import {
   metaChanges,
   recurseSet,
   superfluous,
+  topmost,
   walk,
   wantedBelow,
 } from '../../lib/directory-checks.ts';
@@ -230,7 +231,7 @@ const update = async (
   }
   for (const entry of removals.toReversed()) await __salt__['file.remove']?.(entry);
   const final: PlainDict = recurse.has('silent') ? { recursion: 'Changes silenced' } : changes;
-  if (removals.length > 0) final.removed = removals;
+  if (removals.length > 0) final.removed = topmost(removals);
   if (problems.length > 0) return failed({ ...ret, changes: final }, problems.join('; '));
   const comment =
     removals.length > 0

@@ -1,10 +1,10 @@
 import { join, normalize } from 'node:path';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import type { Account } from '../../lib/check-perms.ts';
-import { keptByRequisites, superfluous } from '../../lib/directory-checks.ts';
+import { keptByRequisites, superfluous, topmost } from '../../lib/directory-checks.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';
 import { normalizeMode } from '../../lib/file-mode.ts';
-import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
+import { exists, expandUser, isAbs, isDir, isLink } from '../../lib/file-paths.ts';
 import { recursedFiles } from '../../lib/recursed-files.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { parseSource } from '../../lib/source-url.ts';
@@ -187,7 +187,7 @@ export const recurse = async (
   ];
   if (clean) {
     const others = await keptByRequisites(required);
-    const own = [...kept.filter(each => !isDir(each)), ...emptyDirs];
+    const own = [...kept.filter(each => isLink(each) || !isDir(each)), ...emptyDirs];
     const removed = superfluous(path, { ...others, paths: [...own, ...others.paths] }, exclude_pat);
     if (removed.length > 0) await report.removed(removed);
   }
@@ -220,7 +220,7 @@ const newReport = (): Report => {
         return;
       }
       for (const path of paths.toReversed()) await __salt__['file.remove']?.(path);
-      changes.removed = paths;
+      changes.removed = topmost(paths);
     },
     finish: (ret, path) => {
       const text = [...comments]
