@@ -8,12 +8,16 @@ import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import { Float } from '../../src/data/value.ts';
-import { TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
+import { fault } from '../helpers/fault.ts';
 
 const roster = 'web1: 10.0.0.1\nweb2: {host: 10.0.0.2, user: svc}\n';
 
-const request = (argv: readonly string[], text = roster, config = ''): Promise<Request> => {
+const request = async (
+  argv: readonly string[],
+  text = roster,
+  config = '',
+): Promise<Request> => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-cli-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'roster.yaml'), text);
@@ -29,13 +33,8 @@ const request = (argv: readonly string[], text = roster, config = ''): Promise<R
 };
 
 const failure = async (argv: readonly string[]) => {
-  try {
-    await request(argv);
-  } catch (error) {
-    if (error instanceof TsaltError) return { message: error.message, hint: error.hint };
-    throw error;
-  }
-  throw new Error('no error');
+  const { message, hint } = await fault(request(argv));
+  return { message, hint };
 };
 
 test('target, function and arguments become a request with types', async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TsaltError } from '../../src/protocol/error.ts';
+import type { TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { WithContent } from '../../src/protocol/peer.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
@@ -14,6 +14,7 @@ import type {
   Transport,
   TransportOptions,
 } from '../../src/transport/transport.ts';
+import { fault } from '../helpers/fault.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
 export type ContractSubject = {
@@ -64,15 +65,6 @@ export const transportContract = (
         ...options,
       });
     };
-    const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
-      const error = await work.then(
-        () => undefined,
-        (reason: unknown) => reason,
-      );
-      if (!(error instanceof TsaltError)) throw new Error(`no fault: ${error}`);
-      return error;
-    };
-
     beforeAll(async () => {
       subject = await start();
       artifact = await tinyArtifact();

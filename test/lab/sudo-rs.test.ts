@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { showError, TsaltError } from '../../src/protocol/error.ts';
+import { showError } from '../../src/protocol/error.ts';
 import { type Host, Secret } from '../../src/protocol/host.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
 import { nodeSource } from '../../src/transport/node-source.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import { runRaw } from '../../src/transport/raw-shell.ts';
+import { fault } from '../helpers/fault.ts';
 import { aHost } from '../helpers/hosts.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
@@ -87,15 +88,6 @@ const became = async (given: Partial<Host>): Promise<string> => {
   } finally {
     connection.close();
   }
-};
-
-const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
-  const error: unknown = await work.then(
-    () => new Error('no fault'),
-    failure => failure,
-  );
-  if (!(error instanceof TsaltError)) throw error;
-  return error;
 };
 
 describe.skipIf(missing)(`sudo-rs on Debian 13${missing ? ` (${missing})` : ''}`, () => {

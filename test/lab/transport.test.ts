@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { showError, TsaltError } from '../../src/protocol/error.ts';
+import { showError, type TsaltError } from '../../src/protocol/error.ts';
 import { type Host, Secret } from '../../src/protocol/host.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
 import { nodeSource } from '../../src/transport/node-source.ts';
@@ -11,6 +11,7 @@ import { runRaw } from '../../src/transport/raw-shell.ts';
 import type { Link, RuntimeOptions } from '../../src/transport/runtime-link.ts';
 import type { Connection, TransportOptions } from '../../src/transport/transport.ts';
 import { transportContract } from '../contract/transport.ts';
+import { fault } from '../helpers/fault.ts';
 import { aHost } from '../helpers/hosts.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
@@ -90,14 +91,6 @@ const open = async (
     ...more,
   });
   return { link, connection };
-};
-const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
-  const error: unknown = await work.then(
-    () => new Error('no fault'),
-    failure => failure,
-  );
-  if (!(error instanceof TsaltError)) throw error;
-  return error;
 };
 const sh = (command: string): Promise<string> => lab.sh('fault1', 'sh', '-c', command);
 const ended = async (link: Link): Promise<TsaltError> => (await link.ended) as TsaltError;

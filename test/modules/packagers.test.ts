@@ -1,7 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { PlainDict } from '../../src/modules/api.ts';
 import * as apk from '../../src/modules/exec/apkpkg.ts';
 import * as brew from '../../src/modules/exec/mac_brew_pkg.ts';
@@ -17,36 +16,19 @@ import { parsePackages } from '../../src/modules/lib/dpkg-list.ts';
 import { parseYumList } from '../../src/modules/lib/yum.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, within } from './_context.ts';
+import { notedPrograms } from './_programs.ts';
 
 const yum = { ...yumGroups, ...yumHolds, ...yumPackages, ...yumRepos };
 
 /** Output in the managers' own form, played back by small programs in PATH. */
 const recorded = (name: string): string => readFileSync(`test/fixtures/packagers/${name}`, 'utf8');
 
-let folder: string;
-const path = process.env.PATH;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tsalt-packagers-'));
-  process.env.PATH = `${folder}:${path}`;
-});
-
-afterEach(() => {
-  process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const program = (name: string, body: string): void => {
-  writeFileSync(join(folder, name), `#!/bin/sh\necho "${name} $*" >> ${folder}/log\n${body}\n`);
-  chmodSync(join(folder, name), 0o755);
-};
+const { folder, program, log } = notedPrograms();
 
 const printing = (file: string): string => {
-  writeFileSync(join(folder, file), recorded(file));
-  return `cat ${join(folder, file)}`;
+  writeFileSync(join(folder(), file), recorded(file));
+  return `cat ${join(folder(), file)}`;
 };
-
-const log = (): string[] => readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
 
 const on = <T>(grains: PlainDict, work: () => Promise<T>): Promise<T> =>
   within(contextOf({}, { grains: { osarch: 'x86_64', ...grains } }), work);
@@ -110,7 +92,7 @@ test('groups of dnf are read', () => {
 });
 
 test('a repository of yum is added, changed and taken away', async () => {
-  const basedir = join(folder, 'repos');
+  const basedir = join(folder(), 'repos');
   const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'RedHat' }, work);
   await expect(run(() => yum.mod_repo('tools', { basedir, enabled: true }))).rejects.toThrow(
     'none of the following required settings',
@@ -274,13 +256,13 @@ test('advisories are installed by argv, or only downloaded', async () => {
 });
 
 test('package files are found below a folder', () => {
-  mkdirSync(join(folder, 'archives', 'partial'), { recursive: true });
-  const file = join(folder, 'archives', 'zsh_5.9_amd64.deb');
+  mkdirSync(join(folder(), 'archives', 'partial'), { recursive: true });
+  const file = join(folder(), 'archives', 'zsh_5.9_amd64.deb');
   writeFileSync(file, 'deb');
-  writeFileSync(join(folder, 'archives', 'lock'), '');
-  const files = filesBelow(join(folder, 'archives'), '.deb');
+  writeFileSync(join(folder(), 'archives', 'lock'), '');
+  const files = filesBelow(join(folder(), 'archives'), '.deb');
   expect(files).toEqual([file]);
-  expect(filesBelow(join(folder, 'nowhere'), '.deb')).toEqual([]);
+  expect(filesBelow(join(folder(), 'nowhere'), '.deb')).toEqual([]);
   expect(downloadedOf(files.map(path => [path, 'zsh', '5.9'] as const))).toEqual({
     zsh: {
       '5.9': {

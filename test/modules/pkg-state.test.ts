@@ -1,7 +1,6 @@
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { LowChunk } from '../../src/modules/api.ts';
 import * as aptAvailable from '../../src/modules/exec/aptpkg/available.ts';
 import * as aptHold from '../../src/modules/exec/aptpkg/hold.ts';
@@ -18,6 +17,7 @@ import { mod_init } from '../../src/modules/state/pkg/mod_init.ts';
 import { patch_downloaded, patch_installed } from '../../src/modules/state/pkg/patch_installed.ts';
 import { removed } from '../../src/modules/state/pkg/removed.ts';
 import { contextOf, testing, within } from './_context.ts';
+import { notedPrograms } from './_programs.ts';
 
 const state = { mod_aggregate, mod_init, installed, latest, removed };
 const pkg = {
@@ -30,28 +30,14 @@ const pkg = {
   ...aptRefresh,
 };
 
-let folder: string;
-const path = process.env.PATH;
+const { folder, program, log } = notedPrograms();
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tsalt-pkg-'));
-  process.env.PATH = `${folder}:${path}`;
   const lines = Array.from({ length: 30 }, (_, at) => `install ok installed p${at} 1.${at} amd64`);
-  writeFileSync(join(folder, 'list'), `${lines.join('\n')}\n`);
-  for (const name of ['dpkg-query', 'apt-get', 'apt-cache', 'dpkg']) {
-    writeFileSync(
-      join(folder, name),
-      `#!/bin/sh\necho "${name} $*" >> ${folder}/log\n[ ${name} = dpkg-query ] && cat ${folder}/list; exit 0\n`,
-    );
-    chmodSync(join(folder, name), 0o755);
-  }
+  writeFileSync(join(folder(), 'list'), `${lines.join('\n')}\n`);
+  program('dpkg-query', `cat ${folder()}/list`);
+  for (const name of ['apt-get', 'apt-cache', 'dpkg']) program(name, 'exit 0');
 });
-
-afterEach(() => {
-  process.env.PATH = path;
-});
-
-const log = (): string[] => readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
 
 test('thirty packages that are there cost one process', async () => {
   const context = contextOf({ pkg }, { grains: { osarch: 'amd64' } });

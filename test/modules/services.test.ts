@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as launchctl from '../../src/modules/exec/launchctl_service.ts';
 import * as openrc from '../../src/modules/exec/openrc_service.ts';
 import * as actions from '../../src/modules/exec/systemd_service/actions.ts';
@@ -15,33 +14,16 @@ import { dead } from '../../src/modules/state/service/dead.ts';
 import { mod_watch } from '../../src/modules/state/service/mod_watch.ts';
 import { running } from '../../src/modules/state/service/running.ts';
 import { contextOf, testing, within } from './_context.ts';
+import { notedPrograms } from './_programs.ts';
 
 const state = { dead, mod_watch, running };
-let folder: string;
-const path = process.env.PATH;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tsalt-services-'));
-  process.env.PATH = `${folder}:${path}`;
-});
-
-afterEach(() => {
-  process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const program = (name: string, body: string): void => {
-  writeFileSync(join(folder, name), `#!/bin/sh\necho "${name} $*" >> ${folder}/log\n${body}\n`);
-  chmodSync(join(folder, name), 0o755);
-};
-
-const log = (): string[] => readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+const { folder, program, log } = notedPrograms();
 
 /** A systemctl that keeps one unit's state in files, as much as the provider asks of it. */
 const fakeSystemd = (): void =>
   program(
     'systemctl',
-    `cd ${folder}
+    `cd ${folder()}
 case "$1" in
 show) [ -f known ] && echo LoadState=loaded || echo LoadState=not-found
   [ -f up ] && echo ActiveState=active || echo ActiveState=inactive
@@ -59,7 +41,7 @@ const context = () =>
 
 test('a service is started and enabled once', async () => {
   fakeSystemd();
-  writeFileSync(join(folder, 'known'), '');
+  writeFileSync(join(folder(), 'known'), '');
   const run = context();
   // The run's own service.offline looks for /run/systemd; this one is online.
   const online = { ...run, salt: { ...run.salt, 'service.offline': async () => false } };

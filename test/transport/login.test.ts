@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { showError, TsaltError } from '../../src/protocol/error.ts';
+import { showError } from '../../src/protocol/error.ts';
 import { type Host, Secret } from '../../src/protocol/host.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import type { Question, TransportOptions } from '../../src/transport/transport.ts';
 import { type EmbeddedServerOptions, newKey } from '../helpers/embedded-server.ts';
+import { fault } from '../helpers/fault.ts';
 import { aHost, startTestHost, type TestHost } from '../helpers/hosts.ts';
 import { freePort } from '../helpers/sshd.ts';
 
@@ -41,15 +42,6 @@ const connect = async (
   } finally {
     transport.close();
   }
-};
-
-const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
-  const error: unknown = await work.then(
-    () => new Error('no fault'),
-    reason => reason,
-  );
-  if (!(error instanceof TsaltError)) throw error;
-  return error;
 };
 
 const withoutKey = ({ priv: _, ...host }: Host): Host => host;

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { showError, TsaltError } from '../../src/protocol/error.ts';
+import { showError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
+import { fault } from '../helpers/fault.ts';
 import { startTestHost, type TestHost } from '../helpers/hosts.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
@@ -42,15 +43,6 @@ const begin = async (host: Host, preFlight = false): Promise<void> => {
   } finally {
     connection.close();
   }
-};
-
-const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
-  const error: unknown = await work.then(
-    () => new Error('no fault'),
-    failure => failure,
-  );
-  if (!(error instanceof TsaltError)) throw error;
-  return error;
 };
 
 const seen = (): string => readFileSync(join(subject.dir, 'seen'), 'utf8');

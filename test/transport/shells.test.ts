@@ -1,11 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { showError, TsaltError } from '../../src/protocol/error.ts';
+import { showError } from '../../src/protocol/error.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import type { Link, RuntimeOptions } from '../../src/transport/runtime-link.ts';
 import type { EmbeddedServerOptions } from '../helpers/embedded-server.ts';
+import { fault } from '../helpers/fault.ts';
 import { scratch, startTestHost, type TestHost } from '../helpers/hosts.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
@@ -36,15 +37,6 @@ const start = async (
     events: {},
     ...given,
   });
-};
-
-const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
-  const error: unknown = await work.then(
-    () => new Error('no fault'),
-    reason => reason,
-  );
-  if (!(error instanceof TsaltError)) throw error;
-  return error;
 };
 
 const shells = [

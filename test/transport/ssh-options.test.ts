@@ -2,13 +2,14 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { showError, TsaltError } from '../../src/protocol/error.ts';
+import { showError, type TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import { runRaw } from '../../src/transport/raw-shell.ts';
 import { ssh2Options } from '../../src/transport/ssh2/options.ts';
 import type { TransportOptions } from '../../src/transport/transport.ts';
 import { newKey } from '../helpers/embedded-server.ts';
+import { fault } from '../helpers/fault.ts';
 import { aHost, scratch } from '../helpers/hosts.ts';
 import { freePort, hasSshd, type Sshd, startSshd } from '../helpers/sshd.ts';
 
@@ -58,15 +59,6 @@ const runs = async (
   } finally {
     transport.close();
   }
-};
-
-const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
-  const error: unknown = await work.then(
-    () => new Error('no fault'),
-    failure => failure,
-  );
-  if (!(error instanceof TsaltError)) throw error;
-  return error;
 };
 
 test.each([
