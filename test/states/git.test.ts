@@ -51,12 +51,22 @@ test.skipIf(!hasGit)(
     });
     expect(host.file('clone/f')).toBe('2');
     git(origin, 'tag', 'v1', first);
-    expect(await run({ rev: 'v1' })).toMatchObject({
+    // Back to an older revision is no fast-forward.
+    expect(await run({ rev: 'v1' })).toMatchObject({ result: false });
+    expect(await run({ rev: 'v1', force_reset: true })).toMatchObject({
       result: true,
       changes: { revision: { new: first } },
     });
     expect(await run({ rev: 'v1' })).toMatchObject({ result: true, changes: nothing });
-    expect(await run({ rev: 'main' })).toMatchObject({ result: true });
+    expect(await run({ rev: 'main' })).toMatchObject({
+      result: true,
+      changes: { revision: { old: first, new: second } },
+    });
+    host.write('clone/f', 'open');
+    expect(await run({ rev: 'main' })).toMatchObject({
+      result: true,
+      comment: expect.stringContaining('up-to-date, but with uncommitted changes'),
+    });
   },
 );
 
@@ -74,6 +84,39 @@ test.skipIf(!hasGit)('git.latest keeps local changes unless it is told not to', 
   });
   expect(host.file('clone/f')).toBe('2');
 });
+
+test.skipIf(!hasGit)(
+  'git.latest uses the local branch that is there and never drops its commits',
+  async () => {
+    const first = commit('1');
+    const target = join(host.root, 'clone');
+    await host.state('git.latest', origin, { target });
+    git(target, 'checkout', '-q', '-b', 'mine');
+    host.write('clone/g', 'my work');
+    git(target, 'add', '.');
+    git(target, '-c', 'user.name=me', '-c', 'user.email=me@x', 'commit', '-qm', 'mine');
+    const mine = git(target, 'rev-parse', 'HEAD');
+    for (const call of [host.test, host.state])
+      expect(await call('git.latest', origin, { target })).toMatchObject({
+        result: false,
+        changes: nothing,
+        comment: expect.stringContaining('this is not a fast-forward merge'),
+      });
+    // The branch that is named has commits of its own, too.
+    git(target, 'branch', '-q', 'other', 'mine');
+    git(target, 'checkout', '-q', 'main');
+    expect(
+      await host.state('git.latest', origin, { target, branch: 'other', rev: 'main' }),
+    ).toMatchObject({ result: false, changes: nothing });
+    expect(git(target, 'rev-parse', 'other')).toBe(mine);
+    git(target, 'checkout', '-q', 'mine');
+    expect(await host.state('git.latest', origin, { target, force_reset: true })).toMatchObject({
+      result: true,
+      changes: { revision: { old: mine, new: first } },
+    });
+    expect(git(target, 'symbolic-ref', '--short', 'HEAD')).toBe('mine');
+  },
+);
 
 test.skipIf(!hasGit)('git.cloned and git.config_set act once', async () => {
   commit('1');

@@ -106,9 +106,9 @@ export const update = async (
   }
   const old = await headOf(path, user);
   const local: string = await __salt__['git.current_branch']?.(path, { user });
-  const wantedBranch = wanted.branch ?? (found.kind === 'branch' ? found.ref : null);
+  const wantedBranch = localBranch(wanted, found, local);
   const isThere = old?.startsWith(found.sha);
-  const onBranch = wanted.bare || found.kind !== 'branch' || local === wantedBranch;
+  const onBranch = wanted.bare || wantedBranch === null || local === wantedBranch;
   const dirty = !wanted.bare && (await __salt__['git.has_changes']?.(path, { user }));
   const discard = wanted.force_reset === true && dirty;
   const tags = await tagChanges(wanted, refs);
@@ -117,7 +117,10 @@ export const update = async (
       await fetchRefs(wanted);
       comments.push(`${shown} was fetched, resulting in updated refs`);
     }
-    return finish(ret, comments, upToDate);
+    const open = dirty
+      ? ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted changes."
+      : '';
+    return finish(ret, comments, `${upToDate}${open}`);
   }
   if (!wanted.update_head && !wanted.bare)
     return {
@@ -129,7 +132,19 @@ export const update = async (
       ret,
       `Local branch '${local}' has uncommitted changes. Set 'force_reset' to True (or 'remote-changes') to discard them and proceed.`,
     );
+  const base = onBranch ? 'HEAD' : `refs/heads/${wantedBranch}`;
+  const refused = async (): Promise<StateReturn | undefined> =>
+    wanted.bare || wanted.force_reset || (await isFastForward(path, base, found.sha, user))
+      ? undefined
+      : failed(
+          ret,
+          `Repository would be updated to ${found.sha.slice(0, 7)}, but this is not a fast-forward merge. Set 'force_reset' to True to force this update.${otherBranch(wanted, found, local)}`,
+        );
   if (__opts__.test) {
+    if (await hasCommit(path, found.sha, user)) {
+      const problem = await refused();
+      if (problem) return problem;
+    }
     ret.changes.revision = { old, new: found.sha };
     comments.push(
       `Repository would be updated from ${old?.slice(0, 7)} to ${found.sha.slice(0, 7)}`,
@@ -143,16 +158,8 @@ export const update = async (
     if (now !== old) ret.changes.revision = { old, new: now };
     return finish(ret, [...comments, `Bare repository at ${path} was fetched`], upToDate);
   }
-  if (
-    found.kind === 'branch' &&
-    onBranch &&
-    !wanted.force_reset &&
-    !(await isAncestor(path, found.sha, user))
-  )
-    return failed(
-      ret,
-      `Repository would be updated to ${found.sha.slice(0, 7)}, but this is not a fast-forward. Set 'force_reset' to True to force this update.`,
-    );
+  const problem = await refused();
+  if (problem) return problem;
   await switchTo(wanted, found, Boolean(wanted.force_reset) || wanted.force_checkout);
   if (wanted.submodules) await __salt__['git.submodule_update']?.(path, login);
   const now = await headOf(path, user);
@@ -199,28 +206,47 @@ const headOf = async (path: string, user: string | null): Promise<string | null>
   }
 };
 
-const isAncestor = async (path: string, sha: string, user: string | null): Promise<boolean> => {
-  const result = await git(['merge-base', '--is-ancestor', 'HEAD', sha], {
-    cwd: path,
-    user,
-    ignore: true,
-  });
-  return result.code === 0;
+/**
+ * The local branch that is to hold the revision. Salt does not care which one it is unless `branch`
+ * names one: the branch that is checked out. Null leaves HEAD detached.
+ */
+const localBranch = ({ branch }: Wanted, found: Found, current: string): string | null => {
+  if (branch !== null) return branch;
+  if (current !== '' && current !== 'HEAD') return current;
+  return found.kind === 'branch' ? found.ref : null;
 };
 
+const otherBranch = ({ rev, branch }: Wanted, found: Found, local: string): string =>
+  rev === 'HEAD' && branch === null && found.kind === 'branch' && found.ref !== local
+    ? ` The default remote branch (${found.ref}) differs from the local branch (${local}): set 'branch' to '${found.ref}' to follow it there.`
+    : '';
+
+const asks = async (path: string, user: string | null, args: string[]): Promise<boolean> =>
+  (await git(args, { cwd: path, user, ignore: true })).code === 0;
+
+const hasCommit = (path: string, sha: string, user: string | null): Promise<boolean> =>
+  asks(path, user, ['cat-file', '-e', `${sha}^{commit}`]);
+
+/** Whether what `base` has is in `sha`: moving it there loses no commit. A branch yet to come has none. */
+const isFastForward = async (
+  path: string,
+  base: string,
+  sha: string,
+  user: string | null,
+): Promise<boolean> =>
+  (base !== 'HEAD' && !(await asks(path, user, ['show-ref', '--verify', '--quiet', base]))) ||
+  (await asks(path, user, ['merge-base', '--is-ancestor', base, sha]));
+
 /** Puts HEAD on the wanted commit: on a local branch that follows the remote's, else detached. */
-const switchTo = async (
-  { path, user, remote, branch, force_reset }: Wanted,
-  found: Found,
-  force: boolean,
-): Promise<void> => {
-  const local = branch ?? (found.kind === 'branch' ? found.ref : null);
+const switchTo = async (wanted: Wanted, found: Found, force: boolean): Promise<void> => {
+  const { path, user, remote, force_reset } = wanted;
+  const current: string = await __salt__['git.current_branch']?.(path, { user });
+  const local = localBranch(wanted, found, current);
   if (local === null) {
     await __salt__['git.checkout']?.(path, found.sha, { force, opts: '--detach', user });
     return;
   }
   const start = found.kind === 'branch' ? `${remote}/${found.ref}` : found.sha;
-  const current: string = await __salt__['git.current_branch']?.(path, { user });
   const track = found.kind === 'branch' ? '--track' : '--no-track';
   if (current === local && !force_reset)
     await __salt__['git.reset']?.(path, { opts: `--keep ${start}`, user });

@@ -142,8 +142,9 @@ export const latest = async (
         ret,
         `Target '${path}' exists, is non-empty and is not a git repository. Set the 'force_clone' option to True to remove this directory's contents and proceed with cloning the remote repository`,
       );
-    if (__opts__.test) return predicted(ret, name, path);
-    if (exists(path) && readdirSync(path).length > 0) {
+    const clears = exists(path) && readdirSync(path).length > 0;
+    if (__opts__.test) return predicted(ret, name, path, clears);
+    if (clears) {
       await __salt__['file.remove']?.(path);
       ret.changes['forced clone'] = true;
     }
@@ -153,9 +154,11 @@ export const latest = async (
   }
 };
 
-const predicted = (ret: StateReturn, name: string, path: string): StateReturn => ({
+const predicted = (ret: StateReturn, name: string, path: string, clears = false): StateReturn => ({
   ...ret,
   result: null,
-  changes: { new: `${redact(name)} => ${path}` },
-  comment: `Repository ${redact(name)} would be cloned to ${path}`,
+  changes: { ...(clears ? { 'forced clone': true } : {}), new: `${redact(name)} => ${path}` },
+  comment: clears
+    ? `Target directory ${path} exists. Since force_clone=True, the contents of ${path} would be deleted, and ${redact(name)} would be cloned into this directory.`
+    : `Repository ${redact(name)} would be cloned to ${path}`,
 });
