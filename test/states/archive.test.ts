@@ -111,9 +111,12 @@ test.skipIf(!which('zip'))(
     });
     const target = join(host.root, 'out');
     const run = (options: object) => host.state('archive.extracted', target, archive, options);
-    const none = await run({});
-    expect(none).toMatchObject({ result: false });
-    expect(none.comment).toContain("is protected by a password: give 'password'");
+    const locked = {
+      result: false,
+      comment: `Archive ${archive} is password-protected, but no password was specified. Please set the 'password' argument.`,
+    };
+    expect(await run({})).toMatchObject(locked);
+    expect(await host.test('archive.extracted', target, archive, {})).toMatchObject(locked);
     const wrong = await run({ password: 'wr0ng' });
     expect(wrong).toMatchObject({ result: false });
     expect(wrong.comment).not.toContain('wr0ng');
@@ -224,4 +227,38 @@ test('with skip_files_list_verify an archive that was unpacked is not looked int
   expect(Object.keys((await run({ skip_files_list_verify: false })).changes)).toEqual([
     'extracted_files',
   ]);
+});
+
+test.each([
+  [
+    { enforce_ownership_on: 'ROOT/elsewhere' },
+    "Value for 'enforce_ownership_on' must be within ROOT/out",
+  ],
+  [
+    { enforce_ownership_on: 'ROOT/out/../elsewhere' },
+    "Value for 'enforce_ownership_on' must be within ROOT/out",
+  ],
+  [{ password: 'x' }, "The 'password' argument is only supported for zip archives"],
+])('archive.extracted refuses %o, in test mode too', async (options, comment) => {
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', makeTree(), 'app']);
+  const real = (text: string): string => text.replaceAll('ROOT', host.root);
+  const given = Object.fromEntries(Object.entries(options).map(([key, text]) => [key, real(text)]));
+  for (const call of [host.test, host.state])
+    expect(await call('archive.extracted', join(host.root, 'out'), archive, given)).toMatchObject({
+      result: false,
+      comment: real(comment),
+      changes: nothing,
+    });
+  expect(existsSync(join(host.root, 'out'))).toBe(false);
+});
+
+test('what a tar brings is named alike before and after it is unpacked', async () => {
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', makeTree(), 'app']);
+  const call = ['archive.extracted', join(host.root, 'out'), archive] as const;
+  const before = (await host.test(...call)).changes.extracted_files as string[];
+  const after = (await host.state(...call)).changes.extracted_files as string[];
+  expect(before).toContain('app/sub');
+  expect([...after].sort()).toEqual([...before].sort());
 });

@@ -77,9 +77,14 @@ test('ssh_auth predicts keys of a user whom an earlier state will add, and fails
     comment: `Key ${key} for user ${user} is set to be added`,
   });
   expect(await host.test('ssh_auth.manage', 'all', [name], user)).toMatchObject(predicted);
-  await expect(host.state('ssh_auth.present', name, user)).rejects.toThrow(
-    `User ${user} does not exist`,
-  );
+  expect(await host.state('ssh_auth.present', name, user)).toMatchObject({
+    result: false,
+    comment: `User ${user} does not exist`,
+  });
+  expect(await host.state('ssh_auth.absent', name, user)).toMatchObject({
+    result: true,
+    comment: 'Key is already absent',
+  });
 });
 
 test('ssh_auth refuses text that is no key', async () => {
@@ -90,6 +95,39 @@ test('ssh_auth refuses text that is no key', async () => {
     result: false,
     comment: 'Invalid public ssh key, most likely has spaces or invalid syntax',
   });
+});
+
+test.each([
+  [
+    'AAAAB3NzaC1kc3M',
+    'ssh-rsa',
+    'Invalid public ssh key, most likely has spaces or invalid syntax',
+  ],
+  ['no!key==', 'ssh-rsa', 'Invalid public ssh key, most likely has spaces or invalid syntax'],
+  [key, 'bogus', "Incorrect encryption key type 'bogus'."],
+])('ssh_auth refuses the key %s of type %s, in test mode too', async (name, enc, comment) => {
+  const options = { config: `${host.root}/keys`, enc };
+  host.write('keys', `ssh-ed25519 ${key}\n`);
+  for (const call of [host.test, host.state])
+    expect(await call('ssh_auth.present', name, userInfo().username, options)).toMatchObject({
+      result: false,
+      changes: nothing,
+      comment,
+    });
+  expect(host.file('keys')).toBe(`ssh-ed25519 ${key}\n`);
+});
+
+test.each([
+  ['ed25519', 'ssh-ed25519'],
+  ['rsa', 'ssh-rsa'],
+  ['e', 'ecdsa-sha2-nistp256'],
+  ['sk-ssh-ed25519@openssh.com', 'sk-ssh-ed25519@openssh.com'],
+])('ssh_auth takes %s for the type %s', async (enc, type) => {
+  const options = { config: `${host.root}/keys`, enc };
+  const call = () => host.state('ssh_auth.present', key, userInfo().username, options);
+  expect(await call()).toMatchObject({ result: true, changes: { [key]: 'New' } });
+  expect(host.file('keys')).toBe(`${type} ${key}\n`);
+  expect(await call()).toMatchObject({ result: true, changes: nothing });
 });
 
 const crontab = `# by hand

@@ -16,7 +16,7 @@ export type AuthorizedKey = {
 };
 
 const line =
-  /^(?:(.*?)\s+)?((?:sk-)?(?:ssh-|ecdsa-)[\w@.-]+)\s+([A-Za-z0-9+/]+={0,3})(?:\s+(.*))?$/;
+  /^(?:(.*?)\s+)?((?:sk-)?(?:ssh-|ecdsa-|rsa-sha2-)[\w@.-]+)\s+([A-Za-z0-9+/]+={0,3})(?:\s+(.*))?$/;
 
 /** What a line says; undefined when it holds no key. */
 export const parseKeyLine = (text: string): AuthorizedKey | undefined => {
@@ -25,6 +25,37 @@ export const parseKeyLine = (text: string): AuthorizedKey | undefined => {
   const [, options = '', enc = '', key = '', comment = ''] = found;
   return { options: splitOptions(options), enc, key, comment: comment.trim() };
 };
+
+const shortTypes: Readonly<Record<string, string>> = {
+  r: 'ssh-rsa',
+  rsa: 'ssh-rsa',
+  d: 'ssh-dss',
+  dsa: 'ssh-dss',
+  dss: 'ssh-dss',
+  e: 'ecdsa-sha2-nistp256',
+  ecdsa: 'ecdsa-sha2-nistp256',
+  ed25519: 'ssh-ed25519',
+};
+
+/**
+ * The type of a key by the names that Salt takes for it: `rsa`, `ed25519` …
+ *
+ * @throws CommandExecutionError when there is no such type
+ */
+export const keyType = (enc: string): string => {
+  const type = Object.hasOwn(shortTypes, enc) ? (shortTypes[enc] ?? enc) : enc;
+  if (
+    /^(?:sk-)?(?:ssh-(?:rsa|dss|ed25519)|rsa-sha2-\d+|ecdsa-sha2-nistp\d+)(?:-cert-v01)?(?:@openssh\.com)?$/.test(
+      type,
+    )
+  )
+    return type;
+  throw new CommandExecutionError(`Incorrect encryption key type '${enc}'.`);
+};
+
+/** Whether a text can be a key at all: whole groups of base64, as every key of OpenSSH is. */
+export const isKeyText = (key: string): boolean =>
+  key.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(key);
 
 /** Commas inside quotes do not separate. */
 const splitOptions = (text: string): string[] =>

@@ -1,5 +1,5 @@
 /** Archives are unpacked. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive } from '../lib/archive-file.ts';
 import { isWrong, setOwners, stripOf } from '../lib/archive-place.ts';
@@ -14,6 +14,7 @@ import { failed, newReturn } from '../lib/returns.ts';
 import { sourceSum } from '../lib/source-hash.ts';
 import { redactUrl } from '../lib/source-url.ts';
 import { makeTempFolder, removeTemp } from '../lib/temporary.ts';
+import { withZip } from '../lib/zip-reader.ts';
 
 type ExtractedOptions = {
   source_hash?: string | null;
@@ -118,6 +119,7 @@ export const extracted = async (
   if (if_missing && linkExists(if_missing)) return { ...ret, comment: `Path ${if_missing} exists` };
   const problem =
     missingAccounts(user, group) ||
+    outside(path, enforce_ownership_on) ||
     contradiction({ clean, clean_parent, skip_files_list_verify, skip_verify, use_etag });
   if (problem) return failed(ret, problem);
   const strip = stripOf(options);
@@ -140,6 +142,8 @@ export const extracted = async (
           ? `Invalid archive_format '${archive_format}'. Either set it to a supported value (tar, zip) or remove this argument and the archive format will be guessed based on file extension.`
           : "Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, zip",
       );
+    if (format !== 'zip' && secret !== undefined)
+      return failed(ret, "The 'password' argument is only supported for zip archives");
     const remembers = source_hash_update || skip_files_list_verify;
     const known = remembers ? unpackedSum(chosen.source, path) : undefined;
     const wanted =
@@ -163,6 +167,15 @@ export const extracted = async (
       skip_verify,
     });
 
+    const needsPassword =
+      format === 'zip' &&
+      secret === undefined &&
+      (await withZip(file, async entries => entries.some(({ isEncrypted }) => isEncrypted)));
+    if (needsPassword)
+      return failed(
+        ret,
+        `Archive ${shown} is password-protected, but no password was specified. Please set the 'password' argument.`,
+      );
     const members = await listArchive(file, format, strip, secret);
     const top = new Set(members.map(member => member.path.split('/')[0]));
     if (enforce_toplevel && strip === 0 && top.size !== 1)
@@ -223,7 +236,9 @@ export const extracted = async (
       });
       const limit = trim_output === true ? 100 : trim_output === false ? files.length : trim_output;
       if (isNew) ret.changes.directories_created = [path];
-      ret.changes.extracted_files = files.slice(0, limit);
+      // A tar names its folders without the slash that a zip gives them.
+      const names = format === 'tar' ? files.map(each => each.replace(/\/$/, '')) : files;
+      ret.changes.extracted_files = names.slice(0, limit);
       ret.comment = `${shown} extracted to ${path}`;
       if (files.length > limit) ret.comment += `. Output was trimmed to ${limit} number of lines`;
       remember();
@@ -236,6 +251,11 @@ export const extracted = async (
     removeTemp(scratch);
   }
 };
+
+const outside = (path: string, owned: string | null): string =>
+  owned === null || owned === path || resolve(owned).startsWith(`${path.replace(/\/$/, '')}/`)
+    ? ''
+    : `Value for 'enforce_ownership_on' must be within ${path}`;
 
 const contradiction = (given: {
   clean: boolean;

@@ -1,7 +1,8 @@
 /** Keys that may log in, in `authorized_keys`. */
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
-import { type AuthorizedKey, parseKeyLine } from '../lib/authorized-keys.ts';
+import { type AuthorizedKey, isKeyText, parseKeyLine } from '../lib/authorized-keys.ts';
 import { messageOf } from '../lib/call.ts';
+import { homeOf } from '../lib/owner-names.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { isUserToCome } from '../lib/to-come.ts';
 
@@ -19,7 +20,7 @@ type KeyOptions = {
  *
  * @param name the key: its long text, or a whole line of a public key file
  * @param user the user
- * @param enc its type, when `name` is only the key
+ * @param enc its type, when `name` is only the key: `ssh-ed25519`, or short `ed25519`
  * @param comment its comment, when `name` is only the key
  * @param source a file of keys, instead of `name`: `salt://…`, a URL or a path
  * @param options its options, as in authorized_keys
@@ -54,33 +55,39 @@ export const present = async (
   const lines: string[] = [];
   let pending = false;
   const toCome = isUserToCome(user);
-  for (const { key, ...about } of keys) {
-    const args = [about.enc, about.comment, about.options];
-    if (__opts__.test) {
-      const status: string = toCome
-        ? 'add'
-        : await __salt__['ssh.check_key']?.(user, key, ...args, { config });
-      pending ||= status !== 'exists';
+  try {
+    for (const { key, ...about } of keys) {
+      const args = [about.enc, about.comment, about.options];
+      if (!isKeyText(key)) return failed(ret, invalid);
+      if (__opts__.test) {
+        const status: string = toCome
+          ? 'add'
+          : await __salt__['ssh.check_key']?.(user, key, ...args, { config });
+        pending ||= status !== 'exists';
+        lines.push(
+          status === 'exists'
+            ? `The authorized host key ${key} is already present for user ${user}`
+            : `Key ${key} for user ${user} is set to be ${status === 'add' ? 'added' : 'updated'}`,
+        );
+        continue;
+      }
+      const status: string = await __salt__['ssh.set_auth_key']?.(user, key, { ...about, config });
+      if (status === 'invalid') return failed(ret, invalid);
+      if (status !== 'no change') ret.changes[key] = status === 'new' ? 'New' : 'Updated';
+      const verb = { new: 'was added', replace: 'was updated' }[status];
       lines.push(
-        status === 'exists'
-          ? `The authorized host key ${key} is already present for user ${user}`
-          : `Key ${key} for user ${user} is set to be ${status === 'add' ? 'added' : 'updated'}`,
+        verb
+          ? `The authorized host key ${key} for user ${user} ${verb}`
+          : `The authorized host key ${key} is already present for user ${user}`,
       );
-      continue;
     }
-    const status: string = await __salt__['ssh.set_auth_key']?.(user, key, { ...about, config });
-    if (status === 'invalid')
-      return failed(ret, 'Invalid public ssh key, most likely has spaces or invalid syntax');
-    if (status !== 'no change') ret.changes[key] = status === 'new' ? 'New' : 'Updated';
-    const verb = { new: 'was added', replace: 'was updated' }[status];
-    lines.push(
-      verb
-        ? `The authorized host key ${key} for user ${user} ${verb}`
-        : `The authorized host key ${key} is already present for user ${user}`,
-    );
+  } catch (error) {
+    return failed(ret, messageOf(error));
   }
   return { ...ret, result: pending ? null : true, comment: lines.join('\n') };
 };
+
+const invalid = 'Invalid public ssh key, most likely has spaces or invalid syntax';
 
 /**
  * Makes sure that a key cannot log in as a user.
@@ -114,7 +121,9 @@ export const absent = async (
   const ret = newReturn(name);
   const lines: string[] = [];
   try {
-    const known: object = await __salt__['ssh.auth_keys']?.(user, { config });
+    // Nobody logs in as a user who is not there.
+    const known: object =
+      homeOf(user) === undefined ? {} : await __salt__['ssh.auth_keys']?.(user, { config });
     for (const { key } of await wantedKeys(name, { enc, comment, source, options })) {
       if (!Object.hasOwn(known, key)) lines.push('Key is already absent');
       else if (__opts__.test) {

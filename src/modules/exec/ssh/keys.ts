@@ -7,7 +7,9 @@ import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.
 import {
   type AuthorizedKey,
   fingerprintOf,
+  isKeyText,
   keyFile,
+  keyType,
   parseKeyLine,
   readKeyLines,
   renderKeyLine,
@@ -74,7 +76,8 @@ export const check_key = async (
 ): Promise<'add' | 'update' | 'exists'> => {
   const known = keysOf(user, config).find(each => each.key === key);
   if (!known) return 'add';
-  return renderKeyLine(known) === renderKeyLine({ key, enc, comment, options: options ?? [] })
+  return renderKeyLine(known) ===
+    renderKeyLine({ key, enc: keyType(enc), comment, options: options ?? [] })
     ? 'exists'
     : 'update';
 };
@@ -102,8 +105,9 @@ export const set_auth_key = async (
   }: { enc?: string; comment?: string; options?: string[] | null; config?: string } & Same = {},
 ): Promise<'new' | 'replace' | 'no change' | 'invalid'> => {
   if (key.split(/\s/).length > 1) return 'invalid';
-  const wanted: AuthorizedKey = { key, enc, comment, options: options ?? [] };
+  const wanted: AuthorizedKey = { key, enc: keyType(enc), comment, options: options ?? [] };
   if (
+    !isKeyText(key) ||
     !parseKeyLine(renderKeyLine({ ...wanted, options: [] })) ||
     /[\r\n]/.test(renderKeyLine(wanted))
   )
