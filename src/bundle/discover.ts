@@ -112,10 +112,17 @@ const walk = (
     if (isSource(entry.name)) return [{ ...common, name, files: [path] }];
     if (entry.name.endsWith('.zip') && prefix === '')
       return [{ ...common, name, files: [], zip: path }];
+    if (entry.name.endsWith('.py') && standIns.has(`${common.kind} ${name}`)) return [];
     if (entry.name.endsWith('.py'))
       return [{ ...common, name, files: [path], broken: `${python} (${path})` }];
     return [];
   });
+
+/**
+ * Modules that Salt does not have: they are built in for the formulas that bring them in Python,
+ * so these files do not hide them.
+ */
+const standIns = new Set(['exec ufw', 'state ufw']);
 
 const python = 'it is written in Python; tsalt-ssh runs modules in TypeScript or JavaScript';
 

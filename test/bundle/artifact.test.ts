@@ -110,6 +110,16 @@ test('a module that cannot be parsed or bundled is left out with its place, the 
   expect(broken.sort()).toEqual(['needs', 'snake', 'typo']);
 });
 
+test('the Python of the ufw formula does not hide the module that is built in for it', async () => {
+  const { build } = workshop({
+    'salt/_modules/ufw.py': 'def add_rule(): pass',
+    'salt/_states/ufw.py': 'def allow(): pass',
+    'salt/_states/pip.py': 'def installed(): pass',
+  });
+  const { modules } = await build();
+  expect(modules.filter(({ broken }) => broken).map(({ file }) => file)).toEqual(['pip']);
+});
+
 test('an artifact nobody made anew for a month goes when another is built, together with its parts', async () => {
   const { build, write } = workshop({ 'salt/_modules/greet.ts': greet });
   const old = await build();

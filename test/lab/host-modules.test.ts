@@ -50,6 +50,12 @@ gone:
   pkg.purged:
     - pkgs: [tsalt-greet, tsalt-hello]
 `,
+  file: `
+from a file:
+  pkg.installed:
+    - sources:
+      - tsalt-many-01: /srv/10.0.0.1:80/tsalt-many-01_1.0_all.deb
+`,
   service: `
 daemon:
   pkg.installed:
@@ -230,6 +236,13 @@ describe.skipIf(missing)(
       const first = await converge('remove');
       expect(first.get('gone pkg')?.comment).toBe('All targeted packages were purged.');
       expect(await dpkg('tsalt-hello')).toBe('');
+    });
+
+    test('a package file is installed from a path with a colon, as URLs with a port are kept', async () => {
+      await inside('mkdir', '/srv/10.0.0.1:80');
+      await inside('cp', '/opt/repo/tsalt-many-01_1.0_all.deb', '/srv/10.0.0.1:80/');
+      await converge('file');
+      expect(await dpkg('tsalt-many-01')).toBe('install ok installed 1.0');
     });
 
     test('a package that is nowhere fails with what apt says', async () => {

@@ -20,6 +20,10 @@ case "$*" in
   '--force enable') echo 1 >on; echo 'Firewall is active and enabled on system startup';;
   '--force disable') : >on; echo 'Firewall stopped and disabled on system startup';;
   'default '*' incoming') echo "$2" >in; echo "Default incoming policy changed to '$2'";;
+  'insert 1 '*) shift 2
+    [ -s rules ] || { echo "ERROR: Invalid position '1'" >&2; exit 1; }
+    if grep -qxF -- "$*" rules; then echo 'Skipping inserting existing rule'
+    else [ -n "$dry" ] || { echo "$*" | cat - rules >new; mv new rules; }; echo 'Rule inserted'; fi;;
   *' port nonsense'*) echo "ERROR: Bad port 'nonsense'" >&2; exit 1;;
   *) if grep -qxF -- "$*" rules; then echo 'Skipping adding existing rule'; echo 'Skipping adding existing rule (v6)'
      else [ -n "$dry" ] || echo "$*" >>rules; echo 'Rules updated'; fi;;
@@ -60,19 +64,24 @@ test.skipIf(existsSync('/etc/default/ufw'))('is turned on and off, with its defa
 });
 
 test('adds rules in the words of its manual page', async () => {
+  const any = { to_port: '*', protocol: 'tcp' };
+  await settles(() => state.deny('first', { ...any, from_addr: '10.0.0.9' }));
   await settles(() =>
-    state.allow('web', { protocol: 'tcp', to_port: 80, comment: "it's; $(web)" }),
+    state.allow('web', { protocol: 'tcp', to_port: 80, comment: `"it's; $(web)"` }),
   );
   await settles(() => state.limit('ssh', { interface: 'eth0', protocol: 'tcp', to_port: '22' }));
   await settles(() =>
     state.deny('bad', { from_addr: '10.0.0.0/8', from_port: 53, to_addr: '10.1.1.1' }),
   );
   await settles(() => state.allow('app', { app: 'OpenSSH' }));
+  await settles(() => state.allow('name', { from_addr: 'localhost', app: '*' }));
   expect(readFileSync(join(folder, 'rules'), 'utf8').trim().split('\n')).toEqual([
+    'deny from 10.0.0.0/8 port 53 to 10.1.1.1',
+    'deny proto tcp from 10.0.0.9 to any',
     "allow proto tcp from any to any port 80 comment it's; $(web)",
     'limit in on eth0 proto tcp from any to any port 22',
-    'deny from 10.0.0.0/8 port 53 to 10.1.1.1',
     'allow from any to any app OpenSSH',
+    'allow from 127.0.0.1 to any',
   ]);
   expect(await within(context, () => state.allow('x', { to_port: 'nonsense' }))).toMatchObject({
     result: false,

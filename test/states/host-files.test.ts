@@ -85,6 +85,10 @@ test('ssh_auth predicts keys of a user whom an earlier state will add, and fails
     result: true,
     comment: 'Key is already absent',
   });
+  expect(await host.test('ssh_known_hosts.absent', 'old.example.com', { user })).toMatchObject({
+    result: true,
+    comment: 'Host is already absent',
+  });
 });
 
 test('ssh_auth refuses text that is no key', async () => {

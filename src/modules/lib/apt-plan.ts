@@ -1,10 +1,12 @@
-import { isAbsolute } from 'node:path';
+import { symlinkSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { apt, normalize } from './apt-run.ts';
 import { byEpoch, candidatesOf, readVersions } from './apt-versions.ts';
 import { salt } from './call.ts';
 import { compareDebian } from './package-version.ts';
 import { fulfills, type PackageList, packageSources, type Wanted } from './packages.ts';
+import { makeTempFolder } from './temporary.ts';
 
 export type InstallOptions = {
   refresh?: boolean;
@@ -99,7 +101,7 @@ export const planFiles = async (options: InstallOptions, before: PackageList): P
     wanted: new Map(),
   };
   for (const [name, source] of packageSources(options.sources)) {
-    const path = await localFile(name, source, options.saltenv ?? 'base');
+    const path = plainPath(await localFile(name, source, options.saltenv ?? 'base'));
     const version = await fileVersion(path);
     const have = before[normalize(name)] ?? [];
     plan.names.add(normalize(name));
@@ -123,6 +125,17 @@ const localFile = async (name: string, source: string, saltenv: string): Promise
   const cached: unknown = await salt('cp.cache_file')(source, saltenv);
   if (typeof cached === 'string' && cached !== '') return cached;
   throw new CommandExecutionError(`Unable to cache ${source}: file not found`);
+};
+
+/**
+ * apt passes over a file without a word when there is a colon in its path, as where files of
+ * `http://host:8080/` are kept: such a file gets a link elsewhere for the time of the run.
+ */
+const plainPath = (path: string): string => {
+  if (!path.includes(':')) return path;
+  const link = join(makeTempFolder('tsalt-deb-'), basename(path).replaceAll(':', '%3a'));
+  symlinkSync(path, link);
+  return link;
 };
 
 const fileVersion = async (path: string): Promise<string | undefined> => {

@@ -8,7 +8,8 @@ export type RuleOptions = {
   chain?: string;
   family?: string;
   save?: boolean | string;
-  position?: number;
+  /** only a new rule of `insert` and `delete` has a place: public formulas write `last` for `append` */
+  position?: number | string;
   rules?: Plain;
   [argument: string]: unknown;
 };

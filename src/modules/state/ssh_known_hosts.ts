@@ -115,7 +115,8 @@ export const absent = async (
   if (!user && !isAbsolute(file)) return failed(ret, needsPath);
   try {
     const place = { config: file, port };
-    const known = await __salt__['ssh.get_known_host_entries']?.(user, name, place);
+    const known =
+      !isUserToCome(user) && (await __salt__['ssh.get_known_host_entries']?.(user, name, place));
     if (!known) return { ...ret, comment: 'Host is already absent' };
     if (__opts__.test)
       return { ...ret, result: null, comment: `Key for ${name} is set to be removed from ${file}` };

@@ -1,4 +1,5 @@
 /** The firewall ufw, with the names and arguments of the public ufw formula. */
+import { lookup } from 'node:dns/promises';
 import { __opts__, SaltInvocationError, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
@@ -111,24 +112,52 @@ type Rule = {
 };
 
 /** A rule in ufw's words, as its manual page spells them. */
-const wordsOf = (method: string, rule: Rule): string[] => {
-  if (rule.app && (rule.to_port || rule.protocol))
+const wordsOf = async (method: string, rule: Rule): Promise<string[]> => {
+  const [app, port] = [orAny(rule.app), orAny(rule.to_port)];
+  if (app && (port || rule.protocol))
     throw new SaltInvocationError('A rule for an app takes neither to_port nor protocol.');
-  const to = rule.app ? ['app', rule.app] : rule.to_port ? ['port', String(rule.to_port)] : [];
+  const to = app ? ['app', app] : port ? ['port', port] : [];
   return [
     method,
     ...(rule.interface ? ['in', 'on', rule.interface] : []),
     ...(rule.protocol ? ['proto', rule.protocol] : []),
-    ...['from', rule.from_addr ?? 'any'],
+    ...['from', await addressOf(rule.from_addr ?? 'any')],
     ...(rule.from_port ? ['port', String(rule.from_port)] : []),
     ...['to', rule.to_addr ?? 'any', ...to],
-    ...(rule.comment ? ['comment', rule.comment] : []),
+    ...(rule.comment ? ['comment', unquoted(rule.comment)] : []),
   ];
+};
+
+/** The formula puts quotes around what it hands to a shell; here no shell takes them away. */
+const unquoted = (text: string): string => text.replace(/^\s*(["'])(.*)\1\s*$/s, '$2');
+
+/** `*` is any app and any port. */
+const orAny = (wanted: string | number | null | undefined): string | undefined => {
+  const text = unquoted(String(wanted ?? ''));
+  return text === '' || text === '*' ? undefined : text;
+};
+
+/** ufw knows addresses only: a name is asked for, as by the formula. */
+const addressOf = async (from: string): Promise<string> =>
+  from === 'any' || /^[0-9]|:/.test(from) ? from : (await lookup(from, { family: 4 })).address;
+
+/** A refusal goes before all rules, as in the formula: behind an `allow` it would have no effect. */
+const placed = async (words: string[]): Promise<string[]> => {
+  if (words[0] !== 'deny') return words;
+  const first = ['insert', '1', ...words];
+  try {
+    await salt('ufw.has_rule')(first);
+    return first;
+  } catch (error) {
+    // Where there is no rule yet, there is no place to insert one at.
+    if (/Invalid position '1'/.test(messageOf(error))) return words;
+    throw error;
+  }
 };
 
 const ruled = async (name: string, method: string, rule: Rule): Promise<StateReturn> => {
   try {
-    const words = wordsOf(method, rule);
+    const words = await placed(await wordsOf(method, rule));
     if (await salt('ufw.has_rule')(words)) return unchanged(name, `${name} was already ${method}`);
     const changes = { rule: { old: null, new: words.join(' ') } };
     if (__opts__.test) return would(name, `${name} would have been configured`, changes);
@@ -164,7 +193,7 @@ export const allow = async (name: string, rule: Rule = {}): Promise<StateReturn>
 export const allowed = allow;
 
 /**
- * Packets are dropped.
+ * Packets are dropped. A new rule goes before all others.
  *
  * @param name a name for this
  * @param protocol `tcp`, `udp` …

@@ -36,6 +36,8 @@ export const insert = async (name: string, options: RuleOptions = {}): Promise<S
     if (!chain) return failed(name, 'iptables.insert needs the argument "chain".');
     if (position === undefined)
       return failed(name, 'iptables.insert needs the argument "position".');
+    if (!Number.isInteger(Number(position)))
+      return failed(name, `The argument "position" must be a whole number, not "${position}".`);
     const { rule, command } = await shownRule(options, 'I');
     if (await salt('iptables.check')(table, chain, rule, family))
       return savedLikewise(
