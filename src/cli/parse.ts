@@ -11,6 +11,8 @@ export type Given = {
   readonly options: Readonly<Partial<Record<OptionName, string | boolean | readonly string[]>>>;
   /** Target, function and arguments. */
   readonly words: readonly string[];
+  /** The Saltfile, and the options that stand there. */
+  readonly saltfile?: { readonly file: string; readonly names: ReadonlySet<string> };
 };
 
 const usage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';

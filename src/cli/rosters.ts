@@ -5,6 +5,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
 import { isForward } from '../roster/check.ts';
 import { loadRoster, looksOf, type Roster, type RosterRequest } from '../roster/load.ts';
+import type { Layer } from '../roster/roster.ts';
 import { splitWords } from '../roster/words.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Given } from './parse.ts';
@@ -102,14 +103,17 @@ export const rosterFileOf = ({
       source !== '' && (backend === '' ? looksOf(source) : backend) === 'flat',
   )?.source;
 
-/** Defaults of roster entries: the configuration's, and over them the command line's. */
+/** Defaults of roster entries: the configuration's, and before them the command line's. */
 export const defaultsOf = (
-  { options }: Given,
+  { options, saltfile }: Given,
   config: Config,
-): Pick<RosterRequest, 'defaults' | 'defaultsFile'> => {
+): Pick<RosterRequest, 'defaults' | 'defaultsFile' | 'given'> => {
   const defaults: Dict = new Map(config.roster_defaults);
-  const set = (key: string, value: Data | undefined): void => {
-    if (value !== undefined) defaults.set(key, value);
+  const given: Layer[] = [];
+  /** A layer for each, so that a fault in it names the argument and not a file. */
+  const set = (key: string, value: Data | undefined, option = key.replaceAll('_', '-')): void => {
+    const file = saltfile?.names.has(option) ? saltfile.file : `--${option}`;
+    if (value !== undefined) given.push({ dict: new Map([[key, value]]), file });
   };
   set('user', textOf(options.user));
   set('port', textOf(options.port));
@@ -118,13 +122,17 @@ export const defaultsOf = (
   set('transport', textOf(options.transport));
   if (options.sudo === true) set('sudo', true);
   if (options['identities-only'] === true) set('identities_only', true);
-  if (options.askpass === true) set('passwd', new Map([['prompt', true]]));
-  for (const key of ['passwd', 'sudo_passwd', 'priv_passwd'])
-    set(key, secretFrom(`${key.replace('_', '-')}-from` as keyof Given['options'], options));
+  for (const key of ['passwd', 'sudo_passwd', 'priv_passwd']) {
+    const option = `${key.replace('_', '-')}-from`;
+    const secret = secretFrom(option as keyof Given['options'], options);
+    set(key, secret, option);
+  }
+  if (options.askpass === true) set('passwd', new Map([['prompt', true]]), 'askpass');
   const alive = keepAlive(options, config);
-  const sshOptions = options['ssh-option'] ?? defaults.get('ssh_options');
-  if (sshOptions !== undefined || alive.length > 0)
-    set('ssh_options', [...listOf(sshOptions), ...alive]);
+  const sshOptions = options['ssh-option'];
+  if (sshOptions !== undefined) set('ssh_options', [...listOf(sshOptions), ...alive], 'ssh-option');
+  else if (alive.length > 0)
+    defaults.set('ssh_options', [...listOf(defaults.get('ssh_options')), ...alive]);
   const tunnels = textOf(options['remote-port-forwards'])?.split(',');
   const wrong = tunnels?.find(tunnel => !isForward(tunnel));
   if (wrong !== undefined)
@@ -133,7 +141,7 @@ export const defaultsOf = (
       `The tunnel '${wrong}' is not of the form PORT:HOST:HOSTPORT.`,
     );
   set('remote_port_forwards', tunnels);
-  return { defaults, defaultsFile: config.file ?? `${config.dir}/tsalt.yaml` };
+  return { defaults, defaultsFile: config.file ?? `${config.dir}/tsalt.yaml`, given };
 };
 
 /** A path of the command line starts at the working folder, not at the configuration. */

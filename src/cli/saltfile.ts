@@ -37,7 +37,8 @@ export const withSaltfile = async (given: Given, cwd: string, env: Env): Promise
     const read = readValue(name, String(key), value, section, file);
     if (read !== undefined) found[name] = read;
   }
-  return { ...given, options: { ...found, ...given.options } };
+  const names = new Set(Object.keys(found).filter(name => !Object.hasOwn(given.options, name)));
+  return { ...given, options: { ...found, ...given.options }, saltfile: { file, names } };
 };
 
 const fileOf = ({ options: typed }: Given, cwd: string, env: Env): string | undefined => {

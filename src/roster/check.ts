@@ -20,7 +20,7 @@ import { readSshOption } from './ssh-options.ts';
  * @param entries all entries of the id; a later one's keys win over an earlier one's
  * @throws TsaltError `roster-…` with file, line and the nearest known name
  */
-export const checkHost = (entries: readonly Entry[], defaults: Layer): CheckedHost => {
+export const checkHost = (entries: readonly Entry[], defaults: readonly Layer[]): CheckedHost => {
   const entry = entries.at(-1) as Entry;
   const { id } = entry;
   checkId(entry);
@@ -31,7 +31,7 @@ export const checkHost = (entries: readonly Entry[], defaults: Layer): CheckedHo
     checkKeys(id, layer, 'roster');
     if (layer.outside) checkOutside(id, layer);
   }
-  layers.push(defaults);
+  layers.push(...defaults);
 
   const read = <T>(key: string, kind: Kind<T>): { value: T; file: string } | undefined => {
     const layer = layers.find(({ dict }) => dict.has(key));

@@ -4,7 +4,7 @@ import { type Data, type Dict, isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { checkDefaults, checkHost } from './check.ts';
 import { isSecretKey } from './keys.ts';
-import type { CheckedHost, Entry, Found } from './roster.ts';
+import type { CheckedHost, Entry, Found, Layer } from './roster.ts';
 
 export type RosterRequest = {
   /** Sources in order; an empty backend is found out by looking at the source. */
@@ -12,6 +12,8 @@ export type RosterRequest = {
   readonly defaults: Dict;
   /** The file the defaults stand in, for messages. */
   readonly defaultsFile: string;
+  /** Further defaults, which go before those: what the command line has, by its arguments. */
+  readonly given?: readonly Layer[];
   /** Template text to data, through the render pipe. */
   readonly render: RenderRoster;
   /** Replaces `sdb://` addresses by their values. */
@@ -56,6 +58,7 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
     file: request.defaultsFile,
   };
   checkDefaults(defaults);
+  const layers = [...(request.given ?? []), defaults];
   const entries = new Map<string, Entry[]>();
   const groups = new Map<string, Set<string>>();
   for (const { backend, source } of request.sources) {
@@ -69,7 +72,7 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
       groups.set(name, new Set([...(groups.get(name) ?? []), ...ids]));
   }
   return {
-    hosts: [...entries.values()].map(list => checkHost(list, defaults)),
+    hosts: [...entries.values()].map(list => checkHost(list, layers)),
     groups: Object.fromEntries([...groups].map(([name, ids]) => [name, `L@${[...ids].join(',')}`])),
   };
 };
@@ -120,10 +123,11 @@ export const looksOf = (source: string): string => {
   return stat !== undefined && (stat.mode & 0o111) !== 0 ? 'script' : 'flat';
 };
 
+type Defaults = Pick<RosterRequest, 'defaults' | 'defaultsFile' | 'given'>;
+
 /** One host that no roster knows: `user@host:port` on the command line. */
 export const adHocHost = (
   id: string,
   keys: Dict,
-  { defaults, defaultsFile }: Pick<RosterRequest, 'defaults' | 'defaultsFile'>,
-): CheckedHost =>
-  checkHost([{ id, value: keys, file: defaultsFile }], { dict: defaults, file: defaultsFile });
+  { defaults, defaultsFile: file, given = [] }: Defaults,
+): CheckedHost => checkHost([{ id, value: keys, file }], [...given, { dict: defaults, file }]);

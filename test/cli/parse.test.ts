@@ -33,8 +33,8 @@ const request = async (
 };
 
 const failure = async (argv: readonly string[]) => {
-  const { message, hint } = await fault(request(argv));
-  return { message, hint };
+  const { message, hint, at } = await fault(request(argv));
+  return { message, hint, at };
 };
 
 test('target, function and arguments become a request with types', async () => {
@@ -283,6 +283,13 @@ test.each([
   ],
 ])('%j is refused in one sentence', async (argv, message) => {
   expect((await failure(argv)).message).toBe(message);
+});
+
+test('a wrong value names the argument it came by, or the file', async () => {
+  const place = async (...argv: string[]) => (await failure(['x', 'a.b', ...argv])).at;
+  expect(await place('--ssh-option', 'Foo=1')).toEqual({ file: '--ssh-option' });
+  expect(await place('--user=-oX')).toEqual({ file: '--user' });
+  expect(await place('--port=0')).toEqual({ file: '--port' });
 });
 
 test("Salt's ssh_ options of the configuration reach hosts and runs", async () => {

@@ -60,6 +60,12 @@ test.each([
   expect(stderr).not.toContain('secret');
 });
 
+test("a wrong value of the Saltfile's is told with the Saltfile", async () => {
+  const { run, write } = await project();
+  write({ Saltfile: 'salt-ssh: {ssh_options: [Foo=1]}\n' });
+  expect((await run('web1', 'test.ping')).stderr).toMatch(/ssh option 'Foo=1' .*Saltfile\)/);
+});
+
 test.each([
   [['--passwd', 'hunter2'], 'There is no option --passwd.', '--passwd-from'],
   [['--priv-passwd=hunter2'], 'There is no option --priv-passwd.', '--priv-passwd-from'],

@@ -81,7 +81,7 @@ test('any flat roster gives safe hosts or a TsaltError', () => {
     fc.property(hostile, text => {
       const entries = survives(() => entriesOf(loadYaml(text, { file: '/r' }), '/r')) ?? [];
       for (const entry of entries) {
-        const checked = survives(() => checkHost([entry], { dict: new Map(), file: '/c' }));
+        const checked = survives(() => checkHost([entry], [{ dict: new Map(), file: '/c' }]));
         if (checked === undefined) continue;
         const { id, host, user, transport } = checked.host;
         expect([isId(id), isUser(user)]).toEqual([true, true]);
