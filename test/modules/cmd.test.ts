@@ -319,3 +319,12 @@ test.skipIf(process.getuid?.() !== 0 || !which('ldd'))(
     rmSync(folder, { recursive: true, force: true });
   },
 );
+
+test('an output that is cut says so at its end, by stream', async () => {
+  const line = 'head -c 50331748 /dev/zero | tr "\\0" a';
+  const { stdout, stderr } = await run(() => cmd.run_all(line));
+  expect(stdout.slice(-100)).toMatch(
+    /a\n\[stdout is cut: the first 48 MB are kept, 100 bytes more are not\.\]$/,
+  );
+  expect(stderr).toBe('');
+});

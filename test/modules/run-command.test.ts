@@ -85,8 +85,11 @@ test('umask holds for the child only', async () => {
 });
 
 test('output over the limit is dropped, not kept', async () => {
-  const { stdout } = await runCommand(['head', '-c', '1000000', '/dev/zero'], { outputLimit: 10 });
+  const { stdout, dropped } = await runCommand(['head', '-c', '1000000', '/dev/zero'], {
+    outputLimit: 10,
+  });
   expect(stdout).toHaveLength(10);
+  expect(dropped).toEqual({ stdout: 999_990, stderr: 0 });
 });
 
 test('pieces of output are whole characters, and no more of them than is kept', async () => {

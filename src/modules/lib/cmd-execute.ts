@@ -18,11 +18,14 @@ import {
 } from './cmd-options.ts';
 import { loginEnvironment } from './login-environment.ts';
 import { pyStr } from './python-text.ts';
-import { runCommand } from './run-command.ts';
+import { type CommandResult, runCommand } from './run-command.ts';
 import { toList } from './values.ts';
 import { splitWords } from './words.ts';
 
 const log = getLogger('cmd');
+
+/** Bytes of each stream that an answer holds: with what JSON adds it must fit into one message. */
+const mostOutput = 48 * 1024 * 1024;
 
 const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical'] as const;
 
@@ -48,6 +51,7 @@ export const execute = async (
     stdin: stdinOf(options),
     timeout: options.timeout ?? undefined,
     background: options.bg,
+    outputLimit: mostOutput,
     onOutput: (_, text) => {
       merged += text;
     },
@@ -58,8 +62,11 @@ export const execute = async (
     return { pid: result.pid, retcode: 1, stdout: text, stderr: '', merged: text };
   }
   const strip = (text: string): string => (options.rstrip === false ? text : text.trimEnd());
-  const stdout = strip(result.stdout);
-  const stderr = strip(result.stderr);
+  const notes = (['stdout', 'stderr'] as const).map(stream => cutNote(result, stream));
+  const [outNote = '', errNote = ''] = notes;
+  if (outNote || errNote) log.warning(`Command '${shown}':${notes.join('').replaceAll('\n', ' ')}`);
+  const stdout = strip(result.stdout) + outNote;
+  const stderr = strip(result.stderr) + errNote;
   // A command that a signal ended: minus its number, as Python says.
   const code = result.signal === null ? result.code : 128 - result.code;
   const success =
@@ -69,7 +76,7 @@ export const execute = async (
   const retcode = success ? 0 : code;
   __context__.retcode = options.ignore_retcode || options.bg ? 0 : retcode;
   if (level) report(shown, retcode, stdout, stderr, options.ignore_retcode === true, level);
-  return { pid: result.pid, retcode, stdout, stderr, merged: strip(merged) };
+  return { pid: result.pid, retcode, stdout, stderr, merged: strip(merged) + outNote + errNote };
 };
 
 const loginOf = async (
@@ -82,6 +89,12 @@ const loginOf = async (
   );
   return loginEnvironment(account?.name ?? String(runas), shell ?? defaultShell());
 };
+
+/** What says at the end of an output that there was more of it. */
+const cutNote = ({ dropped }: CommandResult, stream: 'stdout' | 'stderr'): string =>
+  dropped[stream] === 0
+    ? ''
+    : `\n[${stream} is cut: the first ${mostOutput / 1024 / 1024} MB are kept, ${dropped[stream]} bytes more are not.]`;
 
 const report = (
   shown: string,

@@ -42,6 +42,8 @@ export type CommandResult = {
   readonly stderr: string;
   readonly pid: number;
   readonly timedOut: boolean;
+  /** Bytes that were read and not kept: `outputLimit`. */
+  readonly dropped: { readonly stdout: number; readonly stderr: number };
 };
 
 const defaultOutputLimit = 64 * 1024 * 1024;
@@ -170,10 +172,11 @@ const collect = (
       resolve({
         code: code ?? 128 + (signal ? (signalNumbers[signal] ?? 0) : 0),
         signal,
-        stdout: stdout(),
-        stderr: stderr(),
+        stdout: stdout.text(),
+        stderr: stderr.text(),
         pid: child.pid ?? 0,
         timedOut,
+        dropped: { stdout: stdout.dropped(), stderr: stderr.dropped() },
       });
     };
     child.once('error', error => {
@@ -221,20 +224,22 @@ const gather = (
   stream: Readable | null,
   limit: number,
   onText: (text: string) => void,
-): (() => string) => {
+): { readonly text: () => string; readonly dropped: () => number } => {
   const chunks: Buffer[] = [];
   // A character may end in the next piece.
   const decoder = new StringDecoder('utf8');
   let size = 0;
+  let dropped = 0;
   stream?.on('data', (chunk: Buffer) => {
-    if (size >= limit) return;
     const kept = chunk.subarray(0, limit - size);
+    dropped += chunk.length - kept.length;
+    if (kept.length === 0) return;
     chunks.push(kept);
     size += kept.length;
     onText(decoder.write(kept));
   });
   stream?.on('end', () => onText(decoder.end()));
-  return () => Buffer.concat(chunks).toString('utf8');
+  return { text: () => Buffer.concat(chunks).toString('utf8'), dropped: () => dropped };
 };
 
 const startFailure = (name: string, error: NodeJS.ErrnoException): CommandExecutionError => {
