@@ -19,6 +19,7 @@ import {
 import { bundlerStamp, packageRoot } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
+import { openTrace } from './trace.ts';
 
 export type ArtifactOptions = {
   readonly fileRoots: Readonly<Record<string, readonly string[]>>;
@@ -77,14 +78,14 @@ export const cached = async (
     const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
     if (inputs && (inputs !== known.inputs || folders !== known.folders))
       await writePrivate(indexPath, JSON.stringify({ ...known, folders, inputs }));
-    if (inputs) return fromCache(pathsOf(dir, key, known), known);
+    if (inputs) return fromCache(root, pathsOf(dir, key, known), known);
   }
   const { build } = await import('./build.ts');
   const { modules, folders, key: foundKey } = found ?? look(discover);
   const built = await build({ root, dir, key, found: modules, options, goal });
   const index: Index = { made, found: foundKey, folders, ...built };
   await writePrivate(indexPath, JSON.stringify(index));
-  return fromCache(pathsOf(dir, key, index), index);
+  return fromCache(root, pathsOf(dir, key, index), index);
 };
 
 /** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
@@ -113,9 +114,10 @@ const readIndex = (path: string): Index | undefined => {
   }
 };
 
-const fromCache = ({ js: path, meta }: CachePaths, index: Index): Artifact => {
+const fromCache = (root: string, { js: path, meta, map }: CachePaths, index: Index): Artifact => {
   let modules: readonly ModuleMeta[] | undefined;
   let packed: Promise<Uint8Array> | undefined;
+  let trace: Artifact['trace'] | undefined;
   return {
     sha256: index.sha256,
     size: index.size,
@@ -127,6 +129,10 @@ const fromCache = ({ js: path, meta }: CachePaths, index: Index): Artifact => {
     get modules() {
       modules ??= unpackMeta(readFileSync(meta));
       return modules;
+    },
+    trace: positions => {
+      trace ??= openTrace(root, map);
+      return trace(positions);
     },
   };
 };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
@@ -15,6 +16,7 @@ import { packMeta } from './meta-file.ts';
 import { withoutFolders } from './place.ts';
 import { writePrivate } from './private-dir.ts';
 import { pruneArtifacts } from './prune.ts';
+import { packTrace } from './trace.ts';
 import { openZip } from './zip.ts';
 
 type Request = {
@@ -46,7 +48,7 @@ export const build = async ({ root, dir, key, found, options, goal }: Request): 
       ? entryText(modules, options.controlFunctions ?? [], runtime)
       : controlEntryText(modules),
   );
-  const text = withoutFolders(bundled.text);
+  const { text, cuts } = withoutFolders(bundled.text);
   const sha = sha256(text);
   const broken = new Map(bundled.modules.map(module => [module.files[0], module]));
   const metas = all.map((module): ModuleMeta => {
@@ -55,8 +57,9 @@ export const build = async ({ root, dir, key, found, options, goal }: Request): 
       ? module.described.meta
       : { ...module.described.meta, functions: [], broken: after };
   });
-  const { js, meta } = pathsOf(dir, key, { sha256: sha });
+  const { js, meta, map } = pathsOf(dir, key, { sha256: sha });
   await writePrivate(meta, packMeta(metas));
+  await writePrivate(map, packTrace(bundled, cuts));
   await writePrivate(js, text);
   await pruneArtifacts(dir, sha);
   const files = new Set([
@@ -74,6 +77,8 @@ export const build = async ({ root, dir, key, found, options, goal }: Request): 
 
 type Bundle = {
   readonly text: string;
+  /** The source map of the text, as JSON. */
+  readonly map: string;
   readonly inputs: readonly string[];
   readonly absent: readonly string[];
   readonly modules: readonly EntryModule[];
@@ -119,7 +124,7 @@ const leaveOut = (module: EntryModule, reason: string | undefined): EntryModule 
 };
 
 type Output =
-  | { readonly ok: true; readonly text: string; readonly inputs: readonly string[] }
+  | ({ readonly ok: true } & Pick<Bundle, 'text' | 'map' | 'inputs'>)
   | { readonly ok: false; readonly reason: string; readonly absent: readonly string[] };
 
 /** `own` are files to be bundled in scopes of their own. */
@@ -135,6 +140,9 @@ const runEsbuild = async (
       bundle: true,
       write: false,
       metafile: true,
+      outfile: join(root, 'artifact.js'),
+      sourcemap: 'external',
+      sourcesContent: false,
       format: 'cjs',
       platform: 'node',
       target: 'node18',
@@ -151,7 +159,8 @@ const runEsbuild = async (
     const inputs = Object.keys(metafile.inputs)
       .map(path => resolve(root, path.replace(/^module:(.*)\.cjs$/, '$1')))
       .filter(existsSync);
-    return { ok: true, text: outputFiles[0]?.text ?? '', inputs: withPackages(inputs) };
+    const [map, code] = outputFiles.map(({ text: content }) => content);
+    return { ok: true, text: code ?? '', map: map ?? '', inputs: withPackages(inputs) };
   } catch (error) {
     const failure = error as Partial<esbuild.BuildFailure>;
     if (!failure.errors) throw error;
@@ -202,18 +211,27 @@ const ownScopes = (own: ReadonlySet<string>): esbuild.Plugin => ({
       try {
         const { code } = await esbuild.transform(await readFile(path, 'utf8'), {
           loader: /\.m?ts$/.test(path) ? 'ts' : 'js',
-          sourcefile: path,
+          // What bundles next reads a source's name as a URL.
+          sourcefile: pathToFileURL(path).href,
           format: 'cjs',
           target: 'node18',
           minifySyntax: true,
           minifyWhitespace: true,
           tsconfigRaw: {},
           define,
+          sourcemap: 'inline',
+          sourcesContent: false,
           logLevel: 'silent',
         });
         return { contents: code, loader: 'js', resolveDir: dirname(path) };
       } catch (error) {
-        return { errors: (error as esbuild.TransformFailure).errors };
+        const { errors } = error as esbuild.TransformFailure;
+        return {
+          errors: errors.map(({ location, ...rest }) => ({
+            ...rest,
+            location: location && { ...location, file: path },
+          })),
+        };
       }
     });
   },

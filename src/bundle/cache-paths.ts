@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 
 /** The files that the cache has for one project's artifact. */
-export type CachePaths = { readonly js: string; readonly meta: string };
+export type CachePaths = {
+  readonly js: string;
+  readonly meta: string;
+  /** From the text to its sources; read only to place a fault. */
+  readonly map: string;
+};
 
 /** Projects with the same modules share the text; what is known of its sources tells their paths. */
 export const pathsOf = (
@@ -11,4 +16,5 @@ export const pathsOf = (
 ): CachePaths => ({
   js: join(dir, `${name}.js`),
   meta: join(dir, `${name}-${key}.meta`),
+  map: join(dir, `${name}-${key}.map`),
 });

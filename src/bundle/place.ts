@@ -18,5 +18,18 @@ export const reasonIn = (folder: ModuleFolder, reason: string): string =>
  * A bundle without the folders of its sources. esbuild names every CommonJS scope by the path of
  * its file, which stack traces show; the file's own name stays.
  */
-export const withoutFolders = (text: string): string =>
-  text.replace(/(\b__(?:commonJS|esm)\d*\(\{(?:async )?)(["'`])(?:\\.|(?!\2)[^\\])*\//g, '$1$2');
+export const withoutFolders = (text: string): { text: string; cuts: Cut[] } => {
+  const cuts: Cut[] = [];
+  const short = text.replace(
+    /(\b__(?:commonJS|esm)\d*\(\{(?:async )?)(["'`])(?:\\.|(?!\2)[^\\])*\//g,
+    (whole: string, head: string, quote: string, at: number) => {
+      const kept = head + quote;
+      cuts.push({ at: at + kept.length, length: whole.length - kept.length });
+      return kept;
+    },
+  );
+  return { text: short, cuts };
+};
+
+/** What was taken out of a text: from which offset of the text as it was, how many characters. */
+export type Cut = { readonly at: number; readonly length: number };

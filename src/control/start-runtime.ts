@@ -7,6 +7,7 @@ import type { Link } from '../transport/runtime-link.ts';
 import type { Connection } from '../transport/transport.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 import { lastGrains } from './last-grains.ts';
+import { PlacedFaults } from './placed-faults.ts';
 import { type NewSite, Rehearsal } from './rehearsal.ts';
 import type { Shared } from './shared.ts';
 import type { Site } from './site.ts';
@@ -126,11 +127,16 @@ export const connectRuntime = async (
   const { host, shared } = run;
   const { options } = shared.request;
   let begun = false;
+  const artifact = await shared.artifact();
+  const faults = new PlacedFaults(artifact, message =>
+    shared.emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message }),
+  );
   return openRuntime({
     connection,
     host,
-    artifact: await shared.artifact(),
+    artifact,
     handlers,
+    explain: faults.explain,
     ...(early ? { early: early.send } : {}),
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {
@@ -140,11 +146,12 @@ export const connectRuntime = async (
         begun = true;
         shared.emit({ type: 'state-start', host: host.id, ...started });
       },
-      state: (finished: StateFinished) => {
+      state: (said: StateFinished) => {
+        const finished = faults.state(said);
         if (site().states.finished(finished))
           shared.emit({ type: 'state', host: host.id, ...finished });
       },
-      log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...line }),
+      log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...faults.line(line) }),
     },
     onPhase: (name: Phase, detail?: string) => phase(run, name, detail),
     onSent,

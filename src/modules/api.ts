@@ -7,6 +7,7 @@ import type { HostOpts, LogLevel } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
+import type { Position } from '../protocol/stack.ts';
 
 export type { LowChunk } from '../protocol/low.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';
@@ -40,7 +41,13 @@ export type ModuleContext = {
   readonly env: string;
   /** What a contract tells the function it calls: see `ctx`. */
   readonly ctx?: ContractContext;
-  readonly log: (level: LogLevel, module: string, message: string) => void;
+  /** `stack` tells where an error was thrown that the line speaks of. */
+  readonly log: (
+    level: LogLevel,
+    module: string,
+    message: string,
+    stack?: readonly Position[],
+  ) => void;
   /** The chunk whose state function runs: `__low__`. Absent outside of a state. */
   readonly low?: LowChunk;
   /** All chunks of the run: `__lowstate__`. */

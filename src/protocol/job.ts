@@ -1,6 +1,7 @@
 import type { LowChunk } from './low.ts';
 import type { Plain, PlainDict } from './plain.ts';
 import type { StateResult, StateResults } from './result.ts';
+import type { Position } from './stack.ts';
 
 export const protocolVersion = 1;
 
@@ -100,6 +101,8 @@ export type StateFinished = {
   readonly result: StateResult;
   /** The tag of the event that the state's `fire_event` asks for. */
   readonly event?: string;
+  /** Where in the artifact the state's function threw. */
+  readonly stack?: readonly Position[];
 };
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
@@ -108,6 +111,8 @@ export type LogLine = {
   readonly level: LogLevel;
   readonly module: string;
   readonly message: string;
+  /** Where in the artifact the error was thrown that the line tells of. */
+  readonly stack?: readonly Position[];
 };
 
 /** What the host may ask control: request methods and their parameters. */

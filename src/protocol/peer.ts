@@ -1,5 +1,6 @@
 import { TsaltError } from './error.ts';
-import { encodeData, encodeJson, FrameDecoder, frameType } from './frame.ts';
+import { encodeData, encodeJson, FrameDecoder, frameType, maxJsonFrame } from './frame.ts';
+import { type Position, positionsOf, readPositions } from './stack.ts';
 
 /** What a request may bring besides its JSON answer: a stream of bytes. */
 export type Content = AsyncIterable<Uint8Array> | Uint8Array;
@@ -23,6 +24,8 @@ export type PeerOptions = {
   readonly handlers: Readonly<Record<string, Handler>>;
   /** One-way messages this side takes, by name. Any other name breaks the wire. */
   readonly events: Readonly<Record<string, (payload: never) => void>>;
+  /** Says more of a request's failure, by where in the artifact it was thrown. */
+  readonly explain?: ((error: TsaltError, stack: readonly Position[]) => TsaltError) | undefined;
 };
 
 /** The receiver of a request's raw bytes. */
@@ -44,7 +47,13 @@ type Message =
   | { t: 'stop'; id: number }
   | { t: 'evt'; name: string; payload: unknown };
 
-type WireError = { code: string; message: string; kind?: string; hint?: string };
+type WireError = {
+  code: string;
+  message: string;
+  kind?: string;
+  hint?: string;
+  stack?: readonly Position[];
+};
 
 const chunkSize = 128 * 1024;
 /** No honest peer has more requests open: each holds memory here until it is answered. */
@@ -83,11 +92,16 @@ export class Peer {
     // When the wire breaks, whoever holds the link reports it; an answer that nobody awaits yet
     // must not end the whole program.
     answer.catch(() => undefined);
-    void this.#send({ t: 'req', id, method, params });
+    try {
+      void this.#send({ t: 'req', id, method, params });
+    } catch (error) {
+      this.#pending.delete(id);
+      return Promise.reject(error);
+    }
     return answer;
   }
 
-  /** Sends a one-way message. */
+  /** Sends a one-way message. Throws `wire-length` when it is longer than a frame may be. */
   event(name: string, payload: unknown): Promise<void> | undefined {
     return this.#closed ? undefined : this.#send({ t: 'evt', name, payload });
   }
@@ -147,7 +161,7 @@ export class Peer {
       throw broken(`an answer to request ${show(message.id)} that was not asked`);
     if (message.error) {
       this.#pending.delete(message.id);
-      pending.reject(fromWire(message.error));
+      pending.reject(this.#fault(message.error));
     } else if (message.content) {
       if (!pending.sink) throw broken('content that was not asked for');
       pending.answer = { value: message.value };
@@ -162,8 +176,14 @@ export class Peer {
     if (!pending?.answer) throw broken('the end of a transfer that was not begun');
     this.#pending.delete(id);
     if (pending.failure) pending.reject(pending.failure.cause);
-    else if (error) pending.reject(fromWire(error));
+    else if (error) pending.reject(this.#fault(error));
     else pending.resolve(pending.answer.value);
+  }
+
+  #fault(said: WireError): TsaltError {
+    const error = fromWire(said);
+    const stack = readPositions(said.stack);
+    return stack.length > 0 ? (this.#options.explain?.(error, stack) ?? error) : error;
   }
 
   #data(payload: Uint8Array): void {
@@ -222,7 +242,9 @@ export class Peer {
   }
 
   #send(message: Message): Promise<void> | undefined {
-    return this.#write(encodeJson(message));
+    const frame = encodeJson(message);
+    if (frame.length > maxJsonFrame) throw tooLong(frame.length);
+    return this.#write(frame);
   }
 
   #write(bytes: Uint8Array): Promise<void> | undefined {
@@ -257,16 +279,27 @@ const broken = (what: string): TsaltError =>
     kind: 'host',
   });
 
+const tooLong = (bytes: number): TsaltError =>
+  new TsaltError(
+    'wire-length',
+    `The answer is ${Math.ceil(bytes / megabyte)} MB long; at most ${maxJsonFrame / megabyte} MB can be sent at once.`,
+    { kind: 'host' },
+  );
+
+const megabyte = 1024 * 1024;
+
 const stopped = (): TsaltError =>
   new TsaltError('wire-stopped', 'The other side takes no more of this content.', { kind: 'host' });
 
 const toWire = (error: unknown): WireError => {
+  const positions = positionsOf(error);
+  const stack = positions === undefined ? {} : { stack: positions };
   if (error instanceof TsaltError) {
     const { code, message, kind, hint } = error;
-    return { code, message, kind, ...(hint === undefined ? {} : { hint }) };
+    return { code, message, kind, ...(hint === undefined ? {} : { hint }), ...stack };
   }
   const name = error instanceof Error ? error.name : 'Error';
-  return { code: name, message: error instanceof Error ? error.message : String(error) };
+  return { code: name, message: error instanceof Error ? error.message : String(error), ...stack };
 };
 
 const fromWire = ({ code, message, hint }: WireError): TsaltError =>

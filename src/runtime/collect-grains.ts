@@ -1,25 +1,26 @@
 import { getContext, withContext } from '../modules/api.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
+import { type Position, positionsOf } from '../protocol/stack.ts';
 import { toJson } from './engine/check-return.ts';
 import type { FullRegistry, LoadedModule } from './registry.ts';
 import { findFunction, publicNames } from './virtual.ts';
+
+export type GrainsLog = (level: LogLevel, message: string, stack?: readonly Position[]) => void;
 
 /**
  * What the grains modules say about this host: every public function gives some. Later modules
  * win: core first, then the others and the user's, then what the administrator wrote down.
  * A function sees as `__grains__` what is known before it; one that fails costs only its own grains.
  */
-export const collectGrains = async (
-  registry: FullRegistry,
-  log: (level: LogLevel, message: string) => void,
-): Promise<PlainDict> => {
+export const collectGrains = async (registry: FullRegistry, log: GrainsLog): Promise<PlainDict> => {
   const grains: PlainDict = {};
   const { modules, failures } = await registry.all('grains');
-  for (const { name, path, reason, declined } of failures)
+  for (const { name, path, reason, declined, cause } of failures)
     log(
       declined ? 'debug' : 'warning',
       `The grains module ${name} (${path}) was left out: ${reason}`,
+      positionsOf(cause),
     );
   const context = { ...getContext(), grains };
   for (const module of [...modules].sort((a, b) => rank(a) - rank(b)))
@@ -29,7 +30,11 @@ export const collectGrains = async (
         if (isPlainDict(found)) Object.assign(grains, toJson(found));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        log('warning', `The grains of ${module.name}.${name} could not be read: ${why}`);
+        log(
+          'warning',
+          `The grains of ${module.name}.${name} could not be read: ${why}`,
+          positionsOf(error),
+        );
       }
   return grains;
 };

@@ -1,7 +1,8 @@
-import { CommandExecutionError, type DependsMark, dependsKey } from '../modules/api.ts';
+import { CommandExecutionError, type DependsMark, dependsKey, getContext } from '../modules/api.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
 import type { Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
+import { positionsOf } from '../protocol/stack.ts';
 import { autoState } from './auto-state.ts';
 
 export type Exports = Readonly<Record<string, unknown>>;
@@ -192,7 +193,9 @@ const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
     return ret;
   };
   const wrapped = async (...args: unknown[]): Promise<unknown> => {
-    const ret = soft ? await softly(kind, args[0], () => invoke(...args)) : await invoke(...args);
+    const ret = soft
+      ? await softly(wrapping, args[0], () => invoke(...args))
+      : await invoke(...args);
     if (checks && !hooks.has(wrapping.fun)) checkReturn(`${module}.${wrapping.fun}`, kind, ret);
     return ret;
   };
@@ -202,7 +205,7 @@ const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
 
 /** `soft_fail`: an error becomes a return that says so. */
 const softly = async (
-  kind: string,
+  { module, kind }: Wrapping,
   name: unknown,
   work: () => Promise<unknown>,
 ): Promise<unknown> => {
@@ -210,6 +213,7 @@ const softly = async (
     return await work();
   } catch (error) {
     const comment = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    getContext().log('info', module, `soft_fail: ${comment}`, positionsOf(error));
     return kind === 'state'
       ? { name, result: false, comment, changes: {} }
       : { result: false, comment, ret: null };

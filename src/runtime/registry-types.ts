@@ -45,4 +45,9 @@ export type Resolved = {
 };
 
 /** `reason` is the whole sentence: `'cheese.slice' is not available: enzymes unavailable`. */
-export type Unavailable = { readonly ok: false; readonly reason: string };
+export type Unavailable = {
+  readonly ok: false;
+  readonly reason: string;
+  /** What the module threw when it was loaded. */
+  readonly cause?: unknown;
+};

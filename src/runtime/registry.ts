@@ -39,6 +39,7 @@ type ModuleFailure = {
   readonly path: string;
   readonly reason: string;
   readonly declined: boolean;
+  readonly cause?: unknown;
 };
 
 /** The registry as its maker offers it: with what only the runtime's own parts ask for. */
@@ -132,7 +133,8 @@ class Modules implements FullRegistry {
       if (loaded.ok) modules.push({ name: loaded.name, exports: loaded.exports });
       else {
         const { name, path } = source;
-        failures.push({ name, path, reason: loaded.reason, declined: loaded.declined === true });
+        const { reason, declined = false, cause } = loaded;
+        failures.push({ name, path, reason, declined, cause });
       }
     }
     return { modules, failures };
@@ -212,10 +214,10 @@ class Modules implements FullRegistry {
     return chain(
       this.#choose(kind, module, providers),
       (chosen: Loaded | undefined): MaybePromise<Found> => {
-        if (!chosen?.ok) return this.#onControl(kind, name) ?? missing(kind, name, chosen?.reason);
+        if (!chosen?.ok) return this.#onControl(kind, name) ?? missing(kind, name, chosen);
         const has = (other: string): boolean => this.#has('exec', other, providers);
         return chain(findFunction(chosen.exports, fun, has), (found: FoundFunction): Found => {
-          if (!found.ok) return this.#onControl(kind, name) ?? missing(kind, name, found.reason);
+          if (!found.ok) return this.#onControl(kind, name) ?? missing(kind, name, found);
           const signature = this.#signature(chosen.source, found.exportName);
           return {
             ok: true,
@@ -224,12 +226,12 @@ class Modules implements FullRegistry {
             signature: signature ?? openSignature,
             call: async (args, kwargs) => {
               if (!signature)
-                return asModule(module, () =>
+                return await asModule(module, () =>
                   found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : [])),
                 );
               const bound = bind(name, signature, args, kwargs);
               if (!bound.ok) throw new SaltInvocationError(bound.message);
-              return asModule(module, () => found.fun(...bound.values));
+              return await asModule(module, () => found.fun(...bound.values));
             },
           } satisfies Resolved;
         });
@@ -296,7 +298,8 @@ class Modules implements FullRegistry {
         if (!found.ok) throw new CommandExecutionError(found.reason);
         const call =
           found.signature === openSignature ? splitOpen(args) : splitCall(found.signature, args);
-        return found.call(call.args as never, call.kwargs as never);
+        // Awaited, so that a stack shows who called.
+        return await found.call(call.args as never, call.kwargs as never);
       };
       functions.set(name, fun);
       return fun;
@@ -331,8 +334,7 @@ class Modules implements FullRegistry {
       (name: string) =>
       (...args: unknown[]): unknown =>
         chain(find(name), (found: FoundFunction) => {
-          if (!found.ok)
-            throw new CommandExecutionError(missing('utils', name, found.reason).reason);
+          if (!found.ok) throw new CommandExecutionError(missing('utils', name, found).reason);
           return found.fun(...args);
         });
     return new Proxy({} as Record<string, unknown>, {
@@ -380,11 +382,15 @@ const splitName = (name: string): [module: string, fun: string] => {
   return at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)];
 };
 
-const missing = (kind: Kind | 'utils', name: string, reason: string | undefined): Unavailable => {
+const missing = (
+  kind: Kind | 'utils',
+  name: string,
+  { reason, cause }: { readonly reason?: string; readonly cause?: unknown } = {},
+): Unavailable => {
   if (reason === undefined) return { ok: false, reason: `'${name}' is not available.` };
   if (kind === 'state' && / __virtual__ returned False/.test(reason)) return { ok: false, reason };
   const why = reason.replace(/^'[^']*' __virtual__ returned False: /, '');
-  return { ok: false, reason: `'${name}' is not available: ${why}` };
+  return { ok: false, reason: `'${name}' is not available: ${why}`, cause };
 };
 
 /** Modules by kind and every name they may take; `*` holds those that compute theirs. */

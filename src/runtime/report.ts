@@ -2,6 +2,7 @@ import type { RunParams, StateFinished, StateStarted } from '../protocol/job.ts'
 import type { LowChunk } from '../protocol/low.ts';
 import type { StateResult } from '../protocol/result.ts';
 import { truthy } from './engine/low-tools.ts';
+import { takeStack } from './engine/stack-of.ts';
 
 /** The event of a state that begins. */
 export const startedOf = (tag: string, low: LowChunk): StateStarted => ({
@@ -18,10 +19,21 @@ export const finishedOf = (
   low: LowChunk,
   run: RunParams,
 ): StateFinished => {
+  const positions = takeStack(result);
+  const stack = positions === undefined ? {} : { stack: positions };
   const shown = truthy(low.no_log) ? withoutSecrets(result) : result;
   const event = eventTag(low, run);
-  return event === undefined ? { tag, result: shown } : { tag, result: shown, event };
+  return { tag, result: shown, ...(event === undefined ? {} : { event }), ...stack };
 };
+
+/** The event when it cannot be sent whole: what the state did counts, and why no more is told. */
+export const withoutChanges = ({ tag, result }: StateFinished, why: unknown): StateFinished => {
+  const note = `The changes are left out: ${why instanceof Error ? why.message : String(why)}`;
+  const comment = result.comment.slice(0, longestComment);
+  return { tag, result: { ...result, changes: { [tag]: note }, comment: `${comment}\n${note}` } };
+};
+
+const longestComment = 1024 * 1024;
 
 const hidden = 'The output has been hidden because no_log is set on this state.';
 

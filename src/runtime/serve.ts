@@ -4,12 +4,13 @@ import {
   type CallParams,
   type Hello,
   type HostOpts,
-  type LogLevel,
   protocolVersion,
   type RunParams,
 } from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { PlainDict } from '../protocol/plain.ts';
+import { positionsOf } from '../protocol/stack.ts';
+import type { GrainsLog } from './collect-grains.ts';
 import { divertOutput } from './divert-output.ts';
 import type { Registry } from './registry-types.ts';
 import { Session } from './session.ts';
@@ -17,7 +18,7 @@ import { openWire } from './wire.ts';
 
 export type ServeOptions = {
   readonly registry: Registry;
-  readonly collectGrains: (log: (level: LogLevel, message: string) => void) => Promise<PlainDict>;
+  readonly collectGrains: (log: GrainsLog) => Promise<PlainDict>;
   /** The workspace of this host: an absolute path of a folder only its user can read. */
   readonly dir: string;
   /** Bytes of the wire that the bootstrap has read already. */
@@ -46,12 +47,18 @@ export const serve = (options: ServeOptions): void => {
     if (greeted) void peer.event(name, payload);
     else early.push(() => void peer.event(name, payload));
   };
-  const log = (level: LogLevel, module: string, message: string): void =>
-    send('log', { level, module, message });
+  const log: ModuleContext['log'] = (level, module, message, stack) =>
+    send('log', {
+      level,
+      module,
+      message: clip(message),
+      ...(stack === undefined ? {} : { stack }),
+    });
   setContext(idleContext(options, log));
   const session = new Session({
     registry: options.registry,
-    collectGrains: () => options.collectGrains((level, message) => log(level, 'grains', message)),
+    collectGrains: () =>
+      options.collectGrains((level, message, stack) => log(level, 'grains', message, stack)),
     dir: options.dir,
     request: (method, params, sink) => peer.request(method, params, sink),
     emit: {
@@ -111,16 +118,14 @@ export const serve = (options: ServeOptions): void => {
     process.exit(0);
   };
   const fail = async (error: unknown): Promise<void> => {
-    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
     for (const later of early.splice(0)) later();
     greeted = true;
-    log('debug', 'runtime', why);
     session.stop('cancelled');
     crash(
       new TsaltError(
         'host-crash',
         `The runtime on the host failed: ${error instanceof Error ? error.message : String(error)}`,
-        { kind: 'host' },
+        { kind: 'host', cause: error },
       ),
     );
     await new Promise(resolve => setImmediate(resolve)); // the open requests answer first
@@ -133,7 +138,8 @@ export const serve = (options: ServeOptions): void => {
   process.on('uncaughtException', error => void fail(error));
   process.on('unhandledRejection', reason => {
     const message = reason instanceof Error ? reason.message : String(reason);
-    log('error', 'runtime', `A module left a failed promise behind: ${message}`);
+    const stack = positionsOf(reason);
+    log('error', 'runtime', `A module left a failed promise behind: ${message}`, stack);
   });
   process.on('SIGHUP', () => void end('link lost'));
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -150,6 +156,14 @@ export const serve = (options: ServeOptions): void => {
   if (options.preloaded && options.preloaded.length > 0) receive(options.preloaded);
   wire.read(receive, () => void end('link lost'));
 };
+
+/** A line of the log must fit into one message, and be one that somebody may read. */
+const clip = (message: string): string =>
+  message.length <= longestLine
+    ? message
+    : `${message.slice(0, longestLine)} … (${message.length - longestLine} characters more)`;
+
+const longestLine = 1024 * 1024;
 
 /** Loads what starts processes only where some run: most hosts need none of it. */
 const killAllChildren = async (): Promise<void> => {

@@ -7,7 +7,6 @@ import type {
   CallParams,
   CallResult,
   HostOpts,
-  LogLevel,
   RunParams,
   RunResult,
   StateFinished,
@@ -22,7 +21,7 @@ import type { EngineHost } from './engine/run-state.ts';
 import { openJournal } from './journal.ts';
 import { keepLostRun, takeLostRun } from './lost-run.ts';
 import type { Registry } from './registry-types.ts';
-import { finishedOf, startedOf } from './report.ts';
+import { finishedOf, startedOf, withoutChanges } from './report.ts';
 import { takeTurn } from './turn.ts';
 
 /** What a session works with; `serve` makes it from the wire. */
@@ -39,7 +38,7 @@ export type SessionHost = {
   readonly emit: {
     readonly stateStart: (payload: StateStarted) => void;
     readonly state: (payload: StateFinished) => void;
-    readonly log: (level: LogLevel, module: string, message: string) => void;
+    readonly log: ModuleContext['log'];
   };
 };
 
@@ -159,14 +158,19 @@ export class Session {
           },
           work,
         ),
-      log: (level, message) => emit.log(level, 'state', message),
+      log: (level, message, stack) => emit.log(level, 'state', message, stack),
       onStart: (tag, low) => {
         this.#current.set(tag, low.state);
         emit.stateStart(startedOf(tag, low));
       },
       onFinish: (tag, result, low) => {
         this.#current.delete(tag);
-        emit.state(finishedOf(tag, result, low, params));
+        const finished = finishedOf(tag, result, low, params);
+        try {
+          emit.state(finished);
+        } catch (error) {
+          emit.state(withoutChanges(finished, error));
+        }
       },
       refresh: async what => {
         // Templates rendered ahead saw what was true when the run began.
@@ -230,7 +234,7 @@ export class Session {
       opts: { cachedir: dir, ...opts },
       context: {},
       env: opts.saltenv,
-      log: (level, module, message) => emit.log(level, module, message),
+      log: emit.log,
       provider: registry.provider,
       control: { request },
     };
@@ -240,7 +244,10 @@ export class Session {
 
   async #execute(fun: string, args: readonly Plain[], kwargs: PlainDict): Promise<unknown> {
     const resolved = await this.#host.registry.resolve('exec', fun);
-    if (!resolved.ok) throw new TsaltError('no-function', resolved.reason, { kind: 'host' });
+    if (!resolved.ok) {
+      const { reason, cause } = resolved;
+      throw new TsaltError('no-function', reason, { kind: 'host', cause });
+    }
     return resolved.call(args, kwargs);
   }
 

@@ -20,6 +20,8 @@ export type Loaded =
       readonly ok: false;
       readonly source: ManifestModule;
       readonly reason: string;
+      /** What it threw. */
+      readonly cause?: unknown;
       /** Its `__virtual__` said no: nothing is wrong with it. */
       readonly declined?: boolean;
     };
@@ -33,13 +35,15 @@ export const loadModule = (
   as?: string,
 ): MaybePromise<Loaded> => {
   const failed = (reason: string) => ({ ok: false, source, reason }) as const;
+  const broken = (cause: unknown) =>
+    ({ ...failed(`${messageOf(cause)} (${source.path})`), cause }) as const;
   if (source.broken !== undefined || !source.load)
     return failed(source.broken ?? 'it was left out of the artifact');
   let exports: Exports;
   try {
     exports = applyContracts(source, source.load(), contracts);
   } catch (error) {
-    return failed(`${messageOf(error)} (${source.path})`);
+    return broken(error);
   }
   const named = (verdict: unknown): MaybePromise<Loaded> => {
     const name = as ?? virtualName(source, exports, verdict);
@@ -50,11 +54,9 @@ export const loadModule = (
   try {
     const verdict = as === undefined && isFunction(__virtual__) ? __virtual__() : true;
     const loaded = chain(verdict, named);
-    return isPromise(loaded)
-      ? loaded.catch((error: unknown) => failed(`${messageOf(error)} (${source.path})`))
-      : loaded;
+    return isPromise(loaded) ? loaded.catch(broken) : loaded;
   } catch (error) {
-    return failed(`${messageOf(error)} (${source.path})`);
+    return broken(error);
   }
 };
 

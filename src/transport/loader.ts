@@ -1,3 +1,5 @@
+import { artifactHead } from '../protocol/stack.ts';
+
 /**
  * What runs first on a host, by `node -e`: checks Node and the workspace, gets the artifact by
  * its hash (from the workspace, or from control), and runs it from V8's code cache. Written for
@@ -137,7 +139,7 @@ var tried = [];
   var cacheFile = file && file + "." + process.version + "-" + process.arch + (config.kind ? "-" + config.kind : "") + ".cache";
   var cache = cacheFile && readOwn(cacheFile), cachedData;
   if (cache && cache.length > 32 && sha256(cache.slice(32)).equals(cache.slice(0, 32))) cachedData = cache.slice(32);
-  var script = new (require("vm").Script)("(function(require,process,TS){" + source.toString() + "\n})", { filename: file || config.sha + ".js", cachedData: cachedData });
+  var script = new (require("vm").Script)("${artifactHead}" + source.toString() + "\n})", { filename: file || config.sha + ".js", cachedData: cachedData });
   if (cacheFile && !config.wipe && (!cachedData || script.cachedDataRejected))
     process.on("exit", function () { var data = script.createCachedData(); put(cacheFile, Buffer.concat([sha256(data), data])); });
   if (config.umask) process.umask(parseInt(config.umask, 8));

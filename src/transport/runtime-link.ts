@@ -2,7 +2,7 @@ import type { Artifact } from '../protocol/artifact.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import type { Hello } from '../protocol/job.ts';
-import type { Handler, Peer } from '../protocol/peer.ts';
+import type { Handler, Peer, PeerOptions } from '../protocol/peer.ts';
 import type { NodeSource } from './node-source.ts';
 import type { Connection } from './transport.ts';
 
@@ -20,6 +20,8 @@ export type RuntimeOptions = {
    * command, and the runtime finds it when it begins.
    */
   readonly early?: (peer: Peer) => void;
+  /** See `PeerOptions`. */
+  readonly explain?: PeerOptions['explain'];
   readonly onPhase?: (phase: Phase, detail?: string) => void;
   /** The command is there: the host is busy for a while. */
   readonly onSent?: () => void;

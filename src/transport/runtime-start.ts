@@ -31,6 +31,7 @@ export class RuntimeStart {
     this.#peer = new Peer({
       write: bytes => this.#write(bytes),
       handlers: options.handlers,
+      explain: options.explain,
       events: {
         ...options.events,
         hello: (hello: Hello) => this.#hello?.(hello),

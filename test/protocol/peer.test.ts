@@ -63,3 +63,14 @@ test('several contents at once arrive whole, and stopping one stops no other', a
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect([counts[0], counts[2]]).toEqual([8 * 1024 ** 2, 8 * 1024 ** 2]);
 });
+
+test('an answer or event that no frame holds is refused in a sentence, and the wire goes on', async () => {
+  const huge = 'x'.repeat(64 * 1024 ** 2);
+  const { asking } = pair({ huge: () => huge, echo: (params: unknown) => params });
+  await expect(asking.request('huge', {})).rejects.toThrow(
+    'The answer is 65 MB long; at most 64 MB can be sent at once.',
+  );
+  await expect(asking.request('echo', huge)).rejects.toThrow('65 MB');
+  expect(() => asking.event('huge', huge)).toThrow('65 MB');
+  await expect(asking.request('echo', 'small')).resolves.toBe('small');
+});

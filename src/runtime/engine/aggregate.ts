@@ -1,6 +1,7 @@
 import type { LowChunk } from '../../protocol/low.ts';
 import { lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
+import { positionsOf } from '../../protocol/stack.ts';
 import { requisiteInKeywords, requisiteKeywords } from '../../protocol/state-keywords.ts';
 import { asList, requisitesOf, truthy } from './low-tools.ts';
 import type { Pass, RunState } from './run-state.ts';
@@ -28,7 +29,11 @@ export const aggregate = async (run: RunState, pass: Pass, low: LowChunk): Promi
     return takeRequisites(pass, isPlainDict(folded) ? (folded as LowChunk) : low);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    run.host.log('error', `Failed to execute aggregate for state ${low.state}: ${why}`);
+    run.host.log(
+      'error',
+      `Failed to execute aggregate for state ${low.state}: ${why}`,
+      positionsOf(error),
+    );
     return low;
   }
 };

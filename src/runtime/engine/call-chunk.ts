@@ -8,6 +8,7 @@ import { hasChanges, truthy } from './low-tools.ts';
 import { failsHard, ownResult, report } from './report.ts';
 import { checkRequisites, findNeeded, type Required, showLost } from './requisites.ts';
 import { type AskedRestart, isHalted, type Pass, type RunState } from './run-state.ts';
+import { stackOf } from './stack-of.ts';
 
 /** More rounds than this over one chunk mean that its requisites can never be met. */
 const maxRounds = 20;
@@ -98,6 +99,7 @@ const tryInitialize = async (
     return ownResult(run, low, {
       result: false,
       comment: `An exception occurred in mod_init of this state's module: ${why}`,
+      ...stackOf(error),
     });
   }
 };

@@ -11,6 +11,7 @@ import { asList, hasChanges, truthy } from './low-tools.ts';
 import { attemptNote, nextInterval, readRetry, retryNote } from './retry.ts';
 import type { Pass, RunState } from './run-state.ts';
 import { fillSlots } from './slots.ts';
+import { stackOf } from './stack-of.ts';
 import { verifyLow } from './verify-low.ts';
 
 /**
@@ -38,6 +39,7 @@ export const callState = async (
       changes: {},
       comment,
       __run_num__: run.runNumber++,
+      ...stackOf(verified.cause),
     });
   }
   const { full, resolved } = verified;
@@ -107,6 +109,7 @@ const perform = async (
       name: low.name ?? low.__id__,
       changes: {},
       comment: `An exception occurred in this state: ${describe(error)}`,
+      ...stackOf(error),
     };
   } finally {
     delete host.context.runas;

@@ -2,6 +2,7 @@ import type { Restart, Resume } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
+import type { Position } from '../../protocol/stack.ts';
 import type { Registry } from '../registry-types.ts';
 import type { ChunkIndex } from './chunk-index.ts';
 import type { PendingReactions } from './pending.ts';
@@ -18,7 +19,11 @@ export type EngineHost = {
   readonly context: { [key: string]: unknown };
   /** Runs `work` as the code of a state: with its saltenv, its chunk, perhaps in test mode. */
   readonly inState: <T>(view: StateView, work: () => T) => T;
-  readonly log: (level: 'debug' | 'info' | 'warning' | 'error', message: string) => void;
+  readonly log: (
+    level: 'debug' | 'info' | 'warning' | 'error',
+    message: string,
+    stack?: readonly Position[],
+  ) => void;
   readonly onStart: (tag: string, low: LowChunk) => void;
   readonly onFinish: (tag: string, result: StateResult, low: LowChunk) => void;
   /** `reload_grains`, `reload_pillar`, new modules after a package was installed. */

@@ -7,7 +7,11 @@ import { asList, readRequisite } from './low-tools.ts';
 import { pythonText } from './retry.ts';
 
 export type Verified =
-  | { readonly errors: readonly string[] }
+  | {
+      readonly errors: readonly string[];
+      /** What the state's module threw when it was loaded. */
+      readonly cause?: unknown;
+    }
   | { readonly errors?: undefined; readonly full: string; readonly resolved: Resolved };
 
 /** Is this chunk fit to run? Reads its `umask`, turns `watch` without `mod_watch` into `require`. */
@@ -21,7 +25,8 @@ export const verifyLow = async (registry: Registry, low: LowChunk): Promise<Veri
     : notFound(full, resolved.reason, low);
   await watchOrRequire(registry, low);
   errors.push(...requiresItself(low));
-  return errors.length > 0 || !resolved.ok ? { errors } : { full, resolved };
+  if (!resolved.ok) return { errors, cause: resolved.cause };
+  return errors.length > 0 ? { errors } : { full, resolved };
 };
 
 const providersOf = ({ provider, providers }: LowChunk) => ({

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { join, resolve, sep } from 'node:path';
+import type { Artifact, TracedPlace } from '../protocol/artifact.ts';
+import { artifactHead, type Position } from '../protocol/stack.ts';
+import type { Cut } from './place.ts';
+
+/** How many characters are missing in a line before one of its columns; all 0-based. */
+type Shift = readonly [line: number, column: number, missing: number];
+type Kept = { readonly map: SourceMapPayload; readonly shifts: readonly Shift[] };
+
+/** What leads from an artifact's text to its sources, as the text of a file. */
+export const packTrace = (
+  { text, map }: { readonly text: string; readonly map: string },
+  cuts: readonly Cut[],
+): string => JSON.stringify({ map: JSON.parse(map), shifts: shiftsOf(text, cuts) } satisfies Kept);
+
+/** Where the text as hosts have it is shorter than the text that the source map knows. */
+const shiftsOf = (text: string, cuts: readonly Cut[]): Shift[] => {
+  let [line, start, missing] = [0, 0, 0];
+  return cuts.map(({ at, length }): Shift => {
+    for (let end = text.indexOf('\n', start); end >= 0 && end < at; end = text.indexOf('\n', start))
+      [line, start, missing] = [line + 1, end + 1, 0];
+    const column = at - start - missing;
+    missing += length;
+    return [line, column, missing];
+  });
+};
+
+/**
+ * Places positions in an artifact's text by that file, which is read when first asked. Without
+ * the file there is no place: that a fault cannot be placed is no fault of its own.
+ */
+export const openTrace = (root: string, path: string): Artifact['trace'] => {
+  const kept = read(path);
+  if (!kept) return () => [];
+  const map = new SourceMap(kept.map);
+  return positions =>
+    positions.flatMap(position => {
+      const [line, column] = asBuilt(kept.shifts, position);
+      const found = map.findEntry(line, column);
+      if (!('originalSource' in found) || found.originalSource === '') return [];
+      return [placed(root, found.originalSource, found.originalLine, found.originalColumn)];
+    });
+};
+
+const read = (path: string): Kept | undefined => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Kept;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The position in the text that the source map knows, 0-based. */
+const asBuilt = (shifts: readonly Shift[], [line, column]: Position): [number, number] => {
+  const row = line - 1;
+  const at = column - 1 - (row === 0 ? artifactHead.length : 0);
+  const missing = shifts.findLast(shift => shift[0] === row && shift[1] <= at)?.[2] ?? 0;
+  return [row, at + missing];
+};
+
+const placed = (root: string, source: string, line: number, column: number): TracedPlace => {
+  const file = resolve(root, decodeURIComponent(source));
+  const own =
+    !file.startsWith(join(root, 'src') + sep) && !file.includes(`${sep}node_modules${sep}`);
+  return { file, line: line + 1, column: column + 1, own };
+};

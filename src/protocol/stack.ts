@@ -1,0 +1,36 @@
+import { TsaltError } from './error.ts';
+
+/** Where a frame of a stack is in the artifact's text: line and column, 1-based. */
+export type Position = readonly [line: number, column: number];
+
+/** What the loader on the host puts before the artifact's text, on its first line. */
+export const artifactHead = '(function(require,process,TS){';
+
+/** An artifact's file is named by its hash, wherever it lies. */
+const frame = /[0-9a-f]{64}\.js:(\d+):(\d+)/;
+const mostPositions = 30;
+
+/**
+ * The frames of an error that are in the artifact, innermost first. A `TsaltError` tells of the
+ * error that caused it. Undefined when there is none.
+ */
+export const positionsOf = (error: unknown): Position[] | undefined => {
+  const thrown = error instanceof TsaltError ? error.cause : error;
+  if (!(thrown instanceof Error)) return undefined;
+  const positions = String(thrown.stack)
+    .split('\n')
+    .flatMap((line): Position[] => {
+      const [, row, column] = frame.exec(line) ?? [];
+      return row === undefined ? [] : [[Number(row), Number(column)]];
+    });
+  return positions.length > 0 ? positions : undefined;
+};
+
+/** What a host says of positions: data of a stranger, so that anything else is left out. */
+export const readPositions = (said: unknown): Position[] =>
+  Array.isArray(said) ? said.slice(0, mostPositions).filter(isPosition) : [];
+
+const isPosition = (item: unknown): item is Position =>
+  Array.isArray(item) &&
+  item.length === 2 &&
+  item.every(part => Number.isSafeInteger(part) && (part as number) > 0);

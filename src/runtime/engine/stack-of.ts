@@ -1,0 +1,18 @@
+import type { PlainDict } from '../../protocol/plain.ts';
+import type { StateResult } from '../../protocol/result.ts';
+import { type Position, positionsOf } from '../../protocol/stack.ts';
+
+const key = '__stack__';
+
+/** Where an error was thrown, as a part of the result of the state that it ended. */
+export const stackOf = (error: unknown): PlainDict => {
+  const positions = positionsOf(error);
+  return positions === undefined ? {} : { [key]: positions.map(position => [...position]) };
+};
+
+/** Takes that part out of the result again: it is no part of what states see of each other. */
+export const takeStack = (result: StateResult): readonly Position[] | undefined => {
+  const positions = result[key] as readonly Position[] | undefined;
+  if (positions !== undefined) delete result[key];
+  return positions;
+};
