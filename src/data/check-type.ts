@@ -1,5 +1,5 @@
+import { dictOf } from '../protocol/key-order.ts';
 import { isPlainDict } from '../protocol/plain.ts';
-import { setOwn } from './value.ts';
 
 /** A TypeScript type as far as a YAML author's value can be held against it. */
 type Type =
@@ -124,10 +124,7 @@ const toList = (of: Type, value: unknown): Converted => {
 /** Salt's own habit: `- env: [{A: 1}, {B: 2}]` means `{A: 1, B: 2}`. */
 const toDict = (value: unknown): Converted => {
   if (!Array.isArray(value) || !value.every(isPlainDict)) return undefined;
-  const dict: Record<string, unknown> = {};
-  for (const item of value)
-    for (const [key, entry] of Object.entries(item)) setOwn(dict, key, entry);
-  return { value: dict };
+  return { value: dictOf([...new Map(value.flatMap(item => Object.entries(item)))]) };
 };
 
 /** Mappings first, then lists, scalars last: the conversion that keeps most of the value. */

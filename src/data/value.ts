@@ -1,3 +1,4 @@
+import { dictOf, startsWithDigit } from '../protocol/key-order.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 
 /**
@@ -50,7 +51,7 @@ export const toDict = (value: PlainDict): Dict => {
 export const keyText = (key: DataKey): string => String(key);
 
 /**
- * Data as plain JSON: Maps become objects without a prototype's keys, floats become numbers,
+ * Data as plain JSON: Maps become objects that keep the order of their keys, floats become numbers,
  * big ints become strings of digits where a number cannot hold them.
  */
 export const toPlain = (value: Data): Plain => {
@@ -63,8 +64,15 @@ export const toPlain = (value: Data): Plain => {
 
 export const toPlainDict = (dict: Dict): PlainDict => {
   const plain: PlainDict = {};
-  for (const [key, item] of dict) setOwn(plain, keyText(key), toPlain(item));
-  return plain;
+  let digits = false;
+  for (const [key, item] of dict) {
+    const text = keyText(key);
+    digits ||= startsWithDigit(text);
+    setOwn(plain, text, toPlain(item));
+  }
+  if (!digits) return plain;
+  const keys = new Set([...dict.keys()].map(keyText));
+  return dictOf([...keys].map(key => [key, plain[key] ?? null]));
 };
 
 /** Sets a key even when it is called `__proto__`: data never reaches a prototype. */

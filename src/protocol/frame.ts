@@ -1,21 +1,21 @@
 import { TsaltError } from './error.ts';
+import { stringify } from './key-order.ts';
 
 /**
  * The wire's unit: `u32be length | u8 type | payload`. `length` counts the payload only.
- * Type 1 is a JSON message; type 2 is raw bytes: `u32be transfer id | bytes`.
+ * Type 1 is a JSON message; type 2 is raw bytes: `u32be transfer id | bytes`; type 4 is a JSON
+ * message with dicts as pairs (`key-order.ts`). Type 3 is the loader's.
  */
-export const frameType = { json: 1, data: 2 } as const;
+export const frameType = { json: 1, data: 2, pairs: 4 } as const;
 
-export type Frame =
-  | { readonly type: 1; readonly payload: Uint8Array }
-  | { readonly type: 2; readonly payload: Uint8Array };
+export type Frame = { readonly type: 1 | 2 | 4; readonly payload: Uint8Array };
 
 /** No honest peer sends more in one frame: content is cut into chunks of at most 256 KiB. */
 export const maxJsonFrame = 64 * 1024 * 1024;
 export const maxDataFrame = 1024 * 1024;
 const headerSize = 5;
 
-export const encodeFrame = (type: 1 | 2, payload: Uint8Array): Uint8Array => {
+export const encodeFrame = (type: Frame['type'], payload: Uint8Array): Uint8Array => {
   const frame = new Uint8Array(headerSize + payload.length);
   new DataView(frame.buffer).setUint32(0, payload.length);
   frame[4] = type;
@@ -24,11 +24,11 @@ export const encodeFrame = (type: 1 | 2, payload: Uint8Array): Uint8Array => {
 };
 
 export const encodeJson = (message: unknown): Uint8Array => {
-  const text = JSON.stringify(message);
+  const { text, pairs } = stringify(message);
   const length = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(headerSize + length);
   frame.writeUInt32BE(length);
-  frame[4] = frameType.json;
+  frame[4] = pairs ? frameType.pairs : frameType.json;
   frame.write(text, headerSize);
   return frame;
 };
@@ -60,9 +60,9 @@ export class FrameDecoder {
       const header = this.#peek(headerSize);
       const length = new DataView(header.buffer, header.byteOffset).getUint32(0);
       const type = header[4];
-      if (type !== frameType.json && type !== frameType.data)
+      if (type !== frameType.json && type !== frameType.data && type !== frameType.pairs)
         throw badFrame(`unknown type ${type}`);
-      if (length > (type === frameType.json ? maxJsonFrame : maxDataFrame) + 4)
+      if (length > (type === frameType.data ? maxDataFrame : maxJsonFrame) + 4)
         throw badFrame(`${length} bytes is over the limit`);
       if (this.#size < headerSize + length) return;
       const frame = this.#take(headerSize + length);

@@ -1,5 +1,13 @@
 import { TsaltError } from './error.ts';
-import { encodeData, encodeJson, FrameDecoder, frameType, maxJsonFrame } from './frame.ts';
+import {
+  encodeData,
+  encodeJson,
+  type Frame,
+  FrameDecoder,
+  frameType,
+  maxJsonFrame,
+} from './frame.ts';
+import { parsePairs } from './key-order.ts';
 import { type Position, positionsOf, readPositions } from './stack.ts';
 
 /** What a request may bring besides its JSON answer: a stream of bytes. */
@@ -111,8 +119,8 @@ export class Peer {
     if (this.#closed) return;
     try {
       for (const frame of this.#decoder.push(chunk)) {
-        if (frame.type === frameType.json) this.#message(parse(frame.payload));
-        else this.#data(frame.payload);
+        if (frame.type === frameType.data) this.#data(frame.payload);
+        else this.#message(parse(frame));
       }
     } catch (error) {
       this.close(error);
@@ -257,10 +265,11 @@ const own = <T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-const parse = (payload: Uint8Array): Message => {
+const parse = ({ type, payload }: Frame): Message => {
   let message: unknown;
   try {
-    message = JSON.parse(decoder.decode(payload));
+    const text = decoder.decode(payload);
+    message = type === frameType.pairs ? parsePairs(text) : JSON.parse(text);
   } catch {
     throw broken('text that is not JSON');
   }

@@ -2,6 +2,7 @@ import { getContext, withContext } from '../modules/api.ts';
 import type { Signature } from '../protocol/meta.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import type { StateReturn } from '../protocol/result.ts';
+import { toJson } from './engine/check-return.ts';
 
 type Exports = Readonly<Record<string, unknown>>;
 type Answer = { result: boolean; comment: string | string[]; ret: Plain };
@@ -121,7 +122,8 @@ const describe = async (
 };
 
 /** A copy: a resource may hand out the very object that its `update` changes. */
-const snapshot = (value: Plain): PlainDict => (isPlainDict(value) ? structuredClone(value) : {});
+const snapshot = (value: Plain): PlainDict =>
+  isPlainDict(value) ? (toJson(value) as PlainDict) : {};
 
 /** Arguments the SLS gives, without those left at null or not given. */
 const given = (kwargs: PlainDict): PlainDict =>

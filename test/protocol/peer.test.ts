@@ -70,7 +70,6 @@ test('an answer or event that no frame holds is refused in a sentence, and the w
   await expect(asking.request('huge', {})).rejects.toThrow(
     'The answer is 65 MB long; at most 64 MB can be sent at once.',
   );
-  await expect(asking.request('echo', huge)).rejects.toThrow('65 MB');
   expect(() => asking.event('huge', huge)).toThrow('65 MB');
   await expect(asking.request('echo', 'small')).resolves.toBe('small');
 });

@@ -1,5 +1,6 @@
 import { setOwn } from '../../data/value.ts';
 import { messageOf } from '../../protocol/error.ts';
+import { dictOf, isOrderedDict } from '../../protocol/key-order.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import { truthy } from './low-tools.ts';
 
@@ -83,6 +84,10 @@ export const toJson = (
     return toJson(value.toJSON(), path, inside);
   if (value instanceof Error) return value.message;
   if (!isPlainDict(value)) throw unserializable(path, `a ${classOf(value)}`);
+  if (isOrderedDict(value))
+    return dictOf(
+      Object.entries(value).map(([key, item]) => [key, toJson(item, [...path, key], inside)]),
+    );
   const copy: PlainDict = {};
   for (const [key, item] of Object.entries(value))
     if (item !== undefined) setOwn(copy, key, toJson(item, [...path, key], inside));

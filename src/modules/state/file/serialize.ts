@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { dictOf } from '../../../protocol/key-order.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
@@ -153,10 +154,10 @@ const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateRetu
 
 const merge = (base: Plain, update: Plain): Plain => {
   if (!isPlainDict(base) || !isPlainDict(update)) return update;
-  const merged: PlainDict = { ...base };
+  const merged = new Map(Object.entries(base));
   for (const [key, value] of Object.entries(update))
-    merged[key] = Object.hasOwn(base, key) ? merge(base[key] ?? null, value) : value;
-  return merged;
+    merged.set(key, merged.has(key) ? merge(merged.get(key) ?? null, value) : value);
+  return dictOf([...merged]);
 };
 
 const differences = (before: PlainDict, after: PlainDict): PlainDict => {
