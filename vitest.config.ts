@@ -7,6 +7,7 @@ const alias = {
 };
 
 const setupFiles = ['test/temporary-folder.ts'];
+const globalSetup = ['test/built.ts'];
 
 export default defineConfig({
   test: {
@@ -18,6 +19,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/integration/**', 'test/lab/**'],
           setupFiles,
+          globalSetup,
           testTimeout: 30_000,
         },
       },
@@ -35,6 +37,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/lab/**/*.test.ts'],
           setupFiles,
+          globalSetup,
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 600_000,

@@ -94,8 +94,11 @@ export const applyContracts = (
   return source.auto ? autoState(source.name, wrapped, signatures) : wrapped;
 };
 
-const contractNames = ({ __contracts__ }: Exports): string[] | undefined =>
-  Array.isArray(__contracts__) ? __contracts__.map(String) : undefined;
+const contractNames = ({ __contracts__ }: Exports): string[] | undefined => {
+  if (__contracts__ === undefined) return undefined;
+  if (Array.isArray(__contracts__)) return __contracts__.map(String);
+  throw new Error("`__contracts__` must be a list, such as ['soft_fail']");
+};
 
 /**
  * Contracts of the user's that modules of the user's are under without naming them: `init` all,

@@ -131,6 +131,22 @@ test('returns refuses what is not a return', async () => {
   );
 });
 
+test('returns is implied by contracts of any kind, and by none of them', async () => {
+  const { registry, run } = await opened({
+    'salt/_modules/soft.ts': `export const __contracts__ = ['soft_fail']; export const go = () => 1;`,
+    'salt/_modules/none.ts': `export const __contracts__ = []; export const go = () => 1;`,
+    'salt/_modules/free.ts': `export const go = () => 1;`,
+    'salt/_modules/text.ts': `export const __contracts__ = 'soft_fail'; export const go = () => 1;`,
+  });
+  const call = (name: string) => run({}, async () => registry.salt[name]?.());
+  for (const name of ['soft.go', 'none.go'])
+    await expect(call(name)).rejects.toThrow("does not hold the contract 'returns'");
+  expect(await call('free.go')).toBe(1);
+  await expect(call('text.go')).rejects.toThrow(
+    "`__contracts__` must be a list, such as ['soft_fail']",
+  );
+});
+
 test('a broken contract is told at load, with all that is missing', async () => {
   const { registry, run } = await opened({
     'salt/_modules/half.ts': `export const __contracts__ = ['auto_state'];
