@@ -13,11 +13,7 @@ import { fault } from '../helpers/fault.ts';
 
 const roster = 'web1: 10.0.0.1\nweb2: {host: 10.0.0.2, user: svc}\n';
 
-const request = async (
-  argv: readonly string[],
-  text = roster,
-  config = '',
-): Promise<Request> => {
+const request = async (argv: readonly string[], text = roster, config = ''): Promise<Request> => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-cli-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'roster.yaml'), text);
