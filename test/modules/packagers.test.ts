@@ -10,10 +10,13 @@ import * as yumGroups from '../../src/modules/exec/yumpkg/groups.ts';
 import * as yumHolds from '../../src/modules/exec/yumpkg/holds.ts';
 import * as yumPackages from '../../src/modules/exec/yumpkg/packages.ts';
 import * as yumRepos from '../../src/modules/exec/yumpkg/repos.ts';
-import * as zypper from '../../src/modules/exec/zypperpkg.ts';
+import * as zypperLocks from '../../src/modules/exec/zypperpkg/locks.ts';
+import * as zypper from '../../src/modules/exec/zypperpkg/packages.ts';
+import { _parsePatches } from '../../src/modules/exec/zypperpkg/patches.ts';
 import { downloadedOf, filesBelow } from '../../src/modules/lib/downloaded-packages.ts';
 import { parsePackages } from '../../src/modules/lib/dpkg-list.ts';
 import { parseYumList } from '../../src/modules/lib/yum.ts';
+import { parseZypperInfo } from '../../src/modules/lib/zypper.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, within } from './_context.ts';
 import { notedPrograms } from './_programs.ts';
@@ -149,13 +152,13 @@ test('apk installs at a version and removes only what is there', async () => {
 });
 
 test('zypper offers and locks are read', async () => {
-  expect(zypper._parseZypperInfo(recorded('zypper-info.txt'))).toEqual(
+  expect(parseZypperInfo(recorded('zypper-info.txt'))).toEqual(
     new Map([['nginx', '1.21.5-150400.3.3.1']]),
   );
   program('zypper', printing('zypper-locks.txt'));
   const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'Suse' }, work);
-  expect(await run(() => zypper.list_locks())).toEqual({ nginx: { type: 'package' } });
-  expect(await run(() => zypper.hold('nginx'))).toMatchObject({
+  expect(await run(() => zypperLocks.list_locks())).toEqual({ nginx: { type: 'package' } });
+  expect(await run(() => zypperLocks.hold('nginx'))).toMatchObject({
     nginx: { changes: nothing, comment: 'Package nginx is already set to be held.' },
   });
 });
@@ -229,7 +232,7 @@ test('advisories are installed when all their packages are', async () => {
     },
     'RHSA-2024:9999': { installed: false, summary: ['kernel-core-5.14.0-503.el9.x86_64'] },
   });
-  const patches = zypper._parsePatches(recorded('zypper-patches.txt'));
+  const patches = _parsePatches(recorded('zypper-patches.txt'));
   expect(Object.entries(patches).map(([id, { installed }]) => [id.slice(-3), installed])).toEqual([
     ['120', true],
     ['150', false],

@@ -14,7 +14,9 @@ const modules = {
   holds: 'src/modules/exec/yumpkg/holds.ts',
   groups: 'src/modules/exec/yumpkg/groups.ts',
   repos: 'src/modules/exec/yumpkg/repos.ts',
-  zypper: 'src/modules/exec/zypperpkg.ts',
+  zypper: 'src/modules/exec/zypperpkg/packages.ts',
+  zypperLocks: 'src/modules/exec/zypperpkg/locks.ts',
+  zypperRepos: 'src/modules/exec/zypperpkg/repos.ts',
   pacman: 'src/modules/exec/pacmanpkg.ts',
   pkgInstalled: 'src/modules/state/pkg/installed.ts',
   pkgLatest: 'src/modules/state/pkg/latest.ts',
@@ -197,7 +199,7 @@ describe.skipIf(!has('zypper', 'rpmbuild', 'createrepo_c'))(
         `${start}
         const repo = ${JSON.stringify(repo)};
         rmSync('/var/lib/rpm', { recursive: true, force: true });
-        const pkg = zypper;
+        const pkg = { ...zypper, ...zypperLocks, ...zypperRepos };
         const { tell, settle } = on('Suse', pkg);
         await tell('repo', () => pkg.mod_repo('test', {
           name: 'Test', baseurl: 'file://' + repo, gpgcheck: false, enabled: true,
