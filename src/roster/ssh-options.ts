@@ -1,40 +1,5 @@
 import { nearest } from '../data/nearest.ts';
-
-/** OpenSSH options that a roster may set: none of them runs a command or weakens identity. */
-const allowed = [
-  'AddressFamily',
-  'BindAddress',
-  'BindInterface',
-  'CASignatureAlgorithms',
-  'CertificateFile',
-  'Ciphers',
-  'Compression',
-  'ConnectTimeout',
-  'ConnectionAttempts',
-  'GSSAPIAuthentication',
-  'GSSAPIDelegateCredentials',
-  'HostKeyAlgorithms',
-  'HostKeyAlias',
-  'HostbasedAuthentication',
-  'IPQoS',
-  'IdentitiesOnly',
-  'IdentityAgent',
-  'IdentityFile',
-  'KbdInteractiveAuthentication',
-  'KexAlgorithms',
-  'LogLevel',
-  'MACs',
-  'NumberOfPasswordPrompts',
-  'PasswordAuthentication',
-  'PreferredAuthentications',
-  'PubkeyAcceptedAlgorithms',
-  'PubkeyAuthentication',
-  'RekeyLimit',
-  'RequiredRSASize',
-  'ServerAliveCountMax',
-  'ServerAliveInterval',
-  'TCPKeepAlive',
-];
+import { harmlessSshOptions as allowed } from '../protocol/ssh-options.ts';
 
 const byLowerCase = new Map(allowed.map(name => [name.toLowerCase(), name]));
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
+import { harmlessSshOptions } from '../protocol/ssh-options.ts';
 import { cancelled, readable } from './faults.ts';
 import { processChannel } from './process-channel.ts';
 import type { Connection, Exit, HostKeyMode, Transport, TransportOptions } from './transport.ts';
@@ -44,46 +45,15 @@ export const opensshTransport = (options: TransportOptions): Transport => ({
   close: () => undefined,
 });
 
-/** Options that cannot run a program or weaken the check of the host's key. */
-export const allowedOptions: ReadonlySet<string> = new Set(
+/** In lower case; besides the roster's, those that say where a connection goes and whether it is shared. */
+const allowedOptions: ReadonlySet<string> = new Set(
   [
-    'AddressFamily',
-    'BindAddress',
-    'BindInterface',
-    'CASignatureAlgorithms',
-    'CertificateFile',
-    'Ciphers',
-    'Compression',
-    'ConnectionAttempts',
-    'ConnectTimeout',
+    ...harmlessSshOptions,
     'ControlMaster',
     'ControlPath',
     'ControlPersist',
-    'GSSAPIAuthentication',
-    'GSSAPIDelegateCredentials',
-    'HostbasedAuthentication',
-    'HostKeyAlgorithms',
-    'HostKeyAlias',
     'HostName',
-    'IdentitiesOnly',
-    'IdentityAgent',
-    'IdentityFile',
-    'IPQoS',
-    'KbdInteractiveAuthentication',
-    'KexAlgorithms',
-    'LogLevel',
-    'MACs',
-    'NumberOfPasswordPrompts',
-    'PasswordAuthentication',
-    'PreferredAuthentications',
     'ProxyJump',
-    'PubkeyAcceptedAlgorithms',
-    'PubkeyAuthentication',
-    'RekeyLimit',
-    'RequiredRSASize',
-    'ServerAliveCountMax',
-    'ServerAliveInterval',
-    'TCPKeepAlive',
   ].map(name => name.toLowerCase()),
 );
 

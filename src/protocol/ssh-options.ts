@@ -1,0 +1,38 @@
+/**
+ * OpenSSH options that anybody may set in `ssh_options`: none of them runs a command or weakens the
+ * check of the host's key. The roster refuses others early, the transport refuses them again.
+ */
+export const harmlessSshOptions: readonly string[] = [
+  'AddressFamily',
+  'BindAddress',
+  'BindInterface',
+  'CASignatureAlgorithms',
+  'CertificateFile',
+  'Ciphers',
+  'Compression',
+  'ConnectTimeout',
+  'ConnectionAttempts',
+  'GSSAPIAuthentication',
+  'GSSAPIDelegateCredentials',
+  'HostKeyAlgorithms',
+  'HostKeyAlias',
+  'HostbasedAuthentication',
+  'IPQoS',
+  'IdentitiesOnly',
+  'IdentityAgent',
+  'IdentityFile',
+  'KbdInteractiveAuthentication',
+  'KexAlgorithms',
+  'LogLevel',
+  'MACs',
+  'NumberOfPasswordPrompts',
+  'PasswordAuthentication',
+  'PreferredAuthentications',
+  'PubkeyAcceptedAlgorithms',
+  'PubkeyAuthentication',
+  'RekeyLimit',
+  'RequiredRSASize',
+  'ServerAliveCountMax',
+  'ServerAliveInterval',
+  'TCPKeepAlive',
+];
