@@ -26,9 +26,13 @@ export const hostOpts = (config: Config, host: Host, { test }: { test: boolean }
   pillarenv: config.pillarenv ?? null,
 });
 
-/** `opts` in templates: what the host knows plus where the roots are. */
+/**
+ * `opts` in templates: what the host knows plus where the roots are. Formulas ask `__cli` what
+ * `config.get` can do: here it merges as on a minion that runs by itself.
+ */
 export const templateOpts = (config: Config, opts: HostOpts): Dict =>
   toDict({
+    __cli: 'salt-call',
     ...opts,
     file_roots: plainRoots(config.file_roots),
     pillar_roots: plainRoots(config.pillar_roots),

@@ -118,4 +118,52 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
     expect(told.short).toMatch(/^failed: Cannot fetch https:/);
     expect(told.written).toBe(false);
   }, 240_000);
+
+  test('go with their source, and never together with other keys', async () => {
+    const told = await runApart(
+      { pkg: 'src/modules/exec/aptpkg/repos.ts', pkgrepo: 'src/modules/state/pkgrepo.ts' },
+      `import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+      const [one, many] = await Promise.all(['key.asc', 'many'].map(async path => (await fetch('http://${at}/' + path)).text()));
+      const own = '/etc/apt/trusted.gpg.d/tsalt-own.asc';
+      const list = '/etc/apt/sources.list.d/tsalt-keyed.list';
+      const keyed = 'deb file:${folder}/keyed ./';
+      const gone = () => pkgrepo.absent(keyed, { keyid: '${fingerprint.slice(-16)}', refresh: false });
+      const add = key => { writeFileSync(own, key); writeFileSync(list, keyed + '\\n'); };
+      await step('not there', gone);
+      add(one);
+      await step('both', gone);
+      told['both gone'] = !existsSync(own) && !existsSync(list);
+      add(many);
+      await step('shared', gone);
+      told['shared kept'] = existsSync(own) && !existsSync(list);
+      mkdirSync('${folder}/rings');
+      writeFileSync('${folder}/rings/a.gpg', one);
+      await step('ring', () => pkg.del_repo_key(null, false, '${folder}/rings', { keyid: '0x${fingerprint}' }));
+      told['ring gone'] = !existsSync('${folder}/rings/a.gpg');
+      await step('no id', () => pkg.del_repo_key());`,
+    );
+    const name = `deb file:${folder}/keyed ./`;
+    const keyid = fingerprint.slice(-16);
+    expect(told['not there']).toMatchObject({
+      result: true,
+      changes: {},
+      comment: `Package repo ${name} is absent`,
+    });
+    expect(told.both).toMatchObject({
+      result: true,
+      changes: { repo: name, keyid },
+      comment: `Removed repo ${name}, and keyid ${keyid}`,
+    });
+    expect(told['both gone']).toBe(true);
+    expect(told.shared).toMatchObject({ result: false, changes: { repo: name } });
+    expect((told.shared as { comment: string }).comment).toMatch(
+      /, but failed to remove key: \/etc\/apt\/trusted\.gpg\.d\/tsalt-own\.asc has other keys too: [0-9A-F]{40}\. Take the key out of it by hand\.$/,
+    );
+    expect(told).toMatchObject({
+      'shared kept': true,
+      ring: `0x${fingerprint}`,
+      'ring gone': true,
+      'no id': 'failed: keyid or keyid_ppa and PPA name must be passed',
+    });
+  }, 240_000);
 });

@@ -112,6 +112,13 @@ test('all core grains are plain data and cheap', () => {
   expect((performance.now() - from) / 10).toBeLessThan(50); // about 3 ms here; a process start is more
 });
 
+test('formulas learn which Python their packages are for, as on a minion of Salt 3006.9', () => {
+  expect(core.salt_version()).toMatchObject({
+    saltversioninfo: [3006, 9],
+    pythonversion: [3, 10, 14, 'final', 0],
+  });
+});
+
 test('where runit is not installed, it is not the init system', () => {
   // Debian's openssh-server makes /run/runit all the same.
   const withFolder = (path: string): boolean => path === '/run/runit';

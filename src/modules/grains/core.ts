@@ -110,6 +110,8 @@ export const kernelparams = (): PlainDict => {
 export const salt_version = (): PlainDict => ({
   saltversion: '3006.9',
   saltversioninfo: [3006, 9],
+  // Formulas choose names of packages by it (`python3-apt`); Salt's own packages bring this one.
+  pythonversion: [3, 10, 14, 'final', 0],
   saltpath: process.argv[1] ?? '',
   master: typeof option('master') === 'string' ? option('master') : '',
 });

@@ -30,6 +30,7 @@ type ManagedOptions = {
   keyserver?: string | null;
   allow_insecure_key?: boolean;
   aptkey?: boolean;
+  keydir?: string | null;
   file?: string | null;
   clean_file?: boolean;
   comps?: Plain;
@@ -119,6 +120,9 @@ export const managed = async (
  * @param name on Debian its line as in sources.list; elsewhere its id
  * @param ppa a personal archive, `OWNER/NAME` (Ubuntu)
  * @param copr a Copr project, `OWNER/NAME` (Fedora)
+ * @param keyid the id of its key, which goes with it (Debian): from what apt trusts for every source
+ * @param aptkey false: the key is in a folder of key rings
+ * @param keydir that folder, `/etc/apt/keyrings` by default
  * @param refresh false: do not fetch the package lists afterwards
  * @example
  * deb http://deb.example.com/ old main:
@@ -128,11 +132,6 @@ export const absent = async (
   name: string,
   { ppa = null, copr = null, ...rest }: ManagedOptions = {},
 ): Promise<StateReturn> => {
-  if (rest.keyid || rest.keyid_ppa)
-    return failed(
-      name,
-      'The argument "keyid" of pkgrepo.absent is not supported: remove the key\'s file with file.absent.',
-    );
   const repo = ppa ? `ppa:${ppa.replace(/^ppa:/, '')}` : copr ? `copr:${copr}` : name;
   try {
     const before: PlainDict = await salt('pkg.get_repo')(repo, rest);
@@ -144,11 +143,30 @@ export const absent = async (
       );
     await salt('pkg.del_repo')(repo, rest);
     const after: PlainDict = await salt('pkg.get_repo')(repo, rest);
-    return Object.keys(after).length === 0
-      ? changed(name, `Removed repo ${name}`, { repo: name })
-      : failed(name, `Failed to remove repo ${name}`);
+    if (Object.keys(after).length > 0) return failed(name, `Failed to remove repo ${name}`);
+    return await withoutKey(name, repo, rest);
   } catch (error) {
     return failed(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
+  }
+};
+
+/** What is said of a source that was removed, once the key went too that was named with it. */
+const withoutKey = async (
+  name: string,
+  repo: string,
+  { keyid, keyid_ppa, aptkey = true, keydir = null }: ManagedOptions,
+): Promise<StateReturn> => {
+  const removed = `Removed repo ${name}`;
+  const changes = { repo: name };
+  if (!isGiven(keyid) && !isGiven(keyid_ppa)) return changed(name, removed, changes);
+  if (!hasFunction('pkg.del_repo_key'))
+    return failed(name, 'Repo key management is not implemented for this platform', changes);
+  try {
+    const ids = isGiven(keyid) ? { keyid } : { keyid_ppa };
+    const id: string = await salt('pkg.del_repo_key')(repo, aptkey, keydir, ids);
+    return changed(name, `${removed}, and keyid ${id}`, { ...changes, keyid: id });
+  } catch (error) {
+    return failed(name, `${removed}, but failed to remove key: ${messageOf(error)}`, changes);
   }
 };
 
