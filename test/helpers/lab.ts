@@ -14,6 +14,8 @@ export type Lab = {
   /** Runs a command inside a host, past sshd. Rejects when it fails. */
   readonly sh: (name: string, ...command: string[]) => Promise<string>;
   readonly run: (verb: string, ...args: string[]) => Promise<string>;
+  /** Gives a host Debian's own packages, with all they need, as an apt source. */
+  readonly bring: (name: string, ...packages: string[]) => Promise<string>;
   readonly key: string;
   readonly knownHosts: string;
 };
@@ -24,6 +26,7 @@ const programs = [
   'debootstrap',
   'ssh-keygen',
   'ip',
+  'apt-get',
   'dpkg-deb',
   'dpkg-scanpackages',
 ];
@@ -72,6 +75,7 @@ export const createLab = (number: number): Lab => {
     },
     sh: (name, ...command) => run('sh', name, ...command),
     run: (verb, ...args) => run(verb, ...args),
+    bring: (name, ...packages) => run('bring', name, ...packages),
     key: `${dir}/key`,
     knownHosts: `${dir}/known_hosts`,
   };
