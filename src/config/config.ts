@@ -39,6 +39,10 @@ export type Config = {
   readonly ssh_run_pre_flight: boolean;
   /** Keep each host's grains: its next state run is rendered with them while it starts. */
   readonly minion_data_cache: boolean;
+  /** Hosts may send files (`cp.push`) into their own folders below `cachedir`. */
+  readonly file_recv: boolean;
+  /** The largest file that is taken, in MB. */
+  readonly file_recv_max_size: number;
   /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
   readonly node_mirror?: PlainDict;
   /** Releases of Node to bring instead of ours, by platform; see `transport/node-release.ts`. */

@@ -32,6 +32,8 @@ export const keys = {
   ext_pillar_first: flag,
   failhard: flag,
   minion_data_cache: flag,
+  file_recv: flag,
+  file_recv_max_size: whole(1, 1_000_000),
   state_auto_order: flag,
   test: flag,
   providers: mapping,

@@ -73,6 +73,8 @@ const defaults = {
   ext_pillar_first: false,
   failhard: false,
   minion_data_cache: true,
+  file_recv: false,
+  file_recv_max_size: 100,
   state_auto_order: true,
   test: false,
   providers: {},

@@ -16,6 +16,7 @@ import { HostStates, type StatesParts } from './host-states.ts';
 import { HostTemplates } from './host-templates.ts';
 import type { AskOutside } from './outside.ts';
 import type { OwnModules } from './own-modules.ts';
+import { pushHandler } from './pushed-files.ts';
 import type { Shared } from './shared.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
@@ -108,6 +109,7 @@ export class Site {
         render: this.templates.render,
         refuse: this.#refuse,
       }),
+      'file.push': pushHandler(this.facts.shared.request.config, this.facts.host.id),
       'control.grains': async ({ grains }: ControlMethods['control.grains']) => {
         this.facts.learnGrains(grains);
         return null;

@@ -135,6 +135,8 @@ export type ControlMethods = {
     /** The sha256 of what the host has: the text is sent only when it differs. */
     have?: string;
   };
+  /** A piece of a file that the host sends (`cp.push`): its parts below the host's folder, bytes as base64. */
+  'file.push': { path: readonly string[]; offset: number; size: number; data: string };
   /** The host's grains changed while a run goes on. */
   'control.grains': { grains: PlainDict };
   /** A function that lives on the control node (`pillar.get`, `config.get`, `cp.list_master` …). */

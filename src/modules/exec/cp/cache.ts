@@ -147,28 +147,6 @@ export const get_template = async (
   }
 };
 
-/**
- * Not done here: nothing of a host is stored on the control node. Read it with `file.read`, or
- * fetch it with `scp`.
- */
-export const push = async (
-  path: string,
-  {
-    keep_symlinks = false,
-    upload_path = null,
-    remove_source = false,
-  }: { keep_symlinks?: boolean; upload_path?: string | null; remove_source?: boolean } = {},
-): Promise<never> => notDone('cp.push', noStore, path, keep_symlinks, upload_path, remove_source);
-
-const noStore =
-  'nothing of a host is stored on the control node. Read a file with file.read, or fetch it with scp';
-
-/** Not done here, see `cp.push`. */
-export const push_dir = async (
-  path: string,
-  { glob = null, upload_path = null }: { glob?: string | null; upload_path?: string | null } = {},
-): Promise<never> => notDone('cp.push_dir', noStore, path, glob, upload_path);
-
 /** Not done here: it is what `salt-cp` calls; `cp.get_file` brings a file of the file roots. */
 export const recv = async (files: PlainDict, dest: string): Promise<never> =>
   notDone('cp.recv', 'it is what salt-cp calls; cp.get_file brings a file', files, dest);
