@@ -101,6 +101,37 @@ test('a grain goes away', async () => {
   expect(await run(() => state.absent('os'))).toMatchObject({ comment: 'Grain os does not exist' });
 });
 
+test('a grain without a value is there, and can be taken away', async () => {
+  expect(await run(() => state.absent('rack:unit'))).toMatchObject({
+    changes: { grain: 'rack:unit', value: null },
+  });
+  expect(await run(() => grains.get('rack:unit', 'default'))).toBeNull();
+  expect(await run(() => state.absent('rack:unit', { destructive: true }))).toMatchObject({
+    changes: { deleted: 'rack:unit' },
+  });
+  expect(context.grains.rack).toEqual({});
+  expect(await run(() => grains.item('os', 'none'))).toEqual({ os: 'Debian', none: '' });
+});
+
+test.each([
+  [
+    ['a', 'b'],
+    ['a', 'b', { x: 1 }],
+  ],
+  [
+    ['x', 'b'],
+    [{ x: 1 }, 'b'],
+  ],
+  [
+    [{ x: 0, y: 2 }, 'b'],
+    [{ x: 1, y: 2 }, 'b'],
+  ],
+])('a grain below the list %j keeps its other items', async (before, after) => {
+  context.grains.list = before;
+  await run(() => grains.set('list:x', 1));
+  expect(context.grains.list).toEqual(after);
+});
+
 test('test mode writes nothing', async () => {
   const results = await within(testing(context), () =>
     Promise.all([

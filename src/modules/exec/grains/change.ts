@@ -87,6 +87,24 @@ export const remove = async (
 const includes = (list: readonly Plain[], value: Plain): boolean =>
   list.some(one => pyRepr(one) === pyRepr(value));
 
+/** A list keeps its items: the one of that name, or the dict that has it, takes the value, else a new one does. */
+const inList = (
+  list: readonly Plain[],
+  name: string,
+  made: (now: Plain | undefined) => Plain,
+): Plain[] => {
+  const has = (item: Plain): boolean =>
+    item === name || (isPlainDict(item) && Object.hasOwn(item, name));
+  if (!list.some(has)) return [...list, { [name]: made(undefined) }];
+  return list.map(item =>
+    isPlainDict(item) && has(item)
+      ? { ...item, [name]: made(item[name]) }
+      : has(item)
+        ? { [name]: made(undefined) }
+        : item,
+  );
+};
+
 /** Puts a value at a path, keeping what is beside it. */
 const store = async (
   key: string,
@@ -98,6 +116,7 @@ const store = async (
   const below = (now: Plain | undefined, parts: readonly string[]): Plain => {
     const [first, ...rest] = parts;
     if (first === undefined) return value;
+    if (Array.isArray(now)) return inList(now, first, item => below(item, rest));
     const dict: PlainDict = isPlainDict(now) ? { ...now } : {};
     if (rest.length === 0 && value === null && destructive) delete dict[first];
     else setOwn(dict, first, below(dict[first], rest));

@@ -24,7 +24,10 @@ export const get = async (
   key: string,
   default_: Plain = '',
   options: { delimiter?: string; ordered?: boolean; default?: Plain } = {},
-): Promise<Plain> => grainAt(key, options.delimiter ?? ':') ?? options.default ?? default_;
+): Promise<Plain> => {
+  const found = grainAt(key, options.delimiter ?? ':');
+  return found === undefined ? (options.default ?? default_) : found;
+};
 
 /**
  * Whether a grain has a value that is true.
@@ -67,7 +70,7 @@ const private_ = [
 ];
 
 /**
- * Some grains, by name or path.
+ * Some grains, by name or path; empty where there is none.
  *
  * @param args names
  * @example tsalt-ssh '*' grains.item os osrelease
@@ -76,7 +79,7 @@ export const item = async (...args: string[]): Promise<PlainDict> => {
   const found: PlainDict = {};
   for (const key of args) {
     const value = grainAt(key);
-    if (value !== undefined) setOwn(found, key, value);
+    setOwn(found, key, value === undefined ? '' : value);
   }
   return found;
 };
