@@ -25,6 +25,7 @@ const cases: [fun: string, name: string, args: Record<string, unknown>][] = [
   ['pip_state.installed', 'flask', { requirements: 'ROOT/app/list', bin_env: 'ROOT/venv' }],
   ['npm.installed', 'left-pad', { dir: 'ROOT/app', user }],
   ['gem.installed', 'rake', { user }],
+  ['alternatives.set', 'tsalt-none', { path: 'ROOT/app/bin' }],
   ['logrotate.set', 'rotate', { key: 'rotate', value: 3, conf_file: 'ROOT/logrotate.conf' }],
 ];
 

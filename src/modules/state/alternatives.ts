@@ -1,6 +1,7 @@
 /** Which of several programs a common name stands for. */
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failed, newReturn } from '../lib/returns.ts';
+import { isPathToCome } from '../lib/to-come.ts';
 
 const ask = async (fun: string, ...args: unknown[]): Promise<string> =>
   (await __salt__[`alternatives.${fun}`]?.(...args)) || '';
@@ -108,10 +109,11 @@ export const set = async (name: string, path: string): Promise<StateReturn> => {
   const ret = { ...newReturn(name), path };
   if ((await ask('show_current', name)) === path)
     return { ...ret, comment: `Alternative for ${name} already set to ${path}` };
+  const will = `Alternative for ${name} will be set to path ${path}`;
+  if (isPathToCome(path)) return { ...ret, result: null, comment: will };
   if (!(await ask('check_exists', name, path)))
     return failed(ret, `Alternative ${path} for ${name} doesn't exist`);
-  if (__opts__.test)
-    return { ...ret, result: null, comment: `Alternative for ${name} will be set to path ${path}` };
+  if (__opts__.test) return { ...ret, result: null, comment: will };
   await ask('set', name, path);
   const current = await ask('show_current', name);
   return current === path
