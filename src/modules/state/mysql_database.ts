@@ -59,9 +59,12 @@ export const present = async (
 };
 
 const differs = (what: string, wanted: string | null, have: unknown): string[] =>
-  wanted && wanted !== have
+  wanted && fullName(wanted) !== fullName(String(have))
     ? [`Database ${what} ${wanted} != ${String(have)} needs to be updated`]
     : [];
+
+/** Newer servers tell `utf8` by its full name, and so the orders of its texts. */
+const fullName = (name: string): string => name.replace(/^utf8(?=_|$)/, 'utf8mb3');
 
 const given = (wanted: PlainDict): PlainDict =>
   Object.fromEntries(Object.entries(wanted).filter(([, value]) => value));
