@@ -129,25 +129,37 @@ test('a repository of yum is added, changed and taken away', async () => {
   expect(() => readFileSync(file)).toThrow();
 });
 
-test('apk packages and offers are read', async () => {
+test('apk packages, offers and upgrades are read', async () => {
   expect(apk._parseApkInfo(recorded('apk-info.txt'))).toEqual({
-    'alpine-baselayout': ['3.4.3-r2'],
-    musl: ['1.2.4_git20230717-r4'],
-    'ca-certificates-bundle': ['20240226-r0'],
+    alpha: ['1.0-r0'],
+    beta: ['1-r0'],
+    'musl-x': ['1.2.4_git20230717-r4'],
+    'py3-foo-bar2': ['0_pre1-r10'],
   });
   expect(apk._parseApkPolicy(recorded('apk-policy.txt'))).toEqual(
-    new Map([['nginx', ['1.24.0-r15', '1.24.0-r16']]]),
+    new Map([
+      ['alpha', ['1.0-r0', '1.10-r0', '2.0-r0']],
+      ['gamma', ['3-r1']],
+    ]),
   );
+  program('apk', `[ "$1 $2" = 'upgrade --simulate' ] && ${printing('apk-upgrade.txt')}`);
+  const upgrades = await on({ os_family: 'Alpine' }, () => apk.list_upgrades({ refresh: false }));
+  expect(upgrades).toEqual({ alpha: '2.0-r0' });
 });
 
-test('apk installs at a version and removes only what is there', async () => {
+test('apk installs at a version, upgrades, installs again, and removes only what is there', async () => {
   program('apk', `[ "$1" = info ] && ${printing('apk-info.txt')}; exit 0`);
-  await on({ os_family: 'Alpine' }, () => apk.install('nginx', { version: '1.24.0-r15' }));
-  expect(await on({ os_family: 'Alpine' }, () => apk.remove('not-there'))).toEqual({});
-  await on({ os_family: 'Alpine' }, () => apk.purge('musl'));
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'Alpine' }, work);
+  await run(() => apk.install('nginx', { version: '1.24.0-r15' }));
+  await run(() => apk.install('alpha', { skip_verify: true, fromrepo: '/srv/apk' }));
+  await run(() => apk.install('beta', { version: '1-r0', reinstall: true }));
+  expect(await run(() => apk.remove('not-there'))).toEqual({});
+  await run(() => apk.purge('musl-x'));
   expect(log().filter(line => !line.includes('info'))).toEqual([
     'apk add nginx=1.24.0-r15',
-    'apk del --purge musl',
+    'apk add --upgrade --allow-untrusted --repository /srv/apk alpha',
+    'apk fix --reinstall beta',
+    'apk del --purge musl-x',
   ]);
 });
 

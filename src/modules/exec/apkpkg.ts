@@ -42,12 +42,13 @@ const manager: Manager = {
   word: (name, version) => (version === null ? name : `${name}=${version}`),
   install: (action, words, options) => [
     'apk',
-    'add',
+    ...(action === 'reinstall' ? ['fix', '--reinstall'] : ['add']),
+    ...(action === 'upgrade' ? ['--upgrade'] : []),
     ...(options.skip_verify ? ['--allow-untrusted'] : []),
-    ...(action === 'reinstall' ? ['--force-overwrite'] : []),
     ...(options.fromrepo ? ['--repository', options.fromrepo] : []),
-    ...words,
+    ...(action === 'reinstall' ? words.map(word => word.replace(/=.*$/, '')) : words),
   ],
+  installsOnly: true,
   remove: (action, names) => ['apk', 'del', ...(action === 'purge' ? ['--purge'] : []), ...names],
   upgrade: names => (names.length > 0 ? ['apk', 'add', '--upgrade', ...names] : ['apk', 'upgrade']),
   refresh: () => ['apk', 'update'],
@@ -60,8 +61,12 @@ const manager: Manager = {
       ]),
     ),
   upgrades: async () => {
-    const { stdout } = await runManager(['apk', 'version', '-l', '<'], manager.locked);
-    return _parseApkVersion(stdout);
+    const { code, stdout, stderr } = await runManager(
+      ['apk', 'upgrade', '--simulate'],
+      manager.locked,
+    );
+    if (code !== 0) throw new CommandExecutionError(stderr.trim() || stdout.trim());
+    return _parseApkUpgrade(stdout);
   },
   versions: async name => (await readPolicy([name])).get(name) ?? [],
 };
@@ -76,10 +81,10 @@ export const _parseApkInfo = (text: string): PackageList => {
   return list;
 };
 
-/** Lines of `name-1.2.3-r0  < 1.2.4-r0`. */
-export const _parseApkVersion = (text: string): Map<string, string> =>
+/** Lines of `(1/2) Upgrading name (1.2.3-r0 -> 1.2.4-r0)`: what the world pins does not stand there. */
+export const _parseApkUpgrade = (text: string): Map<string, string> =>
   new Map(
-    [...text.matchAll(/^(\S+)-[^-\s]+-r\d+\s+<\s+(\S+)/gm)].map(match => [
+    [...text.matchAll(/^\(\d+\/\d+\) Upgrading (\S+) \(\S+ -> (\S+)\)$/gm)].map(match => [
       match[1] ?? '',
       match[2] ?? '',
     ]),
