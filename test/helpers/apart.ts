@@ -24,12 +24,13 @@ export const canRunApart = (): boolean =>
  * Runs code with modules (by name, their files) on a copy of /etc, with a /run and processes of its
  * own, without any services: nothing of this machine is touched. `cover` names further folders to
  * work on a copy of. `step(name, work)` notes what `work` gives, or its error; all notes are the
- * answer. Needs root.
+ * answer. Needs root, and ends after `seconds`.
  */
 export const runApart = (
   modules: Readonly<Record<string, string>>,
   code: string,
   cover: readonly string[] = [],
+  seconds = 240,
 ): Promise<Record<string, unknown>> => {
   const imports = Object.entries(modules).map(
     ([name, file]) => `import * as ${name} from ${JSON.stringify(resolve(file))};`,
@@ -49,7 +50,10 @@ export const runApart = (
   const words = [...apart, '--kill-child', '--mount-proc', 'sh', '-c', mounts, 'sh', folder];
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program];
   return new Promise((done, fail) => {
-    const options = { timeout: 240_000, env: { ...process.env, TSALT_COVER: cover.join(' ') } };
+    const options = {
+      timeout: seconds * 1000,
+      env: { ...process.env, TSALT_COVER: cover.join(' ') },
+    };
     execFile('unshare', [...words, ...node], options, (_, stdout, stderr) => {
       rmdirSync(folder);
       const line = stdout.split('\n').find(one => one.startsWith('TOLD '));
