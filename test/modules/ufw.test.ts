@@ -1,93 +1,107 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
-import type { StateReturn } from '../../src/modules/api.ts';
-import * as ufw from '../../src/modules/exec/ufw.ts';
-import * as state from '../../src/modules/state/ufw.ts';
-import { nothing } from '../helpers/nothing.ts';
-import { contextOf, testing, within } from './_context.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { which } from '../../src/modules/lib/which.ts';
+import { canRunApart, runApart } from '../helpers/apart.ts';
 
-/** A stand-in that answers in ufw's words and keeps rules in a file, a line each. */
-const program = `#!/bin/sh
-cd "$(dirname "$0")" || exit 1
-touch rules on defaults
-dry=; [ "$1" = --dry-run ] && { dry=1; shift; }
-case "$*" in
-  'status verbose') [ -s on ] || { echo 'Status: inactive'; exit; }
-    echo 'Status: active'; echo 'Logging: on (low)'; echo "Default: $(cat in 2>/dev/null || echo deny) (incoming), allow (outgoing), disabled (routed)";;
-  status) [ -s on ] && echo 'Status: active' || echo 'Status: inactive';;
-  '--force enable') echo 1 >on; echo 'Firewall is active and enabled on system startup';;
-  '--force disable') : >on; echo 'Firewall stopped and disabled on system startup';;
-  'default '*' incoming') echo "$2" >in; echo "Default incoming policy changed to '$2'";;
-  'insert 1 '*) shift 2
-    [ -s rules ] || { echo "ERROR: Invalid position '1'" >&2; exit 1; }
-    if grep -qxF -- "$*" rules; then echo 'Skipping inserting existing rule'
-    else [ -n "$dry" ] || { echo "$*" | cat - rules >new; mv new rules; }; echo 'Rule inserted'; fi;;
-  *' port nonsense'*) echo "ERROR: Bad port 'nonsense'" >&2; exit 1;;
-  *) if grep -qxF -- "$*" rules; then echo 'Skipping adding existing rule'; echo 'Skipping adding existing rule (v6)'
-     else [ -n "$dry" ] || echo "$*" >>rules; echo 'Rules updated'; fi;;
-esac
+/** `settle` tells a state, does it, and does it again; `status` is what ufw says itself. */
+const start = `
+  import { execFileSync } from 'node:child_process';
+  import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+  execFileSync('ip', ['netns', 'add', 'tsalt']);
+  mkdirSync('/run/bin');
+  writeFileSync('/run/bin/ufw', '#!/bin/sh\\nexec ip netns exec tsalt /usr/sbin/ufw "$@"\\n');
+  chmodSync('/run/bin/ufw', 0o755);
+  process.env.PATH = '/run/bin:' + process.env.PATH;
+  const dry = { ...context, opts: { ...context.opts, test: true } };
+  const files = () => ['/etc/default/ufw', '/etc/ufw/ufw.conf', '/etc/ufw/user.rules']
+    .map(path => readFileSync(path, 'utf8')).join();
+  const settle = async (name, work) => {
+    const before = files();
+    try { told[name + ' told'] = await within(dry, work); } catch (error) { told[name + ' told'] = error.message; }
+    told[name + ' moved'] = files() !== before;
+    await step(name, work);
+    await step(name + ' again', work);
+  };
+  const status = name => { told[name] = execFileSync('ufw', ['status', 'verbose'], { encoding: 'utf8' }); };
 `;
-const folder = mkdtempSync(join(tmpdir(), 'tsalt-ufw-'));
-const path = process.env.PATH;
-writeFileSync(join(folder, 'ufw'), program);
-chmodSync(join(folder, 'ufw'), 0o755);
-process.env.PATH = `${folder}:${path}`;
-vi.setConfig({ testTimeout: 30_000 });
 
-afterAll(() => {
-  process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
-});
+describe.skipIf(!which('ufw') || !canRunApart())(
+  'the real ufw in a network namespace of its own',
+  { timeout: 240_000 },
+  () => {
+    let told: Record<string, unknown>;
+    const expectSettled = (name: string, changes: object): void => {
+      expect(told[`${name} told`], name).toMatchObject({ result: null, changes });
+      expect(told[`${name} moved`], name).toBe(false);
+      expect(told[name], JSON.stringify(told[name])).toMatchObject({ result: true, changes });
+      expect(told[`${name} again`], name).toMatchObject({ result: true });
+      expect(told[`${name} again`], name).toHaveProperty('changes', {});
+    };
 
-const context = contextOf({ ufw });
-/** Test mode tells, the run does, and the next run has nothing to do. */
-const settles = async (work: () => Promise<StateReturn>): Promise<void> => {
-  expect(await within(testing(context), work)).toMatchObject({ result: null });
-  const done = await within(context, work);
-  expect(done, String(done.comment)).toMatchObject({ result: true });
-  expect(Object.keys(done.changes)).toHaveLength(1);
-  expect(await within(context, work)).toMatchObject({ result: true, changes: nothing });
-};
+    beforeAll(async () => {
+      told = await runApart(
+        { ufw: 'src/modules/exec/ufw.ts', state: 'src/modules/state/ufw.ts' },
+        `${start}
+        await settle('first', () => state.deny('f', { to_port: '*', protocol: 'tcp', from_addr: '10.0.0.9' }));
+        await settle('off rule', () => state.allow('ssh', { protocol: 'tcp', to_port: 22 }));
+        await settle('on', () => state.enabled('ufw'));
+        await settle('incoming', () => state.default_incoming('in', { default: 'reject' }));
+        await settle('outgoing', () => state.default_outgoing('out', { default: 'deny' }));
+        await settle('routed', () => state.default_routed('routed', { default: 'allow' }));
+        await step('defaults', () => ufw.get_defaults());
+        await settle('web', () => state.allow('web', { protocol: 'tcp', to_port: '80,443', comment: 'it; $(web)' }));
+        await settle('limit', () => state.limit('l', { interface: 'eth0', protocol: 'tcp', to_port: 2222 }));
+        await settle('deny', () => state.deny('d', { from_addr: '10.0.0.0/8', from_port: 53, to_addr: '10.1.1.1' }));
+        await settle('reject', () => state.reject('r', { protocol: 'udp', to_port: '6000:6007' }));
+        await settle('app', () => state.allowed('a', { app: 'OpenSSH' }));
+        await settle('name', () => state.allow('n', { from_addr: 'localhost', app: '*' }));
+        status('status');
+        await settle('changed', () => state.deny('web', { protocol: 'tcp', to_port: '80,443', comment: 'no' }));
+        status('after');
+        await step('bad port', () => state.allow('x', { to_port: 'nonsense' }));
+        await step('app and port', () => state.allow('x', { app: 'OpenSSH', to_port: 1 }));
+        await settle('off', () => state.disabled('ufw'));
+        status('end');`,
+        ['/var'],
+      );
+    }, 240_000);
 
-// With a ufw of its own the machine's settings would answer.
-test.skipIf(existsSync('/etc/default/ufw'))('is turned on and off, with its defaults', async () => {
-  await settles(() => state.enabled('ufw'));
-  await settles(() => state.default_incoming('in', { default: 'reject' }));
-  expect(await within(context, () => ufw.get_defaults())).toEqual({
-    incoming: 'reject',
-    outgoing: 'allow',
-    routed: 'disabled',
-  });
-  await settles(() => state.disabled('ufw'));
-});
+    test('is turned on and off, with its defaults', () => {
+      expectSettled('on', { enabled: { old: false, new: true } });
+      expectSettled('incoming', { incoming: { old: 'deny', new: 'reject' } });
+      expectSettled('outgoing', { outgoing: { old: 'allow', new: 'deny' } });
+      expectSettled('routed', { routed: { old: 'deny', new: 'allow' } });
+      expect(told.defaults).toEqual({ incoming: 'reject', outgoing: 'deny', routed: 'allow' });
+      expect(told.status).toMatch(/^Status: active$/m);
+      expect(told.status).toMatch(/^Default: reject \(incoming\), deny \(outgoing\)/m);
+      expectSettled('off', { enabled: { old: true, new: false } });
+      expect(told.end).toMatch(/^Status: inactive$/m);
+    });
 
-test('adds rules in the words of its manual page', async () => {
-  const any = { to_port: '*', protocol: 'tcp' };
-  await settles(() => state.deny('first', { ...any, from_addr: '10.0.0.9' }));
-  await settles(() =>
-    state.allow('web', { protocol: 'tcp', to_port: 80, comment: `"it's; $(web)"` }),
-  );
-  await settles(() => state.limit('ssh', { interface: 'eth0', protocol: 'tcp', to_port: '22' }));
-  await settles(() =>
-    state.deny('bad', { from_addr: '10.0.0.0/8', from_port: 53, to_addr: '10.1.1.1' }),
-  );
-  await settles(() => state.allow('app', { app: 'OpenSSH' }));
-  await settles(() => state.allow('name', { from_addr: 'localhost', app: '*' }));
-  expect(readFileSync(join(folder, 'rules'), 'utf8').trim().split('\n')).toEqual([
-    'deny from 10.0.0.0/8 port 53 to 10.1.1.1',
-    'deny proto tcp from 10.0.0.9 to any',
-    "allow proto tcp from any to any port 80 comment it's; $(web)",
-    'limit in on eth0 proto tcp from any to any port 22',
-    'allow from any to any app OpenSSH',
-    'allow from 127.0.0.1 to any',
-  ]);
-  expect(await within(context, () => state.allow('x', { to_port: 'nonsense' }))).toMatchObject({
-    result: false,
-    comment: "Bad port 'nonsense'",
-  });
-  expect(await within(context, () => state.allow('x', { app: 'a', to_port: 1 }))).toMatchObject({
-    result: false,
-  });
-});
+    test('rules are added once, also while it is off', () => {
+      for (const name of ['first', 'off rule', 'web', 'limit', 'deny', 'reject', 'app', 'name', 'changed'])
+        expectSettled(name, { rule: { old: null } });
+      expect(told.status).toMatch(/^22\/tcp +ALLOW IN +Anywhere/m);
+      expect(told.status).toMatch(/^80,443\/tcp +ALLOW IN +Anywhere +# it; \$\(web\)$/m);
+      expect(told.status).toMatch(/^2222\/tcp on eth0 +LIMIT IN +Anywhere/m);
+      expect(told.status).toMatch(/^10\.1\.1\.1 +DENY IN +10\.0\.0\.0\/8 53/m);
+      expect(told.status).toMatch(/^6000:6007\/udp +REJECT IN +Anywhere/m);
+      expect(told.status).toMatch(/^22\/tcp \(OpenSSH\) +ALLOW IN +Anywhere/m);
+      expect(told.status).toMatch(/^Anywhere +ALLOW IN +127\.0\.0\.1/m);
+      const order = String(told.status).match(/ DENY IN +\S+/g) ?? [];
+      expect(order.map(line => line.split(' ').at(-1))).toEqual(['10.0.0.0/8', '10.0.0.9/tcp']);
+      expect(String(told.status).indexOf(' DENY IN')).toBeLessThan(
+        String(told.status).indexOf(' ALLOW IN'),
+      );
+      expect(told.after).toMatch(/^80,443\/tcp +DENY IN +Anywhere +# no$/m);
+      expect(told.after).not.toMatch(/^80,443\/tcp +ALLOW/m);
+    });
+
+    test('what it refuses is told in its words', () => {
+      expect(told['bad port']).toMatchObject({ result: false, comment: "Bad port 'nonsense'" });
+      expect(told['app and port']).toMatchObject({
+        result: false,
+        comment: 'A rule for an app takes neither to_port nor protocol.',
+      });
+    });
+  },
+);
