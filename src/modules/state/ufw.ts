@@ -141,13 +141,15 @@ const orAny = (wanted: string | number | null | undefined): string | undefined =
 const addressOf = async (from: string): Promise<string> =>
   from === 'any' || /^[0-9]|:/.test(from) ? from : (await lookup(from, { family: 4 })).address;
 
-/** A refusal goes before all rules, as in the formula: behind an `allow` it would have no effect. */
+/**
+ * A refusal goes before all rules, as in the formula: behind an `allow` it would have no effect. Of a
+ * rule that is there with another action, ufw inserts no second one: it is changed in its place.
+ */
 const placed = async (words: string[]): Promise<string[]> => {
   if (words[0] !== 'deny') return words;
   const first = ['insert', '1', ...words];
   try {
-    await salt('ufw.has_rule')(first);
-    return first;
+    return (await salt('ufw.has_rule')(first)) ? words : first;
   } catch (error) {
     // Where there is no rule yet, there is no place to insert one at.
     if (/Invalid position '1'/.test(messageOf(error))) return words;
@@ -157,8 +159,9 @@ const placed = async (words: string[]): Promise<string[]> => {
 
 const ruled = async (name: string, method: string, rule: Rule): Promise<StateReturn> => {
   try {
-    const words = await placed(await wordsOf(method, rule));
-    if (await salt('ufw.has_rule')(words)) return unchanged(name, `${name} was already ${method}`);
+    const wanted = await wordsOf(method, rule);
+    if (await salt('ufw.has_rule')(wanted)) return unchanged(name, `${name} was already ${method}`);
+    const words = await placed(wanted);
     const changes = { rule: { old: null, new: words.join(' ') } };
     if (__opts__.test) return would(name, `${name} would have been configured`, changes);
     await salt('ufw.add_rule')(words);
