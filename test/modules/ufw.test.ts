@@ -78,7 +78,17 @@ describe.skipIf(!which('ufw') || !canRunApart())(
     });
 
     test('rules are added once, also while it is off', () => {
-      for (const name of ['first', 'off rule', 'web', 'limit', 'deny', 'reject', 'app', 'name', 'changed'])
+      for (const name of [
+        'first',
+        'off rule',
+        'web',
+        'limit',
+        'deny',
+        'reject',
+        'app',
+        'name',
+        'changed',
+      ])
         expectSettled(name, { rule: { old: null } });
       expect(told.status).toMatch(/^22\/tcp +ALLOW IN +Anywhere/m);
       expect(told.status).toMatch(/^80,443\/tcp +ALLOW IN +Anywhere +# it; \$\(web\)$/m);
