@@ -172,6 +172,15 @@ test('cmd.script renders a template with its defaults and context before it runs
   });
 });
 
+test('environ.setenv refuses what is for Windows, in test mode too', async () => {
+  for (const call of [host.test, host.state])
+    expect(await call('environ.setenv', 'TSALT_NEVER', 'x', { permanent: true })).toMatchObject({
+      result: false,
+      comment: "'permanent' is not supported: it is for Windows only",
+    });
+  expect(process.env.TSALT_NEVER).toBeUndefined();
+});
+
 test('hashutil and random agree with known values', async () => {
   expect(await host.call('hashutil.digest', 'abc', 'md5')).toBe('900150983cd24fb0d6963f7d28e17f72');
   expect(await host.call('hashutil.base64_b64encode', 'get salted')).toBe('Z2V0IHNhbHRlZA==');

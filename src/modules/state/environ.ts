@@ -34,6 +34,7 @@ export const setenv = async (
   } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
+  if (permanent) return failed(ret, "'permanent' is not supported: it is for Windows only");
   if (typeof value !== 'string' && value !== false && !isPlainDict(value))
     return failed(ret, 'Environ value must be string, dict or False');
   const wanted = isPlainDict(value) ? value : { [name]: value };
@@ -52,9 +53,6 @@ export const setenv = async (
       : { ...ret, comment: 'Environ values are already set with the correct values' };
   if (!changed)
     return { ...ret, comment: 'Environ values were already set with the correct values' };
-  await __salt__['environ.setenv']?.(wanted, false_unsets, clear_all, {
-    update_minion,
-    permanent,
-  });
+  await __salt__['environ.setenv']?.(wanted, false_unsets, clear_all, { update_minion });
   return { ...ret, comment: 'Environ values were set' };
 };
