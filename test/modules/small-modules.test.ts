@@ -197,10 +197,10 @@ test('ssh: the keys of a file are checked, set and taken away', async () => {
   const user = userInfo().username;
   const config = join(folder, 'authorized_keys');
   const source = join(folder, 'two.pub');
-  writeFileSync(source, 'ssh-ed25519 AAAAC3Nza one\nssh-rsa AAAAB3Nza two\n');
+  writeFileSync(source, 'ssh-ed25519 AAAAC3NzaC1l one\nssh-rsa AAAAB3NzaC1y two\n');
   expect(await run(() => keys.check_key_file(user, source, { config }))).toEqual({
     AAAAC3Nza: 'add',
-    AAAAB3Nza: 'add',
+    AAAAB3NzaC1y: 'add',
   });
   expect(await run(() => keys.set_auth_key_from_file(user, source, { config }))).toBe('new');
   expect(await run(() => keys.set_auth_key_from_file(user, source, { config }))).toBe('no change');
