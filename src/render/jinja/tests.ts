@@ -1,8 +1,8 @@
 import { raise } from './fault.ts';
 import { operations } from './filters/define.ts';
-import { regexMatches } from './filters/regex.ts';
+import { flagsOf, regexMatches } from './filters/regex.ts';
 import type { Operation, Operations, Run } from './run/run.ts';
-import { compare, equal, isTrue } from './values/compare.ts';
+import { compare, equal } from './values/compare.ts';
 import { contains, itemsIn, sizeIn } from './values/iterate.ts';
 import { calculate, isFloat, isInt, isNumeric } from './values/number.ts';
 import { textOf, typeName } from './values/text.ts';
@@ -68,8 +68,8 @@ const plain = operations({
   escaped: [[], () => false],
   match: [
     ['rgx', 'ignorecase?', 'multiline?'],
-    (value, [pattern = null, ignorecase = false, multiline = false]) =>
-      regexMatches(textOf(value), textOf(pattern), isTrue(ignorecase), isTrue(multiline)),
+    (value, [pattern = null, ignorecase, multiline]) =>
+      regexMatches(textOf(value), textOf(pattern), flagsOf(ignorecase, multiline)),
   ],
   filter: [[], (value, _, run: Run) => has(value, name => run.hasFilter(name))],
   test: [[], (value, _, run: Run) => has(value, name => run.hasTest(name))],

@@ -34,12 +34,8 @@ const compiled = (pattern: string, flags: Flags): RegExp => {
 };
 
 /** Does the text match from its start? */
-export const regexMatches = (
-  text: string,
-  pattern: string,
-  ignorecase: boolean,
-  multiline: boolean,
-): boolean => firstMatch(text, pattern, { ignorecase, multiline, sticky: true }) !== undefined;
+export const regexMatches = (text: string, pattern: string, flags: Flags): boolean =>
+  firstMatch(text, pattern, { ...flags, sticky: true }) !== undefined;
 
 const firstMatch = (text: string, pattern: string, flags: Flags): RegExpMatchArray | undefined =>
   matches(compiled(pattern, flags), text)[0];
@@ -65,35 +61,32 @@ const subject = (value: Value): string =>
     ? textOf(value)
     : raise('expected string or bytes-like object');
 
+/** Flags as arguments of a filter or test give them. */
+export const flagsOf = (ignorecase: Value = false, multiline: Value = false): Flags => ({
+  ignorecase: isTrue(ignorecase),
+  multiline: isTrue(multiline),
+});
+
 /** Salt's filters on regular expressions. */
 export const regexFilters: Operations = operations({
   regex_search: [
     params,
-    (value, [pattern = '', ignorecase = false, multiline = false]) =>
-      groups(
-        firstMatch(subject(value), textOf(pattern), {
-          ignorecase: isTrue(ignorecase),
-          multiline: isTrue(multiline),
-        }),
-      ),
+    (value, [pattern = '', ignorecase, multiline]) =>
+      groups(firstMatch(subject(value), textOf(pattern), flagsOf(ignorecase, multiline))),
   ],
   regex_match: [
     params,
-    (value, [pattern = '', ignorecase = false, multiline = false]) =>
+    (value, [pattern = '', ignorecase, multiline]) =>
       groups(
         firstMatch(subject(value), textOf(pattern), {
-          ignorecase: isTrue(ignorecase),
-          multiline: isTrue(multiline),
+          ...flagsOf(ignorecase, multiline),
           sticky: true,
         }),
       ),
   ],
   regex_replace: [
     ['rgx', 'val', 'ignorecase?', 'multiline?'],
-    (value, [pattern = '', fresh = '', ignorecase = false, multiline = false]) =>
-      replace(subject(value), textOf(pattern), textOf(fresh), {
-        ignorecase: isTrue(ignorecase),
-        multiline: isTrue(multiline),
-      }),
+    (value, [pattern = '', fresh = '', ignorecase, multiline]) =>
+      replace(subject(value), textOf(pattern), textOf(fresh), flagsOf(ignorecase, multiline)),
   ],
 });
