@@ -20,6 +20,10 @@ export type YamlDumpOptions = {
   readonly indent?: number | undefined;
   /** Column after which long lines are folded. Default 80. */
   readonly width?: number | undefined;
+  /** Write everything beyond ASCII as escapes, as PyYAML does without `allow_unicode`. */
+  readonly ascii?: boolean | undefined;
+  /** Begin with `---`. */
+  readonly explicitStart?: boolean | undefined;
 };
 
 /** Stands for what Salt's dumper cannot represent: it writes `NULL`. */
@@ -40,6 +44,7 @@ class Dumper {
   readonly #style: boolean | null;
   readonly #sort: boolean | 'plain';
   readonly #step: number;
+  readonly #ascii: boolean;
   readonly #out: YamlWriter;
   readonly #anchors = new Map<object, string | undefined>();
   readonly #written = new Set<object>();
@@ -51,7 +56,9 @@ class Dumper {
     this.#style = options.defaultFlowStyle === undefined ? null : options.defaultFlowStyle;
     this.#sort = options.sortKeys ?? 'plain';
     this.#step = options.indent ?? 2;
-    this.#out = new YamlWriter(options.width ?? 80);
+    this.#ascii = options.ascii ?? false;
+    this.#out = new YamlWriter(options.width ?? 80, this.#ascii);
+    if (options.explicitStart) this.#out.indicator('---', true);
   }
 
   dump(): string {
@@ -174,11 +181,11 @@ class Dumper {
 
   #writeScalar(data: Scalar, { simpleKey }: Context): void {
     const text = scalarText(data);
-    if (isPlain(data, this.#flow > 0, simpleKey)) {
+    if (isPlain(data, { flow: this.#flow > 0, simpleKey, ascii: this.#ascii })) {
       this.#out.plain(text, !simpleKey);
       return;
     }
-    const analysis = analyse(text);
+    const analysis = analyse(text, this.#ascii);
     if (analysis.single && !(simpleKey && analysis.multiline)) this.#out.single(text, !simpleKey);
     else this.#out.double(text, !simpleKey);
   }
@@ -226,9 +233,12 @@ const yamlFloat = (value: number): string => {
   return text.includes('.') ? text : text.replace('e', '.0e');
 };
 
-const isPlain = (data: Scalar, flow: boolean, simpleKey: boolean): boolean => {
+const isPlain = (
+  data: Scalar,
+  { flow, simpleKey, ascii }: { flow: boolean; simpleKey: boolean; ascii: boolean },
+): boolean => {
   if (typeof data !== 'string') return true;
-  const analysis: Analysis = analyse(data);
+  const analysis: Analysis = analyse(data, ascii);
   if (!analysis.implicit || (data === '' && (flow || simpleKey))) return false;
   if (simpleKey && analysis.multiline) return false;
   return flow ? analysis.flowPlain : analysis.blockPlain;

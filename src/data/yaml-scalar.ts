@@ -13,18 +13,18 @@ export type Analysis = {
 const breaks = '\n\x85\u2028\u2029';
 const whitespace = ' \t\r\n\x85\u2028\u2029';
 
-/** Characters that libyaml writes as they are; beyond U+FFFF it writes escapes. */
-const isPrintable = (char: string): boolean => {
+/** Characters that libyaml writes as they are; beyond U+FFFF, or ASCII if `ascii`, it writes escapes. */
+const isPrintable = (char: string, ascii: boolean): boolean => {
   const code = char.codePointAt(0) ?? 0;
   return (
     code === 0x0a ||
     (code >= 0x20 && code <= 0x7e) ||
-    (code >= 0xa0 && code <= 0xd7ff) ||
-    (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff)
+    (!ascii &&
+      ((code >= 0xa0 && code <= 0xd7ff) || (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff)))
   );
 };
 
-export const analyse = (text: string): Analysis => {
+export const analyse = (text: string, ascii = false): Analysis => {
   const implicit = yamlKind(text) === 'str';
   if (text === '')
     return { multiline: false, flowPlain: false, blockPlain: true, single: true, implicit };
@@ -50,7 +50,7 @@ export const analyse = (text: string): Analysis => {
       flow = true;
       block ||= spaceAfter;
     } else if (index === 0 && char === '-' && spaceAfter) flow = block = true;
-    if (!isPrintable(char)) special = true;
+    if (!isPrintable(char, ascii)) special = true;
     if (char === ' ') {
       edge ||= index === 0 || index === last;
       breakSpace ||= previous === 'break';
@@ -101,5 +101,5 @@ export const escapeChar = (char: string): string => {
   return `\\${letter}${code.toString(16).toUpperCase().padStart(Number(width), '0')}`;
 };
 
-export const mustEscape = (char: string): boolean =>
-  char === '"' || char === '\\' || breaks.includes(char) || !isPrintable(char);
+export const mustEscape = (char: string, ascii = false): boolean =>
+  char === '"' || char === '\\' || breaks.includes(char) || !isPrintable(char, ascii);

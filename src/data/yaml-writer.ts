@@ -4,13 +4,15 @@ import { escapeChar, mustEscape } from './yaml-scalar.ts';
 export class YamlWriter {
   readonly #parts: string[] = [];
   readonly #width: number;
+  readonly #ascii: boolean;
   #column = 0;
   #whitespace = true;
   #indention = true;
   indent = -1;
 
-  constructor(width: number) {
+  constructor(width: number, ascii = false) {
     this.#width = width;
+    this.#ascii = ascii;
   }
 
   get text(): string {
@@ -102,7 +104,7 @@ export class YamlWriter {
     const last = chars.length - 1;
     let spaces = false;
     chars.forEach((char, index) => {
-      if (mustEscape(char)) {
+      if (mustEscape(char, this.#ascii)) {
         this.#put(escapeChar(char));
         spaces = false;
       } else if (char === ' ') {

@@ -36,6 +36,65 @@ const cases: StateCase[] = [
       removed: ['ROOT/d/a', 'ROOT/d/s'],
     },
   },
+  ...(
+    [
+      ['json', { u: 'é' }, [], '{\n  "u": "é"\n}\n'],
+      ['json', { u: 'é' }, [{ ensure_ascii: true }], '{\n  "u": "\\u00e9"\n}\n'],
+      ['json', { b: 1, a: 2 }, [{ indent: null }], '{"a": 2,"b": 1}\n'],
+      [
+        'json',
+        { b: 1, a: 2 },
+        [{ indent: null }, { separators: [', ', ':'] }, { sort_keys: false }],
+        '{"b":1, "a":2}\n',
+      ],
+      ['yaml', { u: 'é', l: [1] }, [], 'l:\n- 1\nu: "\\xE9"\n'],
+      ['yaml', { u: 'é' }, [{ allow_unicode: true }], 'u: é\n'],
+      ['yaml', { b: 1, a: 2 }, [{ sort_keys: false }], 'b: 1\na: 2\n'],
+      ['yaml', { b: { c: 1 } }, [{ explicit_start: true }], '---\nb:\n  c: 1\n'],
+      [
+        'yaml',
+        { b: { c: 1 } },
+        [{ explicit_start: true }, { default_flow_style: true }, { indent: 4 }],
+        '--- {b: {c: 1}}\n',
+      ],
+      ['python', { u: 1, n: null }, [], "{'n': None, 'u': 1}\n"],
+      ['toml', { s: { b: 'x' } }, [], '[s]\nb = "x"\n\n'],
+      ['configparser', { s: { b: 'x' } }, [], '[s]\nb = x\n\n\n'],
+    ] as const
+  ).map(
+    ([serializer, dataset, serializer_opts, text]): StateCase => ({
+      title: `serialize writes ${serializer} ${JSON.stringify(dataset)} with ${JSON.stringify(serializer_opts)}`,
+      fun: 'file.serialize',
+      name: 'ROOT/f',
+      args: [{ serializer, dataset, serializer_opts }],
+      after: { f: text },
+    }),
+  ),
+  {
+    title: 'retention_schedule keeps one week more than it is told, weeks counted by calendar year',
+    fun: 'file.retention_schedule',
+    before: Object.fromEntries(
+      ['20200101', '20201228', '20201231', '20210101', '20210103', '20210104', '20210105'].map(
+        day => [`d/b-${day}`, ''],
+      ),
+    ),
+    name: 'ROOT/d',
+    args: [{ first_of_week: 2 }, { strptime_format: 'b-%Y%m%d' }],
+    changes: {
+      retained: ['b-20210104', 'b-20210101', 'b-20201228'],
+      deleted: ['b-20210105', 'b-20210103', 'b-20201231', 'b-20200101'],
+      ignored: ['..', '.'],
+    },
+  },
+  {
+    title: 'patch takes a patch back, once',
+    fun: 'file.patch',
+    before: { f: 'one\nTWO\n' },
+    control: { p: '--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n' },
+    name: 'ROOT/f',
+    args: [{ source: 'salt://p', options: '-R' }],
+    after: { f: 'one\ntwo\n' },
+  },
 ];
 
 test.each(cases)('$title', one => runThreeTimes(host, one));
@@ -78,6 +137,26 @@ const refusals: {
     fun: 'file.replace',
     args: ['zzz', 'x\\1', { append_if_not_found: true }],
     says: /the pattern has no group 1/,
+  },
+  {
+    title: 'decode takes no base64 whose end is lost',
+    fun: 'file.decode',
+    args: [{ encoded_data: 'notb64!!' }],
+    says: /Incorrect padding/,
+  },
+  {
+    title: 'serialize names the option that the serializer lacks',
+    fun: 'file.serialize',
+    args: [{ dataset: { a: 1 }, serializer: 'yaml', serializer_opts: [{ canonical: true }] }],
+    says: /^serializer_opts canonical not supported for yaml; there are: /,
+  },
+  {
+    title: 'retention_schedule removes nothing when it does not know how much to keep',
+    fun: 'file.retention_schedule',
+    before: { 'd/b-20200101': '', 'd/b-20200102': '' },
+    name: 'ROOT/d',
+    args: [{ most_recent: 'x' }, { strptime_format: 'b-%Y%m%d' }],
+    says: /^most_recent must be a number of files or all, not x$/,
   },
   ...['append', 'prepend', 'replace', 'comment', 'line'].map(fun => ({
     title: `${fun} edits no directory`,
@@ -150,4 +229,35 @@ test('directory leaves the mode of a symlink alone', async () => {
     result: true,
     changes: {},
   });
+});
+
+test('patch leaves what does not fit in the reject file, and the file as it is', async () => {
+  const path = host.write('f', 'zz\n');
+  host.control.set('p', '--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n');
+  const args = { source: 'salt://p', reject_file: join(host.root, 'rej') };
+  expect(await host.test('file.patch', path, args)).toMatchObject({ result: false });
+  expect(existsSync(args.reject_file)).toBe(false);
+  expect(await host.state('file.patch', path, args)).toMatchObject({ result: false, changes: {} });
+  expect(host.file('rej')).toContain('-two\n+TWO\n');
+  expect(host.file('f')).toBe('zz\n');
+});
+
+test('cached refuses a file of the control node that has another hash', async () => {
+  host.control.set('a', 'x');
+  const said = await host.state('file.cached', 'salt://a', { source_hash: '0'.repeat(32) });
+  expect(said).toMatchObject({ result: false });
+  expect(said.comment).toMatch(/^File is cached to .*, but the hash \(9dd4e461.*\) does not match/);
+});
+
+test.skipIf(process.geteuid?.() !== 0)('copy gives all of a folder to its user', async () => {
+  host.write('s/x', '1');
+  host.write('s/y/z', '2');
+  const args = { user: 'nobody', group: 'nogroup' };
+  const to = join(host.root, 'd');
+  expect(await host.state('file.copy', to, join(host.root, 's'), args)).toMatchObject({
+    result: true,
+  });
+  const uid = statSync(to).uid;
+  expect(uid).not.toBe(0);
+  for (const each of ['x', 'y', 'y/z']) expect(statSync(join(to, each)).uid, each).toBe(uid);
 });

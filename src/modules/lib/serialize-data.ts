@@ -1,5 +1,5 @@
 import { dumpIni, parseIni } from '../../data/ini.ts';
-import { dumpJson } from '../../data/json-dump.ts';
+import { compareText, dumpJson } from '../../data/json-dump.ts';
 import { dumpPlist } from '../../data/plist-dump.ts';
 import { dumpToml } from '../../data/toml-dump.ts';
 import { type Dict, toData, toDict, toPlain, toPlainDict } from '../../data/value.ts';
@@ -10,6 +10,8 @@ import { pyRepr, pyStr } from './python-text.ts';
 import { parseSimpleYaml } from './simple-yaml.ts';
 
 export type Serializer = {
+  /** The `serializer_opts` there are. */
+  readonly options: readonly string[];
   readonly write: (data: Plain, options: PlainDict) => string;
   readonly read?: (text: string) => Plain;
 };
@@ -20,32 +22,58 @@ export const serializerFor = (name: string): Serializer | undefined =>
 
 const serializers: Readonly<Record<string, Serializer>> = {
   json: {
-    write: (data, { indent = 2, sort_keys = true, ensure_ascii = true }) =>
+    options: ['indent', 'sort_keys', 'ensure_ascii', 'separators'],
+    write: (data, { indent = 2, sort_keys = true, ensure_ascii = false, separators }) =>
       dumpJson(toData(data), {
         ...(typeof indent === 'number' && { indent }),
+        separators: Array.isArray(separators)
+          ? [String(separators[0]), String(separators[1])]
+          : [',', ': '],
         sortKeys: sort_keys === true,
-        ascii: ensure_ascii !== false,
+        ascii: ensure_ascii === true,
       }),
     read: text => JSON.parse(text) as Plain,
   },
   yaml: {
-    write: (data, { default_flow_style = false, indent }) =>
-      dumpYaml(toData(data), {
+    options: [
+      'default_flow_style',
+      'indent',
+      'width',
+      'sort_keys',
+      'explicit_start',
+      'allow_unicode',
+    ],
+    write: (data, options) => {
+      const { default_flow_style = false, indent, width, sort_keys = true } = options;
+      return dumpYaml(toData(data), {
         defaultFlowStyle: default_flow_style === null ? null : default_flow_style === true,
         ...(typeof indent === 'number' && { indent }),
+        ...(typeof width === 'number' && { width }),
+        sortKeys: sort_keys === false ? false : 'plain',
+        explicitStart: options.explicit_start === true,
+        ascii: options.allow_unicode !== true,
       })
         .replace(/\n$/, '')
-        .replace(/\n\.\.\.$/, ''),
+        .replace(/\n\.\.\.$/, '');
+    },
     read: text => parseSimpleYaml(text),
   },
-  python: { write: data => pyRepr(data) },
+  python: { options: [], write: data => pyRepr(sortedKeys(data)) },
   configparser: {
-    write: data =>
-      attempt(() => dumpIni(toData(data), value => pyStr(toPlain(value)))).slice(0, -1),
+    options: [],
+    write: data => attempt(() => dumpIni(toData(data), value => pyStr(toPlain(value)))),
     read: text => attempt(() => toPlainDict(parseIni(text))),
   },
-  toml: { write: data => dumpToml(dictOf(data, 'toml')).replace(/\n+$/, '') },
-  plist: { write: data => attempt(() => dumpPlist(toData(data))).slice(0, -1) },
+  toml: { options: [], write: data => dumpToml(dictOf(data, 'toml')) },
+  plist: { options: ['fmt'], write: data => attempt(() => dumpPlist(toData(data))).slice(0, -1) },
+};
+
+/** Keys in order on all levels, as `pprint` shows a dict. */
+const sortedKeys = (data: Plain): Plain => {
+  if (Array.isArray(data)) return data.map(sortedKeys);
+  if (!isPlainDict(data)) return data;
+  const keys = Object.keys(data).sort(compareText);
+  return Object.fromEntries(keys.map(key => [key, sortedKeys(data[key] ?? null)]));
 };
 
 const dictOf = (data: Plain, format: string): Dict => {

@@ -75,7 +75,12 @@ export const cached = async (
       );
     const now = hashFile(place, sum?.hash_type);
     if (now !== old) ret.changes.hash = { old, new: now };
-    return { ...ret, comment: `File is cached to ${place}` };
+    return sum && now !== sum.hsum
+      ? failed(
+          ret,
+          `File is cached to ${place}, but the hash (${now}) does not match the specified hash (${sum.hsum})`,
+        )
+      : { ...ret, comment: `File is cached to ${place}` };
   } catch (error) {
     return failed(ret, messageOf(error));
   }

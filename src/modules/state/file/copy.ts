@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { type Account, checkPerms } from '../../lib/check-perms.ts';
+import { walk } from '../../lib/directory-checks.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';
 import { hashFile } from '../../lib/file-hash.ts';
 import { normalizeMode } from '../../lib/file-mode.ts';
@@ -87,6 +88,9 @@ export const copy = async (
     }
     if (taken) await __salt__['file.remove']?.(path, { force: true });
     await __salt__['file.copy']?.(from, path, { recurse: isDir(from) });
+    if (isDir(path) && !preserve)
+      for (const entry of walk(path))
+        await __salt__['file.lchown']?.(entry.path, perms.user, perms.group);
   } catch (error) {
     return failed(ret, `Failed to copy "${from}" to "${path}": ${messageOf(error)}`);
   }

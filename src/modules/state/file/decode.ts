@@ -46,7 +46,7 @@ export const decode = async (
   const encoded = encoded_data ?? (await __salt__['pillar.get']?.(contents_pillar, false));
   if (typeof encoded !== 'string') throw new CommandExecutionError('Pillar data not found.');
   const ret = newReturn(name);
-  const content = Buffer.from(encoded, 'base64');
+  const content = fromBase64(encoded);
   const wanted = hashBytes(content, checksum);
   const old = isFile(name) ? hashFile(name, checksum) : null;
   if (old !== null && readFileSync(name).equals(content))
@@ -56,4 +56,14 @@ export const decode = async (
     return { ...ret, changes, result: null, comment: 'File is set to be updated.' };
   writeAtomic(name, content);
   return { ...ret, changes, comment: 'File was updated.' };
+};
+
+/** What base64 means; like Python, characters of no meaning are skipped and a lost end is refused. */
+const fromBase64 = (encoded: string): Buffer => {
+  const text = encoded.replace(/[^A-Za-z0-9+/=]/g, '');
+  const digits = text.replaceAll('=', '').length;
+  const padded = digits % 4 === 0 || digits + (text.length - digits) >= Math.ceil(digits / 4) * 4;
+  if (digits % 4 === 1 || !padded)
+    throw new CommandExecutionError('The data are no base64: Incorrect padding');
+  return Buffer.from(text, 'base64');
 };

@@ -89,11 +89,11 @@ export const patch = async (
     (await found.content()).place(file, { mode: 0o600 });
     const dir = isDir(path);
     const level = strip === null ? [] : [`-p${strip}`];
-    const run = (...more: string[]): Promise<CommandResult> =>
+    const patch = (given: readonly string[], ...more: string[]): Promise<CommandResult> =>
       runCommand(
         [
           'patch',
-          ...words,
+          ...given,
           ...level,
           ...more,
           `--input=${file}`,
@@ -102,18 +102,26 @@ export const patch = async (
         { plainLocale: true },
       );
     const rejects = ['-r', reject_file ?? join(scratch, 'rejects')];
-    const tried = await run('-N', '--dry-run', ...rejects);
+    const tried = await patch(words, '-N', '--dry-run', ...rejects);
     if (tried.code !== 0) {
-      const undone = await run('-R', '-f', '--dry-run', ...rejects);
+      const forward = words.filter(word => word !== '-R' && word !== '--reverse');
+      const other = forward.length < words.length ? forward : [...words, '-R'];
+      const undone = await patch(other, '-f', '--dry-run', ...rejects);
       if (undone.code === 0) return { ...ret, comment: 'Patch was already applied' };
+      // The result goes nowhere: only what did not fit is of interest.
+      if (reject_file && !__opts__.test)
+        await patch(words, '-N', '-o', join(scratch, 'result'), ...rejects);
+      const hint = reject_file
+        ? ''
+        : ' Run state again using the reject_file option to save rejects to a persistent file.';
       return failed(
         ret,
-        `Patch would not apply cleanly, no changes made. Results of dry-run are below.\n\n${tried.stdout}${tried.stderr}`,
+        `Patch would not apply cleanly, no changes made. Results of dry-run are below.${hint}\n\n${tried.stdout}${tried.stderr}`,
       );
     }
     if (__opts__.test)
       return { ...ret, result: null, changes: shown(tried), comment: 'The patch would be applied' };
-    const done = await run('-N', ...rejects);
+    const done = await patch(words, '-N', ...rejects);
     return done.code === 0
       ? { ...ret, changes: shown(done), comment: 'Patch successfully applied' }
       : failed({ ...ret, changes: shown(done) }, 'Failed to apply patch');

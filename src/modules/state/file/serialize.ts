@@ -122,7 +122,16 @@ export const serialize = async (
   const merged = existing === undefined || existing === null ? data : merge(existing, data);
   if (existing !== undefined && isDeepStrictEqual(existing, merged))
     return { ...ret, comment: `The file ${path} is in the correct state` };
-  const options = { ...(encoding && { ensure_ascii: false }), ...repackDictList(serializer_opts) };
+  const options = {
+    ...(encoding && kind === 'yaml' && { allow_unicode: true }),
+    ...repackDictList(serializer_opts),
+  };
+  const unknown = Object.keys(options).filter(key => !format.options.includes(key));
+  if (unknown.length > 0)
+    return failed(
+      ret,
+      `serializer_opts ${unknown.join(', ')} not supported for ${kind}; there are: ${format.options.join(', ') || 'none'}`,
+    );
   let text: string;
   try {
     text = `${format.write(merged, options)}\n`;
