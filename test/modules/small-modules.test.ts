@@ -199,7 +199,7 @@ test('ssh: the keys of a file are checked, set and taken away', async () => {
   const source = join(folder, 'two.pub');
   writeFileSync(source, 'ssh-ed25519 AAAAC3NzaC1l one\nssh-rsa AAAAB3NzaC1y two\n');
   expect(await run(() => keys.check_key_file(user, source, { config }))).toEqual({
-    AAAAC3Nza: 'add',
+    AAAAC3NzaC1l: 'add',
     AAAAB3NzaC1y: 'add',
   });
   expect(await run(() => keys.set_auth_key_from_file(user, source, { config }))).toBe('new');
