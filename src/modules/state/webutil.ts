@@ -33,7 +33,7 @@ type ExistsOptions = {
  * @example
  * ann:
  *   webutil.user_exists:
- *     - password: {{ pillar.web.ann }}
+ *     - password: '{{ pillar.web.ann }}'
  *     - htpasswd_file: /etc/nginx/htpasswd
  *     - options: B
  *     - update: true
