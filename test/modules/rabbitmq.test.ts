@@ -1,0 +1,166 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { which } from '../../src/modules/lib/which.ts';
+import { canRunApart, runApart } from '../helpers/apart.ts';
+
+const modules = {
+  users: 'src/modules/exec/rabbitmq/users.ts',
+  vhosts: 'src/modules/exec/rabbitmq/vhosts.ts',
+  policies: 'src/modules/exec/rabbitmq/policies.ts',
+  node: 'src/modules/exec/rabbitmq/node.ts',
+  user: 'src/modules/state/rabbitmq_user.ts',
+  vhost: 'src/modules/state/rabbitmq_vhost.ts',
+  policy: 'src/modules/state/rabbitmq_policy.ts',
+  plugin: 'src/modules/state/rabbitmq_plugin.ts',
+};
+
+const port = 20_000 + (process.pid % 10_000);
+
+/** Starts a server of its own; `settle` tells a state, does it, and does it again. */
+const start = `
+  import { spawn } from 'node:child_process';
+  import { connect } from 'node:net';
+  import { setTimeout } from 'node:timers/promises';
+  import { commandLines } from ${JSON.stringify(new URL('../helpers/command-lines.ts', import.meta.url).pathname)};
+  Object.assign(process.env, {
+    RABBITMQ_NODENAME: 'tsalt@localhost',
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: '${port}',
+    RABBITMQ_DIST_PORT: '${port + 10_000}',
+    ERL_EPMD_PORT: '${port + 20_000}',
+  });
+  spawn('rabbitmq-server', [], { stdio: 'ignore' });
+  const rabbitmq = { ...users, ...vhosts, ...policies, ...node };
+  const real = contextOf({ rabbitmq });
+  const dry = { ...real, opts: { ...real.opts, test: true } };
+  const tell = async (name, work, context = real) => {
+    try { told[name] = await within(context, work); }
+    catch (error) { told[name] = 'failed: ' + error.message; }
+  };
+  const settle = async (name, work) => {
+    await tell(name + ' told', work, dry);
+    await tell(name, work);
+    await tell(name + ' again', work);
+  };
+  // Each rabbitmqctl starts a machine of Erlang's: the port tells sooner.
+  const isUp = () => new Promise(resolve => {
+    const socket = connect(${port}, '127.0.0.1', () => { socket.destroy(); resolve(true); });
+    socket.on('error', () => resolve(false));
+  });
+  for (let tries = 0; tries < 600 && !(await isUp()); tries += 1) await setTimeout(500);
+  // This very text stands in arguments too: what is looked for does not.
+  const words = { add: ['add', 'user'].join('_'), secret: ['hush', 'hush'].join('-') };
+  const seen = { add: false, secret: false };
+  const watch = setInterval(() => {
+    const all = commandLines().join('\\n');
+    for (const [what, word] of Object.entries(words)) seen[what] ||= all.includes(word);
+  }, 20);
+`;
+
+describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
+  'a real RabbitMQ',
+  { timeout: 240_000 },
+  () => {
+    let told: Record<string, { comment?: string; changes?: unknown } & object>;
+    const expectDone = (name: string, changes: object): void => {
+      expect(told[name], JSON.stringify(told[name])).toMatchObject({ result: true });
+      expect(told[name]).toHaveProperty('changes', changes);
+    };
+    const expectSettled = (name: string, changes: object): void => {
+      expect(told[`${name} told`], name).toMatchObject({ result: null });
+      expectDone(name, changes);
+      expect(told[`${name} told`]).toHaveProperty('changes', changes);
+      expect(told[`${name} again`], name).toMatchObject({ result: true });
+      expect(told[`${name} again`]).toHaveProperty('changes', {});
+    };
+
+    beforeAll(async () => {
+      told = (await runApart(
+        modules,
+        `${start}
+        await settle('vhost', () => vhost.present('shop $(id)'));
+        const ann = {
+          password: ['hush', 'hush-1'].join('-'),
+          tags: ['monitoring', 'management'],
+          perms: [{ '/': ['^a$', '', '.*'] }, { 'shop $(id)': ['.*', '.*', '.*'] }],
+        };
+        await settle('user', () => user.present('ann', ann));
+        await tell('wrong', () => users.check_password('ann', 'wrong'));
+        ann.password = ['hush', 'hush-2'].join('-');
+        ann.tags = [];
+        ann.perms = [{ '/': ['', '', ''] }];
+        await tell('changed', () => user.present('ann', ann));
+        await tell('bob', () => user.present('bob'));
+        await tell('bob present', () => user.present('bob'));
+        await tell('users', () => users.list_users());
+        await tell('permissions', () => vhosts.list_permissions('shop $(id)'));
+        const ttl = { priority: 2, apply_to: 'queues', vhost: 'shop $(id)' };
+        await settle('policy', () => policy.present('ttl', '^t\\\\.', '{"message-ttl": 60000}', ttl));
+        await tell('same', () => policy.present('ttl', '^t\\\\.', { 'message-ttl': 60000 }, ttl));
+        await tell('policies', () => policies.list_policies('shop $(id)'));
+        await tell('bad policy', () => policy.present('bad', '^t', '{no', ttl));
+        await tell('no policy', () => policy.absent('ttl', { vhost: 'shop $(id)' }));
+        await tell('no user', () => user.absent('bob'));
+        await settle('no vhost', () => vhost.absent('shop $(id)'));
+        await settle('plugin', () => plugin.enabled('rabbitmq_shovel'));
+        await tell('no plugin', () => plugin.disabled('rabbitmq_shovel'));
+        await tell('no such', () => plugin.enabled('rabbitmq_wings'));
+        clearInterval(watch);
+        told.seen = seen;`,
+        ['/var'],
+        600,
+      )) as typeof told;
+    }, 600_000);
+
+    test('virtual hosts and policies come, change and go', () => {
+      expectSettled('vhost', { old: '', new: 'shop $(id)' });
+      const ttl = {
+        pattern: '^t\\.',
+        definition: '{"message-ttl":60000}',
+        priority: 2,
+        apply_to: 'queues',
+      };
+      expectSettled('policy', { old: '', new: ttl });
+      expect(told.same).toMatchObject({ changes: {} });
+      expect(told.policies).toEqual({ 'shop $(id)': { ttl } });
+      expect(told['bad policy']).toMatchObject({ result: false });
+      expectDone('no policy', { old: 'ttl', new: '' });
+      expectSettled('no vhost', { old: 'shop $(id)', new: '' });
+    });
+
+    test('users have the password, tags and permissions they are given', () => {
+      expectSettled('user', {
+        user: { old: '', new: 'ann' },
+        tags: { old: [], new: ['management', 'monitoring'] },
+        perms: {
+          old: {},
+          new: { '/': ['^a$', '', '.*'], 'shop $(id)': ['.*', '.*', '.*'] },
+        },
+      });
+      expect(told.wrong).toBe(false);
+      expectDone('changed', {
+        password: { old: '', new: 'Set password.' },
+        tags: { old: ['management', 'monitoring'], new: [] },
+        perms: {
+          old: { '/': ['^a$', '', '.*'], 'shop $(id)': ['.*', '.*', '.*'] },
+          new: { '/': ['', '', ''] },
+        },
+      });
+      expect(told.bob).toMatchObject({ changes: { user: { old: '', new: 'bob' } } });
+      expect(told['bob present']).toMatchObject({ comment: "User 'bob' is already present." });
+      expect(told.users).toEqual({ guest: ['administrator'], ann: [], bob: [] });
+      expect(told.permissions).toEqual({ ann: ['.*', '.*', '.*'] });
+      expectDone('no user', { name: { old: 'bob', new: '' } });
+    });
+
+    test('plugins are enabled and disabled, and one that is not there is told', () => {
+      expectSettled('plugin', { old: '', new: 'rabbitmq_shovel' });
+      expectDone('no plugin', { old: 'rabbitmq_shovel', new: '' });
+      expect(told['no such']).toMatchObject({ result: false });
+      expect(told['no such']?.comment).toContain('rabbitmq_wings');
+    });
+
+    test('no password stands in the arguments of a process', () => {
+      expect(told.seen).toEqual({ add: true, secret: false });
+    });
+  },
+);
