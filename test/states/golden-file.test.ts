@@ -55,7 +55,10 @@ test.skipIf(!isRoot).each(cases)('%s as Salt does it', async name => {
 
 const apply = async (sls: string, test: boolean): Promise<Record<string, unknown>> => {
   const results: Record<string, unknown> = {};
-  const tree = toPlain(loadYaml(sls.replace('#!yaml\n', ''))) as Record<string, Record<string, object[]>>;
+  const tree = toPlain(loadYaml(sls.replace('#!yaml\n', ''))) as Record<
+    string,
+    Record<string, object[]>
+  >;
   for (const [id, body] of Object.entries(tree))
     for (const [fun, list] of Object.entries(body)) {
       const { name, ...options } = Object.assign({}, ...list) as { name: string };
