@@ -29,7 +29,7 @@ type PresentOptions = {
  * @example
  * shop:
  *   rabbitmq_user.present:
- *     - password: {{ pillar.rabbitmq.shop }}
+ *     - password: '{{ pillar.rabbitmq.shop }}'
  *     - tags: [monitoring]
  *     - perms:
  *       - /:
