@@ -75,7 +75,7 @@ const runCall = async (opened: Opened): Promise<number> => {
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();
   const output: Output = await openOutput({ given, config });
-  const release = onInterrupt(stop);
+  const { release, began } = onInterrupt(stop);
   try {
     const request = await makeRequest({
       ...opened,
@@ -89,6 +89,7 @@ const runCall = async (opened: Opened): Promise<number> => {
       given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
     const met = new Set<string>();
     const emit = (event: RunEvent): void => {
+      if (event.type === 'start') began();
       if (event.type === 'host') codes.add(exitCodeOfHost(event.result));
       if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
       if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
@@ -98,10 +99,10 @@ const runCall = async (opened: Opened): Promise<number> => {
     await output.finish();
     if (updates)
       await (await import('./update-roster.ts')).updateRoster(opened, request.hosts, met);
-    return stop.signal.aborted ? exitCode.interrupted : gravest(codes);
+    return stop.signal.aborted ? leave() : gravest(codes);
   } catch (error) {
     await output.fail(error);
-    return stop.signal.aborted ? exitCode.interrupted : codeOf(error);
+    return stop.signal.aborted ? leave() : codeOf(error);
   } finally {
     release();
   }
@@ -110,17 +111,34 @@ const runCall = async (opened: Opened): Promise<number> => {
 const codeOf = (error: unknown): number =>
   error instanceof TsaltError ? exitCodeOfKind(error.kind) : exitCode.internal;
 
-/** The first Ctrl-C ends the run in order; the second one does not wait. */
-const onInterrupt = (stop: AbortController): (() => void) => {
+/** A template that was interrupted may still be rendered: nobody waits for it. */
+const leave = (): number => {
+  setTimeout(() => process.exit(exitCode.interrupted), 200).unref();
+  return exitCode.interrupted;
+};
+
+/**
+ * The first Ctrl-C ends the run in order, and at once where no host is at work yet; the second
+ * one does not wait.
+ */
+const onInterrupt = (
+  stop: AbortController,
+): { readonly release: () => void; readonly began: () => void } => {
+  let isBegun = false;
   const onSignal = (): void => {
-    if (stop.signal.aborted) process.exit(exitCode.interrupted);
+    if (stop.signal.aborted || !isBegun) process.exit(exitCode.interrupted);
     process.stderr.write('Interrupted: ending the run. Once more ends it at once.\n');
     stop.abort();
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);
-  return () => {
-    for (const signal of signals) process.off(signal, onSignal);
+  return {
+    release: () => {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+    began: () => {
+      isBegun = true;
+    },
   };
 };
 

@@ -31,6 +31,8 @@ export class HostStates {
   readonly #parts: StatesParts;
   readonly results: StateResults = {};
   retcode = 0;
+  /** States were sent to the host. */
+  isSent = false;
   /** Set by `state.*`: results by tag, or what did not compile and where. */
   answer: StateAnswer | undefined;
   /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
@@ -135,6 +137,7 @@ export class HostStates {
 
   async #send(params: RunParams): Promise<RunResult> {
     const peer = await this.#parts.calls.peer();
+    this.isSent = true;
     const answer = await peer.request<RunResult>('run', params);
     if (answer.aborted === undefined) return answer;
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });

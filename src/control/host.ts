@@ -111,7 +111,10 @@ const dispatch = async (
     return { id: host.id, fun, value, retcode, ...outputterOf(site, fun) };
   }
   phase(run, 'render');
-  const value = await callWrapper(fun, wrapper, site.context(), args, kwargs);
+  const value = await Promise.race([
+    callWrapper(fun, wrapper, site.context(), args, kwargs),
+    interrupted(run, site),
+  ]);
   const { answer, retcode } = site.states;
   const problems = answer?.problems ? { problems: answer.problems } : {};
   if (answer && 'states' in answer)
@@ -125,6 +128,17 @@ const dispatch = async (
     ...outputterOf(site, fun),
   };
 };
+
+/** After Ctrl-C a host at work ends its states in order; what is still rendered is not waited for. */
+const interrupted = ({ host, signal }: HostRun, site: Site): Promise<never> =>
+  new Promise((_, reject) => {
+    const leave = (): void => {
+      if (!site.states.isSent) reject(cancelled(host.id));
+    };
+    signal.addEventListener('abort', () => setTimeout(leave, patience).unref(), { once: true });
+  });
+
+const patience = 500;
 
 /** States that finished before the run broke: they are reported, not lost. */
 const partial = (site: Site): Pick<HostResult, 'states'> =>

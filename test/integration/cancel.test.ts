@@ -103,3 +103,48 @@ test('a module that never gives way is ended on the host when its time is over, 
   }
   expect((await project.run('web1', 'state.apply', 'fine')).code).toBe(0);
 });
+
+const loops: Record<string, string> = {
+  'looping.sls': `#!jinja|yaml
+{% for a in range(99999) %}{% for b in range(99999) %}{% set c = a * b %}{% endfor %}{% endfor %}
+`,
+  'liquid.sls':
+    '{% for a in (1..9999) %}{% for b in (1..9999) %}{% assign c = a | times: b %}{% endfor %}{% endfor %}\n',
+};
+
+test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 240_000 }, async () => {
+  const files = Object.fromEntries(
+    Object.entries(loops).map(([file, text]) => [`states/${file}`, text]),
+  );
+  const project = await startProject({ files });
+  onTestFinished(project.close);
+  const cli = join(packageRoot, 'dist/tsalt-ssh.cjs');
+  const start = (...args: string[]) => {
+    const child = spawn(process.execPath, [cli, 'web1', ...args], { cwd: project.dir });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', chunk => {
+        output += String(chunk);
+      });
+    const ended = new Promise<number | null>(resolve => child.on('close', resolve));
+    return { child, ended, output: () => output };
+  };
+
+  // Nothing is there yet: the modules are bundled, which no host has to do with.
+  const bundling = start('test.ping');
+  expect(await until(() => existsSync(join(project.dir, 'cache/artifacts')), 40)).toBe(true);
+  bundling.child.kill('SIGINT');
+  expect(await bundling.ended).toBe(130);
+
+  expect((await project.run('web1', 'test.ping')).code).toBe(0);
+  for (const file of Object.keys(loops)) {
+    const run = start('state.apply', file.replace('.sls', ''), '-l', 'debug');
+    // It may be rendered while the host starts.
+    expect(await until(() => run.output().includes(': bootstrap'), 40), run.output()).toBe(true);
+    await new Promise(resolve => setTimeout(resolve, 4000));
+    const begin = Date.now();
+    run.child.kill('SIGINT');
+    expect(await run.ended, `${file}: ${run.output()}`).toBe(130);
+    expect(Date.now() - begin, file).toBeLessThan(5000);
+  }
+});

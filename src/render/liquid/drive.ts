@@ -1,3 +1,5 @@
+import { Breath } from '../breath.ts';
+
 type Step = Generator<unknown, unknown, unknown>;
 
 const generators = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})())) as object;
@@ -6,6 +8,8 @@ const isStep = (value: unknown): value is Step =>
   typeof value === 'object' &&
   value !== null &&
   Object.prototype.isPrototypeOf.call(generators, value);
+
+const stepsBetween = 256;
 
 /**
  * Runs Liquid's generators to their end. What one yields is a generator to run first, a promise
@@ -16,7 +20,9 @@ export const drive = async (first: unknown): Promise<unknown> => {
   const running: Step[] = [];
   let value = first;
   let isFailed = false;
-  for (;;) {
+  const breath = new Breath();
+  for (let count = 1; ; count += 1) {
+    if (count % stepsBetween === 0 && breath.isDue()) await breath.take();
     if (!isFailed && value instanceof Promise) {
       try {
         value = await value;

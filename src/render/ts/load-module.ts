@@ -4,6 +4,7 @@ import { compileFunction } from 'node:vm';
 import type { BuildFailure, Plugin } from 'esbuild';
 import { messageOf } from '../../protocol/error.ts';
 import { renderFault } from '../fault.ts';
+import { bounded } from './bounded.ts';
 import * as api from './sls-api.ts';
 
 export type Loaded = { readonly exports: Record<string, unknown>; readonly map: SourceMap };
@@ -58,7 +59,7 @@ const compile = async (text: string, file: string): Promise<Loaded> => {
         filename: file,
       },
     );
-    body(module, module.exports, createRequire(path), path, dirname(path), api);
+    bounded(() => body(module, module.exports, createRequire(path), path, dirname(path), api));
   } catch (error) {
     throw thrown(error, file, text, map);
   }

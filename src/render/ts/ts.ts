@@ -4,6 +4,7 @@ import { fromJs } from '../js-value.ts';
 import { withoutShebang } from '../pipe.ts';
 import { contextOf } from '../script/context.ts';
 import type { Stage } from '../types.ts';
+import { bounded } from './bounded.ts';
 import { loadModule, thrown } from './load-module.ts';
 import { type SlsContext, slsStorage } from './sls-api.ts';
 
@@ -28,7 +29,7 @@ export const renderTs = async (text: string, stage: Stage): Promise<Data> => {
   const context = contextOf(stage) as SlsContext;
   try {
     const value: unknown = await slsStorage.run(context, () =>
-      typeof main === 'function' ? main(context) : main,
+      typeof main === 'function' ? bounded(() => main(context)) : main,
     );
     const data = fromJs(value);
     return data === null ? new Map() : data;

@@ -56,7 +56,9 @@ const loopOver = (
       const inner = frame.inner();
       code.assign(inner, item);
       inner.set('loop', loop);
-      return after(code.body(inner, out), signal => (signal === 'break' ? signal : undefined));
+      return after(code.body(inner, out), signal =>
+        signal === 'break' ? signal : after(frame.run.breathe(), () => undefined),
+      );
     });
     return after(done, () => (loop.index < 0 ? code.otherwise(frame.inner(), out) : undefined));
   });

@@ -1,3 +1,4 @@
+import { Breath } from '../../breath.ts';
 import type { Eventual } from '../after.ts';
 import { JinjaFault, raiseLimit, raiseRuntime, type Spot } from '../fault.ts';
 import { quoted } from '../values/text.ts';
@@ -36,6 +37,8 @@ export class Run {
   #steps = 0;
   #made = 0;
   #deadline: number;
+  readonly #breath = new Breath();
+  #isLong = false;
 
   constructor({ limits, isStrict, filters, tests, call }: Setup) {
     this.#limits = limits;
@@ -52,8 +55,18 @@ export class Run {
     this.#steps += weight;
     if (this.#steps > this.#limits.steps)
       raiseLimit(`The template took more than ${this.#limits.steps} steps`);
-    if (before >> 5 !== this.#steps >> 5 && performance.now() > this.#deadline)
+    if (before >> 5 === this.#steps >> 5) return;
+    const now = performance.now();
+    if (now > this.#deadline)
       raiseLimit(`The template ran longer than ${this.#limits.milliseconds} ms`);
+    this.#isLong = this.#breath.isDue(now);
+  }
+
+  /** Gives way to everything else where it is time to; a loop asks after each round. */
+  breathe(): Eventual<void> {
+    if (!this.#isLong) return undefined;
+    this.#isLong = false;
+    return this.waitFor(this.#breath.take());
   }
 
   /** Accounts for text that is kept: what is printed and what is put together. */
