@@ -52,19 +52,32 @@ const cases: StateCase[] = [
     changes: {
       top: { before: '1', after: '2' },
       main: { port: { before: '80', after: '81' }, host: { before: null, after: 'a' } },
-      fresh: { y: { before: null, after: 'True' } },
+      fresh: { before: null, after: { y: 'True' } },
     },
     after: {
       f: '; head\ntop = 2\n[main]\n# port\nport = 81\nhost = a\n\n[other]\nx = 1\n[fresh]\ny = True\n',
     },
   },
   {
+    title: 'ini.options_present puts an option where a comment has it',
+    fun: 'ini.options_present',
+    before: { f: '[main]\n# port of the service\n#port = 80\n# port = 90\n;host = a\nlast = 1\n' },
+    name: 'ROOT/f',
+    args: [{ sections: { main: { port: 81, host: 'b' } } }],
+    changes: {
+      main: { port: { before: null, after: '81' }, host: { before: null, after: 'b' } },
+    },
+    after: {
+      f: '[main]\n# port of the service\nport = 81\n# port = 90\n;host = a\nlast = 1\nhost = b\n',
+    },
+  },
+  {
     title: 'ini.options_present with strict removes other options',
     fun: 'ini.options_present',
-    before: { f: '[main]\na = 1\nb = 2\n' },
+    before: { f: 'top = 1\n[main]\na = 1\nb = 2\n' },
     name: 'ROOT/f',
     args: [{ sections: { main: { a: 1 } }, strict: true }],
-    changes: { main: { b: { before: '2', after: null } } },
+    changes: { main: { b: { before: '2', after: null } }, top: { before: '1', after: null } },
     after: { f: '[main]\na = 1\n' },
   },
   {

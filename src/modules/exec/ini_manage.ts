@@ -7,8 +7,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
+import { decodeText, encodeText } from '../lib/encode-text.ts';
 import { expandUser, realPath } from '../lib/file-paths.ts';
-import { getIniOption, type IniFile, parseIni, renderIni, setIniOption } from '../lib/ini-file.ts';
+import {
+  getIniOption,
+  type IniFile,
+  newIniSection,
+  parseIni,
+  renderIni,
+  setIniOption,
+} from '../lib/ini-file.ts';
 import { pyStr } from '../lib/python-text.ts';
 
 export const __virtualname__ = 'ini';
@@ -20,6 +28,7 @@ export const __virtualname__ = 'ini';
  * @param section the section; '' for options before the first one
  * @param option the option
  * @param separator what stands between name and value
+ * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.get_option /etc/app.ini main port
  */
@@ -28,14 +37,18 @@ export const get_option = async (
   section: string,
   option: string,
   separator = '=',
-): Promise<string | null> => getIniOption(load(file_name, separator), section, option) ?? null;
+  encoding: string | null = null,
+): Promise<string | null> =>
+  getIniOption(load(file_name, separator, encoding), section, option) ?? null;
 
 /**
- * Sets options. Gives what changed, by section: `before` and `after`.
+ * Sets options. Gives what changed, by section: `before` and `after` of each option, or of the section
+ * where it is new. A new option takes the place of a comment that has it.
  *
  * @param file_name the file; it is made when it is missing
  * @param sections options by section, or options before the first section
  * @param separator what stands between name and value
+ * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.set_option /etc/app.ini '{main: {port: 80}}'
  */
@@ -43,8 +56,9 @@ export const set_option = async (
   file_name: string,
   sections: PlainDict = {},
   separator = '=',
+  encoding: string | null = null,
 ): Promise<PlainDict> => {
-  const file = load(file_name, separator);
+  const file = load(file_name, separator, encoding);
   const changes: PlainDict = {};
   const set = (section: string, option: string, value: Plain): PlainDict => {
     const before = getIniOption(file, section, option) ?? null;
@@ -60,13 +74,14 @@ export const set_option = async (
     }
     const isNew = !file.sections.some(section => section.name === name);
     if (isNew) file.sections.push({ name, lines: [] });
-    const changed = Object.assign(
+    const changed: PlainDict = Object.assign(
       {},
       ...Object.entries(value).map(([key, each]) => set(name, key, each)),
     );
-    if (Object.keys(changed).length > 0 || isNew) changes[name] = changed;
+    if (isNew) changes[name] = newIniSection(value);
+    else if (Object.keys(changed).length > 0) changes[name] = changed;
   }
-  if (Object.keys(changes).length > 0) save(file_name, file);
+  if (Object.keys(changes).length > 0) save(file_name, file, encoding);
   return changes;
 };
 
@@ -77,6 +92,7 @@ export const set_option = async (
  * @param section the section
  * @param option the option
  * @param separator what stands between name and value
+ * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.remove_option /etc/app.ini main port
  */
@@ -85,13 +101,14 @@ export const remove_option = async (
   section: string,
   option: string,
   separator = '=',
+  encoding: string | null = null,
 ): Promise<string | null> => {
-  const file = load(file_name, separator);
+  const file = load(file_name, separator, encoding);
   const value = getIniOption(file, section, option);
   if (value === undefined) return null;
   const found = file.sections.find(each => each.name === section);
   if (found) found.lines = found.lines.filter(line => line.option !== option);
-  save(file_name, file);
+  save(file_name, file, encoding);
   return value;
 };
 
@@ -101,6 +118,7 @@ export const remove_option = async (
  * @param file_name the file
  * @param section the section
  * @param separator what stands between name and value
+ * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.get_section /etc/app.ini main
  */
@@ -108,7 +126,9 @@ export const get_section = async (
   file_name: string,
   section: string,
   separator = '=',
-): Promise<Record<string, string>> => (await get_ini(file_name, separator))[section] ?? {};
+  encoding: string | null = null,
+): Promise<Record<string, string>> =>
+  (await get_ini(file_name, separator, encoding))[section] ?? {};
 
 /**
  * Removes a section. Gives its options; null when it was not there.
@@ -116,6 +136,7 @@ export const get_section = async (
  * @param file_name the file
  * @param section the section
  * @param separator what stands between name and value
+ * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.remove_section /etc/app.ini main
  */
@@ -123,12 +144,13 @@ export const remove_section = async (
   file_name: string,
   section: string,
   separator = '=',
+  encoding: string | null = null,
 ): Promise<Record<string, string> | null> => {
-  const all = await get_ini(file_name, separator);
+  const all = await get_ini(file_name, separator, encoding);
   const old = all[section];
   if (!old) return null;
-  const file = load(file_name, separator);
-  save(file_name, { sections: file.sections.filter(each => each.name !== section) });
+  const file = load(file_name, separator, encoding);
+  save(file_name, { sections: file.sections.filter(each => each.name !== section) }, encoding);
   return old;
 };
 
@@ -137,15 +159,17 @@ export const remove_section = async (
  *
  * @param file_name the file
  * @param separator what stands between name and value
+ * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.get_ini /etc/app.ini
  */
 export const get_ini = async (
   file_name: string,
   separator = '=',
+  encoding: string | null = null,
 ): Promise<Record<string, Record<string, string>>> =>
   Object.fromEntries(
-    load(file_name, separator).sections.map(({ name, lines }) => [
+    load(file_name, separator, encoding).sections.map(({ name, lines }) => [
       name,
       Object.fromEntries(
         lines.flatMap(({ option, value }) => (option === undefined ? [] : [[option, value ?? '']])),
@@ -153,10 +177,13 @@ export const get_ini = async (
     ]),
   );
 
-const load = (name: string, separator: string): IniFile => {
+const load = (name: string, separator: string, encoding: string | null): IniFile => {
   const path = expandUser(name);
   try {
-    return parseIni(existsSync(path) ? readFileSync(path, 'utf8') : '', separator);
+    return parseIni(
+      existsSync(path) ? decodeText(readFileSync(path), encoding ?? undefined) : '',
+      separator,
+    );
   } catch (error) {
     throw new CommandExecutionError(
       `Unable to open file '${path}'. Exception: ${error instanceof Error ? error.message : ''}`,
@@ -164,5 +191,5 @@ const load = (name: string, separator: string): IniFile => {
   }
 };
 
-const save = (name: string, file: IniFile): void =>
-  writeAtomic(realPath(expandUser(name)), renderIni(file));
+const save = (name: string, file: IniFile, encoding: string | null): void =>
+  writeAtomic(realPath(expandUser(name)), encodeText(renderIni(file), encoding ?? undefined));

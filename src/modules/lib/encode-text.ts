@@ -23,11 +23,29 @@ const unknown = (character: string, encoding: string, errors: string): number[] 
   throw new SaltInvocationError(`'${encoding}' codec can't encode character '${character}'`);
 };
 
+/** Text from bytes in any encoding that the platform knows. */
+export const decodeText = (bytes: Buffer, encoding = 'utf-8'): string => {
+  const name = encoding.toLowerCase().replaceAll('_', '-');
+  if (isLatin1(name)) return bytes.toString('latin1');
+  try {
+    const label = name.replace(/^cp(\d)/, 'windows-$1').replace(/^utf-16-/, 'utf-16');
+    return new TextDecoder(label, { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new SaltInvocationError(
+      error instanceof RangeError
+        ? `unknown encoding: ${encoding}`
+        : `'${encoding}' codec can't decode what the file has`,
+    );
+  }
+};
+
+const isLatin1 = (name: string): boolean =>
+  ['latin-1', 'latin1', 'iso-8859-1', 'iso8859-1'].includes(name);
+
 const singleByteTable = (name: string, given: string): Map<string, number> => {
   if (name === 'ascii' || name === 'us-ascii')
     return tableOf(128, byte => String.fromCharCode(byte));
-  if (['latin-1', 'latin1', 'iso-8859-1', 'iso8859-1'].includes(name))
-    return tableOf(256, byte => String.fromCharCode(byte));
+  if (isLatin1(name)) return tableOf(256, byte => String.fromCharCode(byte));
   try {
     const decoder = new TextDecoder(name.replace(/^cp(\d)/, 'windows-$1'));
     if (decoder.encoding.startsWith('utf') || decoder.decode(Buffer.of(0xa4)).length !== 1)

@@ -1,3 +1,6 @@
+import type { PlainDict } from '../api.ts';
+import { pyStr } from './python-text.ts';
+
 /** An ini file: lines as they were written, so that comments and order stay. */
 export type IniFile = { sections: IniSection[] };
 export type IniSection = { name: string; lines: IniLine[] };
@@ -51,7 +54,10 @@ export const getIniOption = (
     .flatMap(each => each.lines)
     .findLast(line => line.option === option)?.value;
 
-/** Sets an option in place; a new one goes behind the last option of its section. */
+/**
+ * Sets an option in place. A new one takes the place of a line that has it behind `#`, as in Salt;
+ * without such a line it goes behind the last option of its section.
+ */
 export const setIniOption = (
   { sections }: IniFile,
   section: string,
@@ -66,7 +72,8 @@ export const setIniOption = (
     sections.push({ name: section, lines: [line] });
     return;
   }
-  const at = found.lines.findLastIndex(each => each.option === option);
+  const there = found.lines.findLastIndex(each => each.option === option);
+  const at = there >= 0 ? there : found.lines.findIndex(isCommentOf(option, separator));
   if (at >= 0) {
     found.lines[at] = line;
     return;
@@ -74,3 +81,14 @@ export const setIniOption = (
   const last = found.lines.findLastIndex(each => each.text.trim() !== '');
   found.lines.splice(last + 1, 0, line);
 };
+
+/** What is told of a section that was not there. */
+export const newIniSection = (options: PlainDict): PlainDict => ({
+  before: null,
+  after: Object.fromEntries(Object.entries(options).map(([key, value]) => [key, pyStr(value)])),
+});
+
+const isCommentOf =
+  (option: string, separator: string) =>
+  ({ text }: IniLine): boolean =>
+    /^\s*#/.test(text) && parseLine(text.trim().replace(/^#+/, ''), separator).option === option;

@@ -2,6 +2,7 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf } from '../lib/call.ts';
+import { newIniSection } from '../lib/ini-file.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 
@@ -15,7 +16,7 @@ type Ini = Record<string, Record<string, string>>;
  * @param name the file
  * @param sections options by section; options before the first section stand beside them
  * @param separator what stands between name and value
- * @param strict remove the other options of the sections named
+ * @param strict remove the other options of the sections named, and those before the first section
  *
  * @example
  * /etc/app.ini:
@@ -61,8 +62,17 @@ export const options_present = async (
           lines.push(`Deleted key ${option} in section ${key}.\n`);
           if (!__opts__.test) await __salt__['ini.remove_option']?.(name, key, option, separator);
         }
-      if (Object.keys(changed).length > 0 || !current[key]) changes[key] = changed;
+      if (!current[key]) changes[key] = newIniSection(value);
+      else if (Object.keys(changed).length > 0) changes[key] = changed;
     }
+    if (strict)
+      for (const option of Object.keys(current[''] ?? {}).filter(
+        each => !Object.hasOwn(sections ?? {}, each),
+      )) {
+        changes[option] = { before: current['']?.[option] ?? null, after: null };
+        lines.push(`Removed key ${option}.\n`);
+        if (!__opts__.test) await __salt__['ini.remove_option']?.(name, '', option, separator);
+      }
     const changed = Object.keys(changes).length > 0;
     if (__opts__.test)
       return {
@@ -161,7 +171,7 @@ export const sections_present = async (
       }),
     );
     ret.changes = __opts__.test
-      ? missing
+      ? Object.fromEntries(Object.keys(missing).map(key => [key, newIniSection({})]))
       : ((await __salt__['ini.set_option']?.(name, missing, separator)) ?? {});
   } catch (error) {
     return failed(ret, messageOf(error));
