@@ -192,7 +192,8 @@ const inOrder = ({ chunks, offsets }: Found): Chunk[] => {
   let last = Number.NEGATIVE_INFINITY;
   for (const chunk of chunks) {
     const order = settle(chunk.order, offsets.get(chunk) ?? 0, cap);
-    chunk.order = chunk.order instanceof Float ? new Float(order) : order;
+    if (typeof chunk.order !== 'boolean' || order !== Number(chunk.order))
+      chunk.order = chunk.order instanceof Float ? new Float(order) : order;
     if (order <= last) sorted = false;
     last = order;
   }

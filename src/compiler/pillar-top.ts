@@ -79,7 +79,7 @@ const mergePillarTops = (
       if (!isDict(targets)) return undefined;
       const env = pyStr(key);
       for (const [target, written] of targets) {
-        const items = typeof written === 'string' ? [...written] : written;
+        const items = itemsOf(written);
         if (!Array.isArray(items)) return undefined;
         put(top, env, target, [
           ...items.filter(item => isDict(item) && item.has('match')),
@@ -97,6 +97,12 @@ const mergePillarTops = (
       return [env, new Map([...targets].sort(([a], [b]) => order(a) - order(b)))];
     }),
   );
+};
+
+/** As Python goes through them: a text by its characters, a dictionary by its keys. */
+const itemsOf = (written: Data): Data => {
+  if (typeof written === 'string') return [...written];
+  return isDict(written) ? [...written.keys()] : written;
 };
 
 const put = <T>(

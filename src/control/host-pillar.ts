@@ -1,5 +1,5 @@
 import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
-import { mergeRecursive } from '../data/merge.ts';
+import { type MergeOptions, mergeDicts, mergeRecursive } from '../data/merge.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { PlainDict } from '../protocol/plain.ts';
@@ -58,8 +58,20 @@ export class HostPillar {
     this.#pillar = Promise.resolve(fresh);
   };
 
-  /** Compiles the pillar; throws kind `pillar` with every error of it. */
+  /**
+   * Compiles the pillar; throws kind `pillar` with every error of it. That of another environment
+   * lies over the pillar the host has anyway. (`ssh_merge_pillar`)
+   */
   compile = async (settings: PillarSettings): Promise<Dict> => {
+    const { options } = this.#facts.shared.request.config;
+    const { pillarenv, saltenv } = settings;
+    const anyway = pillarSettingsOf(new Map(), options);
+    const isOther = pillarenv !== anyway.pillarenv || saltenv !== undefined;
+    if (!isOther || options.get('ssh_merge_pillar') === false) return this.#compile(settings);
+    return mergeDicts(await this.#compile(anyway), await this.#compile(settings), this.#merge);
+  };
+
+  #compile = async (settings: PillarSettings): Promise<Dict> => {
     const { host, grains, own, shared } = this.#facts;
     const { config } = shared.request;
     const pillar = settings.override ?? new Map();
@@ -79,11 +91,7 @@ export class HostPillar {
         stateTop: config.state_top,
         pillarenv: settings.pillarenv ?? config.pillarenv,
         saltenv: settings.saltenv ?? config.saltenv,
-        merge: {
-          strategy: config.pillar_source_merging_strategy,
-          renderer: config.renderer,
-          mergeLists: config.pillar_merge_lists,
-        },
+        merge: this.#merge,
         includesOverride: config.pillar_includes_override_sls,
         safeRenderError: config.options.get('pillar_safe_render_error') !== false,
         extFirst: config.ext_pillar_first,
@@ -92,7 +100,7 @@ export class HostPillar {
       ext: config.ext_pillar.flatMap(source =>
         Object.keys(source).map(name => ({
           name,
-          fetch: (below: Dict) => this.ext([{ [name]: source[name] ?? null }], below, settings),
+          fetch: (below: Dict) => this.#ext([{ [name]: source[name] ?? null }], below, settings),
         })),
       ),
     });
@@ -100,6 +108,15 @@ export class HostPillar {
     if (problems.length > 0) throw pillarFailure(problems, compiled);
     return this.#resolveSdb(compiled);
   };
+
+  get #merge(): MergeOptions {
+    const { config } = this.#facts.shared.request;
+    return {
+      strategy: config.pillar_source_merging_strategy,
+      renderer: config.renderer,
+      mergeLists: config.pillar_merge_lists,
+    };
+  }
 
   /**
    * Replaces `sdb://` addresses by their values, where they stand so in a pillar file and the
@@ -112,8 +129,14 @@ export class HostPillar {
     return (await sdb.resolve(pillar, allowed)) as Dict;
   }
 
+  /** A pillar, else this run's, with one more source laid over it. */
+  withSource = async (source: PlainDict, seen?: Dict): Promise<Dict> => {
+    const pillar = seen ?? (await this.get());
+    return mergeDicts(pillar, await this.#ext([source], pillar), this.#merge);
+  };
+
   /** What these sources of `ext_pillar` give, over the pillar that is there already. */
-  ext = async (
+  #ext = async (
     sources: readonly PlainDict[],
     pillar: Dict,
     settings: PillarSettings = this.#settings,

@@ -14,7 +14,7 @@ import { renderSettings, slsLoader } from './sls-loader.ts';
 /** One host's parts, which functions of the control node work with. */
 export type ContextParts = {
   readonly facts: HostFacts;
-  readonly pillar: Pick<HostPillar, 'get' | 'compile' | 'refresh' | 'ext'>;
+  readonly pillar: Pick<HostPillar, 'get' | 'compile' | 'refresh' | 'withSource'>;
   readonly calls: HostCalls;
   readonly states: HostStates;
   readonly templates: HostTemplates;
@@ -24,11 +24,11 @@ export type ContextParts = {
  * The pillar for functions that a file of the pillar calls: what the file itself sees of it.
  * Compiling it there would call the same functions, without end.
  */
-export const pillarSeen = ({ ext }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
+export const pillarSeen = ({ withSource }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
   get: async () => seen,
   compile: async () => seen,
   refresh: async () => undefined,
-  ext,
+  withSource: source => withSource(source, seen),
 });
 
 /** What the run's own function works with. */
@@ -49,7 +49,7 @@ export const runContext = (parts: ContextParts): WrapperContext => {
     pillar: pillar.get,
     compilePillar: pillar.compile,
     refreshPillar: pillar.refresh,
-    extPillar: async settings => pillar.ext([toPlain(settings) as PlainDict], await pillar.get()),
+    extPillar: settings => pillar.withSource(toPlain(settings) as PlainDict),
     pillarFileExists: (path, saltenv) => pillarRoots.find(path, saltenv) !== undefined,
     files: listing(fileRoots),
     readFile: async (path, saltenv = 'base') =>

@@ -107,12 +107,13 @@ const runTop = async (view: StateView, stateTop?: string): Promise<StateAnswer> 
   if (fatal?.code === 'top-no-dict') return errorAnswer(ctx, problems);
   if (fatal) return noStates(ctx, `Unable to render top file: ${fatal.message}`, problems);
   const faults = verifyTop(data);
-  const matches = whitelisted(matchTop(view, data), bound.get('whitelist') ?? null);
-  if (matches.size === 0) {
+  const all = matchTop(view, data);
+  if (all.size === 0) {
     const comment =
       'No Top file or master_tops data matches found. Please see master log for details.';
     return noStates(ctx, comment, problems);
   }
+  const matches = whitelisted(all, bound.get('whitelist') ?? null);
   const tree = await loadSls({ matches, loader: view.loader });
   const exclude = excludeOf(bound);
   const options = { ...compileOptions(ctx), ...(exclude.length > 0 ? { exclude } : {}) };

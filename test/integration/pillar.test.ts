@@ -280,7 +280,7 @@ test('a server that says no stops the run', async () => {
   expect(stdout + stderr).not.toContain('ext-s3cret');
 });
 
-test('pillar.ext asks one source, whatever is configured', async () => {
+test('pillar.ext lays one source over the pillar', async () => {
   project.write({ 'tsalt.yaml': base });
   const { code, stdout } = await project.run(
     'web1',
@@ -290,7 +290,10 @@ test('pillar.ext asks one source, whatever is configured', async () => {
     'json',
     '--static',
   );
-  expect({ code, data: JSON.parse(stdout) }).toEqual({ code: 0, data: { web1: { a: 1 } } });
+  expect({ code, data: JSON.parse(stdout) }).toMatchObject({
+    code: 0,
+    data: { web1: { a: 1, PILLARKEY: 'x' } },
+  });
   const wrong = await project.run('web1', 'pillar.ext', 'cmd_json');
   expect(wrong.code).toBe(64);
   expect(wrong.stdout + wrong.stderr).toContain('takes a dictionary');

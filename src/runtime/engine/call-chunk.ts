@@ -260,18 +260,11 @@ const startParallel = (
   react: boolean,
 ): void => {
   const tag = lowTag(low);
-  const started = ownResult(run, low, {
-    result: null,
-    comment: 'Started in parallel',
-    __parallel__: true,
-  });
+  const started = ownResult(run, low, { result: null, comment: 'Started in parallel' });
   const { __run_num__ } = started;
   pass.running[tag] = started;
   const work = callAndReact({ ...run, runNumber: 0 }, pass, low, required, react).then(
-    result => {
-      report(run, pass, low, { ...result, __run_num__, __parallel__: true });
-      if (failsHard(run, pass, low)) pass.failhard = true;
-    },
+    result => report(run, pass, low, { ...result, __run_num__ }),
     (error: unknown) => {
       pass.aborted ??= error;
     },

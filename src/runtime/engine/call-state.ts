@@ -72,6 +72,7 @@ const perform = async (
 ): Promise<unknown> => {
   const { host } = run;
   host.context.runas = low.runas ?? null;
+  let called: PlainDict = {};
   try {
     let ret: unknown;
     // After the restart that it asked for, a state goes on whatever its conditions say by now.
@@ -92,7 +93,11 @@ const perform = async (
         lowstate: pass.chunks,
         running: pass.running,
       };
-      ret = copy(await withUmask(low, () => host.inState(view, () => resolved.call([], filled))));
+      if (truthy(low.parallel)) called = { __parallel__: true };
+      ret = withNote(
+        await withUmask(low, () => host.inState(view, () => resolved.call([], filled))),
+        called,
+      );
     }
     if (
       Object.hasOwn(low, 'check_cmd') &&
@@ -110,6 +115,7 @@ const perform = async (
       changes: {},
       comment: `An exception occurred in this state: ${describe(error)}`,
       ...stackOf(error),
+      ...called,
     };
   } finally {
     delete host.context.runas;
@@ -117,7 +123,8 @@ const perform = async (
 };
 
 /** What the engine adds must not reach an object the module may keep. */
-const copy = (value: unknown): unknown => (isPlainDict(value) ? { ...value } : value);
+const withNote = (value: unknown, note: PlainDict): unknown =>
+  isPlainDict(value) ? { ...value, ...note } : value;
 
 const describe = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);

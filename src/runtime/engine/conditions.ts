@@ -143,13 +143,14 @@ export const checkCommands = async (host: EngineHost, low: LowChunk): Promise<Pl
   const about = { __sls__: low.__sls__ ?? null, __id__: low.__id__ ?? null, name: low.name };
   const failed = { ...about, comment: 'check_cmd determined the state failed', result: false };
   const { check_cmd: commands } = low;
-  if (!Array.isArray(commands) && truthy(commands)) {
+  if (!Array.isArray(commands) && commands !== '' && !isEmptyDict(commands)) {
     host.log('warning', `check_cmd of ${low.__id__} is no list of commands.`);
     return failed;
   }
   const { shell } = host.grains();
-  for (const command of asList(commands)) {
-    if (isPlainDict(command)) return failed;
+  const list = Array.isArray(commands) ? commands : [];
+  for (const command of list) {
+    if (command === null || isPlainDict(command)) return failed;
     const status = await host.execute('cmd.retcode', [command], {
       ignore_retcode: true,
       python_shell: true,
@@ -157,7 +158,10 @@ export const checkCommands = async (host: EngineHost, low: LowChunk): Promise<Pl
     });
     if (status !== 0) return failed;
   }
-  return asList(commands).length === 0
+  return list.length === 0
     ? { ...about, result: false }
     : { ...about, comment: 'check_cmd determined the state succeeded', result: true };
 };
+
+const isEmptyDict = (value: Plain | undefined): boolean =>
+  isPlainDict(value) && Object.keys(value).length === 0;

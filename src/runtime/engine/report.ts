@@ -58,10 +58,12 @@ const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): vo
   run.host.onFinish(tag, result, inner);
 };
 
-/** Must the run end after this chunk? */
+/** Must the run end after this chunk? One that runs beside others ends nothing. */
 export const failsHard = (run: RunState, pass: Pass, low: LowChunk): boolean => {
   if (truthy(run.host.opts.test)) return false;
   const wanted = Object.hasOwn(low, 'failhard') ? low.failhard : run.host.opts.failhard;
   const tag = lowTag(low);
-  return truthy(wanted) && Object.hasOwn(pass.running, tag) && pass.running[tag]?.result === false;
+  if (!truthy(wanted) || !Object.hasOwn(pass.running, tag)) return false;
+  const result = pass.running[tag];
+  return result?.result === false && !truthy(result.__parallel__);
 };

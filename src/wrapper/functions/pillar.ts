@@ -134,7 +134,7 @@ export const pillar: WrapperModule = {
       work: async call => obfuscate(await wholeOrSelected(call)),
     },
     ext: {
-      doc: 'The pillar that external sources give this host.',
+      doc: 'The pillar with one more external source laid over it.',
       params: ['external', ['pillar', null]],
       work: async ({ ctx, get }) => {
         const external = get('external');
