@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { namesIn } from '../../src/render/renderers.ts';
-import type { Outcome } from './replay.ts';
+import type { GoldenCase } from './case.ts';
+import { type Outcome, replay } from './replay.ts';
 import { replayAll } from './replay-all.ts';
+import { openWorkspace } from './workspace.ts';
 
 const root = process.getuid?.() === 0;
 const jinja = namesIn(undefined).includes('jinja');
@@ -10,6 +12,22 @@ const jinja = namesIn(undefined).includes('jinja');
 /** The cases that are no plain YAML. */
 const needsJinja = (id: string): boolean =>
   /^jinja\/|^yaml\/comment_only_file$|_jinja$|_in_pillar$/.test(id);
+
+const caseOf = (steps: GoldenCase['steps'], expected: GoldenCase['expected']): GoldenCase => ({
+  id: 'calls/grains_file',
+  topic: 'calls',
+  files: {},
+  pillarFiles: {},
+  envs: {},
+  twins: {},
+  grains: {},
+  opts: {},
+  setup: {},
+  steps,
+  expected,
+  tmpdir: undefined,
+  saltBug: false,
+});
 
 let outcomes: Outcome[] = [];
 const failures = (list: readonly Outcome[]) =>
@@ -33,6 +51,28 @@ test.skipIf(!root || !jinja)(
   'so do they with Jinja templates (as root, with the jinja renderer)',
   () => {
     expect(failures(outcomes.filter(({ id }) => needsJinja(id)))).toEqual([]);
+  },
+);
+
+test.skipIf(!root)(
+  'what a call writes to the grains file is known to the next, and to no other case',
+  async () => {
+    const workspace = openWorkspace();
+    const nothing = { return: '', retcode: 0 };
+    const disabled = { return: ['a'], retcode: 0 };
+    const told = { return: { res: true, msg: 'Info: a state disabled.' }, retcode: 0 };
+    const list = { call: 'list_disabled' };
+    const options = { workspace, baseGrains: {}, divergences: new Map() };
+    try {
+      const writes = await replay(
+        caseOf([{ call: 'disable', args: ['a'] }, list], [told, disabled]),
+        options,
+      );
+      const other = await replay(caseOf([list], [nothing]), options);
+      expect([...writes.differences, ...other.differences]).toEqual([]);
+    } finally {
+      workspace.remove();
+    }
   },
 );
 

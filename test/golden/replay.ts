@@ -1,16 +1,17 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSdb } from '../../src/cli/open-sdb.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import { run } from '../../src/control/run.ts';
-import { type Data, isDict, toData, toDict } from '../../src/data/value.ts';
+import { type Data, isDict, toData, toDict, toPlain } from '../../src/data/value.ts';
 import { dumpYaml } from '../../src/data/yaml-dump.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../src/protocol/plain.ts';
+import { loadYaml } from '../../src/yaml/load.ts';
 import type { Expectation, GoldenCall, GoldenCase } from './case.ts';
 import { type Difference, differences, normalise, unmark } from './compare.ts';
 import type { Divergence } from './divergences.ts';
@@ -134,8 +135,8 @@ const requestOf = (
     port: 22,
     timeout: 60,
     transport: 'local',
-    minion_opts: {},
-    grains: { ...baseGrains, ...golden.grains },
+    minion_opts: { grains_file: workspace.grains },
+    grains: { ...baseGrains, ...golden.grains, ...writtenGrains(workspace) },
     thin_dir: workspace.thin,
     node_bin: process.execPath,
   };
@@ -171,6 +172,11 @@ const requestOf = (
       logLevel: 'quiet',
     },
   };
+};
+
+const writtenGrains = ({ grains }: Workspace): PlainDict => {
+  const written = existsSync(grains) ? toPlain(loadYaml(readFileSync(grains, 'utf8'))) : null;
+  return isPlainDict(written) ? written : {};
 };
 
 const fillData = (value: Data, workspace: Workspace): Data => {

@@ -22,6 +22,8 @@ export type Workspace = {
   readonly tmp: string;
   readonly cache: string;
   readonly thin: string;
+  /** The static grains that a case's calls write: not this machine's own. */
+  readonly grains: string;
   readonly remove: () => void;
 };
 
@@ -34,6 +36,7 @@ export const openWorkspace = (): Workspace => {
     tmp: join(root, 'tmp'),
     cache: join(root, 'cache'),
     thin: join(root, 'thin'),
+    grains: join(root, 'grains'),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 };
@@ -67,6 +70,7 @@ export const mapTexts = (value: Plain, change: (text: string) => string): Plain 
 export const layOut = (workspace: Workspace, golden: GoldenCase): void => {
   for (const dir of [workspace.fileRoots, workspace.pillarRoots, workspace.tmp])
     rmSync(dir, { recursive: true, force: true });
+  rmSync(workspace.grains, { force: true });
   mkdirSync(workspace.tmp, { recursive: true });
   forgetPending(workspace.thin);
   const put = (dir: string, files: Files): void => {
