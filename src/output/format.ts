@@ -6,6 +6,8 @@ export type Format = {
   readonly format: (results: readonly HostResult[], options: OutputOptions) => string;
   /** One document for all hosts, however `--static` stands. */
   readonly whole?: boolean;
+  /** It says itself where the faults are of a run that did not compile. */
+  readonly faults?: boolean;
 };
 
 type Loader = () => Promise<Format>;

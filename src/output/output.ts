@@ -5,6 +5,7 @@ import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
 import type { Output, OutputRequest } from './request.ts';
+import { faultTexts } from './result.ts';
 import { harmless } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
@@ -32,6 +33,8 @@ class HostOutput implements Output {
   /** What is not written yet: a fleet's results may be large. */
   readonly #results = new Set<HostResult>();
   #hadResults = false;
+  /** Faults of SLS and pillar that stand on standard error: hosts share most of them. */
+  readonly #told = new Set<string>();
   readonly #started = performance.now();
   #format: Promise<Format> | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -110,8 +113,19 @@ class HostOutput implements Output {
     const { options, write } = this.#request;
     const format = await this.#formatOf(results[0]);
     for (const result of results) this.#results.delete(result);
+    if (format.faults !== true) this.#tellFaults(results);
     const text = (await this.#textOf(results, format, options)).trimEnd();
     if (text !== '') write(`${text}\n`);
+  }
+
+  /** Data for programs has Salt's bare sentences; whoever mends an SLS needs file and line. */
+  #tellFaults(results: readonly HostResult[]): void {
+    if (!isLogged('error', this.#request.logLevel)) return;
+    for (const text of results.flatMap(faultTexts)) {
+      if (this.#told.has(text)) continue;
+      this.#told.add(text);
+      this.#request.complain(`${text}\n`);
+    }
   }
 
   /** What hosts did must not be lost because an outputter of the user's fails. */

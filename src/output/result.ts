@@ -61,5 +61,8 @@ export const forPeople = (result: HostResult): HostResult => {
   };
 };
 
+/** The same for standard error, beside an output that says less. */
+export const faultTexts = ({ problems = [] }: HostResult): string[] => problems.map(explain);
+
 const explain = ({ message, sentence, at, hint, excerpt }: Fault): string =>
   showError(new TsaltError('compile', sentence ?? message, { at, hint, excerpt }));

@@ -64,6 +64,45 @@ test('an outputter that fails is told, and the usual one shows what the hosts di
   expect(err.join('')).toContain("The outputter 'own' failed: no ink.");
 });
 
+const broken = (id: string): RunEvent => ({
+  type: 'host',
+  result: {
+    id,
+    fun: 'state.apply',
+    value: ["Rendering SLS 'a' failed."],
+    retcode: 65,
+    problems: [
+      { message: "Rendering SLS 'a' failed.", at: { file: 'pillar/a.sls', line: 3, column: 2 } },
+    ],
+  },
+});
+
+test.each(['json', 'quiet', 'txt'])(
+  'beside --out %s standard error says once where the faults are',
+  async out => {
+    const { output, err } = await collect({ out });
+    output.emit(broken('a'));
+    output.emit(broken('b'));
+    await output.finish();
+    expect(err.filter(text => text.includes('pillar/a.sls:3:2'))).toHaveLength(1);
+  },
+);
+
+test.each(['nested', 'highstate'])('--out %s says itself where the faults are', async out => {
+  const { output, out: written, err } = await collect({ out });
+  output.emit(broken('a'));
+  await output.finish();
+  expect(written.join('')).toContain('pillar/a.sls:3:2');
+  expect(err).toEqual([]);
+});
+
+test('faults are not told where the log is quiet', async () => {
+  const { output, err } = await collect({ out: 'json' }, { logLevel: 'quiet' });
+  output.emit(broken('a'));
+  await output.finish();
+  expect(err).toEqual([]);
+});
+
 test('junit is one document even without --static', async () => {
   const { output, out } = await collect({ out: 'junit' });
   output.emit(gave('b', true));

@@ -8,6 +8,7 @@ import { nestedFormat } from './nested.ts';
  * unless `--out=highstate` asks for it: so does salt-ssh.
  */
 export const highstateFormat: Format = {
+  faults: true,
   format: (results, options) =>
     results
       .map(result =>

@@ -5,6 +5,7 @@ import { dataByHost, forPeople } from '../result.ts';
 
 /** Salt's nested outputter. */
 export const nestedFormat: Format = {
+  faults: true,
   format: (results, { color }) =>
     nested(dataByHost(results.map(forPeople)), { colors: palette(color) }),
 };
