@@ -39,6 +39,7 @@ export class Conversation {
   });
   #receive: ((chunk: Uint8Array) => void) | undefined;
   #onEnd: ((reason: unknown) => void) | undefined;
+  #expectedEnd: unknown;
 
   constructor(connection: Connection, channel: Channel, become: Become) {
     this.#connection = connection;
@@ -132,6 +133,11 @@ export class Conversation {
     this.close(undefined);
   }
 
+  /** The command is about to be ended for this reason: however its end comes, this is why. */
+  expectEnd(reason: unknown): void {
+    this.#expectedEnd ??= reason;
+  }
+
   /** Ends the command and everything that waits for it. */
   close(reason: unknown): void {
     this.#fail(reason);
@@ -179,7 +185,7 @@ export class Conversation {
 
   #fail(reason: unknown): void {
     if (this.#failure !== undefined) return;
-    const cause = reason ?? linkClosed(this.#connection);
+    const cause = this.#expectedEnd ?? reason ?? linkClosed(this.#connection);
     this.#failure = cause;
     this.#isOver(cause);
     for (const { reject } of this.#waiting.splice(0)) reject(cause);

@@ -34,6 +34,7 @@ export const watch = (
 ): ((reason: unknown) => void) => {
   // A module that never gives way hears no end of the link either: it would stay, with the lock.
   const endByForce = (reason: unknown): void => {
+    conversation.expectEnd(reason);
     const close = (): void => conversation.close(reason);
     const timer = setTimeout(close, force);
     const end = (): void => {
