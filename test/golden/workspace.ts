@@ -37,7 +37,8 @@ export const openWorkspace = (): Workspace => {
     cache: join(root, 'cache'),
     thin: join(root, 'thin'),
     grains: join(root, 'grains'),
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    // The last runtime may still be writing its code cache.
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
   };
 };
 

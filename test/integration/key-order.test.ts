@@ -35,7 +35,7 @@ test('keys that look like numbers stay where the SLS has them, on the host and i
   const { stdout } = await project.run('web1', '--out=json', 'state.apply', 'order');
   const root = project.hosts.web1?.root ?? '';
   expect(readFileSync(join(root, 'out.json'), 'utf8').trim()).toBe(
-    '{"b": 1, "10": {"z": 1, "3": 2, "1": 3}, "9": 3}',
+    '{"b": 1,"10": {"z": 1,"3": 2,"1": 3},"9": 3}',
   );
   expect(stdout).toContain('"comment": "b,10,9"');
   expect(stdout.replaceAll(/\s/g, '')).toContain('"value":{"b":1,"10":2,"9":[{"y":1,"0":2}]}');

@@ -47,14 +47,12 @@ test('environ: a default for what is not set', async () => {
   await expect(run(() => environ.setval('A', 'b', false, true))).rejects.toThrow('permanent');
 });
 
-test.skipIf(!existsSync('/proc/modules'))(
-  'kmod: the modules that are loaded are those of /proc/modules',
-  async () => {
-    const lines = readFileSync('/proc/modules', 'utf8').split('\n').filter(Boolean);
-    const told = await run(() => kmod.lsmod());
-    expect(told.map(({ module }) => module)).toEqual(lines.map(line => line.split(' ')[0]));
-  },
-);
+test('kmod: the modules that are loaded are those of /proc/modules, none where the kernel has none', async () => {
+  const list = '/proc/modules';
+  const text = existsSync(list) ? readFileSync(list, 'utf8') : '';
+  const told = await run(() => kmod.lsmod());
+  expect(told.map(({ module }) => module)).toEqual(text.match(/^\S+/gm) ?? []);
+});
 
 test('timezone: the offset is that of date', async () => {
   const zone = await run(() => timezone.get_zone());
