@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { nearest } from '../data/nearest.ts';
 import { describe, placeOf } from '../data/read.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import { type OptionName, options } from './options.ts';
 import type { Given } from './parse.ts';
 import { insteadOf } from './salt-options.ts';
@@ -51,7 +51,7 @@ const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new TsaltError('saltfile-missing', `The Saltfile cannot be read: ${reason}.`, {
       kind: 'usage',
       at: { file },

@@ -1,9 +1,9 @@
 import { canonical } from '../data/canonical.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
-import { Float, isDict, keyText, setOwn, toPlain } from '../data/value.ts';
+import { Float, isDict, keyText, toPlain } from '../data/value.ts';
 import type { LowChunk } from '../protocol/low.ts';
-import type { PlainDict } from '../protocol/plain.ts';
+import { type PlainDict, setOwn } from '../protocol/plain.ts';
 import type { High, IdDeclaration, StateDeclaration } from './high.ts';
 import { isOwnKey } from './high.ts';
 import { placeOf } from './place.ts';

@@ -1,8 +1,9 @@
 import { bind } from '../data/bind.ts';
 import { nearest } from '../data/nearest.ts';
-import { type Data, type Dict, setOwn, toPlain } from '../data/value.ts';
+import { type Data, type Dict, toPlain } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
+import { setOwn } from '../protocol/plain.ts';
 import { bindWrapper } from '../wrapper/define.ts';
 import { findWrapper, wrapperModules } from '../wrapper/table.ts';
 

@@ -1,7 +1,7 @@
-import { setOwn } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Restart, Resume, RunParams, RunResult, StateFinished } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
+import { setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
 import { bindChunks } from './bind-chunks.ts';

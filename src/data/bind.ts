@@ -1,7 +1,7 @@
 import type { Param, Signature } from '../protocol/meta.ts';
+import { setOwn } from '../protocol/plain.ts';
 import { checkType } from './check-type.ts';
 import { nearest } from './nearest.ts';
-import { setOwn } from './value.ts';
 
 /** What does not fit, by argument. */
 type BindProblems = {

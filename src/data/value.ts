@@ -1,5 +1,5 @@
 import { dictOf, startsWithDigit } from '../protocol/key-order.ts';
-import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { type Plain, type PlainDict, setOwn } from '../protocol/plain.ts';
 
 /**
  * The value model of the control side: what YAML, pillar, grains and templates work with.
@@ -71,18 +71,6 @@ export const toPlainDict = (dict: Dict): PlainDict => {
     setOwn(plain, text, toPlain(item));
   }
   if (!digits) return plain;
-  const keys = new Set([...dict.keys()].map(keyText));
-  return dictOf([...keys].map(key => [key, plain[key] ?? null]));
-};
-
-/** Sets a key even when it is called `__proto__`: data never reaches a prototype. */
-export const setOwn = <T>(target: Record<string, T>, key: string, value: T): void => {
-  if (key === '__proto__')
-    Object.defineProperty(target, key, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  else target[key] = value;
+  const keys = [...dict.keys()].map(keyText);
+  return dictOf(keys.map(key => [key, plain[key] ?? null]));
 };

@@ -1,8 +1,6 @@
-import { setOwn } from '../data/value.ts';
 import { showError, TsaltError } from '../protocol/error.ts';
 import type { Fault, HostResult } from '../protocol/event.ts';
-import type { Plain, PlainDict } from '../protocol/plain.ts';
-import { isPlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict, setOwn } from '../protocol/plain.ts';
 import type { StateResult, StateResults } from '../protocol/result.ts';
 
 /** What a host gave back, as outputters show it: its data, or why there is none. */
@@ -57,7 +55,7 @@ export const forPeople = (result: HostResult): HostResult => {
   const told = new Set(problems.map(({ message }) => message));
   return {
     ...result,
-    value: [...value.filter(text => !told.has(String(text))), ...problems.map(explain)],
+    value: [...value.filter(text => !told.has(String(text))), ...faultTexts(result)],
   };
 };
 

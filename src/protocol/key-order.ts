@@ -1,4 +1,4 @@
-import type { Plain, PlainDict } from './plain.ts';
+import { type Plain, type PlainDict, setOwn } from './plain.ts';
 
 /**
  * Dicts whose keys stand in another order than JavaScript gives them: an object puts keys that
@@ -14,13 +14,7 @@ export const isOrderedDict = (value: object): value is PlainDict => ordered.has(
 /** A dict with these keys, in this order. */
 export const dictOf = (entries: readonly (readonly [string, Plain])[]): PlainDict => {
   const target: PlainDict = {};
-  for (const [key, value] of entries)
-    Object.defineProperty(target, key, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+  for (const [key, value] of entries) setOwn(target, key, value);
   return isInOrder(entries) ? target : withOrder(target, entries);
 };
 

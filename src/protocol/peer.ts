@@ -1,4 +1,4 @@
-import { TsaltError } from './error.ts';
+import { messageOf, TsaltError } from './error.ts';
 import {
   encodeData,
   encodeJson,
@@ -308,7 +308,7 @@ const toWire = (error: unknown): WireError => {
     return { code, message, kind, ...(hint === undefined ? {} : { hint }), ...stack };
   }
   const name = error instanceof Error ? error.name : 'Error';
-  return { code: name, message: error instanceof Error ? error.message : String(error), ...stack };
+  return { code: name, message: messageOf(error), ...stack };
 };
 
 const fromWire = ({ code, message, hint }: WireError): TsaltError =>

@@ -1,4 +1,5 @@
 import { getContext, withContext } from '../modules/api.ts';
+import { messageOf } from '../protocol/error.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
 import { type Position, positionsOf } from '../protocol/stack.ts';
@@ -29,7 +30,7 @@ export const collectGrains = async (registry: FullRegistry, log: GrainsLog): Pro
         const found: unknown = await withContext(context, () => grainsOf(registry, module, name));
         if (isPlainDict(found)) Object.assign(grains, toJson(found));
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         log(
           'warning',
           `The grains of ${module.name}.${name} could not be read: ${why}`,

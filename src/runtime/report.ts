@@ -1,3 +1,4 @@
+import { messageOf } from '../protocol/error.ts';
 import type { RunParams, StateFinished, StateStarted } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { StateResult } from '../protocol/result.ts';
@@ -28,7 +29,7 @@ export const finishedOf = (
 
 /** The event when it cannot be sent whole: what the state did counts, and why no more is told. */
 export const withoutChanges = ({ tag, result }: StateFinished, why: unknown): StateFinished => {
-  const note = `The changes are left out: ${why instanceof Error ? why.message : String(why)}`;
+  const note = `The changes are left out: ${messageOf(why)}`;
   const comment = result.comment.slice(0, longestComment);
   return { tag, result: { ...result, changes: { [tag]: note }, comment: `${comment}\n${note}` } };
 };

@@ -1,5 +1,5 @@
 import { type ModuleContext, setContext } from '../modules/api.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import {
   type CallParams,
   type Hello,
@@ -122,11 +122,10 @@ export const serve = (options: ServeOptions): void => {
     greeted = true;
     session.stop('cancelled');
     crash(
-      new TsaltError(
-        'host-crash',
-        `The runtime on the host failed: ${error instanceof Error ? error.message : String(error)}`,
-        { kind: 'host', cause: error },
-      ),
+      new TsaltError('host-crash', `The runtime on the host failed: ${messageOf(error)}`, {
+        kind: 'host',
+        cause: error,
+      }),
     );
     await new Promise(resolve => setImmediate(resolve)); // the open requests answer first
     await killAllChildren();
@@ -137,7 +136,7 @@ export const serve = (options: ServeOptions): void => {
   divertOutput((level, message) => log(level, 'console', message));
   process.on('uncaughtException', error => void fail(error));
   process.on('unhandledRejection', reason => {
-    const message = reason instanceof Error ? reason.message : String(reason);
+    const message = messageOf(reason);
     const stack = positionsOf(reason);
     log('error', 'runtime', `A module left a failed promise behind: ${message}`, stack);
   });
@@ -149,7 +148,7 @@ export const serve = (options: ServeOptions): void => {
     try {
       peer.receive(bytes);
     } catch (error) {
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      process.stderr.write(`${messageOf(error)}\n`);
       void end('link lost');
     }
   };

@@ -2,7 +2,7 @@ import { type ModuleContext, withContext } from '../modules/api.ts';
 import { accumulatorsKey } from '../modules/lib/accumulators.ts';
 import type { Lock } from '../modules/lib/run-lock.ts';
 import { settle } from '../modules/lib/settle.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 import type {
   CallParams,
   CallResult,
@@ -264,7 +264,7 @@ export class Session {
       const pillar = wanted ? await ask('pillar.items') : undefined;
       return isPlainDict(pillar) ? pillar : undefined;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.#host.emit.log('warning', 'state', `The pillar could not be reloaded: ${why}`);
       return undefined;
     }

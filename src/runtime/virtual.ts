@@ -1,5 +1,6 @@
 import { type DependsMark, dependsKey, getContext } from '../modules/api.ts';
 import { which } from '../modules/lib/which.ts';
+import { messageOf } from '../protocol/error.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
 import { applyContracts, type ContractFinder } from './contracts.ts';
 
@@ -175,6 +176,3 @@ export const chain = <T, R>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> => (isPromise(value) ? value.then(next) : next(value));
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

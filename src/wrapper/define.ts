@@ -1,9 +1,8 @@
 import { bind } from '../data/bind.ts';
 import type { Data, Dict } from '../data/value.ts';
-import { setOwn } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { FunctionMeta, ModuleMeta, Param, Signature } from '../protocol/meta.ts';
-import type { Plain } from '../protocol/plain.ts';
+import { type Plain, setOwn } from '../protocol/plain.ts';
 import type { WrapperContext } from './context.ts';
 
 /** Bound arguments by name. An argument that was not given has its default. */

@@ -1,17 +1,17 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSdb } from '../../src/cli/open-sdb.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import { run } from '../../src/control/run.ts';
-import { type Data, isDict, toData, toDict, toPlain } from '../../src/data/value.ts';
+import { type Data, isDict, toData, toDict } from '../../src/data/value.ts';
 import { dumpYaml } from '../../src/data/yaml-dump.ts';
+import { readGrainsFile } from '../../src/modules/lib/grains-file.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../src/protocol/plain.ts';
-import { loadYaml } from '../../src/yaml/load.ts';
 import type { Expectation, GoldenCall, GoldenCase } from './case.ts';
 import { type Difference, differences, normalise, unmark } from './compare.ts';
 import type { Divergence } from './divergences.ts';
@@ -97,7 +97,7 @@ const answer = async (
     if (event.type === 'host') results.push(event.result);
   };
   try {
-    await run(requestOf(golden, step, options), keep, new AbortController().signal);
+    await run(await requestOf(golden, step, options), keep, new AbortController().signal);
   } catch (error) {
     // What is wrong with the call itself is said before any host is asked.
     if (error instanceof TsaltError) return { exception: failureText(error.message, golden) };
@@ -117,11 +117,11 @@ const failureText = (message: string, { expected }: GoldenCase): string => {
 
 const id = 'minion1.example.com';
 
-const requestOf = (
+const requestOf = async (
   golden: GoldenCase,
   step: GoldenCall,
   { workspace, baseGrains }: ReplayOptions,
-): Request => {
+): Promise<Request> => {
   const fill = (value: Plain): Data => toData(mapTexts(value, text => fillText(workspace, text)));
   const config = configOf(golden, workspace);
   const kwargs = toDict((step.kwargs ?? {}) as PlainDict);
@@ -136,7 +136,7 @@ const requestOf = (
     timeout: 60,
     transport: 'local',
     minion_opts: { grains_file: workspace.grains },
-    grains: { ...baseGrains, ...golden.grains, ...writtenGrains(workspace) },
+    grains: { ...baseGrains, ...golden.grains, ...(await readGrainsFile(workspace.grains)) },
     thin_dir: workspace.thin,
     node_bin: process.execPath,
   };
@@ -172,11 +172,6 @@ const requestOf = (
       logLevel: 'quiet',
     },
   };
-};
-
-const writtenGrains = ({ grains }: Workspace): PlainDict => {
-  const written = existsSync(grains) ? toPlain(loadYaml(readFileSync(grains, 'utf8'))) : null;
-  return isPlainDict(written) ? written : {};
 };
 
 const fillData = (value: Data, workspace: Workspace): Data => {

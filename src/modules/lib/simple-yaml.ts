@@ -1,4 +1,4 @@
-import { setOwn } from '../../data/value.ts';
+import { setOwn } from '../../protocol/plain.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { messageOf } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
@@ -28,7 +29,7 @@ export const aggregate = async (run: RunState, pass: Pass, low: LowChunk): Promi
     const folded = await run.host.inState(view, () => fold(low, pass.chunks, pass.running));
     return takeRequisites(pass, isPlainDict(folded) ? (folded as LowChunk) : low);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     run.host.log(
       'error',
       `Failed to execute aggregate for state ${low.state}: ${why}`,

@@ -1,8 +1,7 @@
 import { invalidKeywords } from '../../data/bind.ts';
-import { setOwn } from '../../data/value.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Param, Signature } from '../../protocol/meta.ts';
-import type { PlainDict } from '../../protocol/plain.ts';
+import { type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { RunAborted } from './abort.ts';
 

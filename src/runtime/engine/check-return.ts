@@ -1,7 +1,6 @@
-import { setOwn } from '../../data/value.ts';
 import { messageOf } from '../../protocol/error.ts';
 import { dictOf, isOrderedDict } from '../../protocol/key-order.ts';
-import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { truthy } from './low-tools.ts';
 
 /**

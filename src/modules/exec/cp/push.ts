@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, isAbsolute, join, normalize, relative } from 'node:path';
 import { CommandExecutionError, getContext } from '../../api.ts';
@@ -73,9 +73,9 @@ const leadsElsewhere = (path: string): boolean => path.split('/').includes('..')
 const send = async (file: string, path: readonly string[]): Promise<void> => {
   const { control } = getContext();
   if (!control) throw new CommandExecutionError('there is no control node to send files to');
-  const { size } = lstatSync(realpathSync(file));
   const source = await open(file, 'r');
   try {
+    const { size } = await source.stat();
     let offset = 0;
     do {
       const wanted = Math.min(pieceSize, size - offset);

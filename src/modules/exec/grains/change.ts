@@ -1,5 +1,4 @@
-import { setOwn } from '../../../data/value.ts';
-import { isPlainDict } from '../../../protocol/plain.ts';
+import { isPlainDict, setOwn } from '../../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
 import { allGrains, grainAt } from '../../lib/grain-at.ts';
 import { readGrainsFile, writeGrainsFile } from '../../lib/grains-file.ts';

@@ -4,8 +4,8 @@
  * @platform all
  */
 import { mergeRecursive } from '../../../data/merge.ts';
-import { setOwn, toDict, toPlain } from '../../../data/value.ts';
-import { isPlainDict } from '../../../protocol/plain.ts';
+import { toDict, toPlain } from '../../../data/value.ts';
+import { isPlainDict, setOwn } from '../../../protocol/plain.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
 import { fnmatch } from '../../lib/glob-match.ts';
 import { allGrains, grainAt } from '../../lib/grain-at.ts';
