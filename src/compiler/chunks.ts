@@ -12,67 +12,53 @@ import { problem } from './problem.ts';
 
 /**
  * A low chunk: what a state is called with. Its arguments stay where they were written until
- * somebody wants all of them.
+ * somebody wants all of them; a state that says neither names nor an order is its own chunk.
  */
-export class Chunk {
+export type Chunk = {
   readonly declaration: IdDeclaration;
   readonly state: StateDeclaration;
-  readonly fun: string;
+  readonly fun: string | undefined;
   /** The item of `names` it is made for. */
   readonly named: Data | undefined;
-  order: Data;
+  order: Data | undefined;
+};
 
-  constructor(
-    declaration: IdDeclaration,
-    state: StateDeclaration,
-    fun: string,
-    order: Data,
-    named?: Data,
-  ) {
-    this.declaration = declaration;
-    this.state = state;
-    this.fun = fun;
-    this.order = order;
-    this.named = named;
-  }
+/** A chunk as Salt has it. */
+export const chunkData = (chunk: Chunk): Dict => {
+  const dict: Dict = new Map();
+  eachArgument(chunk, (key, value) => dict.set(key, value));
+  return dict;
+};
 
-  /** As Salt has it. */
-  toDict(): Dict {
-    const dict: Dict = new Map();
-    this.#each((key, value) => dict.set(key, value));
-    return dict;
-  }
+/** A chunk as it travels to the host. */
+const lowChunk = (chunk: Chunk): LowChunk => {
+  const plain: PlainDict = {};
+  eachArgument(chunk, (key, value) => setOwn(plain, keyText(key), toPlain(value)));
+  return plain as LowChunk;
+};
 
-  /** As it travels to the host. */
-  toPlain(): LowChunk {
-    const plain: PlainDict = {};
-    this.#each((key, value) => setOwn(plain, keyText(key), toPlain(value)));
-    return plain as LowChunk;
+/** Its keys in order; of one that comes again the later value counts. */
+const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): void => {
+  const { state, named, fun = null, order = null } = chunk;
+  const { id, origin } = chunk.declaration;
+  set('state', state.module);
+  set('name', id);
+  if (origin.sls !== undefined) set('__sls__', origin.sls);
+  if (origin.env !== undefined) set('__env__', origin.env);
+  set('__id__', id);
+  for (const arg of listOf(state.args))
+    for (const [key, value] of isDict(arg) ? arg : [])
+      if (!notPassed.has(key)) set(key, key === 'name' && typeof value !== 'string' ? id : value);
+  if (state.order !== undefined) set('order', state.order);
+  if (named !== undefined) {
+    const { name, own } = readName(named);
+    set('name', name);
+    for (const arg of listOf(own))
+      for (const [key, value] of isDict(arg) ? arg : []) if (key !== 'name_order') set(key, value);
   }
-
-  /** Its keys in order; of one that comes again the later value counts. */
-  #each(set: (key: DataKey, value: Data) => void): void {
-    const { id, origin } = this.declaration;
-    set('state', this.state.module);
-    set('name', id);
-    if (origin.sls !== undefined) set('__sls__', origin.sls);
-    if (origin.env !== undefined) set('__env__', origin.env);
-    set('__id__', id);
-    for (const arg of listOf(this.state.args))
-      for (const [key, value] of isDict(arg) ? arg : [])
-        if (!notPassed.has(key)) set(key, key === 'name' && typeof value !== 'string' ? id : value);
-    if (this.state.order !== undefined) set('order', this.state.order);
-    if (this.named !== undefined) {
-      const { name, own } = readName(this.named);
-      set('name', name);
-      for (const arg of listOf(own))
-        for (const [key, value] of isDict(arg) ? arg : [])
-          if (key !== 'name_order') set(key, value);
-    }
-    set('fun', this.fun);
-    set('order', this.order);
-  }
-}
+  set('fun', fun);
+  set('order', order);
+};
 
 /** What a state cannot say about itself, or what is read here. */
 const notPassed: ReadonlySet<DataKey> = new Set(['state', 'names', 'name_order']);
@@ -95,16 +81,15 @@ export type Chunks = { readonly chunks: Chunk[]; readonly problems: readonly Pro
 export const chunksOf = (high: High): Chunks => {
   const found: Found = { chunks: [], offsets: new Map(), problems: [] };
   for (const declaration of high.ids.values()) {
-    const { id, states } = declaration;
-    if (!states || isOwnKey(id)) continue;
-    for (const state of states) if (!isOwnKey(state.module)) addChunks(found, declaration, state);
+    if (isOwnKey(declaration.id)) continue;
+    for (let state = declaration.first; state; state = state.next)
+      if (!isOwnKey(state.module)) addChunks(found, state);
   }
   return { chunks: inOrder(found), problems: found.problems };
 };
 
 /** Chunks as they travel to the host. */
-export const lowChunks = (chunks: readonly Chunk[]): LowChunk[] =>
-  chunks.map(chunk => chunk.toPlain());
+export const lowChunks = (chunks: readonly Chunk[]): LowChunk[] => chunks.map(lowChunk);
 
 type Found = {
   readonly chunks: Chunk[];
@@ -113,11 +98,11 @@ type Found = {
   readonly problems: Problem[];
 };
 
-const addChunks = (found: Found, declaration: IdDeclaration, state: StateDeclaration): void => {
+const addChunks = (found: Found, state: StateDeclaration): void => {
+  const { declaration } = state;
   let { fun } = state;
-  if (state.kind === 'plain') {
-    if (fun !== undefined)
-      found.chunks.push(new Chunk(declaration, state, fun, state.order ?? null));
+  if (state.kind === 'plain' && state.order !== undefined) {
+    if (fun !== undefined) found.chunks.push(state);
     return;
   }
   let order: Data | undefined;
@@ -135,7 +120,7 @@ const addChunks = (found: Found, declaration: IdDeclaration, state: StateDeclara
   order = state.order ?? order ?? null;
   if (names && names.length > 0)
     addNamed(found, { declaration, state, fun, order }, uniqueNames(names));
-  else add(found, new Chunk(declaration, state, fun, order), place);
+  else add(found, { declaration, state, fun, order, named: undefined }, place);
 };
 
 const add = ({ chunks, offsets }: Found, chunk: Chunk, place: Data | undefined): void => {
@@ -156,7 +141,7 @@ const addNamed = (found: Found, common: Common, names: readonly Data[]): void =>
     }
     let { order } = common;
     for (const arg of own) order = arg.get('order') ?? order;
-    add(found, new Chunk(declaration, state, fun, order, item), index + 1);
+    add(found, { declaration, state, fun, order, named: item }, index + 1);
   }
 };
 
@@ -221,7 +206,7 @@ const compareTies = (a: Sortable, b: Sortable): number => {
 
 const tieKey = (one: Sortable): string => {
   if (one.tie !== undefined) return one.tie;
-  const dict = one.chunk.toDict();
+  const dict = chunkData(one.chunk);
   one.tie = ['state', 'name', 'fun'].map(key => pyStr(dict.get(key) ?? null)).join('');
   return one.tie;
 };

@@ -3,7 +3,7 @@ import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { fnmatch } from '../targeting/glob.ts';
 import type { High, IdDeclaration } from './high.ts';
-import { firstKey, isOwnKey, StateDeclaration } from './high.ts';
+import { firstKey, isOwnKey } from './high.ts';
 import { requisiteKeywords } from './keywords.ts';
 import type { Lookup } from './lookup.ts';
 import { copyOf, placeOf } from './place.ts';
@@ -59,7 +59,7 @@ const extendOne = (context: Extending, name: DataKey, body: Dict): void => {
     ? [{ id: name, state }]
     : lookup.find(name, state, strict);
   const target = found.length === 1 && found[0] ? high.ids.get(found[0].id) : undefined;
-  if (!target?.states) problems.push(missing(name, body, state));
+  if (target?.first === undefined) problems.push(missing(name, body, state));
   else if (!excluded.has(slsOf(body)))
     for (const [key, args] of body)
       if (!isOwnKey(key) && typeof key === 'string') extendState(context, target, key, args, body);
@@ -98,7 +98,7 @@ const extendState = (
     problems.push(problem(message, placeOf([extension], state)));
     return;
   }
-  if (!known) target.states?.push(new StateDeclaration(state, run));
+  if (!known) target.add(state, run);
   else
     for (const arg of run as Data[])
       extendArgument(context, { args: known.own(), id: target.id, extension }, arg);

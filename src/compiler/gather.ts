@@ -153,8 +153,8 @@ const assemble = (whole: Part): { readonly high: High; readonly unique: boolean 
 };
 
 const conflict = (first: IdDeclaration, second: IdDeclaration): Problem => {
-  const origin = ({ states, origin: { sls = null, env = null } }: IdDeclaration): string =>
-    states ? `${pyStr(env)}:${pyStr(sls)}` : '?';
+  const origin = ({ first, origin: { sls = null, env = null } }: IdDeclaration): string =>
+    first !== undefined ? `${pyStr(env)}:${pyStr(sls)}` : '?';
   const message =
     'Detected conflicting IDs, SLS IDs need to be globally unique.\n' +
     `    The conflicting ID is '${pyStr(second.id)}' and is found in SLS ` +

@@ -25,24 +25,44 @@ export class IdDeclaration implements Marked {
   readonly id: DataKey;
   readonly written: Data;
   readonly origin: Origin;
-  /** Undefined when what is written is no mapping. */
-  readonly states: StateDeclaration[] | undefined;
+  /** Its first state; null when it has none, undefined when what is written is no mapping. */
+  first: StateDeclaration | null | undefined;
   /** The last requisite statement that was checked: Salt looks there for pairs. */
   checked: readonly Data[] | undefined;
 
-  constructor(id: DataKey, written: Data, origin: Origin, states: StateDeclaration[] | undefined) {
+  constructor(id: DataKey, written: Data, origin: Origin, first?: null) {
     this.id = id;
     this.written = written;
     this.origin = origin;
-    this.states = states;
+    this.first = first;
+    this.checked = undefined;
   }
 
   get sls(): Data {
     return this.origin.sls ?? null;
   }
 
+  /** Its states in order; none when what is written is no mapping. */
+  states(): StateDeclaration[] {
+    const states: StateDeclaration[] = [];
+    for (let state = this.first; state; state = state.next) states.push(state);
+    return states;
+  }
+
   state(module: Data): StateDeclaration | undefined {
-    return this.states?.find(state => state.module === module);
+    for (let state = this.first; state; state = state.next)
+      if (state.module === module) return state;
+    return undefined;
+  }
+
+  /** Declares a further state. */
+  add(module: DataKey, args: Data, kind?: ArgumentKind, fun?: string): StateDeclaration {
+    const added = new StateDeclaration(this, module, args, kind, fun);
+    let last = this.first;
+    while (last?.next) last = last.next;
+    if (last) last.next = added;
+    else this.first = added;
+    return added;
   }
 
   get [fileKey](): string | undefined {
@@ -62,6 +82,9 @@ export type ArgumentKind = 'plain' | 'written' | 'own';
 
 /** A state module below an ID, with its arguments. */
 export class StateDeclaration {
+  readonly declaration: IdDeclaration;
+  /** The one below the same ID after this. */
+  next: StateDeclaration | null;
   readonly module: DataKey;
   /** As written, until it is extended: nothing here may change it. No list when the SLS is at fault. */
   args: Data;
@@ -71,7 +94,15 @@ export class StateDeclaration {
   /** Its number in the order of definition, where the arguments say no order. */
   order: number | undefined;
 
-  constructor(module: DataKey, args: Data, kind: ArgumentKind = 'written', fun?: string) {
+  constructor(
+    declaration: IdDeclaration,
+    module: DataKey,
+    args: Data,
+    kind: ArgumentKind = 'written',
+    fun?: string,
+  ) {
+    this.declaration = declaration;
+    this.next = null;
     this.module = module;
     this.args = args;
     this.kind = kind;
@@ -85,6 +116,15 @@ export class StateDeclaration {
     const fun = this.fun === undefined ? [] : [this.fun];
     const order = this.order === undefined ? [] : [new Map([['order', this.order]])];
     return [...args, ...fun, ...order];
+  }
+
+  /** Of a state that says neither names nor an order: being its own chunk. */
+  get state(): StateDeclaration {
+    return this;
+  }
+
+  get named(): undefined {
+    return undefined;
   }
 
   /** The complete arguments, to be changed. */
@@ -115,10 +155,11 @@ export const highOf = (data: Dict): High => {
 };
 
 const declarationOf = (id: DataKey, body: Data): IdDeclaration => {
-  if (!isDict(body)) return new IdDeclaration(id, body, nowhere, undefined);
-  const states: StateDeclaration[] = [];
-  for (const [key, args] of body) if (!isOrigin(key)) states.push(new StateDeclaration(key, args));
-  return new IdDeclaration(id, body, originOf(body, { ...nowhere, file: fileOf(body) }), states);
+  if (!isDict(body)) return new IdDeclaration(id, body, nowhere);
+  const origin = originOf(body, { ...nowhere, file: fileOf(body) });
+  const declaration = new IdDeclaration(id, body, origin, null);
+  for (const [key, args] of body) if (!isOrigin(key)) declaration.add(key, args);
+  return declaration;
 };
 
 const nowhere: Origin = { sls: undefined, env: undefined, file: undefined };
@@ -141,15 +182,18 @@ export const highData = ({ ids, extend, exclude }: High): Dict => {
   return data;
 };
 
-const bodyData = ({ states, written, origin }: IdDeclaration): Data => {
-  if (!states) return written;
+const bodyData = (declaration: IdDeclaration): Data => {
+  const { written, origin } = declaration;
+  if (declaration.first === undefined) return written;
   const where: [DataKey, Data][] = [];
   if (origin.sls !== undefined) where.push(['__sls__', origin.sls]);
   if (origin.env !== undefined) where.push(['__env__', origin.env]);
-  const modules = states.map((state): [DataKey, Data] => [
-    state.module,
-    Array.isArray(state.args) ? state.complete() : state.args,
-  ]);
+  const modules = declaration
+    .states()
+    .map((state): [DataKey, Data] => [
+      state.module,
+      Array.isArray(state.args) ? state.complete() : state.args,
+    ]);
   // Salt's own order: a state in short form comes last.
   return new Map(typeof written === 'string' ? [...where, ...modules] : [...modules, ...where]);
 };

@@ -87,7 +87,7 @@ export class Lookup {
 /** The state modules an ID declares, in order. */
 export const statesOf = ({ ids }: High, id: DataKey): string[] => {
   const names: string[] = [];
-  for (const { module } of ids.get(id)?.states ?? [])
+  for (const { module } of ids.get(id)?.states() ?? [])
     if (typeof module === 'string' && !isOwnKey(module)) names.push(module);
   return names;
 };
@@ -120,16 +120,17 @@ const addTo = <K>(index: Map<K, DataKey[]>, key: K, id: DataKey): void => {
 
 const indexStates = (high: High): Map<string, DataKey[]> => {
   const index = new Map<string, DataKey[]>();
-  for (const { id, states = [] } of high.ids.values())
-    for (const { module } of states)
-      if (typeof module === 'string' && !isOwnKey(module)) addTo(index, module, id);
+  for (const { id, first = null } of high.ids.values())
+    for (let state = first; state; state = state.next)
+      if (typeof state.module === 'string' && !isOwnKey(state.module))
+        addTo(index, state.module, id);
   return index;
 };
 
 const indexSls = (high: High): Map<Data, DataKey[]> => {
   const index = new Map<Data, DataKey[]>();
-  for (const { id, states, sls } of high.ids.values())
-    if (states && !isOwnKey(id)) addTo(index, sls, id);
+  for (const { id, first, sls } of high.ids.values())
+    if (first !== undefined && !isOwnKey(id)) addTo(index, sls, id);
   return index;
 };
 

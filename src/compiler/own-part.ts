@@ -3,7 +3,7 @@ import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import type { Origin } from './high.ts';
-import { firstKey, IdDeclaration, isOrigin, originOf, StateDeclaration } from './high.ts';
+import { firstKey, IdDeclaration, isOrigin, originOf, type StateDeclaration } from './high.ts';
 import type { LoadedSls } from './load.ts';
 import { copyOf, placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
@@ -137,69 +137,65 @@ type Place = {
 const declare = (id: DataKey, body: Data, place: Place): IdDeclaration => {
   const { source, origin, part, reading } = place;
   if (typeof body === 'string' && body.includes('.')) {
+    const declaration = new IdDeclaration(id, body, origin, null);
     const [module, fun] = reading.split(body);
-    return new IdDeclaration(id, body, origin, [ordered(place, module, [], fun)]);
+    addOrdered(declaration, place, module, [], fun);
+    return declaration;
   }
   if (!isDict(body)) {
     const message = `ID ${pyStr(id)} in SLS ${pyStr(origin.sls ?? null)} is not a dictionary`;
     const hint = 'Below an ID stands a state function: "pkg.installed: []", or "test.nop" alone.';
     part.problems.push(problem(message, placeOf([source], id), hint));
-    return new IdDeclaration(id, body, origin, undefined);
+    return new IdDeclaration(id, body, origin);
   }
-  return new IdDeclaration(id, body, originOf(body, origin), statesOf(id, body, place));
-};
-
-const statesOf = (id: DataKey, body: Dict, place: Place): StateDeclaration[] => {
-  const only = body.size === 1 ? firstKey(body) : undefined;
-  if (only === undefined || isOrigin(only)) return allStates(id, body, place);
-  // A list of just its size: `push` reserves room for a dozen more.
-  return [declareState(place, only, body.get(only) ?? null)];
+  const declaration = new IdDeclaration(id, body, originOf(body, origin), null);
+  addStates(declaration, body, place);
+  return declaration;
 };
 
 /** In order of definition; modules written without a function count from the start. */
-const allStates = (id: DataKey, body: Dict, place: Place): StateDeclaration[] => {
-  const short: [string, Data[]][] = [];
-  const states: StateDeclaration[] = [];
-  for (const [key, args] of body)
-    if (isShort(key, args)) short.push([key as string, args as Data[]]);
-    else if (!isOrigin(key)) states.push(declareState(place, key, args));
-  for (const [key, args] of short) {
-    const [module, fun] = place.reading.split(key);
-    const twice = states.some(state => state.module === module);
-    if (twice) {
-      const message = `ID '${pyStr(id)}' in SLS '${pyStr(place.origin.sls ?? null)}' contains multiple state declarations of the same type`;
-      const at = placeOf([place.source, body], key);
-      place.part.problems.push(problem(message, at, 'Give each its own ID.'));
-    }
-    states.push(twice ? ordered(place, key, args) : ordered(place, module, args, fun));
+const addStates = (declaration: IdDeclaration, body: Dict, place: Place): void => {
+  let short = false;
+  for (const entry of body) {
+    const [key, args] = entry;
+    if (isShort(entry)) short = true;
+    else if (isPlainKey(key) && Array.isArray(args)) addOrdered(declaration, place, key, args);
+    else if (!isOrigin(key)) declaration.add(key, args);
   }
-  return states;
+  if (short) addShortStates(declaration, body, place);
+};
+
+const addShortStates = (declaration: IdDeclaration, body: Dict, place: Place): void => {
+  for (const entry of body) {
+    if (!isShort(entry)) continue;
+    const [key, args] = entry;
+    const [module, fun] = place.reading.split(key);
+    if (!declaration.state(module)) {
+      addOrdered(declaration, place, module, args, fun);
+      continue;
+    }
+    addOrdered(declaration, place, key, args);
+    const message = `ID '${pyStr(declaration.id)}' in SLS '${pyStr(place.origin.sls ?? null)}' contains multiple state declarations of the same type`;
+    const at = placeOf([place.source, body], key);
+    place.part.problems.push(problem(message, at, 'Give each its own ID.'));
+  }
 };
 
 /** `module.function: [arguments]`. */
-const isShort = (key: DataKey, args: Data): boolean =>
-  isPlainKey(key) && Array.isArray(args) && key.includes('.');
-
-const declareState = (place: Place, key: DataKey, args: Data): StateDeclaration => {
-  if (!Array.isArray(args)) return new StateDeclaration(key, args);
-  if (isShort(key, args)) {
-    const [module, fun] = place.reading.split(key as string);
-    return ordered(place, module, args, fun);
-  }
-  return isPlainKey(key) ? ordered(place, key, args) : new StateDeclaration(key, args);
-};
+const isShort = (entry: readonly [DataKey, Data]): entry is readonly [string, Data[]] =>
+  isPlainKey(entry[0]) && Array.isArray(entry[1]) && entry[0].includes('.');
 
 /** A state that gets an order number unless it says its order itself. */
-const ordered = (
+const addOrdered = (
+  declaration: IdDeclaration,
   { part, reading }: Place,
   module: DataKey,
   args: Data[],
   fun?: string,
-): StateDeclaration => {
+): void => {
   const plain = args.every(isPlainArgument);
-  const state = new StateDeclaration(module, args, plain ? 'plain' : 'written', fun);
+  const state = declaration.add(module, args, plain ? 'plain' : 'written', fun);
   if (reading.auto && (plain || !hasOrder(args))) part.unordered.push(state);
-  return state;
 };
 
 const isPlainArgument = (arg: Data): boolean => {

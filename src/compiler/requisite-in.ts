@@ -27,7 +27,8 @@ export class RequisitesIn {
 
   /** Notes what an ID says about others; IDs come in order. */
   take(declaration: IdDeclaration): void {
-    for (const { module, args } of declaration.states ?? []) {
+    for (let state = declaration.first; state; state = state.next) {
+      const { module, args } = state;
       if (isOwnKey(module) || typeof module !== 'string' || !Array.isArray(args)) continue;
       for (const arg of args) {
         const key = isDict(arg) ? firstKey(arg) : undefined;
@@ -93,33 +94,33 @@ const listOfTargets = (work: Work, statement: Statement, items: readonly Data[])
         illegal(work, statement, item);
       continue;
     }
-    const [state, name] = named;
-    if (name !== null && typeof name === 'object') {
-      illegal(work, statement, name);
+    const { id, state } = named;
+    if (id !== null && typeof id === 'object') {
+      illegal(work, statement, id);
       continue;
     }
-    if (state === 'sls') targets = work.lookup.ofSls(name);
-    else targets = [...targets, { id: name, state }];
-    withoutDots(work, statement, state, name);
+    if (state === 'sls') targets = work.lookup.ofSls(id);
+    else targets.push({ id, state });
+    withoutDots(work, statement, state, id);
     // Salt walks the targets named so far again for each further one; the lists show it.
     for (const target of targets) hand(work, statement, target);
   }
 };
 
-const entryOf = (item: Dict): [string, Data] | undefined => {
+/** A target as it is written: what it names may be anything. */
+type Named = { readonly id: Data; readonly state: string };
+
+const entryOf = (item: Dict): Named | undefined => {
   const key = firstKey(item);
-  return key === undefined ? undefined : [pyStr(key), item.get(key) ?? null];
+  return key === undefined ? undefined : { id: item.get(key) ?? null, state: pyStr(key) };
 };
 
 /** A target that is only a name: the ID's first state, or the state with that `name`. */
-const byName = ({ high, lookup }: Work, item: Data): [string, Data] | undefined => {
-  if (item === null || typeof item !== 'object') {
-    const state = high.ids.has(item) ? statesOf(high, item)[0] : undefined;
-    if (state !== undefined) return [state, item];
-    const ref = high.ids.has(item) ? undefined : lookup.named(item);
-    if (ref) return [ref.state, ref.id];
-  }
-  return undefined;
+const byName = ({ high, lookup }: Work, item: Data): Named | undefined => {
+  if (item !== null && typeof item === 'object') return undefined;
+  if (!high.ids.has(item)) return lookup.named(item);
+  const state = statesOf(high, item)[0];
+  return state === undefined ? undefined : { id: item, state };
 };
 
 const illegal = ({ problems }: Work, { declaration, arg, key }: Statement, value: Data): void => {

@@ -34,7 +34,7 @@ type Checking = {
 };
 
 const verifyId = (declaration: IdDeclaration, all: Checking): void => {
-  const { id, states, written } = declaration;
+  const { id, written } = declaration;
   const { problems } = all;
   if (typeof id !== 'string') {
     const message =
@@ -42,12 +42,12 @@ const verifyId = (declaration: IdDeclaration, all: Checking): void => {
       `but is a ${pyType(id)}. It may need to be quoted.`;
     problems.push(problem(message, placeOf([declaration])));
   }
-  if (!states) {
+  if (declaration.first === undefined) {
     const message = `The type ${pyStr(id)} in ${pyStr(written)} is not formatted as a dictionary`;
     problems.push(problem(message, undefined));
     return;
   }
-  for (const state of states) {
+  for (let state = declaration.first; state; state = state.next) {
     const { module, args } = state;
     if (isOwnKey(module)) continue;
     if (args === null) {
@@ -237,12 +237,13 @@ const indexOf = (
 };
 
 /** The state whose argument this list is. */
-const stateOf = ({ states = [] }: IdDeclaration, list: readonly Data[]): string | undefined => {
-  for (const { module, args } of states)
-    if (
-      Array.isArray(args) &&
-      args.some(arg => isDict(arg) && arg.get(firstKey(arg) ?? null) === list)
-    )
-      return pyStr(module);
-  return undefined;
+const stateOf = (declaration: IdDeclaration, list: readonly Data[]): string | undefined => {
+  const holder = declaration
+    .states()
+    .find(
+      ({ args }) =>
+        Array.isArray(args) &&
+        args.some(arg => isDict(arg) && arg.get(firstKey(arg) ?? null) === list),
+    );
+  return holder && pyStr(holder.module);
 };

@@ -1,3 +1,4 @@
+import { chunkData } from '../compiler/chunks.ts';
 import { closureOf } from '../compiler/closure.ts';
 import { compile } from '../compiler/compile.ts';
 import type { Matches } from '../compiler/load.ts';
@@ -157,7 +158,7 @@ export const slsId: Wrapper = call => {
       ...compileOptions(call.ctx),
       collect: 'show',
     });
-    const dicts = all.map(chunk => chunk.toDict());
+    const dicts = all.map(chunkData);
     const chunks = closureOf(dicts, id).map(asLow);
     if (errors.length === 0 && chunks.length === 0)
       throw new TsaltError(

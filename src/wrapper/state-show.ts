@@ -1,3 +1,4 @@
+import { chunkData } from '../compiler/chunks.ts';
 import { type Compiled, compile } from '../compiler/compile.ts';
 import { gather } from '../compiler/gather.ts';
 import { highData, isEmpty } from '../compiler/high.ts';
@@ -43,7 +44,7 @@ const lowOfSls = async (call: WrapperCall): Promise<Low> => {
 type Low = { readonly chunks: Dict[]; readonly errors: readonly Problem[] };
 
 const lowOf = ({ chunks, errors }: Compiled): Low => ({
-  chunks: chunks.map(chunk => chunk.toDict()),
+  chunks: chunks.map(chunkData),
   errors,
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { chunkData } from '../../src/compiler/chunks.ts';
 import { dumpJson } from '../../src/data/json-dump.ts';
 import { toData } from '../../src/data/value.ts';
 import type { Plain } from '../../src/protocol/plain.ts';
@@ -15,7 +16,7 @@ test.each(low)('the stateconf SLS %s compiles to the chunks of Salt', async (sls
     pillar: new Map(),
   });
   expect(errors.length > 0).toBe(expected === null);
-  expect(dumpJson(chunks.map(chunk => chunk.toDict()))).toBe(dumpJson(toData(expected ?? [])));
+  expect(dumpJson(chunks.map(chunkData))).toBe(dumpJson(toData(expected ?? [])));
 });
 
 test.each([
