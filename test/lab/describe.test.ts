@@ -1,10 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadYaml } from '../../src/yaml/load.ts';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 
 type StateResult = { __id__: string; result: boolean | null; changes: object; comment: string };
 
@@ -65,16 +62,12 @@ net.ipv4.ip_default_ttl:
 const modules = ['pkg', 'service', 'group', 'user', 'cron', 'host', 'sysctl'];
 
 describe.skipIf(missing)(`a real Debian${missing ? ` (${missing})` : ''}`, () => {
-  let project: string;
+  let project: LabProject;
 
   const write = (name: string, text: string): void =>
-    writeFileSync(join(project, 'states', `${name}.sls`), text);
+    project.write({ [`states/${name}.sls`]: text });
 
-  const call = (...args: string[]) =>
-    tsalt([host, ...args], {
-      cwd: project,
-      env: { HOME: project, XDG_CACHE_HOME: join(project, '.cache') },
-    });
+  const call = (...args: string[]) => project.run(host, ...args);
 
   const apply = async (sls: string, ...args: string[]): Promise<StateResult[]> => {
     const { stdout, stderr } = await call('state.apply', sls, ...args, '--out=json');
@@ -92,15 +85,7 @@ describe.skipIf(missing)(`a real Debian${missing ? ` (${missing})` : ''}`, () =>
     (await lab.sh(host, ...command)).trim();
 
   beforeAll(async () => {
-    await lab.down();
-    const address = await lab.up(host);
-    project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-    mkdirSync(join(project, 'states'));
-    writeFileSync(
-      join(project, 'roster.yaml'),
-      `${host}:\n  host: ${address[host]}\n  user: root\n  priv: ${lab.key}\n`,
-    );
-    writeFileSync(join(project, 'tsalt.yaml'), `known_hosts_file: ${lab.knownHosts}\n`);
+    project = await startLabProject(lab, { [host]: { user: 'root' } });
     // Counts what is run as apt-get; the real one keeps its name for everybody who looks.
     await inside('mkdir', '-p', '/usr/local/sbin');
     await inside(
@@ -112,10 +97,7 @@ chmod 755 /usr/bin/apt-get`,
     );
   }, 600_000);
 
-  afterAll(async () => {
-    await lab.down();
-    rmSync(project, { recursive: true, force: true });
-  });
+  afterAll(() => project?.close());
 
   /** The apt-get processes since the last look: installs and updates. */
   const aptCalls = async (): Promise<{ installs: string[]; updates: string[] }> => {
@@ -159,17 +141,14 @@ chmod 755 /usr/bin/apt-get`,
 
     await apply('gone');
     await aptCalls();
-    writeFileSync(
-      join(project, 'tsalt.yaml'),
-      `known_hosts_file: ${lab.knownHosts}\nstate_aggregate: true\n`,
-    );
+    project.configure('state_aggregate: true\n');
     const results = await apply('many');
     expect(results.map(({ result }) => result)).toEqual(many.map(() => true));
     const together = await aptCalls();
     expect(together.installs).toEqual([expect.stringContaining(many.at(-1) as string)]);
     expect(together.updates.length).toBe(1);
     expect(Object.keys(results[0]?.changes ?? {}).sort()).toEqual(many);
-    writeFileSync(join(project, 'tsalt.yaml'), `known_hosts_file: ${lab.knownHosts}\n`);
+    project.configure('');
   }, 300_000);
 
   test('what is described changes nothing where it was described', async () => {

@@ -1,9 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 
 type StateResult = {
   __id__: string;
@@ -159,32 +156,20 @@ stanza:
 describe.skipIf(missing)(
   `packages, services and accounts of a real Debian${missing ? ` (${missing})` : ''}`,
   () => {
-    let project: string;
+    let project: LabProject;
 
     beforeAll(async () => {
-      await lab.down();
-      const address = await lab.up(host);
-      project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-      mkdirSync(join(project, 'states'));
-      for (const [name, text] of Object.entries(sources))
-        writeFileSync(join(project, 'states', `${name}.sls`), text);
-      writeFileSync(
-        join(project, 'roster.yaml'),
-        `${host}:\n  host: ${address[host]}\n  user: root\n  priv: ${lab.key}\n`,
+      const files = Object.entries(sources).map(([name, text]) => [`states/${name}.sls`, text]);
+      project = await startLabProject(
+        lab,
+        { [host]: { user: 'root' } },
+        { files: Object.fromEntries(files) },
       );
-      writeFileSync(join(project, 'tsalt.yaml'), `known_hosts_file: ${lab.knownHosts}\n`);
     }, 600_000);
 
-    afterAll(async () => {
-      await lab.down();
-      rmSync(project, { recursive: true, force: true });
-    });
+    afterAll(() => project?.close());
 
-    const run = (...args: string[]) =>
-      tsalt([host, ...args, '--static', '--out', 'json'], {
-        cwd: project,
-        env: { HOME: project, XDG_CACHE_HOME: join(project, '.cache') },
-      });
+    const run = (...args: string[]) => project.run(host, ...args, '--static', '--out', 'json');
 
     const apply = async (sls: string, ...args: string[]): Promise<Map<string, StateResult>> => {
       const { stdout, stderr } = await run('state.sls', sls, ...args);

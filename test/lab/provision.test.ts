@@ -1,9 +1,8 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 
 type StateResult = { result: boolean | null; changes: Record<string, unknown>; comment: string };
 type Results = Record<string, Record<string, StateResult>>;
@@ -24,54 +23,28 @@ const snapshot = (name: string): Promise<string> =>
 describe.skipIf(missing)(
   `bare Debian hosts are provisioned from one roster${missing ? ` (${missing})` : ''}`,
   () => {
-    let project: string;
-    let home: string;
+    let project: LabProject;
 
     beforeAll(async () => {
-      await lab.down();
-      const address = await lab.up(...hosts);
-      home = mkdtempSync(join(tmpdir(), 'tsalt-home-'));
-      project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-      cpSync(new URL('../fixtures/lab', import.meta.url), project, { recursive: true });
-      writeFileSync(
-        join(project, 'roster.yaml'),
-        `web1:
-  host: ${address.web1}
-  user: root
-  priv: ${lab.key}
-web2:
-  host: ${address.web2}
-  user: deploy
-  priv: ${lab.key}
-  sudo: true
-db1:
-  host: ${address.db1}
-  user: ops
-  priv: ${lab.key}
-  sudo: true
-  sudo_passwd:
-    env: OPS_PASS
-`,
-      );
-      writeFileSync(
-        join(project, 'tsalt.yaml'),
-        `known_hosts_file: ${lab.knownHosts}\npillar_roots:\n  base: [pillar]\n`,
+      project = await startLabProject(
+        lab,
+        {
+          web1: { user: 'root' },
+          web2: { user: 'deploy', sudo: true },
+          db1: { user: 'ops', sudo: true, sudo_passwd: { env: 'OPS_PASS' } },
+        },
+        {
+          from: new URL('../fixtures/lab', import.meta.url),
+          settings: 'pillar_roots: {base: [pillar]}\n',
+          env: { OPS_PASS: 'ops-pass' },
+        },
       );
     });
 
-    afterAll(async () => {
-      await lab.down();
-      rmSync(project, { recursive: true, force: true });
-      rmSync(home, { recursive: true, force: true });
-    });
+    afterAll(() => project?.close());
 
-    const run = (...args: string[]) =>
-      tsalt(args, {
-        cwd: project,
-        env: { HOME: home, XDG_CACHE_HOME: join(home, '.cache'), OPS_PASS: 'ops-pass' },
-      });
     const apply = async (...args: string[]): Promise<Results> => {
-      const { code, stdout, stderr } = await run(
+      const { code, stdout, stderr } = await project.run(
         '*',
         'state.apply',
         '--static',
@@ -92,9 +65,9 @@ db1:
 
     test('test mode on bare hosts predicts and changes nothing', async () => {
       // Node is brought and the artifact cached by any first run; what is provisioned must not change.
-      await run('*', 'test.ping');
+      await project.run('*', 'test.ping');
       const before = await Promise.all(hosts.map(snapshot));
-      const { stdout } = await run(
+      const { stdout } = await project.run(
         '*',
         'state.apply',
         'users,tree',
@@ -139,11 +112,10 @@ db1:
     });
 
     test('a changed pillar value changes exactly one file and reloads one service', async () => {
-      const pillar = join(project, 'pillar/daemon.sls');
-      writeFileSync(
-        pillar,
-        readFileSync(pillar, 'utf8').replace('greeting: hello', 'greeting: goodbye'),
-      );
+      const daemon = readFileSync(join(project.dir, 'pillar/daemon.sls'), 'utf8');
+      project.write({
+        'pillar/daemon.sls': daemon.replace('greeting: hello', 'greeting: goodbye'),
+      });
       const before = await Promise.all(hosts.map(snapshot));
       const predicted = changed(await apply('test=True'));
       expect(predicted.filter(tag => tag.includes('file_|-daemon-config'))).toHaveLength(3);

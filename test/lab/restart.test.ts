@@ -1,9 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 import { nothing } from '../helpers/nothing.ts';
 
 type StateResult = {
@@ -64,17 +61,12 @@ listener:
 describe.skipIf(missing)(
   `a restart in the middle of a run${missing ? ` (${missing})` : ''}`,
   () => {
-    let project: string;
-    let home: string;
+    let project: LabProject;
 
     const boot = async (): Promise<string> =>
       (await lab.sh('web1', 'cat', '/proc/sys/kernel/random/boot_id')).trim();
     const apply = async (...args: string[]) => {
-      const env = { HOME: home, NO_COLOR: '1', OPS_PASS: 'ops-pass' };
-      const result = await tsalt(['web1', 'state.apply', 'all', '--out=json', ...args], {
-        cwd: project,
-        env,
-      });
+      const result = await project.run('web1', 'state.apply', 'all', '--out=json', ...args);
       const text = result.stdout + result.stderr;
       const states = (JSON.parse(result.stdout) as Record<string, Record<string, StateResult>>)
         .web1;
@@ -85,30 +77,22 @@ describe.skipIf(missing)(
     };
 
     beforeAll(async () => {
-      await lab.down();
-      const address = await lab.up('web1');
-      home = mkdtempSync(join(tmpdir(), 'tsalt-home-'));
-      project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-      mkdirSync(join(project, 'states'));
-      writeFileSync(
-        join(project, 'roster.yaml'),
-        `web1: {host: ${address.web1}, user: ops, sudo: true, sudo_passwd: {env: OPS_PASS}, priv: ${lab.key}}\n`,
-      );
-      writeFileSync(
-        join(project, 'tsalt.yaml'),
-        `known_hosts_file: ${lab.knownHosts}\nrenderer: jinja|yaml\n`,
-      );
-      writeFileSync(join(project, 'states/all.sls'), sls);
-      writeFileSync(
-        join(project, 'states/after.j2'),
-        "{{ accumulator['words'] | join(',') }} {{ salt['file.file_exists']('/run/reboot-required') }}\n",
+      project = await startLabProject(
+        lab,
+        { web1: { user: 'ops', sudo: true, sudo_passwd: { env: 'OPS_PASS' } } },
+        {
+          files: {
+            'states/all.sls': sls,
+            'states/after.j2':
+              "{{ accumulator['words'] | join(',') }} {{ salt['file.file_exists']('/run/reboot-required') }}\n",
+          },
+          settings: 'renderer: jinja|yaml\n',
+          env: { OPS_PASS: 'ops-pass' },
+        },
       );
     }, 600_000);
 
-    afterAll(async () => {
-      await lab.down();
-      for (const dir of [home, project]) rmSync(dir, { recursive: true, force: true });
-    }, 120_000);
+    afterAll(() => project?.close(), 120_000);
 
     test('test mode restarts nothing', async () => {
       const before = await boot();
@@ -154,10 +138,11 @@ describe.skipIf(missing)(
     test('a host that does not come back is unreachable; what ran is told', async () => {
       await lab.sh('web1', 'rm', '/srv/before');
       await lab.sh('web1', 'systemctl', 'disable', 'ssh');
-      writeFileSync(
-        join(project, 'states/all.sls'),
-        sls.replace('wait: 120', 'wait: 8').replaceAll('srv/before', 'srv/before2'),
-      );
+      project.write({
+        'states/all.sls': sls
+          .replace('wait: 120', 'wait: 8')
+          .replaceAll('srv/before', 'srv/before2'),
+      });
       const { code, byId, text } = await apply();
       expect(code, text).toBe(68);
       expect(text).toContain('web1 did not come back within 8 s after its restart');

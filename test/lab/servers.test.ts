@@ -1,10 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 
 type StateResult = { result: boolean | null; changes: Record<string, unknown>; comment: string };
 type States = Record<string, StateResult>;
@@ -28,39 +27,27 @@ const ask = (address: string, port: number, line: string): Promise<string> =>
 describe.skipIf(missing)(
   `a web machine of Debian's own nginx and redis${missing ? ` (${missing})` : ''}`,
   () => {
-    let project = '';
-    let home = '';
+    let project: LabProject;
     let address = '';
     let main = '';
 
     beforeAll(async () => {
-      await lab.down();
-      address = (await lab.up(host))[host] ?? '';
+      project = await startLabProject(
+        lab,
+        { [host]: { user: 'deploy', sudo: true } },
+        {
+          from: new URL('../fixtures/lab-servers', import.meta.url),
+          settings: 'pillar_roots: {base: [pillar]}\n',
+        },
+      );
+      address = project.addresses[host] ?? '';
       await lab.bring(host, 'nginx', 'redis-server');
-      home = mkdtempSync(join(tmpdir(), 'tsalt-home-'));
-      project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-      cpSync(new URL('../fixtures/lab-servers', import.meta.url), project, { recursive: true });
-      writeFileSync(
-        join(project, 'roster.yaml'),
-        `${host}:\n  host: ${address}\n  user: deploy\n  priv: ${lab.key}\n  sudo: true\n`,
-      );
-      writeFileSync(
-        join(project, 'tsalt.yaml'),
-        `known_hosts_file: ${lab.knownHosts}\npillar_roots:\n  base: [pillar]\n`,
-      );
     });
 
-    afterAll(async () => {
-      await lab.down();
-      rmSync(project, { recursive: true, force: true });
-      rmSync(home, { recursive: true, force: true });
-    });
+    afterAll(() => project?.close());
 
     const run = async (code: number, ...args: string[]): Promise<States> => {
-      const told = await tsalt([host, 'state.apply', '--static', '--out', 'json', ...args], {
-        cwd: project,
-        env: { HOME: home, XDG_CACHE_HOME: join(home, '.cache') },
-      });
+      const told = await project.run(host, 'state.apply', '--static', '--out', 'json', ...args);
       expect(told.code, told.stdout + told.stderr).toBe(code);
       return (JSON.parse(told.stdout) as Record<string, States>)[host] ?? {};
     };
@@ -71,10 +58,9 @@ describe.skipIf(missing)(
         .map(([tag]) => idOf(tag))
         .sort();
     const edit = (path: string, from: string, to: string): void => {
-      const file = join(project, path);
-      const text = readFileSync(file, 'utf8');
+      const text = readFileSync(join(project.dir, path), 'utf8');
       expect(text).toContain(from);
-      writeFileSync(file, text.replace(from, to));
+      project.write({ [path]: text.replace(from, to) });
     };
     const mainPid = async (unit: string): Promise<string> =>
       (await lab.sh(host, 'systemctl', 'show', '-P', 'MainPID', unit)).trim();

@@ -1,9 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 
 type StateResult = {
   __id__: string;
@@ -88,7 +85,6 @@ const files: Record<string, string> = {
   'states/answers': 'tsalt-lab tsalt-lab/every string {{ every }}\n',
   'states/extra': 'every {{ every }}\n',
   'states/dropped.txt': 'dropped\n',
-  'tsalt.yaml': 'renderer: jinja|yaml\n',
 };
 
 /** What the states could move. */
@@ -100,37 +96,22 @@ const look = `cd /
 describe.skipIf(missing)(
   `units, mounts and waiting states of a Debian host${missing ? ` (${missing})` : ''}`,
   () => {
-    let project: string;
+    let project: LabProject;
 
     const inside = (command: string): Promise<string> => lab.sh(host, 'sh', '-c', command);
 
     beforeAll(async () => {
-      await lab.down();
-      const address = (await lab.up(host))[host] ?? '';
-      project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-      mkdirSync(join(project, 'states'));
-      for (const [path, text] of Object.entries(files)) writeFileSync(join(project, path), text);
-      writeFileSync(
-        join(project, 'tsalt.yaml'),
-        `${files['tsalt.yaml']}known_hosts_file: ${lab.knownHosts}\n`,
-      );
-      writeFileSync(
-        join(project, 'roster.yaml'),
-        `${host}:\n  host: ${address}\n  user: root\n  priv: ${lab.key}\n`,
+      project = await startLabProject(
+        lab,
+        { [host]: { user: 'root' } },
+        { files, settings: 'renderer: jinja|yaml\n' },
       );
       expect((await run('cp.cache_file', 'salt://dropped.txt')).stdout).toContain('dropped.txt');
     }, 600_000);
 
-    afterAll(async () => {
-      await lab.down();
-      rmSync(project, { recursive: true, force: true });
-    });
+    afterAll(() => project?.close());
 
-    const run = (...args: string[]) =>
-      tsalt([host, ...args, '--static', '--out', 'json'], {
-        cwd: project,
-        env: { HOME: project, XDG_CACHE_HOME: join(project, '.cache') },
-      });
+    const run = (...args: string[]) => project.run(host, ...args, '--static', '--out', 'json');
 
     const apply = async (...args: string[]) => {
       const { stdout, stderr } = await run('state.apply', 'units', ...args);

@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 
 type StateResult = {
   name: string;
@@ -243,7 +234,7 @@ const facts: readonly (readonly [what: string, command: string, says: string])[]
 ];
 
 describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})` : ''}`, () => {
-  let project: string;
+  let project: LabProject;
   let web: Server;
   let pillar: string;
   let before: string;
@@ -251,22 +242,20 @@ describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})
   const inside = (command: string): Promise<string> => lab.sh(host, 'sh', '-c', command);
 
   beforeAll(async () => {
-    await lab.down();
-    const address = (await lab.up(host))[host] ?? '';
-    project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-    cpSync(fixtures, project, { recursive: true });
+    project = await startLabProject(
+      lab,
+      { [host]: { user: 'root' } },
+      {
+        from: fixtures,
+        settings: 'pillar_roots: {base: [pillar]}\nfileserver_followsymlinks: true\n',
+      },
+    );
+    const { dir } = project;
+    const address = project.addresses[host] ?? '';
     // Neither survives in git as it is.
-    mkdirSync(join(project, 'states/tree/empty'));
-    symlinkSync('one.txt', join(project, 'states/tree/link'));
-    writeFileSync(
-      join(project, 'roster.yaml'),
-      `${host}:\n  host: ${address}\n  user: root\n  priv: ${lab.key}\n`,
-    );
-    writeFileSync(
-      join(project, 'tsalt.yaml'),
-      `known_hosts_file: ${lab.knownHosts}\npillar_roots:\n  base: [pillar]\nfileserver_followsymlinks: true\n`,
-    );
-    const plain = readFileSync(join(project, 'states/plain.txt'));
+    mkdirSync(join(dir, 'states/tree/empty'));
+    symlinkSync('one.txt', join(dir, 'states/tree/link'));
+    const plain = readFileSync(join(dir, 'states/plain.txt'));
     const template = 'port {{ pillar.lab.port }} {{ word }}\n';
     const zip = zipSync({ 'zipped/file': strToU8('zipped\n') });
     web = createServer((request, response) => {
@@ -277,7 +266,7 @@ describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})
     });
     const own = address.replace(/\d+$/, '1');
     await new Promise<void>(resolve => web.listen(0, own, resolve));
-    await inside(readFileSync(join(project, 'prepare.sh'), 'utf8'));
+    await inside(readFileSync(join(dir, 'prepare.sh'), 'utf8'));
     pillar = JSON.stringify({
       web: `${own}:${(web.address() as AddressInfo).port}`,
       plain_sha256: `sha256=${sha256(plain)}`,
@@ -294,15 +283,10 @@ describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})
 
   afterAll(async () => {
     web?.close();
-    await lab.down();
-    rmSync(project, { recursive: true, force: true });
+    await project?.close();
   });
 
-  const run = (...args: string[]) =>
-    tsalt([host, ...args, '--static', '--out', 'json'], {
-      cwd: project,
-      env: { HOME: project, XDG_CACHE_HOME: join(project, '.cache') },
-    });
+  const run = (...args: string[]) => project.run(host, ...args, '--static', '--out', 'json');
 
   const apply = async (...args: string[]): Promise<[string, StateResult][]> => {
     const { stdout, stderr } = await run('state.apply', ...args, `pillar=${pillar}`);
