@@ -81,3 +81,10 @@ export type ModuleMeta = {
   /** The module imports `__pillar__`: its runs get the whole pillar. */
   readonly usesPillar?: boolean;
 };
+
+/** Of a function about whose arguments nothing is known. */
+export const openSignature: Signature = {
+  positional: [],
+  rest: { name: 'args' },
+  anyKeyword: true,
+};

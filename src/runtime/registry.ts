@@ -1,19 +1,18 @@
 import { bind } from '../data/bind.ts';
+import { splitFunctionName } from '../data/function-name.ts';
 import {
   asModule,
-  CommandExecutionError,
   type FunctionTable,
   getContext,
-  Kwargs,
-  type ModuleFunction,
   SaltInvocationError,
   withContext,
 } from '../modules/api.ts';
 import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
-import type { Signature } from '../protocol/meta.ts';
+import { openSignature, type Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
-import { splitCall } from './bind.ts';
 import type { FoundContract } from './contracts.ts';
+import { ControlFunctions } from './control-functions.ts';
+import { functionTable, helperTable, missing } from './function-tables.ts';
 import type { ProviderOptions, Registry, Resolved, Unavailable } from './registry-types.ts';
 import {
   type AnyFunction,
@@ -25,10 +24,10 @@ import {
   isPromise,
   type Loaded,
   loadModule,
+  type MaybePromise,
 } from './virtual.ts';
 
 type Kind = 'exec' | 'state';
-type MaybePromise<T> = T | Promise<T>;
 type Providers = Readonly<Record<string, string>>;
 type Found = Resolved | Unavailable;
 
@@ -60,6 +59,7 @@ export const createRegistry = (manifest: Manifest): FullRegistry => new Modules(
 
 class Modules implements FullRegistry {
   readonly #manifest: Manifest;
+  readonly #control: ControlFunctions;
   readonly #loaded = new Map<string, MaybePromise<Loaded>>();
   /** Modules being loaded: a question about them from inside is answered by the manifest. */
   readonly #loading = new Set<ManifestModule>();
@@ -67,21 +67,20 @@ class Modules implements FullRegistry {
   /** What a `__virtual__` asked for while it could not be told yet. */
   readonly #asked = new Set<Promise<unknown>>();
   #byName: Map<string, ManifestModule[]> | undefined;
-  #control: Set<string> | undefined;
-  #controlSignatures: Readonly<Record<string, Signature>> | undefined;
   readonly salt: FunctionTable;
   readonly states: FunctionTable;
   readonly utils: { readonly [name: string]: unknown };
 
   constructor(manifest: Manifest) {
     this.#manifest = manifest;
+    this.#control = new ControlFunctions(manifest);
     this.salt = this.#table('exec', {});
     this.states = this.#table('state', {});
-    this.utils = this.#utilsTable();
+    this.utils = helperTable(name => this.#findHelper(name));
   }
 
   resolve = async (kind: Kind, name: string, options: ProviderOptions = {}): Promise<Found> => {
-    const [module] = splitName(name);
+    const [module] = splitFunctionName(name);
     const providers = {
       ...(options.provider === undefined ? {} : { [module]: options.provider }),
       ...options.providers,
@@ -114,7 +113,7 @@ class Modules implements FullRegistry {
       .flatMap(module =>
         module.functions.split(' ').map(name => `${(module.virtual ?? [module.name])[0]}.${name}`),
       );
-    const control = kind === 'exec' ? this.#controlNames() : [];
+    const control = kind === 'exec' ? this.#control.names() : [];
     return [...new Set([...own, ...control])].sort();
   };
 
@@ -210,7 +209,7 @@ class Modules implements FullRegistry {
   }
 
   #find(kind: Kind, name: string, providers: Providers): MaybePromise<Found> {
-    const [module, fun] = splitName(name);
+    const [module, fun = ''] = splitFunctionName(name);
     return chain(
       this.#choose(kind, module, providers),
       (chosen: Loaded | undefined): MaybePromise<Found> => {
@@ -248,35 +247,9 @@ class Modules implements FullRegistry {
     return Object.hasOwn(all, exportName) ? all[exportName] : undefined;
   }
 
-  #controlNames(): ReadonlySet<string> {
-    this.#control ??= new Set(this.#manifest.control.split(' ').filter(Boolean));
-    return this.#control;
-  }
-
-  #onControl(kind: Kind, name: string): Resolved | undefined {
-    if (kind !== 'exec' || !this.#controlNames().has(name)) return undefined;
-    const [module, fun] = splitName(name);
-    this.#controlSignatures ??= JSON.parse(this.#manifest.controlSignatures ?? '{}') as Record<
-      string,
-      Signature
-    >;
-    const signature = this.#controlSignatures[name];
-    return {
-      ok: true,
-      module,
-      fun,
-      signature: signature ?? openSignature,
-      call: async (args, kwargs) => {
-        const { control } = getContext();
-        if (!control) throw new CommandExecutionError(`'${name}' needs the control node`);
-        return control.request('control.call', { fun: name, args, kwargs });
-      },
-    };
-  }
-
   /** `'pkg.install' in __salt__`: true as well while the module's `__virtual__` still waits. */
   #has(kind: Kind, name: string, providers: Providers): boolean {
-    const [module] = splitName(name);
+    const [module] = splitFunctionName(name);
     const candidates = this.#candidates(kind, module);
     if (candidates.some(candidate => this.#loading.has(candidate)))
       return this.names(kind).includes(name);
@@ -288,64 +261,27 @@ class Modules implements FullRegistry {
     return found.ok;
   }
 
+  #onControl(kind: Kind, name: string): Resolved | undefined {
+    return kind === 'exec' ? this.#control.find(name) : undefined;
+  }
+
   #table(kind: Kind, providers: Providers): FunctionTable {
-    const functions = new Map<string, ModuleFunction>();
-    const functionOf = (name: string): ModuleFunction => {
-      const known = functions.get(name);
-      if (known) return known;
-      const fun: ModuleFunction = async (...args) => {
-        const found = await this.#find(kind, name, providers);
-        if (!found.ok) throw new CommandExecutionError(found.reason);
-        const call =
-          found.signature === openSignature ? splitOpen(args) : splitCall(found.signature, args);
-        // Awaited, so that a stack shows who called.
-        return await found.call(call.args as never, call.kwargs as never);
-      };
-      functions.set(name, fun);
-      return fun;
-    };
-    const isName = (key: string | symbol): key is string =>
-      typeof key === 'string' && key.includes('.');
-    return new Proxy({} as Record<string, ModuleFunction>, {
-      get: (_, key) => (isName(key) ? functionOf(key) : undefined),
-      has: (_, key) => isName(key) && this.#has(kind, key, providers),
-      ownKeys: () => [...this.names(kind)],
-      getOwnPropertyDescriptor: (_, key) =>
-        isName(key) && this.names(kind).includes(key)
-          ? { value: functionOf(key), enumerable: true, configurable: true, writable: false }
-          : undefined,
-      set: () => false,
+    return functionTable({
+      find: name => this.#find(kind, name, providers),
+      has: name => this.#has(kind, name, providers),
+      names: () => this.names(kind),
     });
   }
 
-  /** Helpers are called as they are, without binding, and may answer at once. */
-  #utilsTable(): { readonly [name: string]: unknown } {
-    const find = (name: string): MaybePromise<FoundFunction> => {
-      const [module, fun] = splitName(name);
-      return chain(
-        this.#choose('utils', module, {}),
-        (chosen: Loaded | undefined): MaybePromise<FoundFunction> =>
-          chosen?.ok
-            ? findFunction(chosen.exports, fun, other => this.#has('exec', other, {}))
-            : (chosen ?? { ok: false }),
-      );
-    };
-    const call =
-      (name: string) =>
-      (...args: unknown[]): unknown =>
-        chain(find(name), (found: FoundFunction) => {
-          if (!found.ok) throw new CommandExecutionError(missing('utils', name, found).reason);
-          return found.fun(...args);
-        });
-    return new Proxy({} as Record<string, unknown>, {
-      get: (_, key) => (typeof key === 'string' && key.includes('.') ? call(key) : undefined),
-      has: (_, key) => {
-        if (typeof key !== 'string' || !key.includes('.')) return false;
-        const found = find(key);
-        return isPromise(found) || found.ok;
-      },
-      set: () => false,
-    });
+  #findHelper(name: string): MaybePromise<FoundFunction> {
+    const [module, fun = ''] = splitFunctionName(name);
+    return chain(
+      this.#choose('utils', module, {}),
+      (chosen: Loaded | undefined): MaybePromise<FoundFunction> =>
+        chosen?.ok
+          ? findFunction(chosen.exports, fun, other => this.#has('exec', other, {}))
+          : (chosen ?? { ok: false }),
+    );
   }
 }
 
@@ -360,37 +296,11 @@ const refusal = (name: string, source: ManifestModule, loaded: Loaded): Loaded |
 const readSignatures = (source: ManifestModule): Readonly<Record<string, Signature>> =>
   JSON.parse(source.signatures?.() ?? '{}') as Record<string, Signature>;
 
-const openSignature: Signature = { positional: [], rest: { name: 'args' }, anyKeyword: true };
 const missingSource: ManifestModule = {
   kind: 'exec',
   name: '',
   path: '',
   functions: '',
-};
-
-const splitOpen = (args: readonly unknown[]) => {
-  const last = args.at(-1);
-  if (last instanceof Kwargs) return { args: args.slice(0, -1), kwargs: last.values };
-  return args.length > 1 && isPlainDict(last)
-    ? { args: args.slice(0, -1), kwargs: last }
-    : { args, kwargs: {} };
-};
-
-/** `my_cloud.my_resource.present` is function `present` of module `my_cloud.my_resource`. */
-const splitName = (name: string): [module: string, fun: string] => {
-  const at = name.lastIndexOf('.');
-  return at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)];
-};
-
-const missing = (
-  kind: Kind | 'utils',
-  name: string,
-  { reason, cause }: { readonly reason?: string; readonly cause?: unknown } = {},
-): Unavailable => {
-  if (reason === undefined) return { ok: false, reason: `'${name}' is not available.` };
-  if (kind === 'state' && / __virtual__ returned False/.test(reason)) return { ok: false, reason };
-  const why = reason.replace(/^'[^']*' __virtual__ returned False: /, '');
-  return { ok: false, reason: `'${name}' is not available: ${why}`, cause };
 };
 
 /** Modules by kind and every name they may take; `*` holds those that compute theirs. */

@@ -27,7 +27,7 @@ export type Loaded =
       readonly declined?: boolean;
     };
 
-type MaybePromise<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** Evaluates a module and asks its `__virtual__`; with `as`, it takes that name unasked. */
 export const loadModule = (

@@ -1,0 +1,41 @@
+import { splitFunctionName } from '../data/function-name.ts';
+import { CommandExecutionError, getContext } from '../modules/api.ts';
+import type { Manifest } from '../protocol/manifest.ts';
+import { openSignature, type Signature } from '../protocol/meta.ts';
+import type { Resolved } from './registry-types.ts';
+
+/** The execution functions that the control node answers: this host only passes the call on. */
+export class ControlFunctions {
+  readonly #manifest: Manifest;
+  #names: ReadonlySet<string> | undefined;
+  #signatures: Readonly<Record<string, Signature>> | undefined;
+
+  constructor(manifest: Manifest) {
+    this.#manifest = manifest;
+  }
+
+  names(): ReadonlySet<string> {
+    this.#names ??= new Set(this.#manifest.control.split(' ').filter(Boolean));
+    return this.#names;
+  }
+
+  find(name: string): Resolved | undefined {
+    if (!this.names().has(name)) return undefined;
+    const [module, fun = ''] = splitFunctionName(name);
+    this.#signatures ??= JSON.parse(this.#manifest.controlSignatures ?? '{}') as Record<
+      string,
+      Signature
+    >;
+    return {
+      ok: true,
+      module,
+      fun,
+      signature: this.#signatures[name] ?? openSignature,
+      call: async (args, kwargs) => {
+        const { control } = getContext();
+        if (!control) throw new CommandExecutionError(`'${name}' needs the control node`);
+        return control.request('control.call', { fun: name, args, kwargs });
+      },
+    };
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  CommandExecutionError,
+  type FunctionTable,
+  Kwargs,
+  type ModuleFunction,
+} from '../modules/api.ts';
+import { openSignature } from '../protocol/meta.ts';
+import { isPlainDict } from '../protocol/plain.ts';
+import { splitCall } from './bind.ts';
+import type { Resolved, Unavailable } from './registry-types.ts';
+import { chain, type FoundFunction, isPromise, type MaybePromise } from './virtual.ts';
+
+/** Where a table takes its functions from. */
+type Source = {
+  readonly find: (name: string) => MaybePromise<Resolved | Unavailable>;
+  readonly has: (name: string) => boolean;
+  readonly names: () => readonly string[];
+};
+
+/** Functions by name, found and bound when they are called (`__salt__`, `__states__`). */
+export const functionTable = ({ find, has, names }: Source): FunctionTable => {
+  const functions = new Map<string, ModuleFunction>();
+  const functionOf = (name: string): ModuleFunction => {
+    const known = functions.get(name);
+    if (known) return known;
+    const fun: ModuleFunction = async (...args) => {
+      const found = await find(name);
+      if (!found.ok) throw new CommandExecutionError(found.reason);
+      const call =
+        found.signature === openSignature ? splitOpen(args) : splitCall(found.signature, args);
+      // Awaited, so that a stack shows who called.
+      return await found.call(call.args as never, call.kwargs as never);
+    };
+    functions.set(name, fun);
+    return fun;
+  };
+  return new Proxy({} as Record<string, ModuleFunction>, {
+    get: (_, key) => (isName(key) ? functionOf(key) : undefined),
+    has: (_, key) => isName(key) && has(key),
+    ownKeys: () => [...names()],
+    getOwnPropertyDescriptor: (_, key) =>
+      isName(key) && names().includes(key)
+        ? { value: functionOf(key), enumerable: true, configurable: true, writable: false }
+        : undefined,
+    set: () => false,
+  });
+};
+
+/** Helpers (`__utils__`) are called as they are, without binding, and may answer at once. */
+export const helperTable = (
+  find: (name: string) => MaybePromise<FoundFunction>,
+): { readonly [name: string]: unknown } => {
+  const call =
+    (name: string) =>
+    (...args: unknown[]): unknown =>
+      chain(find(name), (found: FoundFunction) => {
+        if (!found.ok) throw new CommandExecutionError(missing('utils', name, found).reason);
+        return found.fun(...args);
+      });
+  return new Proxy({} as Record<string, unknown>, {
+    get: (_, key) => (isName(key) ? call(key) : undefined),
+    has: (_, key) => {
+      if (!isName(key)) return false;
+      const found = find(key);
+      return isPromise(found) || found.ok;
+    },
+    set: () => false,
+  });
+};
+
+const isName = (key: string | symbol): key is string =>
+  typeof key === 'string' && key.includes('.');
+
+/** A call without a signature: a mapping at the end holds arguments by name. */
+const splitOpen = (args: readonly unknown[]) => {
+  const last = args.at(-1);
+  if (last instanceof Kwargs) return { args: args.slice(0, -1), kwargs: last.values };
+  return args.length > 1 && isPlainDict(last)
+    ? { args: args.slice(0, -1), kwargs: last }
+    : { args, kwargs: {} };
+};
+
+/** Why there is no function of a name. */
+export const missing = (
+  kind: 'exec' | 'state' | 'utils',
+  name: string,
+  { reason, cause }: { readonly reason?: string; readonly cause?: unknown } = {},
+): Unavailable => {
+  if (reason === undefined) return { ok: false, reason: `'${name}' is not available.` };
+  if (kind === 'state' && / __virtual__ returned False/.test(reason)) return { ok: false, reason };
+  const why = reason.replace(/^'[^']*' __virtual__ returned False: /, '');
+  return { ok: false, reason: `'${name}' is not available: ${why}`, cause };
+};
