@@ -216,28 +216,33 @@ describe('the runtime on its wire', () => {
 });
 
 describe('the lock of a host', () => {
-  const slow = [low('cmd.run', 'slow', { name: 'sleep 0.6' })];
+  /** A run that lasts until it is let go. */
+  const slow = (dir: string) => [
+    low('cmd.run', 'slow', { name: `until [ -e ${dir}/go ]; do sleep 0.05; done` }),
+  ];
+  const letGo = (dir: string): void => writeFileSync(join(dir, 'go'), '');
 
   test('refuses a second run and names the first', async () => {
     const dir = makeDir();
     const [first, second] = [start(dir), start(dir)];
     const running = first.peer.request<RunResult>('run', {
-      chunks: slow,
+      chunks: slow(dir),
       opts,
       fun: 'state.apply',
     });
     while (first.started.length === 0) await sleep(10);
 
-    await expect(second.peer.request('run', { chunks: slow, opts })).rejects.toThrow(
+    await expect(second.peer.request('run', { chunks: slow(dir), opts })).rejects.toThrow(
       `"state.apply" is running as PID ${first.child.pid}`,
     );
+    letGo(dir);
     expect((await running).retcode).toBe(0);
   });
 
   test('queue waits for the first run, concurrent does not', async () => {
     const dir = makeDir();
     const [first, second, third] = [start(dir), start(dir), start(dir)];
-    const running = first.peer.request<RunResult>('run', { chunks: slow, opts });
+    const running = first.peer.request<RunResult>('run', { chunks: slow(dir), opts });
     while (first.started.length === 0) await sleep(10);
     const order: string[] = [];
     const nop = [low('test.nop', 'x')];
@@ -249,7 +254,8 @@ describe('the lock of a host', () => {
         .then(() => order.push('queued')),
       third.peer
         .request('run', { chunks: nop, opts, concurrent: true })
-        .then(() => order.push('concurrent')),
+        .then(() => order.push('concurrent'))
+        .then(() => letGo(dir)),
     ]);
 
     expect(order).toEqual(['concurrent', 'first', 'queued']);
@@ -258,7 +264,7 @@ describe('the lock of a host', () => {
   test('two names of one host in one job take turns; another job is refused', async () => {
     const dir = makeDir();
     const [first, second, third] = [start(dir), start(dir), start(dir)];
-    const running = first.peer.request<RunResult>('run', { chunks: slow, opts, job: '1' });
+    const running = first.peer.request<RunResult>('run', { chunks: slow(dir), opts, job: '1' });
     while (first.started.length === 0) await sleep(10);
     const order: string[] = [];
     const nop = [low('test.nop', 'x')];
@@ -268,9 +274,9 @@ describe('the lock of a host', () => {
       second.peer
         .request<RunResult>('run', { chunks: nop, opts, job: '1' })
         .then(({ retcode }) => order.push(`second ${retcode}`)),
-      expect(third.peer.request('run', { chunks: nop, opts, job: '2' })).rejects.toThrow(
-        /is running as PID/,
-      ),
+      expect(third.peer.request('run', { chunks: nop, opts, job: '2' }))
+        .rejects.toThrow(/is running as PID/)
+        .then(() => letGo(dir)),
     ]);
 
     expect(order).toEqual(['first', 'second 0']);
