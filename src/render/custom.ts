@@ -4,6 +4,7 @@ import type { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { fromJs, toJs } from './js-value.ts';
 import { contextOf } from './script/context.ts';
+import { bounded } from './ts/bounded.ts';
 import { loadModule, thrown } from './ts/load-module.ts';
 import { type SlsContext, slsStorage } from './ts/sls-api.ts';
 import type { Renderer, RendererTable, Stage } from './types.ts';
@@ -65,7 +66,7 @@ const run = async (file: string, text: string, input: Data, stage: Stage): Promi
     tmplpath: request.file,
   } as unknown as SlsContext;
   try {
-    return fromJs(await slsStorage.run(context, () => main(toJs(input), context)));
+    return fromJs(await slsStorage.run(context, () => bounded(() => main(toJs(input), context))));
   } catch (error) {
     throw thrown(error, file, text, map);
   }

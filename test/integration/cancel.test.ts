@@ -104,18 +104,32 @@ test('a module that never gives way is ended on the host when its time is over, 
   expect((await project.run('web1', 'state.apply', 'fine')).code).toBe(0);
 });
 
+/** A module that says when it begins to compute. */
+const computes = (name: string): string =>
+  `import { writeFileSync } from 'node:fs';
+export const ${name} = () => {
+  writeFileSync('computing', '');
+  for (;;);
+};
+`;
+
 const loops: Record<string, string> = {
   'looping.sls': `#!jinja|yaml
 {% for a in range(99999) %}{% for b in range(99999) %}{% set c = a * b %}{% endfor %}{% endfor %}
 `,
   'liquid.sls':
     '{% for a in (1..9999) %}{% for b in (1..9999) %}{% assign c = a | times: b %}{% endfor %}{% endfor %}\n',
+  'program.sls': `#!ts\n${computes('run')}`,
+  'piped.sls': '#!endless\na: b\n',
 };
+
+const tells: ReadonlySet<string> = new Set(['program.sls', 'piped.sls']);
 
 test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 240_000 }, async () => {
   const files = Object.fromEntries(
     Object.entries(loops).map(([file, text]) => [`states/${file}`, text]),
   );
+  files['states/_renderers/endless.ts'] = computes('render');
   const project = await startProject({ files });
   onTestFinished(project.close);
   const cli = join(packageRoot, 'dist/tsalt-ssh.cjs');
@@ -137,11 +151,14 @@ test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 240_000 }
   expect(await bundling.ended).toBe(130);
 
   expect((await project.run('web1', 'test.ping')).code).toBe(0);
+  const computing = join(project.dir, 'computing');
   for (const file of Object.keys(loops)) {
     const run = start('state.apply', file.replace('.sls', ''), '-l', 'debug');
     // It may be rendered while the host starts.
     expect(await until(() => run.output().includes(': bootstrap'), 40), run.output()).toBe(true);
-    await new Promise(resolve => setTimeout(resolve, 4000));
+    if (tells.has(file)) expect(await until(() => existsSync(computing), 40)).toBe(true);
+    else await new Promise(resolve => setTimeout(resolve, 4000));
+    rmSync(computing, { force: true });
     const begin = Date.now();
     run.child.kill('SIGINT');
     expect(await run.ended, `${file}: ${run.output()}`).toBe(130);

@@ -1,23 +1,32 @@
 import { createContext, Script } from 'node:vm';
 
-/** Milliseconds that the code of an SLS may compute without giving way. */
+/** Milliseconds that the code of an SLS or of a renderer may compute without giving way. */
 const longest = 60_000;
 const script = new Script('work()');
 const place: { work?: () => unknown } = {};
 const context = createContext(place);
 
 /**
- * Calls the user's code and ends it when it computes without an end. It holds until the code
- * first waits for something.
+ * Calls the user's code and ends it when it computes without an end, or when Ctrl-C is pressed,
+ * which nobody else hears as long as it computes. It holds until the code first waits for something.
  *
  * @throws Error when the code was ended
  */
 export const bounded = <T>(work: () => T): T => {
   place.work = work;
   try {
-    return script.runInContext(context, { timeout: longest, displayErrors: false }) as T;
+    return script.runInContext(context, {
+      timeout: longest,
+      breakOnSigint: true,
+      displayErrors: false,
+    }) as T;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw new Error(`it computed for ${longest / 1000} seconds without an end`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      throw new Error(`it computed for ${longest / 1000} seconds without an end`);
+    if (code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
+    // The signal was used up here: the command line is to hear it, too.
+    process.kill(process.pid, 'SIGINT');
+    throw new Error('it was interrupted');
   }
 };
