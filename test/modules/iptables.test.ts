@@ -66,6 +66,15 @@ test('several ports need a protocol', () => {
   expect(() => ruleText({ dports: '1,2' })).toThrow('protocol must be specified');
 });
 
+test('a negation holds for all that a value lists, and a protocol called not… is none', () => {
+  expect(ruleText({ protocol: 'tcp', dports: '!22,!80' })).toBe(
+    '-p tcp -m multiport ! --dports 22,80',
+  );
+  expect(ruleText({ source: 'not 1.1.1.1, not 1.1.1.2' })).toBe('! --source 1.1.1.1,1.1.1.2');
+  expect(ruleText({ protocol: 'tcp', dport: 'not22' })).toBe('-p tcp ! --dport 22');
+  expect(ruleText({ protocol: 'notify' })).toBe('-p notify');
+});
+
 test('saved rules are read by table, chain and option', () => {
   const rules = parseSavedRules(
     '# Generated\n*filter\n:INPUT DROP [12:345]\n:LOGDROP - [0:0]\n' +
@@ -107,7 +116,9 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const context = contextOf({ iptables });
+  // What the control node answers for an option that nobody set.
+  const config = { option: () => '' };
+  const context = contextOf({ iptables, config });
   const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
   const file = join(folder, 'saved', 'rules.v4');
   const kernel = (chain: string, program = 'iptables'): string[] =>

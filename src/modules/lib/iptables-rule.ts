@@ -21,7 +21,7 @@ const targetOptions = `j jump
   .filter(name => name !== '');
 
 /** Arguments of the state, not of the rule. */
-const notRule = new Set(['chain', 'name', 'policy', 'rules', 'save', 'state', 'table']);
+const notRule = new Set(['chain', 'name', 'rules', 'save', 'state', 'table']);
 
 /** Extensions that have a `--name`, which Salt calls `name_`. */
 const named = ['pknock', 'quota2', 'recent'];
@@ -111,6 +111,7 @@ const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 const readNegation = (value: Plain): { isNegated: boolean; text: string } => {
   const text = value === null ? '' : pyStr(value);
-  const match = /^(?:!|not\b)\s*(.*)$/.exec(text);
-  return match ? { isNegated: true, text: match[1] ?? '' } : { isNegated: false, text };
+  if (!/^(?:!|not(?![a-z]))/.test(text)) return { isNegated: false, text };
+  // What is negated is negated as a whole: `!22,!80` says the same as `!22,80`.
+  return { isNegated: true, text: text.replace(/(^|,)\s*(?:(?:!|not(?![a-z]))\s*)+/g, '$1') };
 };

@@ -100,8 +100,9 @@ export const is_saved = async (
 
 const filteredRules = async (family: string): Promise<string> => {
   const option = await configOption('iptables.save_filters');
+  // An option that is not set is an empty text, and an empty pattern fits every line.
   const patterns = (Array.isArray(option) ? option : [option]).flatMap(one =>
-    typeof one === 'string' ? [pythonRegex(one)] : [],
+    typeof one === 'string' && one !== '' ? [pythonRegex(one)] : [],
   );
   const lines = (await allRules(family)).split('\n');
   return lines.filter(line => !patterns.some(pattern => pattern.test(line))).join('\n');
