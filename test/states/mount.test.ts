@@ -83,7 +83,7 @@ test('another device is taken away, unless device_name_regex permits it', async 
   const strict = { ...wish, device_name_regex: ['10\\.0\\.0\\.9'] };
   expect(await made.state('mount.mounted', path, name, 'glusterfs', strict)).toMatchObject({
     result: true,
-    changes: { umount: expect.stringContaining('devices do not match'), mount: true },
+    changes: { umount: expect.stringContaining("devices don't match"), mount: true },
   });
   expect(calls.map(([what]) => what)).toEqual(['umount', 'mount']);
 });
@@ -139,7 +139,7 @@ test('a new entry of the fstab is mounted by the name that it has there', async 
     changes: { persist: 'new' },
     comment: `${point} entry added in ${config}.\nMounted /dev/sdz1 on ${point}`,
   });
-  expect(made.file('fstab')).toBe(`UUID=aa-bb\t\t${point}\t\text4\t\tnoatime 0 0\n`);
+  expect(made.file('fstab')).toBe(`UUID=aa-bb\t\t${point}\text4\tnoatime\t0 0\n`);
   expect(calls).toEqual([['mount', point, 'UUID=aa-bb', false, 'ext4', 'noatime']]);
   expect(await run('LABEL=data')).toMatchObject({ changes: nothing });
   expect(await run('/dev/sdy9', { mount_by: 'label' })).toMatchObject({
@@ -151,4 +151,87 @@ test('a new entry of the fstab is mounted by the name that it has there', async 
     changes: { persist: 'removed' },
   });
   expect(made.file('fstab')).toBe('');
+});
+
+test('auto finds an entry by its device, or by its place where there is no device', async () => {
+  const made = hostWith('none', 'tmpfs', []).made;
+  const config = made.write('fstab', 'UUID=abc /data ext4 noatime 1 2\n# end\n');
+  const set = (name: string, device: string, fstype: string, options = {}) =>
+    made.call('mount.set_fstab', name, device, fstype, { config, ...options });
+  expect(await set('/data2', 'UUID=abc', 'ext4')).toBe('change');
+  expect(made.file('fstab')).toBe('UUID=abc\t\t/data2\text4\tdefaults\t0 0\n# end\n');
+  expect(await set('/data2', 'UUID=abc', 'ext4', { opts: ['defaults'] })).toBe('present');
+  expect(await set('/data2', '/dev/other', 'ext4', { match_on: 'name' })).toBe('change');
+  for (const place of ['/a', '/b']) expect(await set(place, 'overlay', 'overlay')).toBe('new');
+  expect(await set('/a', 'overlay', 'overlay', { opts: 'ro' })).toBe('change');
+  expect(await set('none', '/swap1', 'swap')).toBe('new');
+  expect(await set('none', '/swap2', 'swap')).toBe('new');
+  expect(made.file('fstab').split('\n').slice(2)).toEqual([
+    'overlay\t\t/a\toverlay\tro\t0 0',
+    'overlay\t\t/b\toverlay\tdefaults\t0 0',
+    '/swap1\t\tnone\tswap\tdefaults\t0 0',
+    '/swap2\t\tnone\tswap\tdefaults\t0 0',
+    '',
+  ]);
+  expect(Object.keys((await made.call('mount.fstab', config)) as object)).toEqual([
+    '/data2',
+    '/a',
+    '/b',
+    'none',
+    'none_',
+  ]);
+  expect(await made.call('mount.rm_fstab', '/nowhere', null, config)).toBe(true);
+});
+
+test('a mount point is made although nothing is to be mounted, and empty names are refused', async () => {
+  const { made } = hostWith('tmpfs', 'tmpfs', []);
+  const config = made.write('fstab', '');
+  const place = join(made.root, 'new/deep');
+  const only = { mount: false, mkmnt: true, opts: 'remount,ro', config };
+  expect(await made.test('mount.mounted', place, 'tmpfs', 'tmpfs', only)).toMatchObject({
+    result: null,
+    comment: `${place} would be created, but not mounted. ${place} needs to be written to the fstab`,
+  });
+  expect(await made.state('mount.mounted', place, 'tmpfs', 'tmpfs', only)).toMatchObject({
+    result: true,
+    comment: `${place} was created, not mounted. Added new entry to the fstab.`,
+  });
+  expect(made.file('fstab')).toBe(`tmpfs\t\t${place}\ttmpfs\tro\t0 0\n`);
+  expect(await made.state('mount.mounted', place, 'tmpfs', 'tmpfs', only)).toMatchObject({
+    changes: nothing,
+    comment: `${place} not mounted. Entry already exists in the fstab.`,
+  });
+  for (const [name, device, fstype, missing] of [
+    ['', 'd', 't', 'name'],
+    ['/n', '', 't', 'device'],
+    ['/n', 'd', '', 'fstype'],
+  ] as const)
+    expect(await made.state('mount.mounted', name, device, fstype)).toMatchObject({
+      result: false,
+      comment: `Must provide ${missing} to mount.mounted`,
+    });
+  expect(await made.state('mount.unmounted', '')).toMatchObject({ result: false });
+});
+
+test('empty options are the usual ones, then and in the fstab', async () => {
+  const { made, calls, path } = hostWith('tmpfs', 'tmpfs', ['rw']);
+  const config = made.write('fstab', '');
+  expect(await made.state('mount.mounted', path, 'tmpfs', 'tmpfs', { opts: '', config })).toEqual(
+    expect.objectContaining({ result: true, changes: { persist: 'new' } }),
+  );
+  expect(calls).toEqual([]);
+  expect(made.file('fstab')).toBe(`tmpfs\t\t${path}\ttmpfs\tdefaults\t0 0\n`);
+});
+
+test('what is mounted from another device is not taken away', async () => {
+  const { made, calls, path } = hostWith('/dev/sda1', 'ext4', ['rw']);
+  expect(await made.state('mount.unmounted', path, { device: '/dev/sdb1' })).toMatchObject({
+    result: false,
+    comment: `/dev/sda1 is mounted on ${path}, not /dev/sdb1: left as it is.`,
+  });
+  expect(calls).toEqual([]);
+  expect(await made.state('mount.unmounted', path, { device: '/dev/sda1' })).toMatchObject({
+    result: true,
+    changes: { umount: true },
+  });
 });

@@ -123,7 +123,7 @@ const cases: StateCase[] = [
     ],
     after: {
       fstab:
-        '# static\nUUID=1 / ext4 errors=remount-ro 0 1\n/dev/sdb1\t\t/mnt/my\\040data\t\text4\t\tnoatime,nofail 0 0\n',
+        '# static\nUUID=1 / ext4 errors=remount-ro 0 1\n/dev/sdb1\t\t/mnt/my\\040data\text4\tnoatime,nofail\t0 0\n',
     },
   },
   {
@@ -141,7 +141,7 @@ const cases: StateCase[] = [
     name: 'ROOT/mnt',
     args: ['/dev/sdz1', 'ext4', { mount: false, config: 'ROOT/fstab' }],
     changes: { persist: 'new' },
-    comment: 'ROOT/mnt not mounted. Added new entry to the fstab.',
+    comment: 'ROOT/mnt not present and not mounted. Added new entry to the fstab.',
   },
   {
     title: 'environ.setenv sets a variable for later commands',

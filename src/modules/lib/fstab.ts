@@ -25,11 +25,10 @@ export const renderFstabLine = ({
   opts,
   dump,
   pass_num,
-}: FstabEntry): string =>
-  [device, name, fstype, opts, dump, pass_num]
-    .map(encode)
-    .join('\t\t')
-    .replace(/\t\t(\S+)\t\t(\S+)$/, ' $1 $2');
+}: FstabEntry): string => {
+  const [what, where, type, how] = [device, name, fstype, opts].map(encode);
+  return `${what}\t\t${where}\t${type}\t${how}\t${dump} ${pass_num}`;
+};
 
 export const decode = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));

@@ -40,3 +40,20 @@ export const deviceAt = (path: string): string | undefined => {
   const point = mountPointOf(path);
   return readMounts().findLast(mount => mount.path === point)?.device;
 };
+
+/**
+ * Whether what is mounted is the device of a state: `/dev/disk/by-uuid/…` and the device it leads to
+ * are the same.
+ */
+export const isMountedDevice = (current: string, device: string): boolean => {
+  const named = device.match(/^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]*)"?$/);
+  const wanted = named ? `/dev/disk/by-${named[1]?.toLowerCase()}/${named[2]}` : device;
+  // sshfs#host:path is mounted as host:path.
+  const fuse = /^\w+#(.+)/.exec(device)?.[1];
+  return [device, fuse].includes(current) || realPath(current) === realPath(wanted);
+};
+
+export const isSameFolder = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map(path => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+};

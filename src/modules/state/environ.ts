@@ -38,6 +38,9 @@ export const setenv = async (
   if (typeof value !== 'string' && value !== false && !isPlainDict(value))
     return failed(ret, 'Environ value must be string, dict or False');
   const wanted = isPlainDict(value) ? value : { [name]: value };
+  const empty = Object.keys(wanted).find(key => wanted[key] === null);
+  if (empty !== undefined)
+    return failed(ret, `'${empty}' has no value: write '' or false to empty it.`);
   for (const [key, each] of Object.entries(wanted)) {
     const now: string | undefined = process.env[key];
     const next = each === false ? (false_unsets ? null : '') : String(each);

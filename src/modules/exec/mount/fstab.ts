@@ -6,28 +6,40 @@ import { type FstabEntry, parseFstabLine, renderFstabLine } from '../../lib/fsta
 import { notDone } from '../../lib/not-done.ts';
 
 /**
- * The entries of an fstab, by mount point (swap by device).
+ * The entries of an fstab, by mount point. A further entry of one mount point has `_` behind it.
  *
  * @param config the file
  *
  * @example tsalt-ssh '*' mount.fstab
  */
-export const fstab = async (
-  config = '/etc/fstab',
-): Promise<Record<string, Omit<FstabEntry, 'name' | 'opts'> & { opts: string[] }>> =>
-  Object.fromEntries(
-    linesOf(config).flatMap(line => {
-      const entry = parseFstabLine(line);
-      if (!entry) return [];
-      const { name, opts, ...rest } = entry;
-      return [
-        [
-          name === 'none' || name === 'swap' ? entry.device : name,
-          { ...rest, opts: opts.split(',') },
-        ],
-      ];
-    }),
-  );
+export const fstab = async (config = '/etc/fstab'): Promise<Record<string, ShownEntry>> => {
+  const entries: Record<string, ShownEntry> = {};
+  for (const line of linesOf(config)) {
+    const entry = parseFstabLine(line);
+    if (!entry) continue;
+    const { device, fstype, opts, dump, pass_num: pass } = entry;
+    let key = entry.name;
+    while (Object.hasOwn(entries, key)) key = `${key}_`;
+    entries[key] = { device, fstype, opts: opts.split(','), dump, pass };
+  }
+  return entries;
+};
+
+type ShownEntry = {
+  device: string;
+  fstype: string;
+  opts: string[];
+  dump: string;
+  pass: string;
+};
+
+/** File systems without a device of their own: what is mounted may be at several places. */
+const withoutDevice = new Set(
+  `none tmpfs sysfs proc fusectl debugfs securityfs devtmpfs cgroup nfs nfs4 glusterfs btrfs
+  autofs binfmt_misc bpf cgroup2 configfs devpts efivarfs hugetlbfs mqueue overlay pstore ramfs tracefs`.split(
+    /\s+/,
+  ),
+);
 
 type SetOptions = {
   opts?: string | string[];
@@ -50,7 +62,8 @@ type SetOptions = {
  * @param pass_num when `fsck` checks it
  * @param config the file
  * @param test only tell
- * @param match_on `auto`, or what finds the entry: `name`, `device`
+ * @param match_on what finds the entry: `name`, `device` … `auto`: the device, or the name where
+ *   the type has no device of its own (tmpfs, nfs, btrfs, overlay …)
  * @param not_change leave an entry that is there as it is
  *
  * @example tsalt-ssh '*' mount.set_fstab /mnt/foo /dev/sdz1 ext4
@@ -78,22 +91,22 @@ export const set_fstab = async (
     pass_num: String(pass_num),
   };
   const keys =
-    match_on === 'auto'
-      ? ['none', 'swap'].includes(name)
-        ? ['device']
-        : ['name']
-      : [match_on].flat();
+    match_on === 'auto' ? [withoutDevice.has(fstype) ? 'name' : 'device'] : [match_on].flat();
   const unknown = keys.find(key => !Object.hasOwn(wanted, key));
   if (unknown !== undefined)
     throw new CommandExecutionError(`match_on: "${unknown}" is no field of fstab`);
   const lines = linesOf(config);
-  const at = lines.findIndex(line => {
-    const entry = parseFstabLine(line);
-    return (
-      entry !== undefined &&
-      keys.every(key => entry[key as keyof FstabEntry] === wanted[key as keyof FstabEntry])
-    );
-  });
+  const fitting = (names: readonly string[]): number =>
+    lines.findIndex(line => {
+      const entry = parseFstabLine(line);
+      return (
+        entry !== undefined &&
+        names.every(key => entry[key as keyof FstabEntry] === wanted[key as keyof FstabEntry])
+      );
+    });
+  // Of several that fit, the one of this mount point.
+  const same = fitting([...keys, 'name']);
+  const at = same >= 0 ? same : fitting(keys);
   const known = parseFstabLine(lines[at] ?? '');
   if (known && (not_change || renderFstabLine(known) === renderFstabLine(wanted))) return 'present';
   if (!test)
@@ -105,7 +118,7 @@ export const set_fstab = async (
 };
 
 /**
- * Removes an entry from an fstab. True when it was there.
+ * Removes an entry from an fstab; true also when it was not there.
  *
  * @param name the mount point
  * @param device what is mounted, when several are at one place
@@ -123,8 +136,7 @@ export const rm_fstab = async (
     const entry = parseFstabLine(line);
     return !(entry?.name === name && (device === null || entry.device === device));
   });
-  if (left.length === lines.length) return false;
-  save(config, left);
+  if (left.length < lines.length) save(config, left);
   return true;
 };
 

@@ -1,8 +1,9 @@
 /** File systems are mounted and stand in fstab. */
-import { statSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { isDir, realPath } from '../../lib/file-paths.ts';
 import { type Active, changedOptions, type OptionRules } from '../../lib/mount-options.ts';
+import { isMountedDevice, isSameFolder } from '../../lib/mounts.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
@@ -71,25 +72,34 @@ export const mounted = async (
     ...rules
   }: MountedOptions = {},
 ): Promise<StateReturn> => {
+  const empty = Object.entries({ name, device, fstype }).find(([, value]) => !value);
+  if (empty) return failed(name, `Must provide ${empty[0]} to mount.mounted`);
   const path = realPath(name);
-  const options = [opts].flat().flatMap(each => String(each).split(','));
+  const options = optionsOf(opts);
   const wish: Wish = { name, path, device, fstype, mkmnt, options, user };
   const active: Active = (await __salt__['mount.active']()) ?? {};
   const current = Object.hasOwn(active, path) ? active[path] : undefined;
   const ret = newReturn(name);
-  const done =
-    current && mount
-      ? isDevice(current.device, wish) || mayBe(current.device, device_name_regex)
-        ? await remount(ret, wish, changedOptions(options, current.opts, fstype, rules))
-        : await replace(ret, wish, current.device)
-      : current
-        ? { ...ret, comment: 'Target was already mounted' }
-        : mount
-          ? await mountNow(ret, wish)
-          : { ...ret, comment: `${name} not mounted` };
+  const changed = changedOptions(options, current?.opts ?? [], fstype, rules);
+  const done = !mount
+    ? await leaveUnmounted(ret, wish, current !== undefined)
+    : !current
+      ? await mountNow(ret, wish)
+      : isDevice(current.device, wish) || mayBe(current.device, device_name_regex)
+        ? await remount(ret, wish, changed)
+        : await replace(ret, wish, current.device);
   if (done.result === false || !persist) return done;
-  const kept = { opts: options.join(','), dump, pass_num, config, match_on, test: __opts__.test };
-  return keep(done, path, device, fstype, kept);
+  // It is said to mount(8), now: at boot it makes no sense.
+  const lasting = options.filter(option => option !== 'remount').join(',') || 'defaults';
+  const kept = { opts: lasting, dump, pass_num, config, match_on, test: __opts__.test };
+  return keep(done, name.replace(/(.)\/+$/, '$1'), device, fstype, kept);
+};
+
+/** A text of options, separated by commas, or a list of such texts; without any, the usual ones. */
+const optionsOf = (opts: string | string[]): string[] => {
+  const options = [opts].flat().flatMap(each => String(each).split(','));
+  const given = options.filter(option => option !== '');
+  return given.length > 0 ? given : ['defaults'];
 };
 
 type Wish = {
@@ -123,6 +133,29 @@ const mountNow = async (ret: StateReturn, wish: Wish): Promise<StateReturn> => {
     : failed(ret, String(out));
 };
 
+/** With `mount: false`: only the mount point is made, where that is wanted. */
+const leaveUnmounted = async (
+  ret: StateReturn,
+  { name, path, mkmnt }: Wish,
+  isMounted: boolean,
+): Promise<StateReturn> => {
+  if (isMounted) return { ...ret, comment: 'Target was already mounted' };
+  const { test } = __opts__;
+  if (existsSync(path))
+    return { ...ret, comment: test ? `${name} would not be mounted` : `${name} not mounted` };
+  if (!mkmnt) {
+    const planned = `${name} does not exist and would neither be created nor mounted`;
+    return test
+      ? { ...ret, result: null, comment: planned }
+      : { ...ret, comment: `${name} not present and not mounted` };
+  }
+  const changes = { mkmnt: true };
+  if (test)
+    return { ...ret, changes, result: null, comment: `${name} would be created, but not mounted` };
+  mkdirSync(path, { recursive: true });
+  return { ...ret, changes, comment: `${name} was created, not mounted` };
+};
+
 const callMount = ({ path, device, mkmnt, fstype, options, user }: Wish): Promise<true | string> =>
   __salt__['mount.mount'](path, device, mkmnt, fstype, options.join(','), { user });
 
@@ -130,7 +163,7 @@ const callMount = ({ path, device, mkmnt, fstype, options, user }: Wish): Promis
 const replace = async (ret: StateReturn, wish: Wish, current: string): Promise<StateReturn> => {
   const { path, device, user } = wish;
   const changes = {
-    umount: `Forced unmount because devices do not match. Wanted: ${device} Got: ${current}`,
+    umount: `Forced unmount because devices don't match. Wanted: ${device}, current: ${current}`,
   };
   if (__opts__.test)
     return {
@@ -201,23 +234,11 @@ const keep = async (
     : { ...ret, changes, comment: `${ret.comment}. ${done}` };
 };
 
-/**
- * `/dev/disk/by-uuid/…` and the device it leads to are the same; a bind mount is told by the folder
- * that it shows.
- */
-const isDevice = (current: string, { path, device, options }: Wish): boolean => {
-  if (options.includes('bind') || options.includes('rbind')) return isSameFolder(path, device);
-  const named = device.match(/^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]*)"?$/);
-  const wanted = named ? `/dev/disk/by-${named[1]?.toLowerCase()}/${named[2]}` : device;
-  // sshfs#host:path is mounted as host:path.
-  const fuse = /^\w+#(.+)/.exec(device)?.[1];
-  return [device, fuse].includes(current) || realPath(current) === realPath(wanted);
-};
-
-const isSameFolder = (one: string, other: string): boolean => {
-  const [a, b] = [one, other].map(path => statSync(path, { throwIfNoEntry: false }));
-  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
-};
+/** A bind mount is told by the folder that it shows. */
+const isDevice = (current: string, { path, device, options }: Wish): boolean =>
+  options.includes('bind') || options.includes('rbind')
+    ? isSameFolder(path, device)
+    : isMountedDevice(current, device);
 
 const mayBe = (current: string, patterns: string | string[] | null): boolean =>
   [patterns ?? []].flat().some(pattern => pythonRegex(`^(?:${pattern})`).test(current));

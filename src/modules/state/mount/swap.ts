@@ -1,5 +1,6 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
+import { realPath } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
@@ -21,13 +22,14 @@ export const swap = async (
   const active: object = await __salt__['mount.swaps']?.();
   const { test } = __opts__;
   let comment = `Swap ${name} already active`;
-  if (!Object.hasOwn(active, name)) {
+  const device = realPath(name);
+  if (!Object.hasOwn(active, device)) {
     ret.changes.swap = 'active';
     comment = test ? `Swap ${name} is set to be activated` : `Swap ${name} activated`;
     if (test) ret.result = null;
     else
       try {
-        await __salt__['mount.swapon']?.(name);
+        await __salt__['mount.swapon']?.(device);
       } catch (error) {
         return failed(
           { ...ret, changes: {} },

@@ -1,13 +1,14 @@
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { realPath } from '../../lib/file-paths.ts';
 import type { Active } from '../../lib/mount-options.ts';
+import { isMountedDevice, isSameFolder } from '../../lib/mounts.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 /**
  * Makes sure that nothing is mounted at a path.
  *
  * @param name the mount point
- * @param device what is mounted there, for the fstab
+ * @param device what is to be mounted there: anything else is left alone
  * @param config the fstab
  * @param persist also take it from the fstab
  * @param user run umount as this user
@@ -28,10 +29,14 @@ export const unmounted = async (
   }: { device?: string | null; config?: string; persist?: boolean; user?: string | null } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
+  if (!name) return failed(ret, 'Must provide name to mount.unmounted');
   const comments: string[] = [];
   const path = realPath(name);
   const active: Active = (await __salt__['mount.active']?.()) ?? {};
   const isMounted = Object.hasOwn(active, path);
+  const current = isMounted ? active[path]?.device : undefined;
+  if (current !== undefined && device !== null && !isShown(current, device, path))
+    return failed(ret, `${current} is mounted on ${name}, not ${device}: left as it is.`);
   if (!isMounted) comments.push('Target was already unmounted');
   else if (__opts__.test) {
     ret.result = null;
@@ -46,8 +51,9 @@ export const unmounted = async (
   if (persist) {
     const entries: Active = await __salt__['mount.fstab']?.(config);
     const entry = entries[name];
-    if (!entry || (device !== null && entry.device !== device))
-      comments.push('fstab entry not found');
+    if (!entry) comments.push('fstab entry not found');
+    else if (device !== null && entry.device !== device)
+      comments.push(`fstab entry for device ${device} not found`);
     else if (__opts__.test) {
       ret.result = null;
       ret.changes.persist = 'purged';
@@ -60,3 +66,7 @@ export const unmounted = async (
   }
   return { ...ret, comment: comments.join('. ') };
 };
+
+/** A bind mount shows a folder. */
+const isShown = (current: string, device: string, path: string): boolean =>
+  isMountedDevice(current, device) || isSameFolder(path, device);
