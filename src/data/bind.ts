@@ -42,8 +42,10 @@ export const bind = (
   const twice = Object.keys(kwargs).filter(name => given.has(name));
   const names = new Set(slots.map(({ name }) => name));
   const others: [string, unknown][] = [];
+  const rest = args.slice(room);
   for (const [name, value] of Object.entries(kwargs)) {
     if (names.has(name)) given.set(name, value);
+    else if (isRest(signature, name) && Array.isArray(value)) rest.push(...value);
     else others.push([name, value]);
   }
   const values = new Map(
@@ -60,8 +62,12 @@ export const bind = (
   };
   const message = explain(fun, signature, args.length, problems);
   if (message !== undefined) return { ok: false, message, problems };
-  return { ok: true, values: lay(signature, values, others, args.slice(room)) };
+  return { ok: true, values: lay(signature, values, others, rest) };
 };
+
+/** `args: [a, b]` beside `path: /etc/motd`: what the others have no name for, as a list. */
+const isRest = ({ rest, anyKeyword }: Signature, name: string): boolean =>
+  rest?.name === name && anyKeyword !== true;
 
 const accept = (
   param: Param,

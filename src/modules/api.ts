@@ -199,8 +199,14 @@ export const kwargs = (values: { readonly [name: string]: unknown }): Kwargs => 
 
 export class Kwargs {
   readonly values: { readonly [name: string]: unknown };
-  constructor(values: { readonly [name: string]: unknown }) {
+  /** When given, keywords that the function does not have are left out, and told here. */
+  readonly leftOut: ((names: readonly string[]) => void) | undefined;
+  constructor(
+    values: { readonly [name: string]: unknown },
+    leftOut?: (names: readonly string[]) => void,
+  ) {
     this.values = values;
+    this.leftOut = leftOut;
   }
 }
 

@@ -16,7 +16,10 @@ type Call = {
 export const splitCall = (signature: Signature, args: readonly unknown[]): Call => {
   const last = args.at(-1);
   const before = args.slice(0, -1);
-  if (last instanceof Kwargs) return { args: before, kwargs: last.values };
+  if (last instanceof Kwargs)
+    return last.leftOut
+      ? lenientCall(signature, before, last)
+      : { args: before, kwargs: last.values };
   if (!isPlainDict(last)) return { args, kwargs: {} };
   const { positional, keywords, anyKeyword, rest } = signature;
   const names = new Set([...positional, ...(keywords ?? [])].map(({ name }) => name));
@@ -25,4 +28,21 @@ export const splitCall = (signature: Signature, args: readonly unknown[]): Call 
   const behind = before.length >= positional.length && !rest;
   const isKeywords = allNames || (behind && (keywords !== undefined || anyKeyword === true));
   return isKeywords ? { args: before, kwargs: last } : { args, kwargs: {} };
+};
+
+/** Positional arguments stand behind those that are given by name; unknown names are left out. */
+const lenientCall = (
+  { positional, keywords, anyKeyword, rest }: Signature,
+  before: readonly unknown[],
+  { values, leftOut }: Kwargs,
+): Call => {
+  const names = new Set([...positional, ...(keywords ?? [])].map(({ name }) => name));
+  const surplus = anyKeyword ? [] : Object.keys(values).filter(name => !names.has(name));
+  if (surplus.length > 0) leftOut?.(surplus);
+  const known = Object.entries(values).filter(([name]) => !surplus.includes(name));
+  const first = rest ? positional.map(({ name }) => name).filter(name => name in values) : [];
+  return {
+    args: [...first.map(name => values[name]), ...before],
+    kwargs: Object.fromEntries(known.filter(([name]) => !first.includes(name))),
+  };
 };

@@ -135,3 +135,14 @@ test('any type text and any value are answered', () => {
     }),
   );
 });
+
+test('a list under the name of the rest goes there, beside others by name', () => {
+  const write: Signature = { positional: [{ name: 'path' }], rest: { name: 'args' } };
+  const given = (args: unknown[], kwargs: Record<string, unknown>) => {
+    const bound = bind('file.write', write, args, kwargs);
+    return bound.ok ? bound.values : bound.message;
+  };
+  expect(given([], { path: '/f', args: ['a', 'b'] })).toEqual(['/f', 'a', 'b']);
+  expect(given(['/f', 'a'], { args: ['b'] })).toEqual(['/f', 'a', 'b']);
+  expect(given(['/f'], { args: 'a' })).toContain("'args' is an invalid keyword argument");
+});

@@ -142,6 +142,9 @@ describe('module.run', () => {
       comment: 'Module function other.pair executed',
     });
     expect((await inRun(() => moduleState.run('other.nested'))).result).toBe(false);
+    expect(await inRun(() => moduleState.run('other.nested', { returner: 'mysql' }))).toMatchObject(
+      { result: false, comment: expect.stringContaining('"returner" is not supported') },
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { isPlainDict } from '../../protocol/plain.ts';
 import {
   __opts__,
   __salt__,
+  Kwargs,
   kwargs as keywords,
   type Plain,
   type PlainDict,
@@ -114,21 +115,29 @@ const runNamed = async (name: string, rest: Arguments): Promise<StateReturn> => 
       result: null,
       comment: `Module function ${name} is set to execute`,
     };
-  const { sfun: _, args, kwargs, ...others } = rest;
+  const { sfun: _, args, kwargs, returner, ...others } = rest;
+  if (returner !== undefined)
+    return failed('The argument "returner" is not supported: tsalt-ssh has no returners.');
   const named: PlainDict = {};
   for (const [key, value] of Object.entries(others))
     if (value !== undefined)
       named[key.startsWith('m_') && prefixed.includes(key.slice(2)) ? key.slice(2) : key] = value;
   if (kwargs !== undefined && !isPlainDict(kwargs)) return failed("'kwargs' must be a dict.");
   if (args !== undefined && !Array.isArray(args)) return failed("'args' must be a list.");
+  const warnings: string[] = [];
+  const leftOut = (names: readonly string[]): void => {
+    warnings.push(`${name} has no argument ${names.join(', ')}: left out.`);
+  };
   try {
     const answer: Plain =
-      (await __salt__[name]?.(...(args ?? []), keywords({ ...named, ...kwargs }))) ?? null;
+      (await __salt__[name]?.(...(args ?? []), new Kwargs({ ...named, ...kwargs }, leftOut))) ??
+      null;
     return {
       name,
       changes: { ret: answer },
       result: succeeded(answer),
       comment: `Module function ${name} executed`,
+      ...(warnings.length > 0 ? { warnings } : {}),
     };
   } catch (error) {
     const why = messageOf(error);

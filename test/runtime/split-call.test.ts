@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { Kwargs } from '../../src/modules/api.ts';
+import type { Signature } from '../../src/protocol/meta.ts';
+import { splitCall } from '../../src/runtime/bind.ts';
+
+const write: Signature = { positional: [{ name: 'path' }], rest: { name: 'args' } };
+
+/** A call as the older form of `module.run` makes it. */
+const lenient = (signature: Signature, args: unknown[], values: Record<string, unknown>) => {
+  const told: string[] = [];
+  const call = splitCall(signature, [...args, new Kwargs(values, names => told.push(...names))]);
+  return { ...call, told };
+};
+
+test('what is given by name stands before the others where a function takes any number', () => {
+  expect(lenient(write, ['a', 'b'], { path: '/f' })).toEqual({
+    args: ['/f', 'a', 'b'],
+    kwargs: {},
+    told: [],
+  });
+  expect(lenient({ ...write, anyKeyword: true }, ['a'], { path: '/f', mode: 1 })).toEqual({
+    args: ['/f', 'a'],
+    kwargs: { mode: 1 },
+    told: [],
+  });
+});
+
+test('keywords that a function does not have are left out and told', () => {
+  const echo: Signature = { positional: [{ name: 'text' }], keywords: [{ name: 'loud' }] };
+  expect(lenient(echo, [], { text: 'x', foo: 1, loud: true })).toEqual({
+    args: [],
+    kwargs: { text: 'x', loud: true },
+    told: ['foo'],
+  });
+  expect(splitCall(echo, [new Kwargs({ text: 'x', foo: 1 })]).kwargs).toEqual({
+    text: 'x',
+    foo: 1,
+  });
+});
