@@ -38,6 +38,7 @@ beforeAll(async () => {
           type: request.headers['content-type'],
           login: request.headers.authorization,
           x: request.headers['x-a'],
+          agent: request.headers['user-agent'],
           body: Buffer.concat(chunks).toString(),
         }),
       );
@@ -67,15 +68,30 @@ test('sends what it is told and gives the answer as data', async () => {
     status: 200,
     dict: { method: 'GET', url: '/p?a=1&b=%C3%A4+%26', login: `Basic ${btoa('u:p')}`, x: '1' },
   });
-  expect(await query('/', { method: 'POST', params: { b: '1' }, decode: true })).toMatchObject({
-    dict: { method: 'POST', body: 'b=1', type: 'application/x-www-form-urlencoded' },
+  const form = 'application/x-www-form-urlencoded';
+  const post = { method: 'POST', decode: true };
+  expect(await query('/', { ...post, params: { b: true } })).toMatchObject({
+    dict: { method: 'POST', url: '/?b=True', body: '', type: form },
   });
+  expect(await query('/', { ...post, data: { b: '1' } })).toMatchObject({
+    dict: { body: 'b=1', type: form },
+  });
+  expect(
+    await query('/', { ...post, data: '{}', header_dict: { 'Content-Type': 'text/x' } }),
+  ).toMatchObject({ dict: { body: '{}', type: 'text/x' } });
+  expect(await query('/', { method: 'DELETE', data: 'gone', decode: true })).toMatchObject({
+    dict: { method: 'DELETE', body: 'gone' },
+  });
+  expect(await query('/', { agent: 'me/1', decode: true })).toMatchObject({
+    dict: { agent: 'me/1' },
+  });
+  await expect(query('/', { decode: true, decode_type: 'xml' })).rejects.toThrow('not xml');
   expect(await query('/', { backend: 'requests', decode: true })).toMatchObject({
     dict: { method: 'GET', url: '/' },
   });
-  expect(await query('/gone', {})).toEqual({
+  expect(await query('/gone', { text: true, headers: true, decode: true })).toEqual({
     body: 'no such page',
-    error: 'HTTP 404',
+    error: 'HTTP 404: Not Found',
     status: 404,
   });
   await expect(query('/', { cookies: 'true' })).rejects.toThrow('http.query does not take cookies');
@@ -115,7 +131,11 @@ test('a state holds when body and status are as wanted', async () => {
     await ask({ match: 'n[aou] such', match_type: 'pcre', status: [200, 204] }, '/gone'),
   ).toMatchObject({
     result: false,
-    comment: 'Match pattern "n[aou] such" was found. Status 200, 204 was not found.',
+    comment: 'Match pattern "n[aou] such" was not found. Status 200, 204 was not found.',
+  });
+  expect(await ask({ match: 'no such', status: 404 }, '/gone')).toMatchObject({
+    result: false,
+    comment: 'Match text "no such" was not found. Status 404 was found.',
   });
   expect(await ask({})).toMatchObject({ result: false });
   const before = asked;

@@ -1,8 +1,9 @@
 /** HTTP requests from the host. Not there: `persist_session`, `cookies`, XML decoding. */
 import { readFileSync } from 'node:fs';
-import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
+import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { messageOf } from '../lib/call.ts';
-import { requestHttp } from '../lib/http-request.ts';
+import { type HttpAnswer, requestHttp } from '../lib/http-request.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { parseSimpleYaml } from '../lib/simple-yaml.ts';
 import { repackDictList } from '../lib/values.ts';
 
@@ -28,6 +29,7 @@ export type QueryOptions = {
   cert?: string | string[] | null;
   max_redirects?: number;
   backend?: string | null;
+  agent?: string | null;
   text_out?: string | null;
   headers_out?: string | null;
   decode_out?: string | null;
@@ -39,7 +41,7 @@ export type QueryOptions = {
  *
  * @param url the URL
  * @param method GET, POST …
- * @param params what follows `?` (GET) or is sent as a form (POST without `data`)
+ * @param params what follows `?`
  * @param data the body; a dict is sent as a form
  * @param data_file a file with the body
  * @param header_dict headers
@@ -58,6 +60,7 @@ export type QueryOptions = {
  * @param ca_bundle a file with the certificates to trust
  * @param cert a client's certificate, or it and its key
  * @param max_redirects how many redirects to follow
+ * @param agent what the request calls itself, its User-Agent
  * @param backend `tornado`, `requests`, `urllib2`: whichever of Salt's, the request is the same
  * @example tsalt-ssh '*' http.query http://localhost/ status=True text=True
  */
@@ -69,12 +72,16 @@ export const query = async (
   const { timeout = 60, verify_ssl = true, max_redirects = 20 } = options;
   const cert = typeof options.cert === 'string' ? [options.cert, options.cert] : options.cert;
   const method = (options.method ?? 'GET').toUpperCase();
-  const form = method === 'POST' && options.data == null && !options.data_file && options.params;
-  const { body, type } = bodyOf(form ? { ...options, data: options.params as Plain } : options);
+  const { body, type } = bodyOf(method, options);
+  let answer: HttpAnswer;
   try {
-    const answer = await requestHttp(form ? url : withParams(url, options.params), {
+    answer = await requestHttp(withParams(url, options.params), {
       method,
-      headers: { ...(type ? { 'content-type': type } : {}), ...headersOf(options) },
+      headers: {
+        ...(type ? { 'content-type': type } : {}),
+        ...(options.agent ? { 'user-agent': options.agent } : {}),
+        ...headersOf(options),
+      },
       body,
       username: options.username ?? undefined,
       password: options.password ?? undefined,
@@ -85,20 +92,21 @@ export const query = async (
       key: cert?.[1],
       maxRedirects: max_redirects,
     });
-    const failedStatus = answer.status >= 400;
-    return {
-      body: answer.body,
-      ...(failedStatus ? { error: `HTTP ${answer.status}` } : {}),
-      ...(options.status || failedStatus ? { status: answer.status } : {}),
-      ...(options.headers ? { headers: answer.headers as PlainDict } : {}),
-      ...(options.text || (options.decode && !isData(answer.headers['content-type'], options))
-        ? { text: answer.body }
-        : {}),
-      ...(options.decode ? decoded(answer.body, answer.headers['content-type'], options) : {}),
-    };
   } catch (error) {
     return { error: messageOf(error), ...(options.status ? { status: 0 } : {}) };
   }
+  const { status, reason } = answer;
+  // What an error page says is not what was asked for: neither text nor data.
+  if (status >= 400) return { status, error: `HTTP ${status}: ${reason}`, body: answer.body };
+  return {
+    body: answer.body,
+    ...(options.status ? { status } : {}),
+    ...(options.headers ? { headers: answer.headers as PlainDict } : {}),
+    ...(options.text || (options.decode && !isData(answer.headers['content-type'], options))
+      ? { text: answer.body }
+      : {}),
+    ...(options.decode ? decoded(answer.body, answer.headers['content-type'], options) : {}),
+  };
 };
 
 /**
@@ -151,7 +159,7 @@ const refuse = (options: { [key: string]: Plain | undefined }): void => {
 
 const formOf = (dict: PlainDict): string =>
   new URLSearchParams(
-    Object.entries(dict).map(([key, value]): [string, string] => [key, String(value)]),
+    Object.entries(dict).map(([key, value]): [string, string] => [key, pyStr(value)]),
   ).toString();
 
 const withParams = (url: string, params: PlainDict | null | undefined): string =>
@@ -159,15 +167,18 @@ const withParams = (url: string, params: PlainDict | null | undefined): string =
     ? `${url}${url.includes('?') ? '&' : '?'}${formOf(params)}`
     : url;
 
-const bodyOf = ({
-  data,
-  data_file,
-}: QueryOptions): { body?: string | Uint8Array; type?: string } => {
-  if (data_file) return { body: readFileSync(data_file) };
-  if (data === null || data === undefined) return {};
+const formType = 'application/x-www-form-urlencoded';
+
+const bodyOf = (
+  method: string,
+  { data, data_file }: QueryOptions,
+): { body?: string | Uint8Array; type?: string } => {
+  const usual = method === 'POST' ? { type: formType } : {};
+  if (data_file) return { body: readFileSync(data_file), ...usual };
+  if (data === null || data === undefined) return usual;
   if (typeof data === 'object' && !Array.isArray(data))
-    return { body: formOf(data), type: 'application/x-www-form-urlencoded' };
-  return { body: typeof data === 'string' ? data : JSON.stringify(data) };
+    return { body: formOf(data), type: formType };
+  return { body: typeof data === 'string' ? data : JSON.stringify(data), ...usual };
 };
 
 const headersOf = ({
@@ -206,7 +217,15 @@ const isData = (type: string | undefined, options: QueryOptions): boolean =>
 const decoded = (body: string, type: string | undefined, options: QueryOptions): PlainDict => {
   const kind = kindOf(type, options);
   if (kind === 'plain') return {};
-  if (kind === 'json') return { dict: JSON.parse(body) as Plain };
+  if (kind === 'json') return { dict: parseJson(body) };
   if (kind === 'yaml') return { dict: parseSimpleYaml(body) as Plain };
   throw new SaltInvocationError(`http.query decodes json, yaml and plain, not ${kind}.`);
+};
+
+const parseJson = (body: string): Plain => {
+  try {
+    return JSON.parse(body) as Plain;
+  } catch (cause) {
+    throw new CommandExecutionError(`The answer is not JSON: ${messageOf(cause)}`, { cause });
+  }
 };

@@ -21,6 +21,8 @@ export type HttpRequest = {
 
 export type HttpAnswer = {
   readonly status: number;
+  /** The server's words for the status. */
+  readonly reason: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 };
@@ -73,6 +75,10 @@ const withoutLogin = ({ username: _, password: __, ...rest }: HttpRequest): Http
   ),
 });
 
+/** Node gives a body its length only where one is usual: a DELETE lost it. */
+const lengthOf = (body: HttpRequest['body']): Record<string, string> =>
+  body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+
 const once = (target: URL, options: HttpRequest): Promise<HttpAnswer> =>
   new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
@@ -86,7 +92,7 @@ const once = (target: URL, options: HttpRequest): Promise<HttpAnswer> =>
       target,
       {
         method: (options.method ?? 'GET').toUpperCase(),
-        headers: { 'user-agent': 'tsalt-ssh', ...options.headers },
+        headers: { 'user-agent': 'tsalt-ssh', ...lengthOf(options.body), ...options.headers },
         signal: AbortSignal.timeout((options.timeout ?? 60) * 1000),
         agent: false,
         ...(user ? { auth: `${user}:${password}` } : {}),
@@ -111,6 +117,7 @@ const once = (target: URL, options: HttpRequest): Promise<HttpAnswer> =>
         incoming.on('end', () =>
           resolve({
             status: incoming.statusCode ?? 0,
+            reason: incoming.statusMessage ?? '',
             headers: incoming.headers,
             body: Buffer.concat(chunks).toString('utf8'),
           }),

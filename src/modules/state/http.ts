@@ -89,7 +89,7 @@ const judge = (
   answer: PlainDict,
   { match, match_type, status, status_type }: Wanted,
 ): { result: boolean; comment: string } => {
-  const body = String(answer.text ?? answer.body ?? '');
+  const body = String(answer.text ?? '');
   const code = String(answer.status);
   const tests: [boolean, string][] = [];
   if (match !== null) {
