@@ -94,6 +94,10 @@ test('sends what it is told and gives the answer as data', async () => {
     error: 'HTTP 404: Not Found',
     status: 404,
   });
+  expect(await query('/gone', { raise_error: false, status: true })).toEqual({
+    body: 'no such page',
+    status: 404,
+  });
   await expect(query('/', { cookies: 'true' })).rejects.toThrow('http.query does not take cookies');
 });
 
@@ -138,6 +142,11 @@ test('a state holds when body and status are as wanted', async () => {
     comment: 'Match text "no such" was not found. Status 404 was found.',
   });
   expect(await ask({})).toMatchObject({ result: false });
+  for (const name of ['match_type', 'status_type'])
+    expect(await ask({ match: 'GET', [name]: 'glob' })).toMatchObject({
+      result: false,
+      comment: expect.stringContaining(`"${name}" must be string`),
+    });
   const before = asked;
   expect(await within(testing(context), () => state.query(url, { status: 200 }))).toMatchObject({
     result: null,

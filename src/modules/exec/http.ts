@@ -54,7 +54,7 @@ export type QueryOptions = {
  * @param status true: with the status
  * @param headers true: with the headers
  * @param text true: with `text`, the same as `body`
- * @param raise_error no effect, as with Salt's own client: what fails is `error` of the answer
+ * @param raise_error false: a status of 400 and more is an answer like others
  * @param timeout seconds
  * @param verify_ssl false: take any certificate
  * @param ca_bundle a file with the certificates to trust
@@ -97,7 +97,8 @@ export const query = async (
   }
   const { status, reason } = answer;
   // What an error page says is not what was asked for: neither text nor data.
-  if (status >= 400) return { status, error: `HTTP ${status}: ${reason}`, body: answer.body };
+  if (status >= 400 && options.raise_error !== false)
+    return { status, error: `HTTP ${status}: ${reason}`, body: answer.body };
   return {
     body: answer.body,
     ...(options.status ? { status } : {}),

@@ -46,6 +46,10 @@ export const query = async (name: string, options: Options = {}): Promise<StateR
   const fail = (comment: string): StateReturn => ({ name, changes: {}, result: false, comment });
   if (match === null && status === null)
     return fail('Either match text (match) or a status code (status) is required.');
+  if (!['string', 'pcre'].includes(match_type))
+    return fail(`The argument "match_type" must be string or pcre, not "${match_type}".`);
+  if (!['string', 'list', 'pcre'].includes(status_type))
+    return fail(`The argument "status_type" must be string, list or pcre, not "${status_type}".`);
   if (__opts__.test && !test_url)
     return { name, changes: {}, result: null, comment: ' (TEST MODE)' };
   const url = __opts__.test && test_url ? test_url : name;
