@@ -119,6 +119,11 @@ test.each([
       comment,
     });
   expect(host.file('keys')).toBe(`ssh-ed25519 ${key}\n`);
+  const nowhere = { enc, config: `${host.root}/none` };
+  expect(await host.test('ssh_auth.present', name, userInfo().username, nowhere)).toMatchObject({
+    result: false,
+    comment,
+  });
 });
 
 test.each([

@@ -1,6 +1,6 @@
 /** Keys that may log in, in `authorized_keys`. */
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
-import { type AuthorizedKey, isKeyText, parseKeyLine } from '../lib/authorized-keys.ts';
+import { type AuthorizedKey, isKeyText, keyType, parseKeyLine } from '../lib/authorized-keys.ts';
 import { messageOf } from '../lib/call.ts';
 import { homeOf } from '../lib/owner-names.ts';
 import { failed, newReturn } from '../lib/returns.ts';
@@ -59,6 +59,7 @@ export const present = async (
     for (const { key, ...about } of keys) {
       const args = [about.enc, about.comment, about.options];
       if (!isKeyText(key)) return failed(ret, invalid);
+      keyType(about.enc);
       if (__opts__.test) {
         const status: string = toCome
           ? 'add'
