@@ -152,14 +152,6 @@ test('what a file is given from a source is rendered with Jinja, as in Salt', as
   expect(made.file('conf')).toBe('first\nport 8080\n');
 });
 
-test('file.cached refuses use_etag by name', async () => {
-  const { made } = hostWith({});
-  expect(await made.state('file.cached', 'salt://x', { use_etag: true })).toMatchObject({
-    result: false,
-    comment: "'use_etag' is not supported: give the source a source_hash",
-  });
-});
-
 test('ssh_auth.manage lets the keys of a source log in as well', async () => {
   const user = userInfo().username;
   const { made } = hostWith({});

@@ -28,7 +28,7 @@ export const localCopy = async (
   }
   const found = await findSource(source, { ...options, near: scratch });
   (await found.content()).place(scratch, { mode: 0o600 });
-  if (!isWeb || __opts__.test) return scratch;
+  if (!isWeb || __opts__.test || options.use_etag) return scratch;
   const place = cachePath(source, saltenv);
   makeDirs(dirname(place), { mode: '0700' });
   const copied = openTemp(dirname(place), 'archive');

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { fdatasyncSync, readFileSync } from 'node:fs';
+import { createReadStream, fdatasyncSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import {
@@ -39,6 +39,14 @@ export const contentOf = (text: string | Buffer): Content => {
     place: (path, ownership) => writeAtomic(path, bytes, ownership),
     discard: () => {},
   };
+};
+
+/** A copy of a file's content: the file itself stays. */
+export const contentOfFile = async (path: string, near: string | undefined): Promise<Content> => {
+  if (statSync(path).size < inMemory) return contentOf(readFileSync(path));
+  const receiver = receive(near);
+  for await (const chunk of createReadStream(path)) receiver.sink(chunk);
+  return receiver.finish();
 };
 
 export type Receiver = {

@@ -1,15 +1,15 @@
-import { createReadStream, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { renderRequest, type TemplateArguments } from '../../protocol/prefetch.ts';
 import { CommandExecutionError } from '../api.ts';
 import { controlFile, controlTemplate } from './control-files.ts';
-import { download, isReachable } from './download.ts';
-import { type Content, contentOf, receive, textOf } from './file-content.ts';
+import { isReachable } from './download.ts';
+import { type Content, contentOfFile, textOf } from './file-content.ts';
 import { hashOf } from './file-hash.ts';
 import { modeText } from './file-mode.ts';
 import { exists, isDir, statOf } from './file-paths.ts';
 import { type SourceSum, sourceSum } from './source-hash.ts';
 import { parseSource, redactUrl } from './source-url.ts';
+import { fetchWeb } from './web-source.ts';
 
 /** A source that cannot be used; the message is the state's whole comment. */
 export class SourceError extends CommandExecutionError {}
@@ -28,6 +28,10 @@ export type SourceOptions = Omit<TemplateArguments, 'template' | 'source' | 'tex
   readonly source_hash?: string | null | undefined;
   readonly source_hash_name?: string | null | undefined;
   readonly skip_verify?: boolean;
+  /** false: take any certificate of a web server. */
+  readonly verify_ssl?: boolean;
+  /** Keep a copy of a source from the web, and ask the server whether it still holds. */
+  readonly use_etag?: boolean;
   readonly saltenv: string;
   /** The file that is there now, to compare with. */
   readonly dest?: { readonly path: string; readonly sha256: () => Promise<string> } | undefined;
@@ -58,22 +62,27 @@ export const chooseSource = async (
   sources: readonly (string | { readonly [source: string]: unknown })[],
   sourceHash: string | null | undefined,
   saltenv: string,
+  { verify }: { verify?: boolean | undefined } = {},
 ): Promise<{ source: string; source_hash: string | null | undefined }> => {
   for (const item of sources) {
     const [source, own] =
       typeof item === 'string' ? [item, undefined] : (Object.entries(item)[0] ?? []);
-    if (source === undefined || !(await isThere(source, saltenv))) continue;
+    if (source === undefined || !(await isThere(source, saltenv, verify))) continue;
     return { source, source_hash: typeof own === 'string' && own ? own : sourceHash };
   }
   throw new CommandExecutionError('none of the specified sources were found');
 };
 
-const isThere = async (source: string, saltenv: string): Promise<boolean> => {
+const isThere = async (
+  source: string,
+  saltenv: string,
+  verify: boolean | undefined,
+): Promise<boolean> => {
   const url = parseSource(source);
   if (url.scheme === 'salt')
     return (await controlFile(url.path, url.saltenv ?? saltenv, { peek: true })) !== undefined;
   if (url.scheme === 'file') return url.path.startsWith('/') && exists(url.path);
-  return url.scheme !== 'other' && isReachable(source);
+  return url.scheme !== 'other' && isReachable(source, { verify });
 };
 
 const unsupported = (source: string): never => {
@@ -149,27 +158,23 @@ const localSource = async (
   return {
     sum,
     mode: modeText(found.mode),
-    content: async () =>
-      found.size < 1024 * 1024 ? contentOf(readFileSync(path)) : copyOf(path, options.near),
+    content: () => contentOfFile(path, options.near),
   };
-};
-
-const copyOf = async (path: string, near: string | undefined): Promise<Content> => {
-  const receiver = receive(near);
-  for await (const chunk of createReadStream(path)) receiver.sink(chunk);
-  return receiver.finish();
 };
 
 const webSource = async (source: string, options: SourceOptions): Promise<FoundSource> => {
   const wanted = await wantedSum(source, options);
-  if (!wanted && !options.skip_verify)
+  if (!wanted && !options.skip_verify && !options.use_etag)
     throw new SourceError(
       `Unable to verify upstream hash of source file ${redactUrl(source)}, please set source_hash or set skip_verify to True`,
     );
   const fetch = async (): Promise<Content> => {
-    const { content, sum } = await download(source, {
+    const { content, sum } = await fetchWeb(source, {
       near: options.near,
-      ...(wanted && { hashType: wanted.hash_type }),
+      hashType: wanted?.hash_type,
+      verify: options.verify_ssl,
+      useEtag: options.use_etag,
+      saltenv: options.saltenv,
     });
     if (wanted && sum !== wanted.hsum) content.discard();
     if (wanted) verify(source, wanted, sum);
@@ -182,10 +187,15 @@ const webSource = async (source: string, options: SourceOptions): Promise<FoundS
 
 const wantedSum = async (
   source: string,
-  { name, source_hash, source_hash_name, saltenv, skip_verify }: SourceOptions,
+  { name, source_hash, source_hash_name, saltenv, skip_verify, verify_ssl }: SourceOptions,
 ): Promise<SourceSum | undefined> => {
   if (skip_verify || !source_hash) return undefined;
-  return sourceSum(source_hash, saltenv, { name, source, sourceHashName: source_hash_name });
+  return sourceSum(source_hash, saltenv, {
+    name,
+    source,
+    sourceHashName: source_hash_name,
+    verify: verify_ssl,
+  });
 };
 
 const verify = (source: string, { hash_type, hsum }: SourceSum, actual: string): void => {

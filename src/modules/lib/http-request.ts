@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { redactUrl } from './source-url.ts';
@@ -36,21 +36,61 @@ const limit = 64 * 1024 * 1024;
  * @throws CommandExecutionError when there is no answer; the URL is shown without its login
  */
 export const requestHttp = async (url: string, options: HttpRequest = {}): Promise<HttpAnswer> => {
+  const incoming = await openHttp(url, options);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of incoming) {
+      size += chunk.length;
+      if (size > limit) throw new Error(`the answer is larger than ${limit} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw httpFailure(url, error);
+  }
+  return {
+    status: incoming.statusCode ?? 0,
+    reason: incoming.statusMessage ?? '',
+    headers: incoming.headers,
+    body: Buffer.concat(chunks).toString('utf8'),
+  };
+};
+
+/**
+ * The same, but the body is left to be read.
+ *
+ * @throws CommandExecutionError when there is no answer; the URL is shown without its login
+ */
+export const openHttp = async (
+  url: string,
+  options: HttpRequest = {},
+): Promise<IncomingMessage> => {
   let target = parse(url);
   let current = options;
   for (let hops = options.maxRedirects ?? 20; ; hops -= 1) {
     const answer = await once(target, current);
     const { location } = answer.headers;
-    if (![301, 302, 303, 307, 308].includes(answer.status) || !location) return answer;
+    const status = answer.statusCode ?? 0;
+    if (![301, 302, 303, 307, 308].includes(status) || !location) return answer;
+    answer.destroy();
     if (hops <= 0) throw new CommandExecutionError(`Too many redirects reading ${redactUrl(url)}`);
     const next = parse(new URL(location, target).href);
     if (next.origin !== target.origin) current = withoutLogin(current);
+    else if (!next.username) [next.username, next.password] = [target.username, target.password];
     const method = (current.method ?? 'GET').toUpperCase();
-    const keeps =
-      answer.status === 307 || answer.status === 308 || ['GET', 'HEAD'].includes(method);
+    const keeps = status === 307 || status === 308 || ['GET', 'HEAD'].includes(method);
     if (!keeps) current = { ...current, method: 'GET', body: undefined };
     target = next;
   }
+};
+
+/** What went wrong on the way, with the URL without its login. */
+export const httpFailure = (url: string, error: unknown): CommandExecutionError => {
+  if (error instanceof CommandExecutionError) return error;
+  const { message = '', code = '' } = error as { message?: string; code?: string };
+  return new CommandExecutionError(`Error: ${message || code} reading ${redactUrl(url)}`, {
+    cause: error,
+  });
 };
 
 const parse = (url: string): URL => {
@@ -79,12 +119,8 @@ const withoutLogin = ({ username: _, password: __, ...rest }: HttpRequest): Http
 const lengthOf = (body: HttpRequest['body']): Record<string, string> =>
   body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
 
-const once = (target: URL, options: HttpRequest): Promise<HttpAnswer> =>
+const once = (target: URL, options: HttpRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const fail = (error: Error): void =>
-      reject(
-        new CommandExecutionError(`Error: ${error.message} reading ${redactUrl(target.href)}`),
-      );
     const user = options.username ?? decodeURIComponent(target.username);
     const password = options.password ?? decodeURIComponent(target.password);
     const secure = target.protocol === 'https:';
@@ -105,25 +141,8 @@ const once = (target: URL, options: HttpRequest): Promise<HttpAnswer> =>
             }
           : {}),
       },
-      incoming => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        incoming.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (size > limit) outgoing.destroy(new Error(`the answer is larger than ${limit} bytes`));
-          else chunks.push(chunk);
-        });
-        incoming.on('error', fail);
-        incoming.on('end', () =>
-          resolve({
-            status: incoming.statusCode ?? 0,
-            reason: incoming.statusMessage ?? '',
-            headers: incoming.headers,
-            body: Buffer.concat(chunks).toString('utf8'),
-          }),
-        );
-      },
+      resolve,
     );
-    outgoing.on('error', fail);
+    outgoing.on('error', error => reject(httpFailure(target.href, error)));
     outgoing.end(options.body);
   });

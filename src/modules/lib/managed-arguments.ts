@@ -9,7 +9,6 @@ export const refuseArguments = (
   }: { contents?: unknown; contents_pillar?: unknown; contents_grains?: unknown },
   hasSource: boolean,
   keepMode: boolean,
-  { verify_ssl, use_etag }: { verify_ssl: boolean; use_etag: boolean },
 ): string | undefined => {
   const ways = [contents, contents_pillar, contents_grains].filter(
     way => way !== null && way !== undefined,
@@ -20,8 +19,6 @@ export const refuseArguments = (
     return `Mode preservation cannot be used in combination with ${three}`;
   if (ways.length > 1)
     return "Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted";
-  if (!verify_ssl) return "'verify_ssl: False' is not supported: give the source a source_hash";
-  if (use_etag) return "'use_etag' is not supported: give the source a source_hash";
   return undefined;
 };
 

@@ -14,6 +14,8 @@ type Names = {
   readonly name?: string;
   readonly source?: string;
   readonly sourceHashName?: string | null | undefined;
+  /** false: take any certificate of the web server that has the file of hashes. */
+  readonly verify?: boolean | undefined;
 };
 
 /**
@@ -28,7 +30,7 @@ export const sourceSum = async (
   const { scheme } = parseSource(sourceHash);
   if (sourceHash.startsWith('/') || sourceHash.includes('://')) {
     if (scheme === 'other') throw invalid(sourceHash);
-    const found = findHash(await readHashes(sourceHash, saltenv), names);
+    const found = findHash(await readHashes(sourceHash, saltenv, names.verify), names);
     if (!found) throw invalid(sourceHash);
     return found;
   }
@@ -55,14 +57,18 @@ const parseHash = (text: string): SourceSum => {
   return { hash_type: left, hsum };
 };
 
-const readHashes = async (place: string, saltenv: string): Promise<string> => {
+const readHashes = async (
+  place: string,
+  saltenv: string,
+  verify: boolean | undefined,
+): Promise<string> => {
   const url = parseSource(place);
   if (url.scheme === 'salt') {
     const file = await controlFile(url.path, url.saltenv ?? saltenv);
     if (!file) throw new CommandExecutionError(`Source hash file ${place} not found`);
     return textOf(await file.content());
   }
-  if (url.scheme !== 'file') return textOf((await download(place)).content);
+  if (url.scheme !== 'file') return textOf((await download(place, { verify })).content);
   if (!exists(url.path)) throw new CommandExecutionError(`Source hash file ${place} not found`);
   return readFileSync(url.path, 'utf8');
 };

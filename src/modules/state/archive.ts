@@ -72,7 +72,7 @@ type ExtractedOptions = {
  * @param password of a zip archive
  * @param use_cmd_unzip has no effect: no program is needed
  * @param list_options has no effect: no program is needed to list an archive
- * @param use_etag not supported: use source_hash
+ * @param use_etag ask the web server by its ETag whether the archive fetched before still holds; no hash is needed then
  * @unknown ignored
  *
  * @example
@@ -120,7 +120,7 @@ export const extracted = async (
   const problem =
     missingAccounts(user, group) ||
     outside(path, enforce_ownership_on) ||
-    contradiction({ clean, clean_parent, skip_files_list_verify, skip_verify, use_etag });
+    contradiction({ clean, clean_parent, skip_files_list_verify, skip_verify });
   if (problem) return failed(ret, problem);
   const strip = stripOf(options);
   if (strip === undefined)
@@ -165,6 +165,7 @@ export const extracted = async (
       source_hash: chosen.source_hash,
       source_hash_name,
       skip_verify,
+      use_etag,
     });
 
     const needsPassword =
@@ -262,11 +263,10 @@ const contradiction = (given: {
   clean_parent: boolean;
   skip_files_list_verify: boolean;
   skip_verify: boolean;
-  use_etag: boolean;
 }): string => {
   if (given.clean && given.clean_parent)
     return "Only one of 'clean' and 'clean_parent' can be set to True";
   if (given.skip_files_list_verify && given.skip_verify)
     return 'Only one of "skip_files_list_verify" and "skip_verify" can be set to True';
-  return given.use_etag ? "'use_etag' is not supported: give the source a source_hash" : '';
+  return '';
 };

@@ -37,7 +37,7 @@ type Fetched = {
  * @param verbose give directories, files and links apart
  * @param saltenv where an archive of the file roots is
  * @param source_hash hash that a fetched archive must have
- * @param use_etag ask the web server whether the copy of before still holds: refused
+ * @param use_etag ask the web server by its ETag whether the copy of before still holds
  *
  * @example tsalt-ssh '*' archive.list /srv/app.tar.gz
  */
@@ -84,12 +84,8 @@ const withArchive = async <T>(
   { clean, saltenv, source_hash, use_etag }: Required<Fetched>,
   work: (path: string) => Promise<T>,
 ): Promise<T> => {
-  if (use_etag)
-    throw new SaltInvocationError(
-      'The argument "use_etag" of archive functions is not supported: give source_hash, a copy that has it is not fetched again.',
-    );
   if (!name.includes('://')) return work(existing(name));
-  const cached: unknown = await salt('cp.cache_file')(name, saltenv, { source_hash });
+  const cached: unknown = await salt('cp.cache_file')(name, saltenv, { source_hash, use_etag });
   if (typeof cached !== 'string' || cached === '')
     throw new CommandExecutionError(`Failed to cache ${name}`);
   try {
@@ -248,7 +244,7 @@ export const cmd_unzip = async (
  * @param clean remove the copy that was fetched
  * @param saltenv where an archive of the file roots is
  * @param source_hash hash that a fetched archive must have
- * @param use_etag ask the web server whether the copy of before still holds: refused
+ * @param use_etag ask the web server by its ETag whether the copy of before still holds
  *
  * @example tsalt-ssh '*' archive.is_encrypted salt://app.zip
  */

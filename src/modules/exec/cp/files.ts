@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { __opts__, getContext, SaltInvocationError } from '../../api.ts';
+import { __opts__, getContext, log } from '../../api.ts';
 import { cachePath } from '../../lib/cache-dir.ts';
 import { controlFile, controlList } from '../../lib/control-files.ts';
 import { fetchTo } from '../../lib/fetch-to.ts';
@@ -14,7 +14,8 @@ import { hashOf } from '../../lib/file-hash.ts';
 import { modeBits } from '../../lib/file-mode.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { findSource, SourceError } from '../../lib/file-source.ts';
-import { parseSource } from '../../lib/source-url.ts';
+import { sourceSum } from '../../lib/source-hash.ts';
+import { parseSource, redactUrl } from '../../lib/source-url.ts';
 import { decode } from '../../lib/text-diff.ts';
 
 type EnvOptions = { saltenv?: string | null };
@@ -147,8 +148,8 @@ export const get_dir = async (
  * @param path `salt://`, `http(s)://` or a path
  * @param saltenv saltenv of a `salt://` URL
  * @param source_hash hash it must have
- * @param verify_ssl false is refused: certificates of web servers are always checked
- * @param use_etag refused: `source_hash` saves the way, too
+ * @param verify_ssl false: take any certificate of a web server; a `source_hash` is checked all the same
+ * @param use_etag ask the web server by its ETag whether the copy still holds
  *
  * @example tsalt-ssh '*' cp.cache_file salt://path/to/file
  */
@@ -161,14 +162,6 @@ export const cache_file = async (
     use_etag = false,
   }: { source_hash?: string | null; verify_ssl?: boolean; use_etag?: boolean } = {},
 ): Promise<string | false> => {
-  if (use_etag)
-    throw new SaltInvocationError(
-      'The argument "use_etag" of cp.cache_file is not supported: give source_hash, a copy that has it is not fetched again.',
-    );
-  if (!verify_ssl)
-    throw new SaltInvocationError(
-      'The argument "verify_ssl" of cp.cache_file is not supported: give the source a source_hash.',
-    );
   const url = parseSource(path);
   if (url.scheme === 'file') return isFile(url.path) ? url.path : false;
   const place = cachePath(path, envOf(saltenv));
@@ -183,8 +176,24 @@ export const cache_file = async (
     if (file.sha256 !== have) (await file.content()).place(place, { mode: 0o600 });
     return place;
   }
-  const options = { source_hash, skip_verify: !source_hash, saltenv: envOf(saltenv) };
-  const found = await findSource(path, { ...options, name: place, near: place });
+  if (source_hash && isFile(place)) {
+    const wanted = await sourceSum(source_hash, envOf(saltenv), {
+      source: path,
+      verify: verify_ssl,
+    });
+    if ((await hashOf(place, wanted.hash_type)) === wanted.hsum) return place;
+  }
+  if (!verify_ssl && /^https:/i.test(path))
+    log.warning(`cp.cache_file takes any certificate for ${redactUrl(path)}: verify_ssl is False.`);
+  const found = await findSource(path, {
+    source_hash,
+    skip_verify: !source_hash,
+    saltenv: envOf(saltenv),
+    verify_ssl,
+    use_etag,
+    name: place,
+    near: place,
+  });
   (await found.content()).place(place, { mode: 0o600 });
   return place;
 };

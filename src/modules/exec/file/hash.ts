@@ -1,7 +1,8 @@
-import { __opts__, SaltInvocationError } from '../../api.ts';
+import { __opts__, log, SaltInvocationError } from '../../api.ts';
 import { hashFile, hashLengths } from '../../lib/file-hash.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { type SourceSum, sourceSum } from '../../lib/source-hash.ts';
+import { redactUrl } from '../../lib/source-url.ts';
 
 /**
  * The hash of a file.
@@ -56,7 +57,7 @@ export const check_hash = async (path: string, file_hash: string): Promise<boole
  * @param source_hash the hash, or where a file of hashes is
  * @param source_hash_name name to look up in a file of hashes
  * @param saltenv saltenv of a `salt://` URL
- * @param verify_ssl false is refused: certificates are always checked
+ * @param verify_ssl false: take any certificate of the web server that has the file of hashes
  *
  * @example tsalt-ssh '*' file.get_source_sum /tmp/foo.tar.gz source_hash=https://mydomain.tld/hashes
  */
@@ -75,13 +76,14 @@ export const get_source_sum = async ({
   saltenv?: string | null;
   verify_ssl?: boolean;
 } = {}): Promise<SourceSum> => {
-  if (!verify_ssl)
-    throw new SaltInvocationError(
-      'The argument "verify_ssl" of file.get_source_sum is not supported: certificates are always checked.',
+  if (!verify_ssl && /^https:/i.test(source_hash))
+    log.warning(
+      `file.get_source_sum takes any certificate for ${redactUrl(source_hash)}: verify_ssl is False.`,
     );
   return sourceSum(source_hash, saltenv ?? __opts__.saltenv, {
     name: file_name,
     source,
     sourceHashName: source_hash_name,
+    verify: verify_ssl,
   });
 };

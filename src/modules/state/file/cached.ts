@@ -6,6 +6,7 @@ import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { sourceSum } from '../../lib/source-hash.ts';
 import { parseSource, redactUrl } from '../../lib/source-url.ts';
+import { isKeptCurrent } from '../../lib/web-source.ts';
 
 type CachedOptions = {
   source_hash?: string;
@@ -23,7 +24,7 @@ type CachedOptions = {
  * @param source_hash_name name to look up in a file of hashes
  * @param skip_verify take a file from the web without a hash
  * @param saltenv saltenv of a `salt://` URL
- * @param use_etag not supported: use source_hash
+ * @param use_etag ask the web server by its ETag whether the copy still holds; no hash is needed then
  *
  * @example
  * https://example.com/app.tar.gz:
@@ -41,11 +42,10 @@ export const cached = async (
   }: CachedOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
-  if (use_etag) return failed(ret, "'use_etag' is not supported: give the source a source_hash");
   const { scheme, path } = parseSource(name);
   const env = saltenv ?? __env__.name;
   const isWeb = scheme === 'http' || scheme === 'https';
-  if (isWeb && !skip_verify && !source_hash)
+  if (isWeb && !skip_verify && !source_hash && !use_etag)
     return failed(
       ret,
       `Unable to verify upstream hash of source file ${redactUrl(name)}, please set source_hash or set skip_verify or use_etag to True`,
@@ -63,10 +63,13 @@ export const cached = async (
         const now = await __salt__['cp.hash_file']?.(name, env);
         if (now?.hsum === old) return { ...ret, comment: `File is cached to ${known}` };
       }
+      if (known && isWeb && use_etag && !sum && (await isKeptCurrent(name, env)))
+        return { ...ret, comment: `File is cached to ${known}` };
       return { ...ret, result: null, comment: `File would be cached from ${redactUrl(name)}` };
     }
     const place: string | false = await __salt__['cp.cache_file']?.(name, env, {
-      source_hash: source_hash || null,
+      source_hash: sum ? `${sum.hash_type}=${sum.hsum}` : null,
+      use_etag,
     });
     if (!place)
       return failed(

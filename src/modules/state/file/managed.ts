@@ -92,8 +92,8 @@ type ManagedOptions = {
  * @param check_cmd command that must succeed with the new file's path before it is put in place
  * @param skip_verify take a source from the web without a hash
  * @param selinux `seuser`, `serole`, `setype`, `serange`
- * @param verify_ssl certificates are always verified; false is refused
- * @param use_etag not supported: use source_hash
+ * @param verify_ssl false: take any certificate of a web server, with a warning; a `source_hash` is checked all the same
+ * @param use_etag keep a copy of a source from the web, and ask the server by its ETag whether it still holds; no `source_hash` is needed then
  * @param owner another word for user
  * @param file_mode ignored, with a warning: use mode
  * @unknown variables
@@ -151,13 +151,14 @@ export const managed = async (
   const keepMode = typeof mode === 'string' && mode.toLowerCase() === 'keep';
   const wantedMode = keepMode ? undefined : normalizeMode(mode);
   const given = { contents, contents_pillar, contents_grains };
-  const refusal = refuseArguments(given, Boolean(source), keepMode, { verify_ssl, use_etag });
+  const refusal = refuseArguments(given, Boolean(source), keepMode);
   if (refusal) return failed(ret, refusal);
   if (file_mode !== null)
     warn(
       ret,
       "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.",
     );
+  if (!verify_ssl && [source].flat().some(isSecure)) warn(ret, uncheckedServer);
   const resolved = await givenContents({
     ...given,
     contents_delimiter,
@@ -197,6 +198,8 @@ export const managed = async (
       context: variables,
       defaults,
       skip_verify,
+      verify_ssl,
+      use_etag,
       saltenv,
       follow_symlinks,
     });
@@ -233,6 +236,12 @@ export const managed = async (
   }
 };
 
+const uncheckedServer =
+  'verify_ssl is False: anybody between here and the web server can give another file; a source_hash tells that it is the right one.';
+
+const isSecure = (source: string | PlainDict | null): boolean =>
+  /^https:/i.test(typeof source === 'string' ? source : (Object.keys(source ?? {})[0] ?? ''));
+
 const onlyPerms = (ret: StateReturn, name: string, perms: WantedPerms): StateReturn => {
   const { test } = __opts__;
   const current = modeText(readPerms(name, perms.follow ?? true).mode);
@@ -260,7 +269,9 @@ const sourceFor = async (
 ): Promise<FoundSource | undefined> => {
   if (!source) return undefined;
   const chosen = Array.isArray(source)
-    ? await chooseSource(source, options.source_hash, options.saltenv)
+    ? await chooseSource(source, options.source_hash, options.saltenv, {
+        verify: options.verify_ssl,
+      })
     : { source, source_hash: options.source_hash };
   return findSource(chosen.source, {
     ...options,
