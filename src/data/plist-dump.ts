@@ -1,3 +1,4 @@
+import { floatText } from './float-text.ts';
 import { compareText } from './json-dump.ts';
 import { type Data, Float, isDict } from './value.ts';
 
@@ -34,6 +35,6 @@ const lines = (value: Data): string[] => {
   if (typeof value === 'boolean') return [value ? '<true/>' : '<false/>'];
   if (typeof value === 'string') return [`<string>${escaped(value)}</string>`];
   return value instanceof Float || (typeof value === 'number' && !Number.isInteger(value))
-    ? [`<real>${String(value)}</real>`]
+    ? [`<real>${floatText(Number(value))}</real>`]
     : [`<integer>${String(value)}</integer>`];
 };

@@ -68,6 +68,6 @@ const valueText = (value: Data): string => {
   }
   if (typeof value === 'string') return JSON.stringify(value);
   if (value instanceof Float || (typeof value === 'number' && !Number.isInteger(value)))
-    return floatText(Number(value));
+    return floatText(Number(value)).replace(/(e[+-])0/, '$1');
   return value === null ? '""' : String(value);
 };

@@ -13,17 +13,20 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { toData, toPlain } from '../../src/data/value.ts';
 import {
   type ControlLink,
   type FunctionTable,
   Kwargs,
   type ModuleContext,
   type ModuleFunction,
+  type Plain,
   type PlainDict,
   type StateReturn,
   withContext,
 } from '../../src/modules/api.ts';
 import type { FileAnswer } from '../../src/protocol/job.ts';
+import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
 
 /** A host for module tests: the real modules, a scratch folder, and files of a control node. */
 export type TestHost = {
@@ -90,7 +93,12 @@ export const makeHost = ({
   const files = new Map<string, string | Buffer>();
   const asked: string[] = [];
   const context: ModuleContext = {
-    salt: table('exec', { 'pillar.get': lookUp(pillar), 'grains.get': lookUp(grains), ...salt }),
+    salt: table('exec', {
+      'pillar.get': lookUp(pillar),
+      'grains.get': lookUp(grains),
+      ...slsutil,
+      ...salt,
+    }),
     states: table('state', {}),
     utils: {},
     grains,
@@ -129,6 +137,14 @@ const hostOf = (
     },
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
+};
+
+/** What a host asks of the control node, by the control node's own functions. */
+const slsutil: Record<string, ModuleFunction> = {
+  'slsutil.deserialize': async (format, text) =>
+    toPlain(deserialize(String(format), String(text), new Map())),
+  'slsutil.serialize': async (format, data) =>
+    serialize(String(format), toData(data as Plain), new Map()),
 };
 
 const lookUp =

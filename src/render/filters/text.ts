@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { expandReplacement } from '../../data/python-replacement.ts';
+import { shellQuote } from '../../data/shell-quote.ts';
 import type { Data } from '../../data/value.ts';
 import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
 import { humanToBytes, toNumber } from './number.ts';
@@ -157,12 +158,6 @@ export const toBool = (value: Data): boolean => {
   if (typeof value === 'number' || typeof value === 'bigint')
     return Number.isInteger(Number(value)) && value > 0;
   return Array.isArray(value) ? value.length > 0 : value instanceof Map && value.size > 0;
-};
-
-/** A text as one word of a POSIX shell (Python's `shlex.quote`). */
-export const shellQuote = (text: string): string => {
-  if (text === '') return "''";
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 };
 
 const groups = (

@@ -1,11 +1,12 @@
 import { dumpIni, parseIni } from '../../data/ini.ts';
 import { dumpJson } from '../../data/json-dump.ts';
+import { dumpKeyValues, type KeyValueOptions, parseKeyValues } from '../../data/keyvalue.ts';
 import { dumpPlist } from '../../data/plist-dump.ts';
+import { parsePlist } from '../../data/plist-read.ts';
 import { dumpToml } from '../../data/toml-dump.ts';
 import { type Data, type Dict, isDict, keyText } from '../../data/value.ts';
 import { dumpYaml } from '../../data/yaml-dump.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { shellQuote } from '../../render/filters/text.ts';
 import { formatPython } from '../../render/jinja/filters/pformat.ts';
 import { textOf } from '../../render/jinja/values/text.ts';
 import { JsonReader } from '../../render/json-reader.ts';
@@ -50,37 +51,14 @@ const plainKeys = (value: Data): Data => {
     : value;
 };
 
-const separatorOf = (options: Dict): string => String(options.get('separator') ?? '=');
-
-const writeKeyValues = (value: Data, options: Dict): string => {
-  const pairs = isDict(value)
-    ? [...value]
-    : Array.isArray(value)
-      ? value.map((pair): readonly Data[] => (Array.isArray(pair) ? pair : []))
-      : undefined;
-  if (!pairs) throw new TypeError('keyvalue writes a dictionary or a list of pairs');
-  const lines = pairs.map(([key, item]) => {
-    if (key === undefined || item === undefined)
-      throw new TypeError('keyvalue writes a dictionary or a list of pairs');
-    const text = textOf(item);
-    return `${textOf(key)}${separatorOf(options)}${isTrue(options.get('quoting') ?? false) ? shellQuote(text) : text}`;
-  });
-  return lines.join(String(options.get('line_ending') ?? '\n'));
-};
-
-const readKeyValues = (text: string, options: Dict): Data => {
-  const separator = separatorOf(options);
-  const lines = text.split(/\r\n|\r|\n/);
-  if (lines.at(-1) === '') lines.pop();
-  return new Map(
-    lines.map(line => {
-      const at = line.indexOf(separator);
-      if (at < 0) throw new TypeError(`the line '${line}' has no '${separator}'`);
-      const value = line.slice(at + separator.length);
-      const isQuoted = options.get('quoting') === false && /^(["']).*\1$/s.test(value);
-      return [line.slice(0, at), isQuoted ? value.slice(1, -1) : value];
-    }),
-  );
+const keyValueOptions = (options: Dict): KeyValueOptions => {
+  const quoting = options.get('quoting') ?? null;
+  const [separator, lineEnding] = [options.get('separator'), options.get('line_ending')];
+  return {
+    ...(separator === undefined ? {} : { separator: String(separator) }),
+    ...(lineEnding === undefined ? {} : { lineEnding: String(lineEnding) }),
+    ...(quoting === null ? {} : { quoting: isTrue(quoting) }),
+  };
 };
 
 const serializers: Readonly<Record<string, Serializer>> = {
@@ -104,9 +82,12 @@ const serializers: Readonly<Record<string, Serializer>> = {
     read: text => readToml(text),
   },
   configparser: { write: value => dumpIni(value, textOf), read: parseIni },
-  plist: { write: dumpPlist },
+  plist: { write: dumpPlist, read: parsePlist },
   python: { write: value => formatPython(plainKeys(value)) },
-  keyvalue: { write: writeKeyValues, read: readKeyValues },
+  keyvalue: {
+    write: (value, options) => dumpKeyValues(value, keyValueOptions(options), textOf),
+    read: (text, options) => parseKeyValues(text, keyValueOptions(options)),
+  },
 };
 
 /** The text a serializer of Salt's writes; options are those of the library behind it. */

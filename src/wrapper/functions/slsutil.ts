@@ -86,7 +86,7 @@ export const slsutil: WrapperModule = {
       work: ({ get, text, extra }) => serialize(text('serializer'), get('obj'), extra),
     },
     deserialize: {
-      doc: 'Text in json, yaml, toml, configparser or keyvalue as a value.',
+      doc: 'Text in json, yaml, toml, configparser, plist or keyvalue as a value.',
       params: ['serializer', 'stream_or_string'],
       anyKeyword: true,
       work: ({ text, extra }) => deserialize(text('serializer'), text('stream_or_string'), extra),

@@ -35,7 +35,8 @@ type SerializeOptions = {
 };
 
 /**
- * Manages a file that holds data: as YAML, JSON, TOML, an ini file, a property list, or Python.
+ * Manages a file that holds data: as YAML, JSON, TOML, an ini file, a property list, keys and
+ * values, MessagePack or Python.
  *
  * @param name the file
  * @param dataset the data
@@ -47,12 +48,12 @@ type SerializeOptions = {
  * @param makedirs make missing directories above
  * @param show_changes false: the diff is not shown
  * @param create false: do nothing where there is no such file
- * @param merge_if_exists merge the data into what the file holds (json, yaml, configparser)
+ * @param merge_if_exists merge the data into what the file holds (not for msgpack and python)
  * @param encoding encoding of the file
  * @param encoding_errors `strict`, `ignore` or `replace`
- * @param serializer `yaml`, `json`, `toml`, `configparser`, `plist`, `python`
- * @param serializer_opts for json: `indent`, `sort_keys`, `ensure_ascii`
- * @param deserializer_opts accepted for compatibility
+ * @param serializer `yaml`, `yamlex`, `json`, `toml`, `configparser`, `plist`, `keyvalue`, `msgpack`, `python`
+ * @param serializer_opts for json: `indent`, `sort_keys`, `ensure_ascii`, `separators`; for yaml and yamlex: `indent`, `width`, `default_flow_style`, `explicit_start`, `allow_unicode`, for yaml `sort_keys`, too; for keyvalue: `separator`, `quoting`, `line_ending`
+ * @param deserializer_opts for keyvalue with merge_if_exists: `separator`, `quoting`
  * @param formatter another word for serializer
  * @unknown ignored
  *
@@ -112,10 +113,17 @@ export const serialize = async (
   if (deserializer_opts && !merge_if_exists)
     warn(ret, "The 'deserializer_opts' option is ignored unless merge_if_exists is set to True.");
 
+  const readOptions = repackDictList(deserializer_opts);
+  const unread = merge_if_exists ? lacking(readOptions, format.readOptions) : [];
+  if (unread.length > 0)
+    return failed(ret, unsupported('deserializer_opts', unread, kind, format.readOptions));
+
   let existing: Plain | undefined;
   try {
     existing =
-      merge_if_exists && isFile(path) ? format.read?.(readFileSync(path, 'utf8')) : undefined;
+      merge_if_exists && isFile(path)
+        ? await format.read?.(readFileSync(path, 'utf8'), readOptions)
+        : undefined;
   } catch (error) {
     return failed(ret, `Failed to deserialize existing data: ${messageOf(error)}`);
   }
@@ -126,21 +134,22 @@ export const serialize = async (
     ...(encoding && kind === 'yaml' && { allow_unicode: true }),
     ...repackDictList(serializer_opts),
   };
-  const unknown = Object.keys(options).filter(key => !format.options.includes(key));
+  const unknown = lacking(options, format.options);
   if (unknown.length > 0)
-    return failed(
-      ret,
-      `serializer_opts ${unknown.join(', ')} not supported for ${kind}; there are: ${format.options.join(', ') || 'none'}`,
-    );
-  let text: string;
+    return failed(ret, unsupported('serializer_opts', unknown, kind, format.options));
+  let contents: Buffer;
   try {
-    text = `${format.write(merged, options)}\n`;
+    const written = await format.write(merged, options);
+    contents =
+      typeof written === 'string'
+        ? encodeText(`${written}\n`, encoding ?? undefined, encoding_errors)
+        : Buffer.from(written);
   } catch (error) {
     return failed(ret, messageOf(error));
   }
   const file: WantedFile = {
     name: path,
-    contents: encodeText(text, encoding ?? undefined, encoding_errors),
+    contents,
     perms: { user, group, mode: normalizeMode(mode), follow: true },
     backup,
     makedirs,
@@ -151,6 +160,17 @@ export const serialize = async (
     result.changes.diff = differences(existing, merged);
   return result;
 };
+
+const lacking = (given: PlainDict, there: readonly string[] = []): string[] =>
+  Object.keys(given).filter(key => !there.includes(key));
+
+const unsupported = (
+  argument: string,
+  options: string[],
+  kind: string,
+  there: readonly string[] = [],
+): string =>
+  `${argument} ${options.join(', ')} not supported for ${kind}; there are: ${there.join(', ') || 'none'}`;
 
 const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
   const changes = await plannedChanges(file);
