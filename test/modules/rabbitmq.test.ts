@@ -7,10 +7,13 @@ const modules = {
   vhosts: 'src/modules/exec/rabbitmq/vhosts.ts',
   policies: 'src/modules/exec/rabbitmq/policies.ts',
   node: 'src/modules/exec/rabbitmq/node.ts',
+  upstreams: 'src/modules/exec/rabbitmq/upstreams.ts',
   user: 'src/modules/state/rabbitmq_user.ts',
   vhost: 'src/modules/state/rabbitmq_vhost.ts',
   policy: 'src/modules/state/rabbitmq_policy.ts',
   plugin: 'src/modules/state/rabbitmq_plugin.ts',
+  upstream: 'src/modules/state/rabbitmq_upstream.ts',
+  cluster: 'src/modules/state/rabbitmq_cluster.ts',
 };
 
 const port = 20_000 + (process.pid % 10_000);
@@ -29,7 +32,16 @@ const start = `
     ERL_EPMD_PORT: '${port + 20_000}',
   });
   spawn('rabbitmq-server', [], { stdio: 'ignore' });
-  const rabbitmq = { ...users, ...vhosts, ...policies, ...node };
+  const startOther = () => spawn('rabbitmq-server', [], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      RABBITMQ_NODENAME: 'tsalt2@localhost',
+      RABBITMQ_NODE_PORT: '${port + 1}',
+      RABBITMQ_DIST_PORT: '${port + 10_001}',
+    },
+  });
+  const rabbitmq = { ...users, ...vhosts, ...policies, ...node, ...upstreams };
   const real = contextOf({ rabbitmq });
   const dry = { ...real, opts: { ...real.opts, test: true } };
   const tell = async (name, work, context = real) => {
@@ -42,8 +54,8 @@ const start = `
     await tell(name + ' again', work);
   };
   // Each rabbitmqctl starts a machine of Erlang's: the port tells sooner.
-  const isUp = () => new Promise(resolve => {
-    const socket = connect(${port}, '127.0.0.1', () => { socket.destroy(); resolve(true); });
+  const isUp = (port = ${port}) => new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(true); });
     socket.on('error', () => resolve(false));
   });
   for (let tries = 0; tries < 600 && !(await isUp()); tries += 1) await setTimeout(500);
@@ -104,6 +116,24 @@ describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
         await settle('plugin', () => plugin.enabled('rabbitmq_shovel'));
         await tell('no plugin', () => plugin.disabled('rabbitmq_shovel'));
         await tell('no such', () => plugin.enabled('rabbitmq_wings'));
+        await tell('no federation', () => upstream.present('up', 'amqp://127.0.0.1'));
+        await settle('federation', () => plugin.enabled('rabbitmq_federation'));
+        const uri = 'amqp://ann:' + ['hush', 'hush-3'].join('-') + '@127.0.0.1 amqp://localhost';
+        const link = { ack_mode: 'on-publish', max_hops: 2, trust_user_id: false };
+        await settle('upstream', () => upstream.present('up $(id)', uri, link));
+        link.max_hops = 3;
+        link.expires = 60000;
+        await settle('other upstream', () => upstream.present('up $(id)', uri, link));
+        await tell('upstreams', () => upstreams.list_upstreams());
+        await settle('no upstream', () => upstream.absent('up $(id)'));
+        await tell('bad upstream', () => upstream.present('up', uri, { ack_mode: 'never' }));
+        await tell('bad URI', () => upstream.present('up', uri.replace(' ', ' x') + ':x:'));
+        await tell('alone', () => cluster.joined('x', 'localhost', { user: 'tsalt' }));
+        await tell('nobody', () => cluster.joined('x', 'localhost', { user: 'tsal' }));
+        startOther();
+        for (let tries = 0; tries < 600 && !(await isUp(${port + 1})); tries += 1) await setTimeout(500);
+        await settle('cluster', () => cluster.joined('x', 'localhost', { user: 'tsalt2', ram_node: true }));
+        await tell('status', () => node.cluster_status());
         clearInterval(watch);
         told.seen = seen;`,
         ['/var'],
@@ -157,6 +187,41 @@ describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
       expectDone('no plugin', { old: 'rabbitmq_shovel', new: '' });
       expect(told['no such']).toMatchObject({ result: false });
       expect(told['no such']?.comment).toContain('rabbitmq_wings');
+    });
+
+    test('upstreams of federation come, change and go, and tell no password', () => {
+      expect(told['no federation']).toMatchObject({ result: false });
+      expect(told['no federation']?.comment).toContain('federation-upstream');
+      const uri = ['amqp://<redacted>@127.0.0.1', 'amqp://localhost'];
+      expectSettled('upstream', {
+        old: null,
+        new: { uri, 'ack-mode': 'on-publish', 'max-hops': 2 },
+      });
+      expectSettled('other upstream', {
+        old: { 'max-hops': 2 },
+        new: { 'max-hops': 3, expires: 60_000 },
+      });
+      const { 'up $(id)': text = '{}' } = told.upstreams as Record<string, string>;
+      expect(JSON.parse(text)).toEqual({
+        uri: ['amqp://ann:hush-hush-3@127.0.0.1', 'amqp://localhost'],
+        'ack-mode': 'on-publish',
+        'max-hops': 3,
+        expires: 60_000,
+      });
+      expectSettled('no upstream', { old: 'up $(id)', new: null });
+      expect(told['bad upstream']).toMatchObject({ result: false, changes: {} });
+      expect(told['bad URI']).toMatchObject({ result: false, changes: {} });
+      expect(told['bad URI']?.comment).toContain('not a valid URI');
+      expect(JSON.stringify(told['bad URI'])).not.toContain('hush');
+      expect(JSON.stringify(told['bad upstream'])).not.toContain('hush');
+    });
+
+    test('a node joins the cluster of another one', () => {
+      expect(told.alone).toMatchObject({ result: true, comment: 'Already in cluster' });
+      expect(told.nobody).toMatchObject({ result: false, changes: {} });
+      expectSettled('cluster', { old: '', new: 'tsalt2@localhost' });
+      expect(told['cluster again']).toMatchObject({ comment: 'Already in cluster' });
+      expect(told.status).toMatch(/RAM Nodes\S*\s+tsalt@localhost/);
     });
 
     test('no password stands in the arguments of a process', () => {

@@ -1,0 +1,89 @@
+import { log } from '../api.ts';
+import { hashFor, type SambaAccount } from './pdbedit-accounts.ts';
+
+/** What an account shall be; what is left out stays. */
+export type AccountWish = {
+  password?: string | null;
+  password_hashed?: boolean;
+  domain?: string | null;
+  profile?: string | null;
+  script?: string | null;
+  drive?: string | null;
+  homedir?: string | null;
+  fullname?: string | null;
+  account_desc?: string | null;
+  account_control?: string | null;
+  machine_sid?: string | null;
+  user_sid?: string | number | null;
+  reset_login_hours?: boolean;
+  reset_bad_password_count?: boolean;
+};
+
+export type AccountPlan = {
+  /** The hash of the password, when the account has another one. */
+  readonly hash?: string | undefined;
+  readonly fields: { readonly [field: string]: string };
+  /** Options that reset something. */
+  readonly resets: readonly string[];
+};
+
+const fieldOf = {
+  domain: 'domain',
+  fullname: 'full name',
+  account_desc: 'account desc',
+  homedir: 'home directory',
+  drive: 'homedir drive',
+  profile: 'profile path',
+  script: 'logon script',
+} as const;
+
+/** What of a wish an account lacks; of an account that is yet to come, all. */
+export const planAccount = (have: SambaAccount | undefined, wish: AccountWish): AccountPlan => {
+  const fields: { [field: string]: string } = {};
+  for (const [argument, field] of Object.entries(fieldOf)) {
+    const wanted = wish[argument as keyof typeof fieldOf];
+    if (wanted !== null && wanted !== undefined && have?.[field] !== String(wanted))
+      fields[field] = String(wanted);
+  }
+  const sid = wish.user_sid ?? null;
+  if (sid !== null && !hasSid(have, String(sid))) fields['user sid'] = String(sid);
+  const flags = wish.account_control ?? null;
+  if (flags !== null && settable(have?.['account flags'] ?? '') !== settable(flags))
+    fields['account flags'] = `[${settable(flags)}]`;
+  const hash = wish.password ? hashFor(wish.password, wish.password_hashed ?? false) : undefined;
+  return {
+    hash: hash === have?.['nt hash'] ? undefined : hash,
+    fields,
+    resets: have ? resetsFor(have, wish) : [],
+  };
+};
+
+/** A whole SID, or its last part. */
+const hasSid = (have: SambaAccount | undefined, sid: string): boolean => {
+  const there = have?.['user sid'] ?? '';
+  return there === sid || there.endsWith(`-${sid}`);
+};
+
+/** The flags that pdbedit sets, of `[UX         ]` or `nx`, in one order. */
+const settable = (flags: string): string => {
+  const letters = [...new Set(flags.toUpperCase().replace(/[[\] ]/g, ''))];
+  const unknown = letters.filter(letter => !'NDHLXUWIT'.includes(letter));
+  if (unknown.length > 0)
+    log.warning(`account_control has no flag ${unknown.join(', ')}; it is left out.`);
+  return letters
+    .filter(letter => 'NDHLX'.includes(letter))
+    .sort()
+    .join('');
+};
+
+const resetsFor = (have: SambaAccount, wish: AccountWish): string[] => [
+  ...(wish.reset_login_hours && !/^F*$/.test(have['logon hours'] ?? '')
+    ? ['--logon-hours-reset']
+    : []),
+  ...(wish.reset_bad_password_count && Number(have['bad password count'] ?? 0) !== 0
+    ? ['--bad-password-count-reset']
+    : []),
+];
+
+export const isNothing = ({ hash, fields, resets }: AccountPlan): boolean =>
+  hash === undefined && Object.keys(fields).length === 0 && resets.length === 0;
