@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
@@ -37,7 +37,7 @@ test.each([
     fun: 'archive.extracted',
     name: 'ROOT/out',
     args: [archive],
-    comment: `${archive} extracted to ROOT/out`,
+    comment: `${archive} extracted to ROOT/out/, due to absence of one or more files/dirs`,
   });
   expect(
     execFileSync('diff', ['-r', join(tree, 'app'), join(host.root, 'out/app')]).toString(),
@@ -171,14 +171,17 @@ test('what an archive replaces goes first: its top-level names, or the whole dir
   });
   expect(await run({ clean: true })).toMatchObject({
     result: true,
-    changes: { removed: [join(target, 'app')] },
+    changes: { removed: [`${target}/app/`] },
   });
   expect(existsSync(join(target, 'app/old'))).toBe(false);
   expect(existsSync(join(target, 'beside'))).toBe(true);
   expect((await run({ clean: true })).changes).toEqual({});
   expect(await run({ clean_parent: true, overwrite: true })).toMatchObject({
     result: true,
-    changes: { removed: [target], directories_created: [target] },
+    changes: {
+      removed: `Directory ${target}/ was removed prior to the extraction`,
+      directories_created: [`${target}/`],
+    },
   });
   expect(existsSync(join(target, 'beside'))).toBe(false);
 });
@@ -198,7 +201,7 @@ test('another archive of the same name is unpacked with source_hash_update only'
   expect((await run({})).changes).toEqual({});
   expect(await host.test('archive.extracted', target, archive, update)).toMatchObject({
     result: null,
-    comment: `Archive ${archive} would be extracted to ${target}`,
+    comment: `Archive ${archive} would be extracted to ${target}/, due to source_hash update`,
   });
   expect((await run(update)).result).toBe(true);
   expect(host.file('out/app/version')).toBe('2');
@@ -232,11 +235,11 @@ test('with skip_files_list_verify an archive that was unpacked is not looked int
 test.each([
   [
     { enforce_ownership_on: 'ROOT/elsewhere' },
-    "Value for 'enforce_ownership_on' must be within ROOT/out",
+    "Value for 'enforce_ownership_on' must be within ROOT/out/",
   ],
   [
     { enforce_ownership_on: 'ROOT/out/../elsewhere' },
-    "Value for 'enforce_ownership_on' must be within ROOT/out",
+    "Value for 'enforce_ownership_on' must be within ROOT/out/",
   ],
   [{ password: 'x' }, "The 'password' argument is only supported for zip archives"],
 ])('archive.extracted refuses %o, in test mode too', async (options, comment) => {
@@ -261,4 +264,37 @@ test('what a tar brings is named alike before and after it is unpacked', async (
   const after = (await host.state(...call)).changes.extracted_files as string[];
   expect(before).toContain('app/sub');
   expect([...after].sort()).toEqual([...before].sort());
+});
+
+test('extract_perms is for zip archives: what is in a tar keeps its mode, as in Salt', async () => {
+  if (!which('zip')) return;
+  const tree = makeTree();
+  execFileSync('chmod', ['711', join(tree, 'app')]);
+  execFileSync('tar', ['cf', join(host.root, 'a.tar'), '-C', tree, 'app']);
+  execFileSync('zip', ['-qr', join(host.root, 'a.zip'), 'app'], { cwd: tree });
+  const modeAfter = async (format: string): Promise<string> => {
+    const target = join(host.root, format);
+    const options = { extract_perms: false };
+    await host.state('archive.extracted', target, join(host.root, `a.${format}`), options);
+    return (statSync(join(target, 'app')).mode & 0o777).toString(8);
+  };
+  expect(await modeAfter('tar')).toBe('711');
+  expect(await modeAfter('zip')).not.toBe('711');
+});
+
+test('archive.extracted names what stands in its way as Salt does', async () => {
+  const tree = makeTree();
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', tree, 'app']);
+  host.write('out/app', 'x');
+  const target = join(host.root, 'out');
+  expect(await host.state('archive.extracted', target, archive)).toMatchObject({
+    result: false,
+    comment: expect.stringMatching(
+      /^The below paths \(relative to .*\/out\/\) exist.*\n\n- app\/$/s,
+    ),
+  });
+  expect(await host.state('archive.extracted', target, archive, { user: 'no-such' })).toMatchObject(
+    { result: false, comment: 'User no-such does not exist' },
+  );
 });

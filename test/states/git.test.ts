@@ -131,7 +131,8 @@ test.skipIf(!hasGit)('git.cloned and git.config_set act once', async () => {
   });
   const options = { value: 'Anna', repo: target };
   expect(await host.state('git.config_set', 'user.name', options)).toMatchObject({
-    changes: { 'user.name': { old: null, new: 'Anna' } },
+    changes: { 'user.name': { old: null, new: ['Anna'] } },
+    comment: "'user.name' was added as 'Anna'",
   });
   expect(await host.state('git.config_set', 'user.name', options)).toMatchObject({
     result: true,

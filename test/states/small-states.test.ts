@@ -35,6 +35,18 @@ const cases: StateCase[] = [
     },
   },
   {
+    title: 'logrotate.set adds a setting behind those it has to win against',
+    fun: 'logrotate.set',
+    before: { conf: '# main\nweekly\nrotate 4\n\ninclude ROOT/none\n/var/log/a {\n}\nmail x\n' },
+    name: 'daily',
+    args: [{ key: 'daily', value: true, conf_file: 'ROOT/conf' }],
+    changes: { old: false, new: true },
+    comment: "Set command 'daily' value: True",
+    after: {
+      conf: '# main\nweekly\nrotate 4\ndaily\n\ninclude ROOT/none\n/var/log/a {\n}\nmail x\n',
+    },
+  },
+  {
     title: 'logrotate.set adds a setting without a value, and a block',
     fun: 'logrotate.set',
     before: { conf: 'weekly\n' },

@@ -24,8 +24,9 @@ const persistFile = (): string =>
  */
 export const available = async (): Promise<string[]> => {
   const dir = `/lib/modules/${release()}`;
-  const names = ['modules.order', 'modules.builtin'].flatMap(file =>
-    existsSync(`${dir}/${file}`) ? readFileSync(`${dir}/${file}`, 'utf8').split('\n') : [],
+  // Modules that did not come with the kernel stand in modules.dep only.
+  const names = ['modules.dep', 'modules.builtin'].flatMap(file =>
+    (readOr(`${dir}/${file}`) ?? '').split('\n').map(line => line.split(':')[0] ?? ''),
   );
   return [
     ...new Set(names.filter(Boolean).map(path => nameOf(path.split('/').at(-1) ?? ''))),

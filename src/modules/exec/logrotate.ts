@@ -101,7 +101,7 @@ export const set_ = async (
       main,
       main.lines.filter(line => line.key === key).map(({ at }) => at),
       value === false ? [] : [lineOf(key, value)],
-      0,
+      afterSettings(main),
     );
     return true;
   }
@@ -118,6 +118,16 @@ export const set_ = async (
       main.text.at(-1) === '' ? main.text.length - 1 : main.text.length,
     );
   return true;
+};
+
+/** Behind the last setting that holds for the blocks: `daily` before `weekly` would mean nothing. */
+const afterSettings = ({ lines, blocks }: LogrotateFile): number => {
+  const end = Math.min(
+    ...blocks.map(({ from }) => from),
+    ...lines.filter(({ key }) => key === 'include').map(({ at }) => at),
+  );
+  const before = lines.map(({ at }) => at).filter(at => at < end);
+  return before.length > 0 ? Math.max(...before) + 1 : 0;
 };
 
 /** Puts the lines where the first of the old ones stands, or else at `otherwise`. */

@@ -1,7 +1,7 @@
 /** Archives are unpacked. */
 import { join, resolve } from 'node:path';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
-import { guessFormat, listArchive } from '../lib/archive-file.ts';
+import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
 import { isWrong, setOwners, stripOf } from '../lib/archive-place.ts';
 import { localCopy, rememberSum, unpackedSum } from '../lib/archive-source.ts';
 import { messageOf } from '../lib/call.ts';
@@ -65,7 +65,7 @@ type ExtractedOptions = {
  * @param group group of what is unpacked
  * @param if_missing unpack only when this path is missing
  * @param trim_output name so many files at most in the changes
- * @param extract_perms keep the modes
+ * @param extract_perms false: a zip archive's modes are not kept; those of a tar archive are in any case
  * @param enforce_toplevel refuse an archive that holds more than one thing at its top
  * @param enforce_ownership_on set the owner of only this path
  * @param archive_format `tar` or `zip`; guessed from the name when left out
@@ -118,7 +118,7 @@ export const extracted = async (
   if (exists(path) && !isDir(path)) return failed(ret, `${path} exists and is not a directory`);
   if (if_missing && linkExists(if_missing)) return { ...ret, comment: `Path ${if_missing} exists` };
   const problem =
-    missingAccounts(user, group) ||
+    missingAccounts(user, group).trim().replaceAll('is not available', 'does not exist') ||
     outside(path, enforce_ownership_on) ||
     contradiction({ clean, clean_parent, skip_files_list_verify, skip_verify });
   if (problem) return failed(ret, problem);
@@ -184,16 +184,21 @@ export const extracted = async (
         ret,
         `Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. To avoid a '${format}-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to ${join(path, 'some_dir')} instead of ${path}).`,
       );
-    const wrong = members.filter(member => isWrong(path, member)).map(member => member.path);
+    const wrong = members.filter(member => isWrong(path, member));
     if (wrong.length > 0 && !force && !clean && !clean_parent)
       return failed(
         ret,
-        `The below paths (relative to ${path}) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- ${wrong.join('\n- ')}`,
+        `The below paths (relative to ${path}/) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- ${wrong.map(nameOf).join('\n- ')}`,
       );
     const missing = members.filter(member => !linkExists(join(path, member.path)));
     const isOther =
       source_hash_update && known !== undefined && hashFile(file, known.hash_type) !== known.hsum;
     const needed = overwrite || wrong.length > 0 || missing.length > 0 || isOther;
+    const why = isOther
+      ? ', due to source_hash update'
+      : missing.length > 0
+        ? ', due to absence of one or more files/dirs'
+        : '';
     const owned = (
       enforce_ownership_on ? [enforce_ownership_on] : members.map(m => join(path, m.path))
     )
@@ -217,30 +222,36 @@ export const extracted = async (
           ? { extracted_files: members.map(member => member.path) }
           : { 'updated ownership': true },
         comment: needed
-          ? `Archive ${shown} would be extracted to ${path}`
+          ? `Archive ${shown} would be extracted to ${path}/${clean ? ', after cleaning destination path(s)' : ''}${why}`
           : 'All files in archive are already present. Ownership would be updated on one or more files/directories.',
       };
     if (needed) {
       const cleared = clean_parent
         ? [path]
-        : [...new Set([...(clean ? top : []), ...wrong])].map(each => join(path, String(each)));
+        : [...new Set([...(clean ? top : []), ...wrong.map(member => member.path)])].map(each =>
+            join(path, String(each)),
+          );
       const removed = cleared.filter(linkExists);
+      const wereDirs = removed.map(each => isDir(each));
       // Not in the same order as they are listed: a folder takes with it what is below.
       for (const each of removed) if (linkExists(each)) await __salt__['file.remove'](each);
-      if (removed.length > 0) ret.changes.removed = removed;
+      if (removed.length > 0)
+        ret.changes.removed = clean_parent
+          ? `Directory ${path}/ was removed prior to the extraction`
+          : removed.map((each, index) => (wereDirs[index] ? `${each}/` : each));
       const isNew = !isDir(path);
       const files: string[] = await __salt__['archive.extract']?.(file, path, {
         archive_format: format,
         strip_components: strip,
-        extract_perms,
+        extract_perms: extract_perms || format === 'tar',
         ...(secret === undefined ? {} : { password: secret }),
       });
       const limit = trim_output === true ? 100 : trim_output === false ? files.length : trim_output;
-      if (isNew) ret.changes.directories_created = [path];
+      if (isNew) ret.changes.directories_created = [`${path}/`];
       // A tar names its folders without the slash that a zip gives them.
       const names = format === 'tar' ? files.map(each => each.replace(/\/$/, '')) : files;
       ret.changes.extracted_files = names.slice(0, limit);
-      ret.comment = `${shown} extracted to ${path}`;
+      ret.comment = `${shown} extracted to ${path}/${why}`;
       if (files.length > limit) ret.comment += `. Output was trimmed to ${limit} number of lines`;
       remember();
     } else ret.comment = 'All files in archive are already present';
@@ -253,10 +264,12 @@ export const extracted = async (
   }
 };
 
+const nameOf = ({ path, kind }: Member): string => (kind === 'dir' ? `${path}/` : path);
+
 const outside = (path: string, owned: string | null): string =>
   owned === null || owned === path || resolve(owned).startsWith(`${path.replace(/\/$/, '')}/`)
     ? ''
-    : `Value for 'enforce_ownership_on' must be within ${path}`;
+    : `Value for 'enforce_ownership_on' must be within ${path}/`;
 
 const contradiction = (given: {
   clean: boolean;

@@ -3,6 +3,7 @@ import { __opts__, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
 import { isFile } from '../lib/file-paths.ts';
 import type { Setting } from '../lib/logrotate-file.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
 export const __func_alias__ = { set_: 'set' };
@@ -36,23 +37,24 @@ export const set_ = async (
 ): Promise<StateReturn> => {
   const inBlock = setting !== null;
   const wanted = number(inBlock ? setting : value);
+  const shown = pyStr(wanted);
   const what = inBlock ? `Block '${key}' command '${value}'` : `Command '${key}'`;
   const set = inBlock ? `block '${key}' command '${value}'` : `command '${key}'`;
   try {
     // The package may be about to be installed.
     if (__opts__.test && !isFile(conf_file))
-      return would(name, `${what} will be set to value: ${wanted}`, { old: null, new: wanted });
+      return would(name, `${what} will be set to value: ${shown}`, { old: null, new: wanted });
     const current: Setting = await salt('logrotate.get')(key, inBlock ? String(value) : null, {
       conf_file,
     });
-    if (current === wanted) return unchanged(name, `${what} already has value: ${wanted}`);
+    if (current === wanted) return unchanged(name, `${what} already has value: ${shown}`);
     const changes = { old: current, new: wanted };
-    if (__opts__.test) return would(name, `${what} will be set to value: ${wanted}`, changes);
+    if (__opts__.test) return would(name, `${what} will be set to value: ${shown}`, changes);
     await salt('logrotate.set')(key, inBlock ? value : wanted, inBlock ? wanted : null, {
       conf_file,
     });
-    return changed(name, `Set ${set} value: ${wanted}`, changes);
+    return changed(name, `Set ${set} value: ${shown}`, changes);
   } catch (error) {
-    return failed(name, `Unable to set ${set} value: ${wanted} (${messageOf(error)})`);
+    return failed(name, `Unable to set ${set} value: ${shown} (${messageOf(error)})`);
   }
 };

@@ -48,9 +48,9 @@ export const system = async (
   }
   if (setClock) {
     if (!(await __salt__['timezone.set_hwclock']?.('UTC')))
-      return failed(ret, `Failed to set UTC to ${name}`);
+      return failed(ret, 'Failed to set UTC to True');
     ret.changes.utc = utc;
-    messages.push(`Set UTC to ${name}`);
+    messages.push('Set UTC to True');
   }
   return { ...ret, comment: messages.join(', ') };
 };

@@ -2,6 +2,7 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 
+import { pyRepr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../../lib/to-come.ts';
 
@@ -66,21 +67,20 @@ export const config_set = async (
     const old: string[] = isToCome(repo, user)
       ? []
       : await __salt__['git.config_get_all']?.(name, scope);
-    const shown = (values: string[]): string | string[] | null =>
-      values.length > 1 ? values : (values[0] ?? null);
+    const text = pyRepr(multivar === null ? wanted[0] : wanted);
     if (old.length === wanted.length && old.every((each, index) => each === wanted[index]))
-      return { ...ret, comment: `'${name}' is already set to ${JSON.stringify(shown(wanted))}` };
-    const changes = { [name]: { old: shown(old), new: shown(wanted) } };
-    const what = old.length === 0 ? 'added as' : 'changed to';
+      return { ...ret, comment: `'${name}' is already set to ${text}` };
+    const changes = { [name]: { old: old.length === 0 ? null : old, new: wanted } };
+    const what = old.length === 0 ? 'added as' : 'set to';
     if (__opts__.test)
       return {
         ...ret,
         result: null,
         changes,
-        comment: `'${name}' would be ${what} ${JSON.stringify(shown(wanted))}`,
+        comment: `'${name}' would be ${what} ${text}`,
       };
     await __salt__['git.config_set']?.(name, { ...scope, multivar: wanted });
-    return { ...ret, changes, comment: `'${name}' was ${what} ${JSON.stringify(shown(wanted))}` };
+    return { ...ret, changes, comment: `'${name}' was ${what} ${text}` };
   } catch (error) {
     return failed(ret, messageOf(error));
   }
