@@ -49,3 +49,49 @@ test.skipIf(!canRun)(
   },
   300_000,
 );
+
+test.skipIf(!canRunApart())('the locale of the system is set wherever it stands', async () => {
+  const told = await runApart(
+    { locale: 'src/modules/exec/locale.ts', state: 'src/modules/state/locale.ts' },
+    `import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+    const [conf, debian] = ['/etc/locale.conf', '/etc/default/locale'];
+    const start = files => {
+      for (const file of [conf, debian]) rmSync(file, { force: true });
+      for (const [file, text] of Object.entries(files)) writeFileSync(file, text);
+    };
+    const now = () => [conf, debian].map(file => (existsSync(file) ? readFileSync(file, 'utf8') : null));
+    const settle = async name => {
+      await step(name, () => state.system('fo_FO.UTF-8'));
+      await step(name + ' again', () => state.system('fo_FO.UTF-8'));
+      told[name + ' files'] = now();
+    };
+    mkdirSync('/etc/default', { recursive: true });
+    start({});
+    await settle('none');
+    start({ [conf]: 'LANG=C\\n', [debian]: '# x\\nLC_TIME=C\\nLANG="C"' });
+    await settle('both');
+    start({ [conf]: 'LANG=C\\n' });
+    symlinkSync('../locale.conf', debian);
+    await settle('link');
+    told.isLink = lstatSync(debian).isSymbolicLink();
+    await step('wrong', () => state.system('C; id'));`,
+  );
+  for (const name of ['none', 'both', 'link']) {
+    expect(told[name], name).toMatchObject({
+      result: true,
+      changes: { locale: 'fo_FO.UTF-8' },
+      comment: 'Set system locale fo_FO.UTF-8',
+    });
+    expect(told[`${name} again`], name).toMatchObject({
+      result: true,
+      changes: {},
+      comment: 'System locale fo_FO.UTF-8 already set',
+    });
+  }
+  const line = 'LANG=fo_FO.UTF-8\n';
+  expect(told['none files']).toEqual([null, line]);
+  expect(told['both files']).toEqual([line, `# x\nLC_TIME=C\n${line.trim()}`]);
+  expect(told['link files']).toEqual([line, line]);
+  expect(told.isLink).toBe(true);
+  expect(told.wrong).toMatchObject({ result: false, changes: {} });
+});

@@ -4,8 +4,11 @@
  * @platform linux
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { CommandExecutionError, log } from '../api.ts';
+import { dirname } from 'node:path';
+import { __grains__, CommandExecutionError, log } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
+import { realPath } from '../lib/file-paths.ts';
+import { makeDirs } from '../lib/make-dirs.ts';
 import { readOr } from '../lib/read-file.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
@@ -40,13 +43,19 @@ export const get_locale = async (): Promise<string> => {
  */
 export const set_locale = async (locale: string): Promise<boolean> => {
   if (!/^[\w.@-]+$/.test(locale)) throw new CommandExecutionError(`'${locale}' is no locale`);
-  const file = existsSync('/etc/default/locale') ? '/etc/default/locale' : '/etc/locale.conf';
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const line = `LANG=${locale}`;
-  const set = /^\s*LANG=.*$/m.test(text)
-    ? text.replace(/^\s*LANG=.*$/m, line)
-    : `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${line}\n`;
-  writeAtomic(file, set);
+  const there = files.filter(existsSync);
+  // Debian's logins read only this one; systemd writes it there as well.
+  const first = __grains__.os_family === 'Debian' ? '/etc/default/locale' : '/etc/locale.conf';
+  // One may be a link to the other.
+  for (const file of new Set((there.length > 0 ? there : [first]).map(realPath))) {
+    const text = readOr(file) ?? '';
+    const line = `LANG=${locale}`;
+    const set = /^\s*LANG=.*$/m.test(text)
+      ? text.replace(/^\s*LANG=.*$/m, line)
+      : `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${line}\n`;
+    makeDirs(dirname(file));
+    writeAtomic(file, set);
+  }
   return true;
 };
 
