@@ -88,10 +88,12 @@ export const remove = async (name: string, path: string): Promise<StateReturn> =
  */
 export const auto = async (name: string): Promise<StateReturn> => {
   const ret = newReturn(name);
-  const [first = ''] = (await ask('display', name)).split('\n');
-  if (first.endsWith(' auto mode')) return { ...ret, comment: `${name} already in auto mode` };
+  const isAuto = async (): Promise<boolean> =>
+    (await ask('display', name)).split('\n')[0]?.endsWith(' auto mode') === true;
+  if (await isAuto()) return { ...ret, comment: `${name} already in auto mode` };
   if (__opts__.test) return { ...ret, result: null, comment: `${name} will be put in auto mode` };
-  return { ...ret, changes: { result: await ask('auto', name) } };
+  const said = await ask('auto', name);
+  return (await isAuto()) ? { ...ret, changes: { result: said } } : failed(ret, said);
 };
 
 /**
