@@ -234,6 +234,23 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     });
   });
 
+  test("the parts of a subject stand in Salt's order: a certificate of Salt's is not made again", async () => {
+    await authority();
+    await thrice('x509.certificate_managed', 'web.crt', {
+      ...webArgs(),
+      ...{ GN: 'g', UID: 'u', SN: 's', emailAddress: 'a@b.c', OU: 'U', O: 'O', L: 'M', ST: 'BY' },
+      ...{ C: 'DE', SERIALNUMBER: '7' },
+    });
+    expect(openssl('x509', '-in', at('web.crt'), '-noout', '-subject')).toBe(
+      'subject=C = DE, ST = BY, L = M, O = O, OU = U, CN = www.example.com, emailAddress = a@b.c, SN = s, GN = g, UID = u, serialNumber = 7\n',
+    );
+    const other = { ...webArgs(), signing_private_key: at('web.key') };
+    expect(await host.state('x509.certificate_managed', at('x.crt'), other)).toMatchObject({
+      result: false,
+      comment: "Signing private key does not match the certificate's public key",
+    });
+  });
+
   test('what openssl made is read', async () => {
     execFileSync(
       'openssl',

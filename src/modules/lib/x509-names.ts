@@ -22,12 +22,12 @@ const attributes: Readonly<Record<string, string>> = {
   OU: '2.5.4.11',
   DC: '0.9.2342.19200300.100.1.25',
   T: '2.5.4.12',
-  GN: '2.5.4.42',
-  SN: '2.5.4.4',
-  UID: '0.9.2342.19200300.100.1.1',
-  SERIALNUMBER: '2.5.4.5',
   CN: '2.5.4.3',
   MAIL: '1.2.840.113549.1.9.1',
+  SN: '2.5.4.4',
+  GN: '2.5.4.42',
+  UID: '0.9.2342.19200300.100.1.1',
+  SERIALNUMBER: '2.5.4.5',
 };
 
 const aliases: Readonly<Record<string, string>> = {

@@ -121,7 +121,9 @@ export const wishOf = async (
   const signingCert = text('signing_cert');
   const authority = signingCert === undefined ? undefined : readCertificate(signingCert);
   if (authority && !authority.publicKey.equals(spkiOf(key)))
-    throw new SaltInvocationError('Signing private key does not match the certificate');
+    throw new SaltInvocationError(
+      "Signing private key does not match the certificate's public key",
+    );
   const csr = text('csr');
   const request = csr === undefined ? undefined : readRequest(csr);
   const publicKey = publicKeyOf(keywords, request?.publicKey, key, authority !== undefined);

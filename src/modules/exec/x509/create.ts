@@ -143,7 +143,9 @@ export const create_crl = async (
   const key = loadPrivateKey(signing_private_key, signing_private_key_passphrase);
   const authority = readCertificate(signing_cert);
   if (!authority.publicKey.equals(spkiOf(key)))
-    throw new SaltInvocationError('Signing private key does not match the certificate');
+    throw new SaltInvocationError(
+      "Signing private key does not match the certificate's public key",
+    );
   const from = new Date(Math.floor(Date.now() / 1000) * 1000);
   const der = buildRevocationList(
     {
