@@ -251,6 +251,37 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     });
   });
 
+  test.each([
+    [
+      { permitted: ['DNS:.x.y', 'IP:2001:db8::/32'], excluded: ['IP:10.0.0.0/8'], critical: true },
+      { requireExplicitPolicy: 3, inhibitPolicyMapping: 0 },
+      { value: 2 },
+    ],
+    [
+      'critical, permitted;DNS:.x.y, permitted;IP:2001:db8::/ffff:ffff::, excluded;IP:10.0.0.0/255.0.0.0',
+      'requireExplicitPolicy:3, inhibitPolicyMapping:0',
+      2,
+    ],
+  ])(
+    'a certificate limits names and policies as openssl reads it (%#)',
+    async (nameConstraints, policyConstraints, inhibitAnyPolicy) => {
+      await authority();
+      const limits = { nameConstraints, policyConstraints, inhibitAnyPolicy };
+      await thrice('x509.certificate_managed', 'web.crt', { ...webArgs(), ...limits });
+      const text = openssl('x509', '-in', at('web.crt'), '-noout', '-text');
+      expect(text).toMatch(
+        /Name Constraints: critical\n +Permitted:\n +DNS:\.x\.y\n +IP:2001:DB8:.*\/FFFF:FFFF:.*\n +Excluded:\n +IP:10\.0\.0\.0\/255\.0\.0\.0\n/,
+      );
+      expect(text).toMatch(/Require Explicit Policy:3, Inhibit Policy Mapping:0/);
+      expect(text).toMatch(/Inhibit Any Policy: \n +2\n/);
+      const wrong = { ...webArgs(), nameConstraints: 'allowed;DNS:x' };
+      expect(await host.state('x509.certificate_managed', at('x.crt'), wrong)).toMatchObject({
+        result: false,
+        comment: 'The extension nameConstraints has a value that is not known: allowed;DNS:x',
+      });
+    },
+  );
+
   test('what openssl made is read', async () => {
     execFileSync(
       'openssl',
@@ -297,7 +328,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     [{}, "A certificate needs 'signing_private_key' to be signed by"],
     [{ signing_private_key: 'ca.key', CNN: 'x' }, "'CNN' is no argument of a certificate"],
     [{ signing_private_key: 'ca.key', ca_server: 'x' }, /^'ca_server' is not supported/],
-    [{ signing_private_key: 'ca.key', nameConstraints: 'x' }, /'nameConstraints' is not supported/],
+    [{ signing_private_key: 'ca.key', freshestCRL: 'x' }, /'freshestCRL' is not supported/],
     [
       { signing_private_key: 'ca.key', keyUsage: 'fly' },
       /keyUsage has a value that is not known: fly/,

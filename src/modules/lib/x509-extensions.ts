@@ -175,6 +175,61 @@ const features: Kind['encode'] = (words, _, name) =>
     }),
   );
 
+/** A count of certificates, as `3` or `value:3`. */
+const inhibited: Kind['encode'] = ([word = ''], _, name) => {
+  const count = word.replace(/^value\s*:\s*/, '');
+  if (!/^\d+$/.test(count)) throw wrong(name, word);
+  return integer(Number(count));
+};
+
+const policyLimits: Kind['encode'] = (words, _, name) => {
+  const given = new Map(
+    words.map(word => {
+      const [, key = '', count = ''] =
+        /^(requireExplicitPolicy|inhibitPolicyMapping)\s*:\s*(\d+)$/.exec(word) ?? [];
+      if (key === '') throw wrong(name, word);
+      return [key, readDer(integer(Number(count))).body] as const;
+    }),
+  );
+  const [explicitly, mapping] = [
+    given.get('requireExplicitPolicy'),
+    given.get('inhibitPolicyMapping'),
+  ];
+  return sequence(
+    ...(explicitly ? [implicit(0, explicitly)] : []),
+    ...(mapping ? [implicit(1, mapping)] : []),
+  );
+};
+
+/** `permitted;DNS:.example.com`, `excluded;IP:10.0.0.0/255.0.0.0` or `/8`. */
+const nameLimits: Kind['encode'] = (words, _, name) => {
+  const subtrees = (scope: string): Buffer[] =>
+    words.flatMap(word => {
+      const [, where = '', what = ''] = /^(permitted|excluded)\s*;\s*(.+)$/.exec(word) ?? [];
+      if (where === '') throw wrong(name, word);
+      const net = /^ip\s*:\s*(.+)\/(.+)$/i.exec(what);
+      if (where !== scope) return [];
+      return [sequence(net ? network(net[1] ?? '', net[2] ?? '', name) : generalName(what, name))];
+    });
+  const [permitted, excluded] = [subtrees('permitted'), subtrees('excluded')];
+  return sequence(
+    ...(permitted.length > 0 ? [explicit(0, ...permitted)] : []),
+    ...(excluded.length > 0 ? [explicit(1, ...excluded)] : []),
+  );
+};
+
+const network = (first: string, mask: string, name: string): Buffer => {
+  const bytes = address(first, name);
+  if (!/^\d+$/.test(mask)) return implicit(7, Buffer.concat([bytes, address(mask, name)]));
+  const size = bytes.length * 8;
+  if (Number(mask) > size) throw wrong(name, `IP:${first}/${mask}`);
+  const ones = '1'.repeat(Number(mask)).padEnd(size, '0').match(/.{8}/g) ?? [];
+  return implicit(
+    7,
+    Buffer.concat([bytes, Buffer.from(ones.map(each => Number.parseInt(each, 2)))]),
+  );
+};
+
 const kinds: Readonly<Record<string, Kind>> = {
   basicConstraints: { id: '2.5.29.19', long: 'X509v3 Basic Constraints', encode: constraints },
   keyUsage: { id: '2.5.29.15', long: 'X509v3 Key Usage', encode: usage },
@@ -203,6 +258,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   certificatePolicies: { id: '2.5.29.32', long: 'X509v3 Certificate Policies', encode: policies },
   tlsfeature: { id: '1.3.6.1.5.5.7.1.24', encode: features },
+  inhibitAnyPolicy: { id: '2.5.29.54', long: 'X509v3 Inhibit Any Policy', encode: inhibited },
+  policyConstraints: { id: '2.5.29.36', long: 'X509v3 Policy Constraints', encode: policyLimits },
+  nameConstraints: { id: '2.5.29.30', long: 'X509v3 Name Constraints', encode: nameLimits },
   noCheck: { id: '1.3.6.1.5.5.7.48.1.5', encode: () => nothing },
   nsComment: {
     id: '2.16.840.1.113730.1.13',
@@ -212,13 +270,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 /** Extensions of openssl's that are not written here: refused by name. */
-export const refusedExtensions: readonly string[] = [
-  'freshestCRL',
-  'nsCertType',
-  'policyConstraints',
-  'inhibitAnyPolicy',
-  'nameConstraints',
-];
+export const refusedExtensions: readonly string[] = ['freshestCRL', 'nsCertType'];
 
 const nameOf = (given: string): string | undefined =>
   Object.hasOwn(kinds, given)
@@ -257,7 +309,13 @@ const wordsOf = (value: unknown): string[] => {
   if (Array.isArray(value)) return value.flatMap(wordsOf);
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).flatMap(([key, item]) =>
-      key === 'critical' ? (item === true ? ['critical'] : []) : [`${key}:${String(item)}`],
+      key === 'critical'
+        ? item === true
+          ? ['critical']
+          : []
+        : Array.isArray(item)
+          ? item.map(each => `${key};${String(each)}`)
+          : [`${key}:${String(item)}`],
     );
   const text = String(value).trim();
   const rest = text.replace(/^critical\b[\s,]*/, '');
