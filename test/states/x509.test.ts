@@ -282,6 +282,18 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     },
   );
 
+  test('a private key is open to nobody else, also where something open stood', async () => {
+    const mode = (path: string): string => (statSync(at(path)).mode & 0o777).toString(8);
+    host.write('open.key', 'no key', 0o644);
+    await thrice('x509.private_key_managed', 'open.key', { algo: 'ec', overwrite: true });
+    expect(mode('open.key')).toBe('400');
+    host.write('copy.key', host.file('open.key'), 0o644);
+    await thrice('x509.private_key_managed', 'copy.key', { algo: 'ec' });
+    expect(mode('copy.key')).toBe('400');
+    await thrice('x509.private_key_managed', 'copy.key', { algo: 'ec', mode: '0440' });
+    expect(mode('copy.key')).toBe('440');
+  });
+
   test('what openssl made is read', async () => {
     execFileSync(
       'openssl',

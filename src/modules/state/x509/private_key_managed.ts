@@ -8,7 +8,7 @@ import { algorithmOf, keySizeOf, loadPrivateKey } from '../../lib/x509-keys.ts';
 /**
  * A private key is there, of this algorithm and size. A key that fits is never replaced.
  *
- * @param name the file; a new one gets mode 0400 unless `mode` says otherwise
+ * @param name the file; its mode is 0400 unless `mode` says otherwise
  * @param algo rsa, ec, ed25519 or ed448
  * @param keysize bits: 2048 for rsa, 256, 384 or 521 for ec
  * @param bits the older name of `keysize`
@@ -80,7 +80,7 @@ export const private_key_managed = async (
       wrong,
       make: () =>
         salt('x509.create_private_key')(null, { algo, keysize: size ?? null, passphrase }),
-      file: { ...(present === undefined ? { mode: '0400' } : {}), ...file },
+      file: { ...file, mode: file.mode || '0400' },
     });
   });
 
