@@ -21,6 +21,8 @@ export type Chunk = {
   /** The item of `names` it is made for. */
   readonly named: Data | undefined;
   order: Data | undefined;
+  /** Its place among `names`, where there was no order that it could add to. */
+  readonly place?: Data;
 };
 
 /** A chunk as Salt has it. */
@@ -39,7 +41,7 @@ const lowChunk = (chunk: Chunk): LowChunk => {
 
 /** Its keys in order; of one that comes again the later value counts. */
 const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): void => {
-  const { state, named, fun = null, order = null } = chunk;
+  const { state, named, fun = null, order = null, place } = chunk;
   const { id, origin } = chunk.declaration;
   set('state', state.module);
   set('name', id);
@@ -56,6 +58,7 @@ const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): v
     for (const arg of listOf(own))
       for (const [key, value] of isDict(arg) ? arg : []) if (key !== 'name_order') set(key, value);
   }
+  if (place !== undefined) set('name_order', place);
   set('fun', fun);
   set('order', order);
 };
@@ -117,15 +120,16 @@ const addChunks = (found: Found, state: StateDeclaration): void => {
       else if (key === 'name_order') place = arg.get(key);
   }
   if (fun === undefined) return;
-  order = state.order ?? order ?? null;
+  order = state.order ?? order;
   if (names && names.length > 0)
     addNamed(found, { declaration, state, fun, order }, uniqueNames(names));
   else add(found, { declaration, state, fun, order, named: undefined }, place);
 };
 
 const add = ({ chunks, offsets }: Found, chunk: Chunk, place: Data | undefined): void => {
-  chunks.push(chunk);
-  if (place !== undefined) offsets.set(chunk, Number(place) / 10_000);
+  chunks.push(place !== undefined && chunk.order === undefined ? { ...chunk, place } : chunk);
+  if (place !== undefined && chunk.order !== undefined)
+    offsets.set(chunk, (Number(place) || 0) / 10_000);
 };
 
 type Common = Pick<Chunk, 'declaration' | 'state' | 'fun' | 'order'>;
@@ -140,7 +144,7 @@ const addNamed = (found: Found, common: Common, names: readonly Data[]): void =>
       continue;
     }
     let { order } = common;
-    for (const arg of own) order = arg.get('order') ?? order;
+    for (const arg of own) if (arg.has('order')) order = arg.get('order');
     add(found, { declaration, state, fun, order, named: item }, index + 1);
   }
 };

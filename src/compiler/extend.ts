@@ -93,16 +93,24 @@ const extendState = (
 ): void => {
   const { lookup, problems } = context;
   const known = target.state(state);
-  if (known && !(Array.isArray(known.args) && Array.isArray(run))) {
+  const args = itemsOf(run);
+  if (known && !(Array.isArray(known.args) && args)) {
     const message = `State '${pyStr(target.id)}' in SLS '${pyStr(slsOf(extension))}' is not formed as a list`;
     problems.push(problem(message, placeOf([extension], state)));
     return;
   }
   if (!known) target.add(state, run);
   else
-    for (const arg of run as Data[])
+    for (const arg of args ?? [])
       extendArgument(context, { args: known.own(), id: target.id, extension }, arg);
   lookup.changed(target.id, state);
+};
+
+/** As Python goes through them: a mapping by its keys, a text by its characters. */
+const itemsOf = (run: Data): readonly Data[] | undefined => {
+  if (typeof run === 'string') return [...run];
+  if (isDict(run)) return [...run.keys()];
+  return Array.isArray(run) ? run : undefined;
 };
 
 /** The arguments that are extended, whose they are, and what extends them. */

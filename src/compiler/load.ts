@@ -194,7 +194,7 @@ const resolveInclude = async (
   const where = `SLS '${from.saltenv}:${from.sls}'`;
   if (typeof written !== 'string')
     return `Badly formatted include ${pyStr(written)} found in include in ${where}`;
-  if (env !== anyEnv && !isEnv(session, env))
+  if (!isEnv(session, env))
     return `Nonexistent saltenv '${env}' found in include of '${written}' within ${where}`;
   const name = written.startsWith('.') ? absolute(written, from) : written;
   if (name === undefined)
@@ -204,7 +204,8 @@ const resolveInclude = async (
   if (envs.length !== 1 && !envs.includes(from.saltenv))
     return unresolved(session, env, name, envs);
   const saltenv = envs.length === 1 ? (envs[0] as string) : from.saltenv;
-  const targets = await named(session, saltenv, name);
+  // A pattern is looked up where the including file is, also for an include of elsewhere.
+  const targets = await named(session, from.saltenv, name);
   return { saltenv, targets: targets.length > 0 ? targets : [name] };
 };
 

@@ -153,32 +153,57 @@ const declare = (id: DataKey, body: Data, place: Place): IdDeclaration => {
   return declaration;
 };
 
-/** In order of definition; modules written without a function count from the start. */
+/**
+ * In order of definition; modules written without a function count from the start. Where such a
+ * module follows the same one with a function, that one takes its place, as in Salt.
+ */
 const addStates = (declaration: IdDeclaration, body: Dict, place: Place): void => {
   let short = false;
+  for (const entry of body) if (isShort(entry)) short = true;
+  const states = short && body.size > 1 ? placed(declaration, body, place) : undefined;
   for (const entry of body) {
+    if (states) break;
     const [key, args] = entry;
-    if (isShort(entry)) short = true;
-    else if (isPlainKey(key) && Array.isArray(args)) addOrdered(declaration, place, key, args);
+    if (isShort(entry)) {
+      const [module, fun] = place.reading.split(entry[0]);
+      addOrdered(declaration, place, module, entry[1], fun);
+    } else if (isPlainKey(key) && Array.isArray(args)) addOrdered(declaration, place, key, args);
     else if (!isOrigin(key)) declaration.add(key, args);
   }
-  if (short) addShortStates(declaration, body, place);
+  for (const [module, { args, fun }] of states ?? [])
+    if (isPlainKey(module) && Array.isArray(args))
+      addOrdered(declaration, place, module, args, fun);
+    else declaration.add(module, args);
 };
 
-const addShortStates = (declaration: IdDeclaration, body: Dict, place: Place): void => {
-  for (const entry of body) {
-    if (!isShort(entry)) continue;
-    const [key, args] = entry;
-    const [module, fun] = place.reading.split(key);
-    if (!declaration.state(module)) {
-      addOrdered(declaration, place, module, args, fun);
+type Written = { readonly args: Data; readonly fun?: string };
+
+/** The states of an ID by their modules, where some are written with a function. */
+const placed = (
+  { id }: IdDeclaration,
+  body: Dict,
+  { source, origin, part, reading }: Place,
+): ReadonlyMap<DataKey, Written> => {
+  const states = new Map<DataKey, Written>();
+  for (const [key, args] of body) if (!isOrigin(key)) states.set(key, { args });
+  const taken = new Set<DataKey>();
+  for (const key of [...states.keys()]) {
+    const { args } = states.get(key) as Written;
+    if (!isShort([key, args])) {
+      if (Array.isArray(args)) taken.add(key);
       continue;
     }
-    addOrdered(declaration, place, key, args);
-    const message = `ID '${pyStr(declaration.id)}' in SLS '${pyStr(place.origin.sls ?? null)}' contains multiple state declarations of the same type`;
-    const at = placeOf([place.source, body], key);
-    place.part.problems.push(problem(message, at, 'Give each its own ID.'));
+    const [module, fun] = reading.split(key as string);
+    if (taken.has(module)) {
+      const message = `ID '${pyStr(id)}' in SLS '${pyStr(origin.sls ?? null)}' contains multiple state declarations of the same type`;
+      part.problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
+      continue;
+    }
+    states.delete(key);
+    states.set(module, { args, fun });
+    taken.add(module);
   }
+  return states;
 };
 
 /** `module.function: [arguments]`. */

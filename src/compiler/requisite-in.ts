@@ -77,7 +77,7 @@ const handOut = (work: Work, statement: Statement): void => {
 };
 
 const oneTarget = (work: Work, statement: Statement, written: string, name: Data): void => {
-  if (name !== null && typeof name === 'object') {
+  if (Array.isArray(name) || isDict(name)) {
     illegal(work, statement, name);
     return;
   }
@@ -90,17 +90,16 @@ const listOfTargets = (work: Work, statement: Statement, items: readonly Data[])
   for (const item of items) {
     const named = isDict(item) ? entryOf(item) : byName(work, item);
     if (!named) {
-      if (item !== null && typeof item === 'object' && !isDict(item))
-        illegal(work, statement, item);
+      if (Array.isArray(item)) illegal(work, statement, item);
       continue;
     }
     const { id, state } = named;
-    if (id !== null && typeof id === 'object') {
+    if (state !== 'sls' && (Array.isArray(id) || isDict(id))) {
       illegal(work, statement, id);
       continue;
     }
     if (state === 'sls') targets = work.lookup.ofSls(id);
-    else targets.push({ id, state });
+    else targets.push({ id: id as DataKey, state });
     withoutDots(work, statement, state, id);
     // Salt walks the targets named so far again for each further one; the lists show it.
     for (const target of targets) hand(work, statement, target);
@@ -117,7 +116,7 @@ const entryOf = (item: Dict): Named | undefined => {
 
 /** A target that is only a name: the ID's first state, or the state with that `name`. */
 const byName = ({ high, lookup }: Work, item: Data): Named | undefined => {
-  if (item !== null && typeof item === 'object') return undefined;
+  if (Array.isArray(item) || isDict(item)) return undefined;
   if (!high.ids.has(item)) return lookup.named(item);
   const state = statesOf(high, item)[0];
   return state === undefined ? undefined : { id: item, state };
