@@ -103,6 +103,7 @@ export const complaint = (
     if (type === 'ipcidr' && !parseIp(text)) return `"${text}" is neither an address nor a network`;
     if (/^(grain|pillar)/.test(type) && !text.includes(':'))
       return `"${text}" has no value to compare with: write key:value`;
+    if (type.endsWith('_pcre')) pythonRegExp(text.slice(text.lastIndexOf(':') + 1));
     if (type === 'nodegroup' && !Object.hasOwn(nodegroups, text))
       return `There is no nodegroup "${text}"`;
     if (type === 'compound' || type === 'nodegroup')

@@ -1,6 +1,7 @@
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
 import { fnmatch } from './glob.ts';
 import { pythonMatch } from './python-regex.ts';
 
@@ -57,7 +58,17 @@ const equals = (value: Data, pattern: string, comparison: Comparison): boolean =
   const target = pyStr(value).toLowerCase();
   const wanted = pattern.toLowerCase();
   if (comparison === 'exact') return target === wanted;
-  return comparison === 'glob' ? fnmatch(target, wanted) : pythonMatch(wanted, target);
+  return comparison === 'glob' ? fnmatch(target, wanted) : regexHolds(wanted, target);
+};
+
+/** What is no regular expression matches nothing, as in Salt; `complaint` says so to a person. */
+const regexHolds = (pattern: string, target: string): boolean => {
+  try {
+    return pythonMatch(pattern, target);
+  } catch (error) {
+    if (error instanceof TsaltError) return false;
+    throw error;
+  }
 };
 
 /** Follows a path through dicts (by key, also by its typed value), and lists (by index or in their dicts). */
