@@ -1,4 +1,4 @@
-import { pyStr } from '../data/python-text.ts';
+import { pyRepr, pyStr } from '../data/python-text.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
@@ -50,11 +50,7 @@ export const loadTop = async (loader: SlsLoader, options: TopOptions): Promise<T
   }
 };
 
-const fatalCodes: ReadonlySet<string> = new Set([
-  'top-no-targets',
-  'top-no-default',
-  'top-no-dict',
-]);
+const fatalCodes: ReadonlySet<string> = new Set(['top-no-targets', 'top-no-dict']);
 
 /** The top files of each environment, in the order they count. */
 type Tops = Map<string, Dict[]>;
@@ -97,13 +93,11 @@ const environments = (loader: SlsLoader, envOrder: readonly string[]): string[] 
 
 const slsName = (path: string): string => path.replace(/\.sls$/, '').replaceAll('/', '.');
 
-/** One environment's top file and the tops it includes. */
+/** One environment's top file and the tops it includes; what those include does not count. */
 const readTop = async (loader: SlsLoader, env: string, path: string): Promise<Dict[]> => {
-  const tops: Dict[] = [];
-  const included = new Set<string>();
-  const render = async (sls: string, file?: string): Promise<void> => {
+  const render = async (sls: string, file?: string): Promise<Dict | undefined> => {
     const rendered = await loader.render(env, sls, file === undefined ? {} : { path: file });
-    if (!rendered || rendered.data === null) return;
+    if (!rendered || isFalsy(rendered.data)) return undefined;
     if (!isDict(rendered.data))
       throw new TsaltError('top-no-dict', `The top file of '${env}' is not a dictionary.`, {
         kind: 'render',
@@ -113,18 +107,17 @@ const readTop = async (loader: SlsLoader, env: string, path: string): Promise<Di
     const top = copyOf(rendered.data);
     setFile(top, rendered.file);
     for (const targets of top.values()) if (isDict(targets)) setFile(targets, rendered.file);
-    const include = top.get('include');
-    top.delete('include');
-    tops.push(top);
-    for (const wanted of Array.isArray(include) ? include.map(pyStr) : [])
-      for (const name of fnmatchFilter(await loader.list(env), wanted)) {
-        if (included.has(name)) continue;
-        included.add(name);
-        await render(name);
-      }
+    return top;
   };
-  await render(slsName(path), path);
-  return tops;
+  const first = await render(slsName(path), path);
+  const include = first?.get('include');
+  const included = new Set<string>();
+  for (const wanted of Array.isArray(include) ? include.map(pyStr) : [])
+    for (const name of fnmatchFilter(await loader.list(env), wanted)) included.add(name);
+  const tops = [first];
+  for (const name of included) tops.push(await render(name));
+  for (const top of tops) top?.delete('include');
+  return tops.filter(top => top !== undefined);
 };
 
 const mergeTops = (tops: Tops, options: TopOptions): Top => {
@@ -132,11 +125,17 @@ const mergeTops = (tops: Tops, options: TopOptions): Top => {
   return options.strategy === 'merge_all' ? mergeAll(tops) : mergeBaseFirst(tops);
 };
 
-const addTargets = (top: Top, from: Dict, env: DataKey): void => {
+/** Undefined where there are none. */
+const targetsOf = (from: Dict, env: DataKey): Dict | undefined => {
   const targets = from.get(env) ?? null;
-  if (targets === '' || (Array.isArray(targets) && targets.length === 0)) return;
+  if (targets === '' || (Array.isArray(targets) && targets.length === 0)) return undefined;
   if (!isDict(targets)) throw noTargets(from, env);
-  if (targets.size === 0) return;
+  return targets.size === 0 ? undefined : targets;
+};
+
+const addTargets = (top: Top, from: Dict, env: DataKey): void => {
+  const targets = targetsOf(from, env);
+  if (!targets) return;
   const known = top.get(env);
   const merged = isDict(known) ? known : copyOf(targets);
   for (const [target, states] of targets) merged.set(target, states);
@@ -176,12 +175,15 @@ const mergeAll = (tops: Tops): Top => {
   const top: Top = new Map();
   for (const files of tops.values())
     for (const file of files)
-      for (const [env, targets] of file) {
-        if (!isDict(targets)) throw noTargets(file, env);
+      for (const env of file.keys()) {
+        const targets = targetsOf(file, env);
+        if (!targets) continue;
         const known = top.get(env);
         const merged = isDict(known) ? known : new Map<DataKey, Data>();
         for (const [target, states] of targets) {
           const before = merged.get(target);
+          if (before !== undefined && ![before, states].every(isIterable))
+            throw noTargets(file, env);
           merged.set(target, before === undefined ? states : joined(before, states));
         }
         top.set(env, merged);
@@ -189,11 +191,15 @@ const mergeAll = (tops: Tops): Top => {
   return top;
 };
 
+const isIterable = (states: Data): boolean =>
+  typeof states === 'string' || Array.isArray(states) || isDict(states);
+
 const joined = (first: Data, second: Data): Data[] => {
   const parts = [first, second].map(list => (Array.isArray(list) ? list : []));
   const option = parts.flatMap(list => list.filter(isDict)).at(-1);
-  const states = parts.flatMap(list => list.filter(item => typeof item === 'string'));
-  return [...(option ? [option] : []), ...new Set(states)];
+  const [known = [], more = []] = parts.map(list => list.filter(item => typeof item === 'string'));
+  const states = [...known, ...more.filter(item => !known.includes(item))];
+  return [...(option ? [option] : []), ...states];
 };
 
 /** Every fault in merged top data. (salt.state.BaseHighState.verify_tops) */
@@ -226,7 +232,7 @@ const verifyEnv = (top: Dict, env: DataKey, targets: Data): Problem[] => {
         problems.push(problem(`Environment ${pyStr(env)} contains an empty sls index`, here));
       for (const value of isDict(item) ? item.values() : [])
         if (isFalsy(value)) {
-          const message = `Improperly formatted top file matcher in saltenv ${pyStr(item)}: ${pyStr(value)} file`;
+          const message = `Improperly formatted top file matcher in saltenv ${pyRepr(item)}: ${pyStr(value)} file`;
           problems.push(problem(message, here));
         }
     }
