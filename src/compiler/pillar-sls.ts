@@ -27,7 +27,11 @@ export const renderPillar = async (
       names.push(...(found.length > 0 ? found : [sls]));
     }
     for (const sls of names) {
-      const data = await renderPillarSls({ session, env, mods, defaults: new Map() }, sls);
+      const { data, errors } = await renderPillarSls(
+        { session, env, mods, defaults: new Map() },
+        sls,
+      );
+      session.problems.push(...errors);
       if (data) pillar = mergeDicts(pillar, data, session.options.merge);
     }
   }
@@ -46,25 +50,28 @@ type Rendering = {
   readonly defaults: Dict;
 };
 
-const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Dict | undefined> => {
+type Part = { readonly data: Dict | undefined; readonly errors: readonly Problem[] };
+
+const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Part> => {
   const { session, env, mods, defaults } = rendering;
-  const rendered = await renderOrReport(rendering, sls);
+  const errors: Problem[] = [];
+  const rendered = await renderOrReport(rendering, sls, errors);
   const data = rendered?.data;
   if (isDict(data)) setFile(data, rendered?.file ?? sls);
   if (!isDict(data) || !data.has('include')) {
     if (data !== undefined && !isFalsy(data) && !isDict(data)) {
       const message = `SLS '${sls}' does not render to a dictionary`;
-      session.problems.push(problem(message, rendered && { file: rendered.file }));
+      errors.push(problem(message, rendered && { file: rendered.file }));
     }
     mods.set(sls, isDict(data) ? data : undefined);
-    return isDict(data) ? data : undefined;
+    return { data: isDict(data) ? data : undefined, errors };
   }
   const include = data.get('include') ?? null;
   if (!Array.isArray(include)) {
     const message = `Include Declaration in SLS '${sls}' is not formed as a list`;
-    session.problems.push(problem(message, placeOf([data], 'include')));
+    errors.push(problem(message, placeOf([data], 'include')));
     mods.set(sls, data);
-    return data;
+    return { data, errors };
   }
   const own = new Map(data);
   own.delete('include');
@@ -72,25 +79,35 @@ const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Dict 
   const init = /(^|\/)init\.sls$/.test(rendered?.file ?? '');
   const parts: Dict[] = [];
   let inherited = defaults;
+  let last: Part['errors'] = [];
   for (const entry of include) {
     const { name, key, defaults: given } = readInclude(entry);
     if (given) inherited = given;
-    for (const target of await includeTargets(session, env, { sls, init }, name)) {
-      const part = mods.has(target)
-        ? mods.get(target)
-        : await renderPillarSls({ session, env, mods, defaults: inherited }, target);
+    for (const target of await includeTargets(session, env, { sls, init }, name, errors)) {
+      let part = mods.get(target);
+      if (!mods.has(target))
+        ({ data: part, errors: last } = await renderPillarSls(
+          { session, env, mods, defaults: inherited },
+          target,
+        ));
+      // An include that is known already brings the faults of the one before it again, as in Salt.
+      errors.push(...last);
       if (part && part.size > 0) parts.push(nested(part, key));
     }
   }
   const all = session.options.includesOverride ? [own, ...parts] : [...parts, own];
-  return all.reduce((first, second) => mergeDicts(first, second, session.options.merge));
+  return {
+    data: all.reduce((first, second) => mergeDicts(first, second, session.options.merge)),
+    errors,
+  };
 };
 
 const renderOrReport = async (
   { session, env, defaults }: Rendering,
   sls: string,
+  problems: Problem[],
 ): Promise<RenderedSls | undefined> => {
-  const { loader, ignored, problems, options } = session;
+  const { loader, ignored, options } = session;
   try {
     const extra = defaults.size > 0 ? { defaults } : {};
     const known = isEnv(session, env);
@@ -135,16 +152,18 @@ const includeTargets = async (
   env: string,
   from: { readonly sls: string; readonly init: boolean },
   written: string,
+  problems: Problem[],
 ): Promise<readonly string[]> => {
   const list = await listed(session, env);
   if (!list) {
-    session.problems.push(noEnvironment(env));
+    problems.push(noEnvironment(env));
     return [written];
   }
   const found = fnmatchFilter(list, written.replace(/^\.+/, '').replaceAll('/', '.'));
   const path = from.init ? from.sls.split('.') : from.sls.split('.').slice(0, -1);
   const name = written.startsWith('.') ? [...path, written.slice(1)].join('.') : written;
-  const targets = [...new Set([...found, ...fnmatchFilter(list, name)])];
+  // What both ways find comes twice.
+  const targets = [...found, ...fnmatchFilter(list, name)];
   return targets.length > 0 ? targets : [name];
 };
 
