@@ -192,10 +192,10 @@ const resolveInclude = async (
 ): Promise<Found | string> => {
   const [env, written] = isDict(entry) ? lastEntry(entry) : [from.saltenv, entry];
   const where = `SLS '${from.saltenv}:${from.sls}'`;
+  if (!isEnv(session, env))
+    return `Nonexistent saltenv '${env}' found in include of '${pyStr(written)}' within ${where}`;
   if (typeof written !== 'string')
     return `Badly formatted include ${pyStr(written)} found in include in ${where}`;
-  if (!isEnv(session, env))
-    return `Nonexistent saltenv '${env}' found in include of '${written}' within ${where}`;
   const name = written.startsWith('.') ? absolute(written, from) : written;
   if (name === undefined)
     return `Attempted relative include of '${written}' within ${where} goes beyond top level package `;
