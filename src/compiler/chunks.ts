@@ -35,7 +35,9 @@ export const chunkData = (chunk: Chunk): Dict => {
 /** A chunk as it travels to the host. */
 const lowChunk = (chunk: Chunk): LowChunk => {
   const plain: PlainDict = {};
-  eachArgument(chunk, (key, value) => setOwn(plain, keyText(key), toPlain(value)));
+  eachArgument(chunk, (key, value) =>
+    setOwn(plain, keyText(key), toPlain(isVersion(key) ? withFloatsAsText(value) : value)),
+  );
   return plain as LowChunk;
 };
 
@@ -61,6 +63,20 @@ const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): v
   if (place !== undefined) set('name_order', place);
   set('fun', fun);
   set('order', order);
+};
+
+/**
+ * Arguments that hold versions. YAML reads `2.0` as a float, which would arrive as `2`: they go as
+ * the text that Salt makes of them.
+ */
+const isVersion = (key: DataKey): boolean => key === 'version' || key === 'pkgs';
+
+const withFloatsAsText = (value: Data): Data => {
+  if (value instanceof Float) return String(value);
+  if (Array.isArray(value)) return value.map(withFloatsAsText);
+  return isDict(value)
+    ? new Map([...value].map(([key, item]) => [key, withFloatsAsText(item)]))
+    : value;
 };
 
 /** What a state cannot say about itself, or what is read here. */
