@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { byEpoch } from '../../src/modules/lib/apt-versions.ts';
 import { compareAlpine, compareDebian, compareRpm } from '../../src/modules/lib/package-version.ts';
 import { fulfills } from '../../src/modules/lib/packages.ts';
 
@@ -63,6 +64,31 @@ test.each([
   ['==1.2', true],
 ])('an installed 1.2 and the condition %s', (condition, expected) => {
   expect(fulfills(['1.2'], condition, compareDebian)).toBe(expected);
+});
+
+test.each([
+  // What real Salt 3006.9 says of an installed 1:1.0 (states/pkg.py, _check_ignore_epoch).
+  ['1.0', {}, true],
+  ['!=1.0', {}, false],
+  ['>=2.0', {}, true],
+  ['<2.0', {}, false],
+  ['2:1.0', {}, false],
+  ['1.0', { ignoreEpoch: false }, false],
+  ['>=2.0', { ignoreEpoch: true }, false],
+  ['<2.0', { ignoreEpoch: true }, true],
+])('an installed 1:1.0 and the condition %s with %o', (condition, options, expected) => {
+  expect(fulfills(['1:1.0'], condition, byEpoch, options)).toBe(expected);
+});
+
+test('one and the same version has to meet all conditions', () => {
+  expect(fulfills(['1.0', '3.0'], '>1.0,<3.0', compareDebian)).toBe(false);
+  expect(fulfills(['1.0', '2.0'], '>1.0,<3.0', compareDebian)).toBe(true);
+});
+
+test('updates are allowed from one exact version only', () => {
+  expect(fulfills(['2.0'], '1.0', compareDebian, { allowUpdates: true })).toBe(true);
+  expect(fulfills(['2.0'], '1.0,1.0', compareDebian, { allowUpdates: true })).toBe(false);
+  expect(fulfills(['2.0'], '>=1.0,<1.1', compareDebian, { allowUpdates: true })).toBe(false);
 });
 
 test('a newer version is fine where updates are allowed', () => {

@@ -1,9 +1,9 @@
 import { symlinkSync } from 'node:fs';
-import { basename, isAbsolute, join } from 'node:path';
-import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
-import { apt, normalize } from './apt-run.ts';
+import { basename, join } from 'node:path';
+import type { Plain } from '../api.ts';
+import { normalize } from './apt-run.ts';
 import { byEpoch, candidatesOf, readVersions } from './apt-versions.ts';
-import { salt } from './call.ts';
+import { debFileVersion, localPackage } from './package-file.ts';
 import { compareDebian } from './package-version.ts';
 import { fulfills, type PackageList, packageSources, type Wanted } from './packages.ts';
 import { makeTempFolder } from './temporary.ts';
@@ -101,8 +101,8 @@ export const planFiles = async (options: InstallOptions, before: PackageList): P
     wanted: new Map(),
   };
   for (const [name, source] of packageSources(options.sources)) {
-    const path = plainPath(await localFile(name, source, options.saltenv ?? 'base'));
-    const version = await fileVersion(path);
+    const path = plainPath(await localPackage(name, source, options.saltenv ?? 'base'));
+    const version = await debFileVersion(path);
     const have = before[normalize(name)] ?? [];
     plan.names.add(normalize(name));
     const order =
@@ -116,17 +116,6 @@ export const planFiles = async (options: InstallOptions, before: PackageList): P
   return plan;
 };
 
-const localFile = async (name: string, source: string, saltenv: string): Promise<string> => {
-  if (isAbsolute(source)) return source;
-  if (!/^[a-z0-9+.-]+:\/\//i.test(source))
-    throw new SaltInvocationError(
-      `Path ${source} for package ${name} is either not absolute or an invalid protocol`,
-    );
-  const cached: unknown = await salt('cp.cache_file')(source, saltenv);
-  if (typeof cached === 'string' && cached !== '') return cached;
-  throw new CommandExecutionError(`Unable to cache ${source}: file not found`);
-};
-
 /**
  * apt passes over a file without a word when there is a colon in its path, as where files of
  * `http://host:8080/` are kept: such a file gets a link elsewhere for the time of the run.
@@ -136,11 +125,6 @@ const plainPath = (path: string): string => {
   const link = join(makeTempFolder('tsalt-deb-'), basename(path).replaceAll(':', '%3a'));
   symlinkSync(path, link);
   return link;
-};
-
-const fileVersion = async (path: string): Promise<string | undefined> => {
-  const { code, stdout } = await apt(['--field', path, 'Version'], { program: 'dpkg-deb' });
-  return code === 0 ? stdout.trim() : undefined;
 };
 
 export const commandsFor = (plan: Plan, options: InstallOptions): string[][] => {

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { isPlainDict } from '../../protocol/plain.ts';
-import type { Plain, PlainDict } from '../api.ts';
-import { hasFunction, salt } from './call.ts';
+import { __env__, __grains__, type Plain, type PlainDict } from '../api.ts';
+import { hasFunction, messageOf, salt } from './call.ts';
+import { fileVersions, localPackage } from './package-file.ts';
 import {
   fulfills,
   isRefreshDue,
@@ -51,8 +53,10 @@ export const planInstall = async (
     const have = current[name] ?? [];
     if (have.length === 0) plan.targets.set(name, version);
     else if (reinstall) plan.again.set(name, version);
-    else if (bySource) continue;
-    else if (version === null) {
+    else if (bySource) {
+      const due = await isFileDue(name, version ?? '', have, ignore_epoch, plan.problems);
+      if (due) plan.targets.set(name, version);
+    } else if (version === null) {
       const altered: Plain = verifying ? await verify(name, pkg_verify, rest) : null;
       if (isPlainDict(altered) && Object.keys(altered).length > 0) {
         plan.again.set(name, version);
@@ -67,7 +71,29 @@ export const planInstall = async (
   return plan;
 };
 
-export const verify = async (
+/** Whether a package file is of another version than what is installed. */
+const isFileDue = async (
+  name: string,
+  source: string,
+  have: readonly string[],
+  ignoreEpoch: boolean | null,
+  problems: string[],
+): Promise<boolean> => {
+  const versionOf = fileVersions.get(String(__grains__.os_family));
+  if (!versionOf) return false;
+  try {
+    const path = await localPackage(name, source, String(__env__));
+    const version = existsSync(path) ? await versionOf(path) : null;
+    if (version === null) problems.push(`${source} does not exist on minion`);
+    else if (version === undefined) problems.push(`${source} is no package file`);
+    else return !fulfills(have, version, compareVersions, { ignoreEpoch });
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
+  return false;
+};
+
+const verify = async (
   name: string,
   pkg_verify: Plain,
   rest: Record<string, unknown>,

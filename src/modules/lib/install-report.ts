@@ -1,6 +1,7 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
 import type { InstallPlan } from './install-plan.ts';
+import { type HoldOutcome, withHolds } from './package-holds.ts';
 import { fulfills, type Wanted } from './packages.ts';
 import { would } from './returns.ts';
 import { compareVersions, currentPackages } from './wanted-packages.ts';
@@ -59,17 +60,22 @@ export const installReport = async (
     bySource,
     reinstall,
     ignore_epoch,
-  }: { bySource: boolean; reinstall: boolean; ignore_epoch: boolean | null },
+    holds,
+  }: {
+    bySource: boolean;
+    reinstall: boolean;
+    ignore_epoch: boolean | null;
+    holds: HoldOutcome | undefined;
+  },
 ): Promise<StateReturn> => {
   const now = await currentPackages();
   const isThere = (one: string): boolean => {
+    if (bySource) return one in changes || !plan.targets.has(one);
     const have = now[one];
     const version = desired.get(one) ?? null;
     if (!have) return false;
     return (
-      bySource ||
-      version === null ||
-      fulfills(have, version, compareVersions, { ignoreEpoch: ignore_epoch })
+      version === null || fulfills(have, version, compareVersions, { ignoreEpoch: ignore_epoch })
     );
   };
   const targets = [...plan.targets.keys()];
@@ -78,8 +84,8 @@ export const installReport = async (
   const before = [...desired.keys()].filter(
     one => !plan.targets.has(one) && !plan.again.has(one) && isThere(one),
   );
-  const shown = (names: string[]): string =>
-    names.map(one => (bySource ? one : shownPackage(one, desired))).join(', ');
+  const shownOne = (one: string): string => (bySource ? one : shownPackage(one, desired));
+  const shown = (names: string[]): string => names.map(shownOne).join(', ');
   const comments: string[] = [];
   if (missed.length > 0)
     comments.push(`The following packages failed to install/update: ${shown(missed)}`);
@@ -89,19 +95,22 @@ export const installReport = async (
         ? `The following packages were installed/updated: ${shown(done)}`
         : `${done.length} targeted package${done.length > 1 ? 's were' : ' was'} installed/updated.`,
     );
+  comments.push(...(holds?.done ?? []).map(one => one.comment));
   if (before.length > 20)
     comments.push(`${before.length} targeted packages were already installed`);
   else if (before.length > 0)
     comments.push(`The following packages were already installed: ${shown(before)}`);
+  comments.push(...[...(holds?.already ?? []), ...(holds?.failed ?? [])].map(one => one.comment));
   let ok = missed.length === 0;
   for (const one of plan.again.keys()) {
     const worked = reinstall ? one in changes : isThere(one);
     ok &&= worked;
     comments.push(
       worked
-        ? `Package ${shownPackage(one, desired)} was reinstalled.`
-        : `Reinstall was not successful for package ${shownPackage(one, desired)}.`,
+        ? `Package ${shownOne(one)} was reinstalled.`
+        : `Reinstall was not successful for package ${shownOne(one)}.`,
     );
   }
-  return { name, changes, result: ok, comment: comments.join('\n') };
+  const state: StateReturn = { name, changes, result: ok, comment: comments.join('\n') };
+  return holds ? withHolds(state, holds) : state;
 };

@@ -2,33 +2,70 @@ import { isPlainDict } from '../../protocol/plain.ts';
 import type { Plain, PlainDict, StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from './call.ts';
 
-/** Adds what holding the packages, or letting them go, came to. */
+/** What holding packages, or letting them go, came to. */
+export type HoldOutcome = {
+  readonly done: readonly HoldResult[];
+  readonly already: readonly HoldResult[];
+  readonly failed: readonly HoldResult[];
+};
+
+type HoldResult = { name: string; changes: PlainDict; result: boolean | null; comment: string };
+
+/**
+ * Holds packages or lets them go; undefined where the manager cannot.
+ *
+ * @throws CommandExecutionError when it fails
+ */
+export const changeHolds = async (
+  names: string[],
+  hold: boolean,
+): Promise<HoldOutcome | undefined> => {
+  const action = hold ? 'pkg.hold' : 'pkg.unhold';
+  if (!hasFunction(action)) return undefined;
+  const answers: { [name: string]: Omit<HoldResult, 'name'> } = await salt(action)(null, {
+    pkgs: names,
+  });
+  const results = Object.entries(answers).map(([name, answer]) => ({ ...answer, name }));
+  const isChange = ({ changes }: HoldResult): boolean => Object.keys(changes).length > 0;
+  return {
+    done: results.filter(one => isChange(one) || one.result === null),
+    already: results.filter(one => !isChange(one) && one.result === true),
+    failed: results.filter(({ result }) => result === false),
+  };
+};
+
+/** The changes of a state with those of the holds, and its result. */
+export const withHolds = (state: StateReturn, outcome: HoldOutcome): StateReturn => {
+  const changes = { ...state.changes };
+  for (const one of outcome.done)
+    if (Object.keys(one.changes).length > 0)
+      changes[one.name] = joinChanges(changes[one.name], one.changes);
+  const isPending = outcome.done.some(({ result }) => result === null) && state.result === true;
+  const result = outcome.failed.length > 0 ? false : isPending ? null : state.result;
+  return { ...state, changes, result };
+};
+
+/** Holds packages whose state found nothing else to do. */
 export const holdAfter = async (
   state: StateReturn,
   names: string[],
   hold: boolean,
 ): Promise<StateReturn> => {
-  const action = hold ? 'pkg.hold' : 'pkg.unhold';
-  if (!hasFunction(action)) return state;
-  let results: { [name: string]: { changes: PlainDict; result: boolean | null; comment: string } };
   try {
-    results = await salt(action)(null, { pkgs: names });
+    const outcome = await changeHolds(names, hold);
+    if (!outcome) return state;
+    const lines = [...outcome.done, ...outcome.already, ...outcome.failed].map(one => one.comment);
+    return { ...withHolds(state, outcome), comment: [state.comment, ...lines].join('.\n') };
   } catch (error) {
-    return {
-      ...state,
-      result: false,
-      comment: `${state.comment}\nAn error was encountered while holding/unholding package(s): ${messageOf(error)}`,
-    };
+    return holdFailed(state, error);
   }
-  const merged: StateReturn = { ...state, changes: { ...state.changes } };
-  for (const [name, { changes, result, comment }] of Object.entries(results)) {
-    merged.comment = `${merged.comment}${merged.comment === '' ? '' : '\n'}${comment}`;
-    if (result === false || (result === null && merged.result === true)) merged.result = result;
-    if (Object.keys(changes).length > 0)
-      merged.changes[name] = joinChanges(merged.changes[name], changes);
-  }
-  return merged;
 };
+
+export const holdFailed = (state: StateReturn, error: unknown): StateReturn => ({
+  ...state,
+  result: false,
+  comment: `${state.comment === '' ? '' : `${state.comment}\n`}An error was encountered while holding/unholding package(s): ${messageOf(error)}`,
+});
 
 const joinChanges = (before: Plain | undefined, added: PlainDict): PlainDict => {
   if (!isPlainDict(before)) return added;

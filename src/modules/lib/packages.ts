@@ -33,6 +33,15 @@ export class PackageError extends CommandExecutionError {
   }
 }
 
+/** A package that a list names twice: at which version it is to be cannot be told. */
+export class PackageTwice extends SaltInvocationError {
+  constructor(name: string) {
+    super(
+      `The list of packages names ${name} twice: name it once, with the version it is to have.`,
+    );
+  }
+}
+
 /** Names and versions from Salt's forms: a list of names and one-key dicts, or a dict. */
 export const wantedPackages = (
   pkgs: Plain | undefined,
@@ -40,7 +49,9 @@ export const wantedPackages = (
 ): Wanted => {
   const wanted: Wanted = new Map();
   const add = (name: string, version: Plain): void => {
-    wanted.set(normalize(name), version === null || version === '' ? null : pyStr(version));
+    const key = normalize(name);
+    if (wanted.has(key)) throw new PackageTwice(key);
+    wanted.set(key, version === null || version === '' ? null : pyStr(version));
   };
   if (isPlainDict(pkgs)) for (const [name, version] of Object.entries(pkgs)) add(name, version);
   else if (Array.isArray(pkgs))
@@ -133,7 +144,10 @@ export const isRefreshDue = (refresh: boolean | null | undefined): boolean => {
   return refresh === true || (refresh !== false && __context__[refreshKey] === true);
 };
 
-/** Whether one of the installed versions satisfies `1.2`, `1.*`, `>=1.2`, `>=1.2,<2` … */
+/**
+ * Whether one of the installed versions satisfies `1.2`, `1.*`, `>=1.2`, `>=1.2,<2` … An epoch
+ * that is not written does not count, unless versions are put in order.
+ */
 export const fulfills = (
   installed: readonly string[],
   wanted: string,
@@ -144,15 +158,17 @@ export const fulfills = (
   }: { ignoreEpoch?: boolean | null; allowUpdates?: boolean } = {},
 ): boolean => {
   const conditions = parseConditions(wanted);
-  return conditions.every(({ operator, version }) => {
-    const effective = allowUpdates && operator === '==' ? '>=' : operator;
-    const skipEpoch = ignoreEpoch ?? (/[<>]/.test(effective) && !version.includes(':'));
-    return installed.some(
-      have =>
+  const isUpdate = allowUpdates && conditions.length === 1;
+  return installed.some(have =>
+    conditions.every(({ operator, version }) => {
+      const effective = isUpdate && operator === '==' ? '>=' : operator;
+      const skipEpoch = ignoreEpoch ?? (!/[<>]/.test(effective) && !version.includes(':'));
+      return (
         (effective === '==' && fnmatch(have, version)) ||
-        holds(effective, compare(have, version, skipEpoch)),
-    );
-  });
+        holds(effective, compare(have, version, skipEpoch))
+      );
+    }),
+  );
 };
 
 /** The conditions of a version text, `==` where none is written. */

@@ -44,13 +44,20 @@ export const installedRpms = async (): Promise<PackageList> => {
 export const downloadedRpms = async (folders: readonly string[]): Promise<Downloaded> => {
   const files = folders.flatMap(folder => filesBelow(folder, '.rpm'));
   const found: [string, string, string][] = [];
-  for (const file of files) {
-    const { stdout } = await runCommand(
-      ['rpm', '-qp', '--nosignature', '--queryformat', `${rpmFormat}\n`, '--', file],
-      { plainLocale: true, cwd: '/' },
-    );
-    for (const [name, versions] of Object.entries(parseRpmList(stdout, nativeArch())))
+  for (const file of files)
+    for (const [name, versions] of Object.entries(await rpmsIn(file)))
       found.push([file, name, versions[0] ?? '']);
-  }
   return downloadedOf(found);
 };
+
+const rpmsIn = async (file: string): Promise<PackageList> => {
+  const { stdout } = await runCommand(
+    ['rpm', '-qp', '--nosignature', '--queryformat', `${rpmFormat}\n`, '--', file],
+    { plainLocale: true, cwd: '/' },
+  );
+  return parseRpmList(stdout, nativeArch());
+};
+
+/** The version of a package file; undefined when it is none. */
+export const rpmFileVersion = async (file: string): Promise<string | undefined> =>
+  Object.values(await rpmsIn(file))[0]?.[0];

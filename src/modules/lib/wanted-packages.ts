@@ -36,13 +36,20 @@ export const desiredPackages = async ({
   if (raw.size === 0) throw new CommandExecutionError('no packages');
   if (!normalize || !hasFunction('pkg.normalize_name')) return raw;
   const wanted: Wanted = new Map();
-  for (const [key, value] of raw)
-    wanted.set(
-      key.includes(':') || key.includes('.') ? await salt('pkg.normalize_name')(key) : key,
-      value,
-    );
+  for (const [key, value] of raw) wanted.set(await normalName(key), value);
   return wanted;
 };
+
+/** Names without an architecture that is this system's own. */
+export const normalNames = async (names: readonly string[]): Promise<string[]> => {
+  if (!hasFunction('pkg.normalize_name')) return [...names];
+  const normal: string[] = [];
+  for (const name of names) normal.push(await normalName(name));
+  return normal;
+};
+
+const normalName = async (name: string): Promise<string> =>
+  name.includes(':') || name.includes('.') ? salt('pkg.normalize_name')(name) : name;
 
 /** How versions are ordered where it is not Debian's way. */
 const orders = new Map([

@@ -24,7 +24,7 @@ export const latest_version = async (
   const candidates = await candidatesOf(names, fromrepo);
   const list = await installedNow();
   const newest = names.map(name => {
-    const candidate = candidates.get(name) ?? '';
+    const candidate = candidates.get(name) ?? candidates.get(normalize(name)) ?? '';
     const have = list[normalize(name)] ?? [];
     const upToDate =
       !show_installed && (candidate === '' || have.some(one => compareDebian(one, candidate) >= 0));

@@ -20,8 +20,8 @@ import {
   resolveLatest,
 } from '../../lib/install-plan.ts';
 import { installReport, wouldInstall } from '../../lib/install-report.ts';
-import { holdAfter } from '../../lib/package-holds.ts';
-import { isRefreshDue, PackageError, type Wanted } from '../../lib/packages.ts';
+import { changeHolds, type HoldOutcome, holdAfter, holdFailed } from '../../lib/package-holds.ts';
+import { isRefreshDue, PackageError, PackageTwice, type Wanted } from '../../lib/packages.ts';
 import { failed, unchanged } from '../../lib/returns.ts';
 import { currentPackages, desiredPackages } from '../../lib/wanted-packages.ts';
 
@@ -108,10 +108,12 @@ export const installed = async (
   let desired: Wanted;
   try {
     desired = await desiredPackages({ name, version, pkgs, sources, normalize });
-  } catch {
+  } catch (error) {
     return failed(
       name,
-      `Invalidly formatted '${pkgs ? 'pkgs' : 'sources'}' parameter. See minion log.`,
+      error instanceof PackageTwice
+        ? error.message
+        : `Invalidly formatted '${pkgs ? 'pkgs' : 'sources'}' parameter. See minion log.`,
     );
   }
   const options = { allow_updates, ignore_epoch, reinstall, verifying, pkg_verify, rest };
@@ -161,10 +163,17 @@ export const installed = async (
       throw error;
     }
   if (plan.unpurge.length > 0) changes.purge_desired = await salt('pkg.unpurge')(...plan.unpurge);
-  const report = await installReport(name, plan, desired, changes, {
+  let holds: HoldOutcome | undefined;
+  if (hold !== null)
+    try {
+      holds = await changeHolds([...desired.keys()], hold);
+    } catch (error) {
+      return holdFailed({ name, changes, result: false, comment: '' }, error);
+    }
+  return installReport(name, plan, desired, changes, {
     bySource: sources !== null,
     reinstall,
     ignore_epoch,
+    holds,
   });
-  return hold === null ? report : await holdAfter(report, [...desired.keys()], hold);
 };

@@ -8,7 +8,7 @@ import {
   wantedPackages,
 } from '../../lib/packages.ts';
 import { failed, unchanged, would } from '../../lib/returns.ts';
-import { currentPackages, latestVersions } from '../../lib/wanted-packages.ts';
+import { currentPackages, latestVersions, normalNames } from '../../lib/wanted-packages.ts';
 import type { InstalledOptions } from './installed.ts';
 
 /**
@@ -37,7 +37,7 @@ export const latest = async (
   if (sources) return failed(name, 'The "sources" parameter is not supported.');
   if (Array.isArray(pkgs) && pkgs.length === 0)
     return unchanged(name, 'No packages to install provided');
-  const names = [...wantedPackages(pkgs ?? [name]).keys()];
+  const names = await normalNames([...wantedPackages(pkgs ?? [name]).keys()]);
   if (names.length === 0)
     return failed(name, 'Invalidly formatted "pkgs" parameter. See minion log.');
   let newest: { [name: string]: string };

@@ -89,7 +89,11 @@ const uninstall = async (
   try {
     changes = await salt(`pkg.${action}`)(null, { ...rest, pkgs: targets });
   } catch (error) {
-    return failed(name, messageOf(error), error instanceof PackageError ? error.changes : {});
+    if (error instanceof PackageError) return failed(name, error.message, error.changes);
+    return failed(
+      name,
+      `An error was encountered while ${action === 'purge' ? 'purging' : 'removing'} package(s): ${messageOf(error)}`,
+    );
   }
   const now = await currentPackages();
   const left =
