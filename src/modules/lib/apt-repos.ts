@@ -6,10 +6,11 @@ import {
   type AptSource,
   formatAptLine,
   formatStanza,
+  isMeant,
   parseAptLine,
   readListFile,
   readSourcesFile,
-  sameSource,
+  sameArchitectures,
 } from './apt-sources.ts';
 import { salt } from './call.ts';
 import { dearmor, fingerprints, isArmored } from './openpgp.ts';
@@ -79,7 +80,7 @@ const toRepo = (file: string, source: AptSource): AptRepo => ({
   trusted: source.options.trusted ?? '',
   disabled: source.disabled,
   comments: source.comment,
-  line: formatAptLine({ ...source, disabled: false, comment: '' }),
+  line: formatAptLine({ ...source, disabled: false }),
 });
 
 /** All sources of this system, in order. */
@@ -121,14 +122,32 @@ const ppaLine = (repo: string): string => {
 export const wantedRepo = (repo: string, options: RepoOptions): AptRepo =>
   toRepo(options.file ?? defaultFile, wantedSource(repo, options));
 
+/** What a source is looked for by: the components of its line and those beside it. */
+const soughtSource = (repo: string, options: RepoOptions): AptSource => {
+  const wanted = wantedSource(repo, options);
+  const { comps } = wantedSource(repo, {});
+  return { ...wanted, comps: [...new Set([...wanted.comps, ...comps])] };
+};
+
 /** The source of this system that a line stands for. */
 export const findRepo = (repo: string, options: RepoOptions = {}): AptRepo | undefined => {
-  const wanted = wantedSource(repo, options);
+  const sought = soughtSource(repo, options);
   for (const { path, pieces } of readSourceFiles())
     for (const { sources } of pieces)
-      for (const source of sources) if (sameSource(source, wanted)) return toRepo(path, source);
+      for (const source of sources) if (isMeant(source, sought)) return toRepo(path, source);
   return undefined;
 };
+
+/** Whether a line stands for a source that is there, for the very same architectures. */
+export const hasRepo = (repo: string): boolean => {
+  const wanted = wantedSource(repo, {});
+  return readSourceFiles().some(({ pieces }) =>
+    pieces.some(({ sources }) => sources.some(source => isTaken(source, wanted))),
+  );
+};
+
+const isTaken = (entry: AptSource, wanted: AptSource): boolean =>
+  isMeant(entry, wanted) && sameArchitectures(entry, wanted);
 
 /** Writes a source down: where it is already, else in `file` or sources.list. */
 export const saveRepo = async (
@@ -136,23 +155,31 @@ export const saveRepo = async (
   options: RepoOptions & { clean_file?: boolean },
 ): Promise<void> => {
   const wanted = wantedSource(repo, options);
+  const sought = soughtSource(repo, options);
   if (options.clean_file && options.file) await replaceFile(options.file, '');
   const files = readSourceFiles();
   const holder = files.find(({ pieces }) =>
-    pieces.some(({ sources }) => sources.some(source => sameSource(source, wanted))),
+    pieces.some(({ sources }) => sources.some(source => isMeant(source, sought))),
   );
   const path = holder?.path ?? options.file ?? defaultFile;
   const file = holder ?? readSourceFile(path, readOr(path) ?? '');
   let isPlaced = false;
   const pieces = file.pieces.flatMap((piece): string[] => {
-    if (!piece.sources.some(source => sameSource(source, wanted))) return [piece.text];
-    const others = piece.sources.filter(source => !sameSource(source, wanted));
-    const placed = isPlaced ? [] : [written(path, wanted)];
+    const place = isPlaced ? -1 : piece.sources.findIndex(source => isMeant(source, sought));
+    if (place === -1) return [piece.text];
     isPlaced = true;
-    return [...placed, ...others.map(source => written(path, source))];
+    const { comment } = piece.sources[place] ?? wanted;
+    const kept = { ...wanted, comment: wanted.comment || comment };
+    return piece.sources.map((source, at) => written(path, at === place ? kept : source));
   });
-  await writeSourceFile(path, isPlaced ? pieces : [...pieces, written(path, wanted)]);
+  await writeSourceFile(
+    path,
+    isPlaced ? pieces : [...withoutLastBlanks(pieces), written(path, wanted)],
+  );
 };
+
+const withoutLastBlanks = (pieces: readonly string[]): readonly string[] =>
+  pieces.slice(0, pieces.findLastIndex(piece => piece.trim() !== '') + 1);
 
 const written = (path: string, source: AptSource): string =>
   isStanzas(path) ? formatStanza(source) : formatAptLine(source);
@@ -167,19 +194,22 @@ const writeSourceFile = async (path: string, pieces: readonly string[]): Promise
   await replaceFile(path, kept.length === 0 ? '' : `${kept.join(separator).trimEnd()}\n`);
 };
 
-/** Takes a source away; a file of sources.list.d that is empty then goes too. Answers what it did. */
-export const removeRepo = async (repo: string, options: RepoOptions = {}): Promise<string[]> => {
-  const wanted = wantedSource(repo, options);
+/**
+ * Takes a source away, or those of its components that are named; a file of sources.list.d that is
+ * empty then goes too. Answers the files it changed.
+ */
+export const removeRepo = async (repo: string): Promise<string[]> => {
+  const wanted = wantedSource(repo, {});
   const touched: string[] = [];
   for (const { path, pieces } of readSourceFiles()) {
-    const isIn = (piece: AptPiece): boolean =>
-      piece.sources.some(source => sameSource(source, wanted));
+    const isIn = ({ sources }: AptPiece): boolean =>
+      sources.some(source => isTaken(source, wanted));
     if (!pieces.some(isIn)) continue;
     touched.push(path);
     const kept = pieces.flatMap(piece =>
       isIn(piece)
         ? piece.sources
-            .filter(source => !sameSource(source, wanted))
+            .flatMap(source => (isTaken(source, wanted) ? without(source, wanted.comps) : [source]))
             .map(source => written(path, source))
         : [piece.text],
     );
@@ -188,6 +218,12 @@ export const removeRepo = async (repo: string, options: RepoOptions = {}): Promi
     if (isEmpty && path.startsWith(`${listFolder}/`)) await rm(path, { force: true });
   }
   return touched;
+};
+
+/** A source with the components that are left to it; none when no component is left. */
+const without = (source: AptSource, gone: readonly string[]): AptSource[] => {
+  const comps = gone.length === 0 ? [] : source.comps.filter(comp => !gone.includes(comp));
+  return comps.length === 0 ? [] : [{ ...source, comps }];
 };
 
 export type KeyOptions = {

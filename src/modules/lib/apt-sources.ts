@@ -166,8 +166,27 @@ export const formatStanza = ({
   ].join('\n');
 };
 
-/** Whether two entries stand for one source: kind, place and suite. */
-export const sameSource = (left: AptSource, right: AptSource): boolean =>
+/** Whether two entries are of one kind, place and suite. */
+export const sameSuite = (left: AptSource, right: AptSource): boolean =>
   left.type === right.type &&
   left.uri.replace(/\/+$/, '') === right.uri.replace(/\/+$/, '') &&
   left.dist === right.dist;
+
+/**
+ * Whether an entry is the one that is meant: of one kind, place and suite, and with a component in
+ * common. Entries that differ in all components stand side by side; a wish without components means
+ * any of them.
+ */
+export const isMeant = (entry: AptSource, wanted: AptSource): boolean =>
+  sameSuite(entry, wanted) &&
+  (wanted.comps.length === 0 ||
+    entry.comps.length === 0 ||
+    wanted.comps.some(comp => entry.comps.includes(comp)));
+
+/** Whether two entries are for the same architectures, in whatever order. */
+export const sameArchitectures = (left: AptSource, right: AptSource): boolean => {
+  const [one, two] = [left, right].map(({ options }) =>
+    (options.arch ?? '').split(',').sort().join(','),
+  );
+  return one === two;
+};

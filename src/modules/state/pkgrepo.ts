@@ -7,6 +7,7 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../api.ts';
+import { hasRepo } from '../lib/apt-repos.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { makeRefreshDue } from '../lib/packages.ts';
 import { pyRepr, pyStr } from '../lib/python-text.ts';
@@ -80,7 +81,7 @@ export const managed = async (
 ): Promise<StateReturn> => {
   const refused = refusal(rest, allow_insecure_key);
   if (refused) return failed(name, refused);
-  const repo = ppa ? `ppa:${ppa.replace(/^ppa:/, '')}` : copr ? `copr:${copr}` : name;
+  const repo = repoNamed(name, ppa, copr);
   const options = { ...rest, ...switches(name, rest) };
   let before: PlainDict;
   let wanted: PlainDict;
@@ -91,14 +92,13 @@ export const managed = async (
     return failed(name, `Failed to examine repo '${name}': ${messageOf(error)}`);
   }
   const exists = Object.keys(before).length > 0;
-  const differ = exists ? differences(before, wanted, options) : [];
-  if (exists && differ.length === 0)
+  if (exists && isAsWanted(before, wanted, options))
     return unchanged(name, `Package repo '${name}' already configured`);
   if (__opts__.test)
     return would(
       name,
       `Package repo '${name}' would be configured. This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories.`,
-      exists ? oldAndNew(differ, before, wanted) : { repo: name },
+      exists ? changesOf(wanted, before, wanted) : { repo: name },
     );
   try {
     await salt('pkg.mod_repo')(repo, { saltenv: String(__env__), ...options });
@@ -107,7 +107,7 @@ export const managed = async (
     return changed(
       name,
       `Configured package repo '${name}'`,
-      exists ? oldAndNew(differ, before, after) : { repo },
+      exists ? changesOf(wanted, before, after) : { repo },
     );
   } catch (error) {
     return failed(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
@@ -115,7 +115,8 @@ export const managed = async (
 };
 
 /**
- * A source of packages is not there.
+ * A source of packages is not there. On Debian only the components that its line names are taken
+ * away, all when it names none.
  *
  * @param name on Debian its line as in sources.list; elsewhere its id
  * @param ppa a personal archive, `OWNER/NAME` (Ubuntu)
@@ -132,22 +133,30 @@ export const absent = async (
   name: string,
   { ppa = null, copr = null, ...rest }: ManagedOptions = {},
 ): Promise<StateReturn> => {
-  const repo = ppa ? `ppa:${ppa.replace(/^ppa:/, '')}` : copr ? `copr:${copr}` : name;
+  const repo = repoNamed(name, ppa, copr);
   try {
-    const before: PlainDict = await salt('pkg.get_repo')(repo, rest);
-    if (Object.keys(before).length === 0) return unchanged(name, `Package repo ${name} is absent`);
+    if (!(await isThere(repo, rest))) return unchanged(name, `Package repo ${name} is absent`);
     if (__opts__.test)
       return would(
         name,
         `Package repo '${name}' will be removed. This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories.`,
       );
     await salt('pkg.del_repo')(repo, rest);
-    const after: PlainDict = await salt('pkg.get_repo')(repo, rest);
-    if (Object.keys(after).length > 0) return failed(name, `Failed to remove repo ${name}`);
+    if (await isThere(repo, rest)) return failed(name, `Failed to remove repo ${name}`);
     return await withoutKey(name, repo, rest);
   } catch (error) {
     return failed(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
   }
+};
+
+const isThere = async (repo: string, options: ManagedOptions): Promise<boolean> =>
+  isDebian() ? hasRepo(repo) : Object.keys(await salt('pkg.get_repo')(repo, options)).length > 0;
+
+/** The source that is meant: an archive that only Ubuntu or Fedora knows counts there only. */
+const repoNamed = (name: string, ppa: string | null, copr: string | null): string => {
+  if (ppa && ['Ubuntu', 'Mint'].includes(String(__grains__.os)))
+    return `ppa:${ppa.replace(/^ppa:/, '')}`;
+  return copr && __grains__.os_family === 'RedHat' ? `copr:${copr.replace(/^copr:/, '')}` : name;
 };
 
 /** What is said of a source that was removed, once the key went too that was named with it. */
@@ -223,15 +232,15 @@ const sanitized = (options: PlainDict | ManagedOptions): PlainDict =>
     ),
   );
 
-const differences = (
+const isAsWanted = (
   before: PlainDict,
   wanted: PlainDict,
   options: PlainDict | ManagedOptions,
-): string[] =>
-  Object.keys(wanted).filter(key => {
-    if (key === 'file' || (key === 'line' && wanted.disabled === true)) return false;
-    if (key === 'comments' && isDebian() && !options.comments) return false;
-    return !isSame(before[key], wanted[key]);
+): boolean =>
+  Object.keys(wanted).every(key => {
+    if (key === 'file' || (key === 'line' && wanted.disabled === true)) return true;
+    if (key === 'comments' && isDebian() && !options.comments) return true;
+    return isSame(before[key], wanted[key]);
   });
 
 const isSame = (left: Plain | undefined, right: Plain | undefined): boolean => {
@@ -242,14 +251,32 @@ const isSame = (left: Plain | undefined, right: Plain | undefined): boolean => {
   return normalLine(left) === normalLine(right);
 };
 
-/** Components in any order, a slash at the end of the address or not: the same source. */
+/** Options and components in any order, a slash at the end of the address or not: the same source. */
 const normalLine = (value: Plain | undefined): string => {
   const text = pyStr(value ?? '');
   if (!/^deb(?:-src)? /.test(text)) return text;
-  const options = /\[[^\]]*\]/.exec(text)?.[0] ?? '';
-  const [type, uri = '', dist, ...comps] = text.replace(options, '').split(/\s+/);
-  return [type, options, uri.replace(/\/+$/, ''), dist, ...comps.sort()].join(' ');
+  const options = /\[([^\]]*)\]/.exec(text);
+  const [type, uri = '', dist, ...comps] = text
+    .replace(options?.[0] ?? '', '')
+    .replace(/#.*/, '')
+    .trim()
+    .split(/\s+/);
+  return [
+    type,
+    ...(options?.[1] ?? '').trim().split(/\s+/).sort(),
+    uri.replace(/\/+$/, ''),
+    dist,
+    ...comps.sort(),
+  ].join(' ');
 };
 
-const oldAndNew = (keys: readonly string[], before: PlainDict, after: PlainDict): PlainDict =>
-  Object.fromEntries(keys.map(key => [key, { new: after[key] ?? null, old: before[key] ?? null }]));
+/** What the line of a source says anyway, and where it is. */
+const unreported = ['file', 'comments', 'trusted'];
+
+const changesOf = (wanted: PlainDict, before: PlainDict, after: PlainDict): PlainDict =>
+  Object.fromEntries(
+    Object.keys(wanted)
+      .filter(key => !(isDebian() && unreported.includes(key)))
+      .filter(key => pyRepr(after[key]) !== pyRepr(before[key]))
+      .map(key => [key, { new: after[key] ?? null, old: before[key] ?? null }]),
+  );

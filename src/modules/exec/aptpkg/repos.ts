@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
   type AptRepo,
@@ -67,7 +68,7 @@ export const expand_repo_def = async (
 ): Promise<AptRepo> => wantedRepo(repo, options);
 
 /**
- * Adds or changes a source of packages and gives it.
+ * Adds or changes a source of packages and gives it, by its line.
  *
  * @param repo its line, as in sources.list
  * @param file the file it goes into when it is new; `.sources` for the newer form
@@ -87,14 +88,14 @@ export const expand_repo_def = async (
 export const mod_repo = async (
   repo: string,
   options: AptRepoOptions = {},
-): Promise<AptRepo | Record<string, never>> => {
+): Promise<{ [repo: string]: AptRepo | Record<string, never> }> => {
   const wanted = wantedRepo(repo, options);
   if (options.key_text || options.key_url || options.keyid)
     if (!hasKey(wanted) || options.key_text || wanted.signedby === '')
       await saveKey(wanted, options);
   await saveRepo(repo, options);
   if (options.refresh !== false && options.refresh_db !== false) await refresh_db();
-  return get_repo(repo, options);
+  return { [repo]: await get_repo(repo, options) };
 };
 
 /**
@@ -104,11 +105,17 @@ export const mod_repo = async (
  * @example tsalt-ssh '*' pkg.del_repo 'deb http://apt.example.com/debian bookworm main'
  */
 export const del_repo = async (repo: string, options: AptRepoOptions = {}): Promise<string> => {
-  const files = await removeRepo(repo, options);
+  const files = await removeRepo(repo);
   if (files.length === 0)
     throw new CommandExecutionError(`Repo ${repo} doesn't exist in the sources.list(s)`);
   if (options.refresh !== false) await refresh_db();
-  return files.map(file => `Repo '${repo}' has been removed from ${file}.`).join('\n');
+  return files
+    .map(file =>
+      existsSync(file)
+        ? `Repo '${repo}' has been removed from ${file}.\n`
+        : `File ${file} containing repo '${repo}' has been removed.`,
+    )
+    .join('');
 };
 
 /**
