@@ -71,16 +71,18 @@ export const reload_ = async (
 ): Promise<boolean> => actOn('reload', name, { no_block, unmask, unmask_runtime });
 
 /**
- * Reloads a service, or restarts it when it cannot reload.
+ * Reloads a service that runs, or restarts it when it cannot reload.
  *
  * @param name the service or unit
- * @param no_block true: do not wait until it is done
+ * @param no_block false: wait until it is done
+ * @param unmask true: lift its mask first
+ * @param unmask_runtime true: lift its mask of this boot first
  * @example tsalt-ssh '*' service.force_reload nginx
  */
 export const force_reload = async (
   name: string,
-  { no_block = false, unmask = false, unmask_runtime = false }: ActionOptions = {},
-): Promise<boolean> => actOn('reload-or-restart', name, { no_block, unmask, unmask_runtime });
+  { no_block = true, unmask = false, unmask_runtime = false }: ActionOptions = {},
+): Promise<boolean> => actOn('force-reload', name, { no_block, unmask, unmask_runtime });
 
 /**
  * Makes systemd read all unit files again.

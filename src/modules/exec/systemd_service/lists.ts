@@ -1,3 +1,5 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { namesIn } from '../../lib/read-file.ts';
 import { systemctl } from '../../lib/systemd.ts';
 
@@ -7,7 +9,7 @@ import { systemctl } from '../../lib/systemd.ts';
  * @example tsalt-ssh '*' service.get_all
  */
 export const get_all = async (): Promise<string[]> =>
-  shortNames((await unitFiles()).map(([unit]) => unit));
+  shortNames([...(await unitFiles()).map(([unit]) => unit), ...scripts()]);
 
 /**
  * The services that start at boot.
@@ -15,7 +17,7 @@ export const get_all = async (): Promise<string[]> =>
  * @example tsalt-ssh '*' service.get_enabled
  */
 export const get_enabled = async (): Promise<string[]> =>
-  shortNames((await unitFiles()).flatMap(([unit, state]) => (state === 'enabled' ? [unit] : [])));
+  shortNames([...inState(await unitFiles(), 'enabled'), ...scripts().filter(isScriptAtBoot)]);
 
 /**
  * The services that could start at boot but do not.
@@ -23,7 +25,10 @@ export const get_enabled = async (): Promise<string[]> =>
  * @example tsalt-ssh '*' service.get_disabled
  */
 export const get_disabled = async (): Promise<string[]> =>
-  shortNames((await unitFiles()).flatMap(([unit, state]) => (state === 'disabled' ? [unit] : [])));
+  shortNames([
+    ...inState(await unitFiles(), 'disabled'),
+    ...scripts().filter(name => !isScriptAtBoot(name)),
+  ]);
 
 /**
  * The services that run.
@@ -33,8 +38,8 @@ export const get_disabled = async (): Promise<string[]> =>
 export const get_running = async (): Promise<string[]> => {
   const { stdout } = await systemctl([
     'list-units',
-    '--type=service,socket,timer,target,mount',
-    '--state=active',
+    '--full',
+    '--state=running',
     '--plain',
     '--no-legend',
   ]);
@@ -47,19 +52,48 @@ export const get_running = async (): Promise<string[]> => {
  * @example tsalt-ssh '*' service.get_static
  */
 export const get_static = async (): Promise<string[]> =>
-  shortNames((await unitFiles()).flatMap(([unit, state]) => (state === 'static' ? [unit] : [])));
+  shortNames(inState(await unitFiles(), 'static'));
 
-const unitFiles = async (): Promise<[string, string][]> => {
+type UnitFile = readonly [unit: string, state: string];
+
+/** All unit files but slices, which Salt takes for no units either. */
+const unitFiles = async (): Promise<UnitFile[]> => {
   const { stdout } = await systemctl(['list-unit-files', '--no-legend', '--plain']);
-  const units = stdout.split('\n').flatMap((line): [string, string][] => {
+  return stdout.split('\n').flatMap((line): UnitFile[] => {
     const [unit, state] = line.trim().split(/\s+/);
-    return unit && state ? [[unit, state]] : [];
+    return unit && state && !unit.endsWith('.slice') ? [[unit, state]] : [];
   });
-  const scripts = namesIn('/etc/init.d').filter(
-    name => name !== 'README' && !units.some(([unit]) => unit === `${name}.service`),
-  );
-  return [...units, ...scripts.map((name): [string, string] => [`${name}.service`, 'generated'])];
 };
+
+const inState = (files: readonly UnitFile[], wanted: string): string[] =>
+  files.flatMap(([unit, state]) => (state === wanted ? [unit] : []));
+
+const unitFolders = ['/lib', '/usr/lib', '/etc'].map(root => `${root}/systemd/system`);
+
+/** SysV scripts that no unit stands for. */
+const scripts = (): string[] =>
+  namesIn('/etc/init.d').filter(
+    name =>
+      isExecutable(`/etc/init.d/${name}`) &&
+      !unitFolders.some(folder => existsSync(join(folder, `${name}.service`))),
+  );
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Whether a runlevel with services has a link that starts the script. */
+const isScriptAtBoot = (name: string): boolean =>
+  ['3', '5'].some(level =>
+    namesIn(`/etc/rc${level}.d`).some(
+      link => /^S\d*/.test(link) && link.replace(/^S\d*/, '') === name,
+    ),
+  );
 
 const shortNames = (units: readonly string[]): string[] =>
   [

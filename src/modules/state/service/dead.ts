@@ -43,16 +43,10 @@ export const dead = async (name: string, options: ServiceOptions = {}): Promise<
       options,
     );
   if (__opts__.test) return would(name, `Service ${name} is set to be killed`);
-  let stopped: unknown;
-  try {
-    stopped = await salt('service.stop')(name, { ...blockingOption(options) });
-  } catch (error) {
-    if (error instanceof CommandExecutionError) return failed(name, error.message);
-    throw error;
-  }
-  if (stopped === false)
+  const refusal = await refusalToStop(name, options);
+  if (refusal !== undefined)
     return withBoot(
-      failed(name, `Service ${name} failed to die`),
+      failed(name, `Service ${name} failed to die${refusal}`),
       enable,
       bootBefore,
       true,
@@ -72,4 +66,18 @@ export const dead = async (name: string, options: ServiceOptions = {}): Promise<
     up,
     options,
   );
+};
+
+/** What is said of a service that could not be stopped; undefined when it was. */
+const refusalToStop = async (
+  name: string,
+  options: ServiceOptions,
+): Promise<string | undefined> => {
+  try {
+    const stopped: unknown = await salt('service.stop')(name, { ...blockingOption(options) });
+    return stopped === false ? '' : undefined;
+  } catch (error) {
+    if (error instanceof CommandExecutionError) return `: ${error.message}`;
+    throw error;
+  }
 };

@@ -35,8 +35,10 @@ export const mod_watch = async (
       action === stopping ? blockingOption(options) : actionOptions(options),
     );
   } catch (error) {
-    if (error instanceof CommandExecutionError) return failed(name, error.message);
-    throw error;
+    if (!(error instanceof CommandExecutionError)) throw error;
+    return action === stopping
+      ? failed(name, `Failed to stop the service: ${error.message}`, { [name]: false })
+      : failed(name, error.message);
   }
   await delay(init_delay);
   return result
