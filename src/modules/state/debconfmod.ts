@@ -26,12 +26,19 @@ export const __virtual__ = (): string | [false, string] =>
  */
 export const set = async (
   name: string,
-  { data }: { data: { [question: string]: { type: string; value: Plain } } },
+  { data }: { data: { [question: string]: Plain } },
 ): Promise<StateReturn> => {
   const changes: PlainDict = {};
   const same: string[] = [];
   let isBad = false;
-  for (const [question, { type, value }] of Object.entries(data)) {
+  for (const [question, answer] of Object.entries(data)) {
+    if (!isAnswer(answer))
+      return failed(
+        name,
+        `${question} needs a type and a value: {type: string, value: …}.`,
+        changes,
+      );
+    const { type, value } = answer;
     const wanted = type === 'boolean' ? String(Boolean(value) && value !== 'false') : pyStr(value);
     const shown = type === 'password' ? '(password hidden)' : wanted;
     try {
@@ -60,6 +67,9 @@ export const set = async (
     comment: same.length > 0 ? `Unchanged answers: ${same.join(' ')} ` : '',
   };
 };
+
+const isAnswer = (answer: unknown): answer is { type: string; value: Plain } =>
+  isPlainDict(answer) && typeof answer.type === 'string' && answer.value !== undefined;
 
 type FileOptions = {
   template?: string | null;
