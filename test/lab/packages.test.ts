@@ -109,9 +109,10 @@ describe.skipIf(missing)(
     });
 
     test('a package file of another version is installed, one that is none is told', async () => {
-      const file = (name: string) => `pkg.installed: [{sources: [{lab-file: /srv/files/${name}}]}]`;
-      const [first, again, newer, none, gone] = await apply(
-        ...['lab-file-1.deb', 'lab-file-1.deb', 'lab-file-2.deb', 'none.deb', 'gone.deb'].map(file),
+      const file = (name: string) =>
+        `pkg.installed: [{sources: [{lab-file: /srv/files/${name}.deb}]}]`;
+      const [first, again, newer, older, none, gone] = await apply(
+        ...['lab-file-1', 'lab-file-1', 'lab-file-2', 'lab-file-1', 'none', 'gone'].map(file),
       );
       expect(first).toMatchObject({ changes: { 'lab-file': { old: '', new: '1.0' } } });
       expect(again).toMatchObject({ result: true, changes: {} });
@@ -120,6 +121,8 @@ describe.skipIf(missing)(
         changes: { 'lab-file': { old: '1.0', new: '2.0' } },
         comment: 'The following packages were installed/updated: lab-file',
       });
+      expect(older).toMatchObject({ result: false, changes: {} });
+      expect(older?.comment).toContain('Packages were downgraded and -y was used');
       expect(none).toMatchObject({
         result: false,
         comment: '/srv/files/none.deb is no package file',
@@ -154,6 +157,30 @@ describe.skipIf(missing)(
         ].join('\n'),
       );
       expect(await inside('apt-mark showhold')).toBe('lab-epoch\nlab-plain\n');
+    });
+
+    test('packages are described as Salt describes them', async () => {
+      expect(await call('pkg.version', 'lab-p*')).toEqual({ 'lab-plain': '2.0' });
+      expect(await call('pkg.version', 'lab-none*')).toEqual({});
+      expect(await call('pkg.parse_arch', 'zsh:i386')).toEqual({ name: 'zsh', arch: 'i386' });
+      expect(await call('pkg.show', 'lab-epoch', 'filter=architecture')).toEqual({
+        'lab-epoch': { '1:1.0': { Architecture: 'all' }, '1:2.0': { Architecture: 'all' } },
+      });
+      expect(await call('pkg.info_installed', 'lab-plain')).toEqual({
+        'lab-plain': {
+          name: 'lab-plain',
+          packager: 'L <l@lab.invalid>',
+          architecture: 'all',
+          source: 'lab-plain',
+          version: '2.0',
+          description: 'lab',
+          install_date: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/),
+        },
+      });
+      expect(await call('pkg.info_installed', 'lab-none')).toContain(
+        'Error getting packages information: dpkg-query: no packages found matching lab-none',
+      );
+      expect(await call('pkg.info_installed', 'lab-none', 'failhard=False')).toEqual({});
     });
 
     const list = '/etc/apt/sources.list.d/repo.list';
@@ -239,7 +266,9 @@ describe.skipIf(missing)(
       expect(await call('service.available', 'none@')).toBe(false);
       const running = (await call('service.get_running')) as string[];
       expect(running).toContain('ssh');
-      expect(running.filter(name => /\.(?:target|mount|timer)$/.test(name))).toEqual([]);
+      expect(running.filter(name => /\.(?:target|mount|timer|scope|slice)$/.test(name))).toEqual(
+        [],
+      );
       expect(await call('service.execs')).toMatchObject({ one: '/bin/sleep' });
       expect(await call('service.show', 'one')).toMatchObject({
         ExecStart: { path: '/bin/sleep', 'argv[]': '/bin/sleep infinity' },

@@ -105,12 +105,9 @@ export const planFiles = async (options: InstallOptions, before: PackageList): P
     const version = await debFileVersion(path);
     const have = before[normalize(name)] ?? [];
     plan.names.add(normalize(name));
-    const order =
-      version === undefined || have.length === 0
-        ? 1
-        : Math.max(...have.map(one => compareDebian(version, one)));
-    if (order < 0) plan.downgrades.push(path);
-    else if (order === 0 && options.reinstall) plan.again.set(normalize(name), path);
+    const isSame = version !== undefined && have.some(one => compareDebian(version, one) === 0);
+    // A file that is older than what is there is left to apt, which refuses it unless it is forced.
+    if (isSame && options.reinstall) plan.again.set(normalize(name), path);
     else plan.targets.push(path);
   }
   return plan;

@@ -78,6 +78,17 @@ export const version_cmp = async (
 export const normalize_name = async (name: string): Promise<string> => normalize(name);
 
 /**
+ * A package's name and the architecture written behind it; null where there is none.
+ *
+ * @param name a package, maybe with `:arch`
+ * @example tsalt-ssh '*' pkg.parse_arch zsh:i386
+ */
+export const parse_arch = async (name: string): Promise<{ name: string; arch: string | null }> => {
+  const at = name.lastIndexOf(':');
+  return at === -1 ? { name, arch: null } : { name: name.slice(0, at), arch: name.slice(at + 1) };
+};
+
+/**
  * All versions that the package sources offer, newest first.
  *
  * @param names names of packages
@@ -90,19 +101,27 @@ export const list_repo_pkgs = async (...names: string[]): Promise<{ [name: strin
 };
 
 /**
- * What the package sources say about packages, by version.
+ * What the package sources say about packages, by name and version.
  *
+ * @param filter these fields only: a list, or names with commas between them
+ * @param refresh true: fetch the package lists first
  * @param names names of packages
- * @example tsalt-ssh '*' pkg.show nginx
+ * @example tsalt-ssh '*' pkg.show nginx filter=depends,size
  */
 export const show = async (
+  { filter = [], refresh = false }: { filter?: string[] | string; refresh?: boolean },
   ...names: string[]
 ): Promise<{ [name: string]: { [version: string]: { [field: string]: string } } }> => {
+  if (refresh) await refresh_db();
+  if (names.length === 0) return {};
+  const wanted = [filter].flat().flatMap(part => part.toLowerCase().split(','));
+  const isWanted = (field: string): boolean =>
+    wanted.length === 0 || wanted.includes(field.toLowerCase());
   const { stdout } = await apt(['show', '--', ...names], { program: 'apt-cache' });
   const all: { [name: string]: { [version: string]: { [field: string]: string } } } = {};
-  for (const fields of parseControl(stdout)) {
-    const name = fields.Package ?? '';
-    all[name] = { ...all[name], [fields.Version ?? '']: fields };
+  for (const { Package: name = '', Version: number = '', ...fields } of parseControl(stdout)) {
+    const shown = Object.entries(fields).filter(([field]) => isWanted(field));
+    all[name] = { ...all[name], [number]: Object.fromEntries(shown) };
   }
   return all;
 };

@@ -1,4 +1,7 @@
-import { apt, parseControl } from '../../lib/apt-run.ts';
+import { statSync } from 'node:fs';
+import { CommandExecutionError } from '../../api.ts';
+import { apt } from '../../lib/apt-run.ts';
+import { readOr } from '../../lib/read-file.ts';
 
 /**
  * The files of packages.
@@ -47,19 +50,73 @@ export const owner = async (...paths: string[]): Promise<string | { [path: strin
   return paths.length === 1 ? (owners[paths[0] ?? ''] ?? '') : owners;
 };
 
+/** What Salt calls the fields of a package, where its name is another one. */
+const infoNames: Readonly<Record<string, string>> = {
+  Package: 'name',
+  Origin: 'vendor',
+  Section: 'group',
+  Maintainer: 'packager',
+  Homepage: 'url',
+};
+
+const infoFields = [
+  ...Object.keys(infoNames),
+  'Architecture',
+  'source:Package',
+  'Version',
+  'Description',
+];
+
 /**
- * What dpkg knows about installed packages.
+ * What dpkg knows about installed packages: `name`, `version`, `architecture`, `packager`, `group`,
+ * `url`, `vendor`, `source`, `description`, `install_date` and `license`, as far as known.
  *
+ * @param failhard false: leave out packages that are not known instead of failing
  * @param names names of packages
  * @example tsalt-ssh '*' pkg.info_installed nginx
  */
 export const info_installed = async (
+  { failhard = true }: { failhard?: boolean },
   ...names: string[]
 ): Promise<{ [name: string]: { [field: string]: string } }> => {
+  const format = `\${db:Status-Abbrev}\n${infoFields.map(field => `\${${field}}`).join('\x1f')}\x1e`;
+  const { code, stdout, stderr } = await apt(['-W', '-f', format, '--', ...names], {
+    program: 'dpkg-query',
+  });
+  if (code !== 0 && failhard)
+    throw new CommandExecutionError(`Error getting packages information: ${stderr.trim()}`);
   const infos: { [name: string]: { [field: string]: string } } = {};
-  for (const name of names) {
-    const { code, stdout } = await apt(['-s', name], { program: 'dpkg-query' });
-    if (code === 0) infos[name] = parseControl(stdout)[0] ?? {};
+  for (const record of stdout.split('\x1e')) {
+    const end = record.indexOf('\n');
+    if (record.slice(0, end).trim()[1] !== 'i') continue;
+    const info = readInfo(record.slice(end + 1));
+    infos[info.name ?? ''] = info;
   }
   return infos;
+};
+
+const readInfo = (record: string): { [field: string]: string } => {
+  const info: { [field: string]: string } = {};
+  record.split('\x1f').forEach((value, at) => {
+    const field = infoFields[at] ?? '';
+    if (value !== '') info[infoNames[field] ?? field.replace(/:.*/, '').toLowerCase()] = value;
+  });
+  const date = changedAt(`/var/lib/dpkg/info/${info.name}.list`);
+  const licenses = [
+    ...new Set(
+      [...(readOr(`/usr/share/doc/${info.name}/copyright`) ?? '').matchAll(/^License:(.*)$/gm)].map(
+        match => (match[1] ?? '').trim(),
+      ),
+    ),
+  ];
+  return {
+    ...info,
+    ...(date === undefined ? {} : { install_date: date }),
+    ...(licenses.length > 0 ? { license: licenses.sort().join(', ') } : {}),
+  };
+};
+
+const changedAt = (path: string): string | undefined => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.mtime.toISOString().replace(/\.\d+Z$/, 'Z');
 };

@@ -9,6 +9,7 @@ import { __grains__ } from '../../api.ts';
 import { normalize } from '../../lib/apt-run.ts';
 import { type Downloaded, downloadedOf, filesBelow } from '../../lib/downloaded-packages.ts';
 import { installedNow, listed } from '../../lib/dpkg-list.ts';
+import { fnmatch } from '../../lib/glob-match.ts';
 import { forgetPackages, shownPackages } from '../../lib/packages.ts';
 import { which } from '../../lib/which.ts';
 
@@ -50,15 +51,20 @@ export const list_pkgs = async ({
 };
 
 /**
- * The version of installed packages; an empty text for one that is not installed.
+ * The version of installed packages; an empty text for one that is not installed. A glob gives
+ * those of all packages it matches, by name.
  *
- * @param names names of packages
+ * @param names names of packages, or globs
  * @example tsalt-ssh '*' pkg.version openssh-server
  */
 export const version = async (...names: string[]): Promise<string | { [name: string]: string }> => {
   const list = await installedNow();
-  const found = names.map(name => [name, list[normalize(name)]?.join(',') ?? ''] as const);
-  return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
+  const found = names.flatMap(name =>
+    name.includes('*') ? Object.keys(list).filter(one => fnmatch(one, name)) : [name],
+  );
+  const versions = found.map(name => [name, list[normalize(name)]?.join(',') ?? ''] as const);
+  const isOne = versions.length <= 1 && !names.some(name => name.includes('*'));
+  return isOne ? (versions[0]?.[1] ?? '') : Object.fromEntries(versions);
 };
 
 /**

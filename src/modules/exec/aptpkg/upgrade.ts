@@ -17,8 +17,10 @@ import { refresh_db } from './refresh.ts';
  * @param dist_upgrade true: `dist-upgrade`, which may remove packages
  * @param cache_valid_time seconds for which the package lists are new enough
  * @param download_only true: download only
+ * @param downloadonly the same, by its other name
  * @param skip_verify true: install without checking signatures
  * @param force_conf_new true: take the packages' configuration files
+ * @param force_yes true: also change what is held or essential, and downgrade
  * @param allow_downgrades true: older versions may replace newer ones
  * @param pkgs upgrade these packages only
  * @example tsalt-ssh '*' pkg.upgrade
@@ -28,17 +30,21 @@ export const upgrade = async ({
   dist_upgrade = false,
   cache_valid_time = 0,
   download_only = false,
+  downloadonly = download_only,
   skip_verify = false,
   force_conf_new = false,
-  allow_downgrades = false,
+  force_yes = false,
+  allow_downgrades = force_yes,
   pkgs = null,
 }: {
   refresh?: boolean;
   dist_upgrade?: boolean;
   cache_valid_time?: number;
   download_only?: boolean;
+  downloadonly?: boolean;
   skip_verify?: boolean;
   force_conf_new?: boolean;
+  force_yes?: boolean;
   allow_downgrades?: boolean;
   pkgs?: Plain;
   [other: string]: unknown;
@@ -56,7 +62,8 @@ export const upgrade = async ({
     '-y',
     ...conf.flatMap(option => ['-o', `DPkg::Options::=${option}`]),
     ...(skip_verify ? ['--allow-unauthenticated'] : []),
-    ...(download_only ? ['--download-only'] : []),
+    ...(downloadonly ? ['--download-only'] : []),
+    ...(force_yes ? ['--allow-remove-essential', '--allow-change-held-packages'] : []),
     ...(allow_downgrades ? ['--allow-downgrades'] : []),
     ...action,
   ]);
