@@ -39,6 +39,7 @@ export const get_running = async (): Promise<string[]> => {
   const { stdout } = await systemctl([
     'list-units',
     '--full',
+    `--type=${unitTypes}`,
     '--state=running',
     '--plain',
     '--no-legend',
@@ -54,14 +55,21 @@ export const get_running = async (): Promise<string[]> => {
 export const get_static = async (): Promise<string[]> =>
   shortNames(inState(await unitFiles(), 'static'));
 
+/** What counts as a unit in Salt: neither slices nor scopes. */
+const unitTypes = 'service,socket,device,mount,automount,swap,target,path,timer';
+
 type UnitFile = readonly [unit: string, state: string];
 
-/** All unit files but slices, which Salt takes for no units either. */
 const unitFiles = async (): Promise<UnitFile[]> => {
-  const { stdout } = await systemctl(['list-unit-files', '--no-legend', '--plain']);
+  const { stdout } = await systemctl([
+    'list-unit-files',
+    `--type=${unitTypes}`,
+    '--no-legend',
+    '--plain',
+  ]);
   return stdout.split('\n').flatMap((line): UnitFile[] => {
     const [unit, state] = line.trim().split(/\s+/);
-    return unit && state && !unit.endsWith('.slice') ? [[unit, state]] : [];
+    return unit && state ? [[unit, state]] : [];
   });
 };
 
