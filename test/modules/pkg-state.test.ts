@@ -110,6 +110,18 @@ test('the state that takes over the others keeps its own package', async () => {
   expect(result.pkgs).toEqual([{ first: '1.0' }, 'second']);
 });
 
+test('a package that several states want is installed once', async () => {
+  const first = chunk('first', { pkgs: ['a', 'b'] });
+  const others = [
+    chunk('second', { pkgs: ['b', 'c'] }),
+    chunk('third', { pkgs: [{ a: '1.0' }] }),
+    chunk('fourth', { pkgs: [{ a: '1.0' }] }),
+  ];
+  expect(await state.mod_aggregate(first, [first, ...others], {})).toMatchObject({
+    pkgs: ['b', 'c', { a: '1.0' }],
+  });
+});
+
 test('arguments that contradict each other are told', async () => {
   const context = contextOf({ pkg }, { grains: { osarch: 'amd64' } });
   expect(

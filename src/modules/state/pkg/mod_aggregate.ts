@@ -23,9 +23,21 @@ export const mod_aggregate = async (
     chunk.__agg__ = true;
   }
   // Once it has `pkgs`, a state does not look at its name any more.
-  if (added.length > 0) low[kind] = [...packagesOf(low, kind), ...added];
+  if (added.length > 0) low[kind] = once([...packagesOf(low, kind), ...added]);
   low.__agg__ = true;
   return low;
+};
+
+/** Each package once: what several states want alike, and a name alone beside one with a version. */
+const once = (packages: readonly Plain[]): Plain[] => {
+  const pinned = new Set(packages.filter(isPlainDict).flatMap(one => Object.keys(one)));
+  const seen = new Set<string>();
+  return packages.filter(one => {
+    const key = JSON.stringify(one);
+    if (seen.has(key) || (typeof one === 'string' && pinned.has(one))) return false;
+    seen.add(key);
+    return true;
+  });
 };
 
 const packagesOf = (chunk: LowChunk, kind: 'pkgs' | 'sources'): Plain[] => {
