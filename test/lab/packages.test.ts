@@ -1,9 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { type LabProject, startLabProject } from '../helpers/lab-project.ts';
 
 type StateResult = {
   result: boolean | null;
@@ -37,38 +34,23 @@ const unit = '[Service]\nExecStart=/bin/sleep infinity\n';
 describe.skipIf(missing)(
   `packages, their sources and services of a Debian host, as Salt 3006.9 treats them${missing ? ` (${missing})` : ''}`,
   () => {
-    let project: string;
+    let project: LabProject;
 
     const inside = (command: string): Promise<string> => lab.sh(host, 'sh', '-c', command);
 
     beforeAll(async () => {
-      await lab.down(host);
-      const address = (await lab.up(host))[host] ?? '';
-      project = mkdtempSync(join(tmpdir(), 'tsalt-project-'));
-      mkdirSync(join(project, 'states'));
-      writeFileSync(join(project, 'tsalt.yaml'), `known_hosts_file: ${lab.knownHosts}\n`);
-      writeFileSync(
-        join(project, 'roster.yaml'),
-        `${host}:\n  host: ${address}\n  user: root\n  priv: ${lab.key}\n`,
-      );
+      project = await startLabProject(lab, { [host]: { user: 'root' } });
       await inside(build);
     }, 600_000);
 
-    afterAll(async () => {
-      await lab.down(host);
-      rmSync(project, { recursive: true, force: true });
-    });
+    afterAll(() => project?.close());
 
-    const run = (...args: string[]) =>
-      tsalt([host, ...args, '--static', '--out', 'json'], {
-        cwd: project,
-        env: { HOME: project, XDG_CACHE_HOME: join(project, '.cache') },
-      });
+    const run = (...args: string[]) => project.run(host, ...args, '--static', '--out', 'json');
 
     /** Applies states one after another; each is a line `function: {arguments}` of YAML. */
     const apply = async (...states: string[]): Promise<StateResult[]> => {
       const sls = states.map((state, at) => `s${at}:\n  ${state}\n`).join('');
-      writeFileSync(join(project, 'states/packages.sls'), sls);
+      project.write({ 'states/packages.sls': sls });
       const { stdout } = await run('state.apply', 'packages');
       return Object.values((JSON.parse(stdout) as Record<string, StateResult[]>)[host] ?? {});
     };
