@@ -158,27 +158,32 @@ const declare = (id: DataKey, body: Data, place: Place): IdDeclaration => {
  * module follows the same one with a function, that one takes its place, as in Salt.
  */
 const addStates = (declaration: IdDeclaration, body: Dict, place: Place): void => {
-  let short = false;
-  for (const entry of body) if (isShort(entry)) short = true;
-  const states = short && body.size > 1 ? placed(declaration, body, place) : undefined;
-  for (const entry of body) {
-    if (states) break;
-    const [key, args] = entry;
-    if (isShort(entry)) {
-      const [module, fun] = place.reading.split(entry[0]);
-      addOrdered(declaration, place, module, entry[1], fun);
-    } else if (isPlainKey(key) && Array.isArray(args)) addOrdered(declaration, place, key, args);
-    else if (!isOrigin(key)) declaration.add(key, args);
+  if (body.size > 1) {
+    for (const [module, { args, fun }] of placed(declaration, body, place))
+      addState(declaration, place, module, args, fun);
+    return;
   }
-  for (const [module, { args, fun }] of states ?? [])
-    if (isPlainKey(module) && Array.isArray(args))
-      addOrdered(declaration, place, module, args, fun);
-    else declaration.add(module, args);
+  for (const entry of body) {
+    const [key, args] = entry;
+    const [module, fun] = isShort(entry) ? place.reading.split(entry[0]) : [key];
+    if (!isOrigin(module)) addState(declaration, place, module, args, fun);
+  }
+};
+
+const addState = (
+  declaration: IdDeclaration,
+  place: Place,
+  module: DataKey,
+  args: Data,
+  fun?: string,
+): void => {
+  if (isPlainKey(module) && Array.isArray(args)) addOrdered(declaration, place, module, args, fun);
+  else declaration.add(module, args);
 };
 
 type Written = { readonly args: Data; readonly fun?: string };
 
-/** The states of an ID by their modules, where some are written with a function. */
+/** The states of an ID by their modules. */
 const placed = (
   { id }: IdDeclaration,
   body: Dict,
