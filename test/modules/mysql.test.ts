@@ -216,9 +216,33 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
         ...where,
       }),
     );
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ 'rows affected': 2 });
+    expect(readFileSync(file, 'utf8')).toMatch(
+      /^query time:\{'human': '[\d.]+ms', 'raw': '[\d.]+'\}\nrows affected:2\n$/,
+    );
+    const rows = { output: join(folder, 'rows'), ...where };
+    expect(
+      await within(context, () =>
+        query.run('q', 'sh_op', 'SELECT id, name FROM items ORDER BY id', rows),
+      ),
+    ).toMatchObject({
+      comment: expect.stringContaining(
+        `'rows returned': 2, 'columns': ['id', 'name'], 'results': [{'id': '1', 'name': 'a\\tb\\n\\\\c'}, {'id': '2', 'name': None}]}`,
+      ),
+    });
+    expect(readFileSync(rows.output, 'utf8')).toBe('id:1\nname:a\tb\n\\c\nid:2\nname:None\n');
+    expect(await ask('SELECT * FROM items WHERE id = 9', 'sh_op')).toMatchObject({
+      'rows returned': 0,
+      results: [],
+    });
+    expect(
+      await within(testing(context), () =>
+        query.run_file('q', 'sh_op', { query_file: join(folder, 'not-there'), ...where }),
+      ),
+    ).toMatchObject({ result: false, comment: `File ${join(folder, 'not-there')} does not exist` });
+    // An earlier state may be about to make it.
     expect(await within(context, () => query.run('q', 'nope', 'SELECT 1', where))).toMatchObject({
-      result: false,
+      result: null,
+      changes: nothing,
       comment: 'Database nope is not present',
     });
     const flags = (client_flags: string[]) =>
@@ -248,9 +272,10 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     await run(() => databases.db_create('care', where));
     await ask('CREATE TABLE `o``dd` (id int) ENGINE=Aria; CREATE TABLE two (id int)', 'care');
     expect(await run(() => maintenance.db_check('care', null, where))).toMatchObject([
-      { Table: 'care.o`dd', Op: 'check', Msg_text: 'OK' },
-      { Table: 'care.two', Msg_text: 'OK' },
+      [{ Table: 'care.o`dd', Op: 'check', Msg_text: 'OK' }],
+      [{ Table: 'care.two', Msg_text: 'OK' }],
     ]);
+    expect(await run(() => databases.db_tables('nope', where))).toBe(false);
     expect(await run(() => maintenance.db_repair('care', 'o`dd', where))).toMatchObject([
       { Op: 'repair', Msg_text: 'OK' },
     ]);
@@ -267,6 +292,68 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     expect(await run(() => maintenance.plugin_add(plugin, library, where))).toBe(false);
     expect(await run(() => maintenance.plugin_remove(plugin, where))).toBe(true);
     expect(await run(() => maintenance.plugin_remove(plugin, where))).toBe(false);
+  });
+
+  test('names of accounts, tables and columns may have blanks and quotes', async () => {
+    await ask("CREATE DATABASE `o'd.d`; CREATE TABLE `o'd.d`.`t b` (`x y` int, `p``q` int)");
+    for (const name of ['u 1', "u'2", 'u@3', 'u`4', 'größe']) {
+      await settles(() => user.present(name, { host: '10.0.0.%', password: 'x', ...where }));
+      const to = { user: name, host: '10.0.0.%', ...where };
+      await settles(() => grants.present('a', { grant: 'select', database: "o'd.d.*", ...to }));
+      const columns = { grant: 'insert (x y, p`q), update (`x y`)', database: "o'd.d.t b", ...to };
+      await settles(() => grants.present('b', columns));
+      await settles(() => grants.absent('b', columns));
+      await settles(() => user.absent(name, { host: '10.0.0.%', ...where }));
+    }
+    expect(await rights.tokenize_grant('GRANT SELECT, INSERT ON `a b`.* TO `u 1`@`%`')).toEqual({
+      user: 'u 1',
+      host: '%',
+      grant: ['SELECT', 'INSERT'],
+      database: 'a b.*',
+    });
+  });
+
+  test('an account that changes its own password is let in by the new one from then on', async () => {
+    await ask("CREATE USER boss@localhost IDENTIFIED BY 'old'; GRANT ALL ON *.* TO boss@localhost");
+    const own = { ...where, connection_user: 'boss', connection_pass: 'old', password: 'new' };
+    expect(await within(context, () => user.present('boss', own))).toMatchObject({
+      changes: { boss: 'Updated' },
+    });
+    expect(await within(context, () => user.present('boss', own))).toMatchObject({
+      changes: nothing,
+      comment: 'User boss@localhost is already present with the desired password',
+    });
+    expect(
+      await within(context, () => user.present('boss', { host: '127.0.0.1', ...own })),
+    ).toMatchObject({ changes: { boss: 'Present' } });
+    expect(
+      await within(context, () => user.present('boss', { ...own, password: 'newer' })),
+    ).toMatchObject({ result: false, comment: expect.stringMatching(/^MySQL Error 1045: /) });
+  });
+
+  test('what fails is told in the words of Salt', async () => {
+    const comment = async (work: () => Promise<StateReturn>) => {
+      const done = await within(context, work);
+      expect(done.result).toBe(false);
+      return done.comment;
+    };
+    expect(await comment(() => database.present('x', { character_set: 'nosuch', ...where }))).toBe(
+      "Failed to create database x (MySQL Error 1115: Unknown character set: 'nosuch')",
+    );
+    expect(await comment(() => user.present('x', { password_hash: 'nohash', ...where }))).toBe(
+      'Failed to create user x@localhost (MySQL Error 1372: Password hash should be a 41-digit hexadecimal number)',
+    );
+    await within(context, () => user.present('x', { password: 'y', ...where }));
+    expect(
+      await comment(() => user.present('x', { password: 'y', password_column: 'z', ...where })),
+    ).toBe("MySQL Error 1054: Unknown column 'z' in mysql.user");
+    const stranger = { ...where, connection_user: 'nobody', connection_pass: 'no' };
+    const what = { grant: 'select', database: 'a.*', user: 'x', ...stranger };
+    expect(await comment(() => grants.present('g', what))).toMatch(/^MySQL Error 1045: /);
+    expect(await comment(() => grants.absent('g', what))).toMatch(
+      /^Unable to determine if grant select on a\.\* for x@localhost exists \(MySQL Error 1045: /,
+    );
+    expect(await comment(() => database.absent('g', stranger))).toMatch(/^MySQL Error 1045: /);
   });
 
   test('a login that fails is a sentence', async () => {

@@ -14,7 +14,7 @@ export type Grant = {
 /** What a line of `SHOW GRANTS` says; undefined for roles and proxies. */
 export const parseGrant = (line: string): Grant | undefined => {
   const match =
-    /^GRANT (.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?((?:`(?:[^`]|``)+`|[^`\s])+) TO (\S+?)@(\S+)(.*)$/s.exec(
+    /^GRANT (.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?((?:`(?:[^`]|``)+`|[^`\s])+) TO (`(?:[^`]|``)*`|'(?:[^'\\]|''|\\.)*'|[^\s@]+)@(`(?:[^`]|``)*`|'[^']*'|\S+)(.*)$/s.exec(
       line,
     );
   if (!match) return undefined;
@@ -28,7 +28,7 @@ export const parseGrant = (line: string): Grant | undefined => {
   };
 };
 
-/** `select (b,a), Insert` as `SELECT (a, b)` and `INSERT`; ALL is ALL PRIVILEGES. */
+/** `select (b,a), Insert` as `SELECT (a, b)` and `INSERT`; ALL is ALL PRIVILEGES. Columns have no quotes. */
 export const splitRights = (grant: string): string[] =>
   (grant.match(/(?:[^,(]|\([^)]*\))+/g) ?? [])
     .map(part => part.trim())
@@ -41,6 +41,20 @@ export const splitRights = (grant: string): string[] =>
       const list = columns.split(',').map(column => unquote(column.trim()));
       return `${plain} (${list.sort().join(', ')})`;
     });
+
+/** Such rights as SQL: the columns are quoted. */
+export const rightsText = (grant: string): string => {
+  const rights = splitRights(grant).map(one => /^([A-Z][A-Z ]*?)(?: \(([^()]*)\))?$/.exec(one));
+  if (rights.length === 0 || rights.includes(null))
+    throw new SaltInvocationError(`These are not rights of MySQL: ${grant}`);
+  return rights
+    .map(found =>
+      found?.[2] === undefined
+        ? found?.[1]
+        : `${found[1]} (${found[2].split(', ').map(mysqlName).join(', ')})`,
+    )
+    .join(', ');
+};
 
 /** MariaDB shows some rights by newer names than those that are granted. */
 const aliases: Readonly<Record<string, string>> = {

@@ -27,6 +27,15 @@ export type MysqlOptions = {
   connection_charset?: string | null;
 };
 
+/** What a query gives. */
+export type MysqlAnswer = {
+  'query time': { human: string; raw: string };
+  'rows returned'?: number;
+  'rows affected'?: number;
+  columns?: string[];
+  results?: (string | null)[][];
+};
+
 export type MysqlRow = Record<string, string | null>;
 
 export const mysqlPath = (): string | undefined => which('mariadb') ?? which('mysql');
@@ -67,6 +76,25 @@ export const mysqlRows = async (
   throw new CommandExecutionError(
     told ? `MySQL Error ${told[1]}: ${told[2]?.trim()}` : stderr.trim(),
   );
+};
+
+/**
+ * Does `work`; when the login of this very account is refused, once more with the password that it is
+ * to have: an earlier run, or state, may have set it.
+ */
+export const withNewPassword = async <T>(
+  user: string,
+  password: string | null,
+  where: MysqlOptions,
+  work: (where: MysqlOptions) => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work(where);
+  } catch (error) {
+    const refused = `MySQL Error 1045: Access denied for user '${user}'@`;
+    if (!password || !String(error).includes(refused)) throw error;
+    return work({ ...where, connection_pass: String(password) });
+  }
 };
 
 const loginFile = async (options: MysqlOptions): Promise<string> => {

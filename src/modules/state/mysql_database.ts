@@ -30,12 +30,14 @@ export const present = async (
   }: { character_set?: string | null; collate?: string | null } & MysqlOptions = {},
 ): Promise<StateReturn> => {
   const wanted = { character_set, collate };
+  let doing = '';
   try {
     const have: PlainDict = await salt('mysql.db_get')(name, where);
     if (Object.keys(have).length === 0) {
       const changes = { [name]: 'Present' };
       if (__opts__.test)
         return would(name, `Database ${name} is not present and needs to be created`, changes);
+      doing = `Failed to create database ${name}`;
       await salt('mysql.db_create')(name, { ...wanted, ...where });
       return changed(name, `The database ${name} has been created`, changes);
     }
@@ -54,7 +56,8 @@ export const present = async (
     const now: PlainDict = await salt('mysql.db_get')(name, where);
     return changed(name, notes.join('\n'), changesOf(have, now));
   } catch (error) {
-    return failed(name, `Failed to manage database ${name} (${messageOf(error)})`);
+    const reason = messageOf(error);
+    return failed(name, doing ? `${doing} (${reason})` : reason);
   }
 };
 
@@ -63,8 +66,8 @@ const differs = (what: string, wanted: string | null, have: unknown): string[] =
     ? [`Database ${what} ${wanted} != ${String(have)} needs to be updated`]
     : [];
 
-/** Newer servers tell `utf8` by its full name, and so the orders of its texts. */
-const fullName = (name: string): string => name.replace(/^utf8(?=_|$)/, 'utf8mb3');
+/** Newer servers tell `utf8` by its full name, and so the orders of its texts; in small letters. */
+const fullName = (name: string): string => name.toLowerCase().replace(/^utf8(?=_|$)/, 'utf8mb3');
 
 const given = (wanted: PlainDict): PlainDict =>
   Object.fromEntries(Object.entries(wanted).filter(([, value]) => value));
@@ -86,15 +89,18 @@ const changesOf = (before: PlainDict, now: PlainDict): PlainDict =>
  *   mysql_database.absent
  */
 export const absent = async (name: string, where: MysqlOptions = {}): Promise<StateReturn> => {
+  let doing = '';
   try {
     if (!(await salt('mysql.db_exists')(name, where)))
       return unchanged(name, `Database ${name} is not present, so it cannot be removed`);
     const changes = { [name]: 'Absent' };
     if (__opts__.test)
       return would(name, `Database ${name} is present and needs to be removed`, changes);
+    doing = `Unable to remove database ${name}`;
     await salt('mysql.db_remove')(name, where);
     return changed(name, `Database ${name} has been removed`, changes);
   } catch (error) {
-    return failed(name, `Unable to remove database ${name} (${messageOf(error)})`);
+    const reason = messageOf(error);
+    return failed(name, doing ? `${doing} (${reason})` : reason);
   }
 };

@@ -57,24 +57,23 @@ export const present = async (
     return failed(name, 'mysql_grants.present needs grant, database and user.');
   const words = `${grant} on ${database} to ${user}@${host}`;
   const options = { grant_option, escape: escaped, ...where };
+  const command = `Failed to execute: "GRANT ${grant} ON ${database} TO ${user}@${host}"`;
+  let doing = '';
   try {
     if (await salt('mysql.grant_exists')(grant, database, user, host, options))
       return unchanged(name, `Grant ${words} is already present`);
     const changes = { [name]: 'Present' };
     if (__opts__.test) return would(name, `MySQL grant ${name} is set to be created`, changes);
+    doing = command;
     if (revoke_first) await revokeAll(database, user, host, options);
     const done = await salt('mysql.grant_add')(grant, database, user, host, {
       ...options,
       ssl_option,
     });
-    return done
-      ? changed(name, `Grant ${words} has been added`, changes)
-      : failed(name, `Failed to execute: "GRANT ${grant} ON ${database} TO ${user}@${host}"`);
+    return done ? changed(name, `Grant ${words} has been added`, changes) : failed(name, command);
   } catch (error) {
-    return failed(
-      name,
-      `Failed to execute: "GRANT ${grant} ON ${database} TO ${user}@${host}" (${messageOf(error)})`,
-    );
+    const reason = messageOf(error);
+    return failed(name, doing ? `${doing} (${reason})` : reason);
   }
 };
 
@@ -129,17 +128,24 @@ export const absent = async (
     return failed(name, 'mysql_grants.absent needs grant, database and user.');
   const words = `${grant} on ${database} for ${user}@${host}`;
   const options = { grant_option, escape: escaped, ...where };
+  let isFound = false;
   try {
     if (!(await salt('mysql.grant_exists')(grant, database, user, host, options)))
       return unchanged(
         name,
         `Grant ${grant} on ${database} to ${user}@${host} is not present, so it cannot be revoked`,
       );
+    isFound = true;
     const changes = { [name]: 'Absent' };
     if (__opts__.test) return would(name, `MySQL grant ${name} is set to be revoked`, changes);
     await salt('mysql.grant_revoke')(grant, database, user, host, options);
     return changed(name, `Grant ${words} has been revoked`, changes);
   } catch (error) {
-    return failed(name, `Unable to revoke grant ${words} (${messageOf(error)})`);
+    return failed(
+      name,
+      isFound
+        ? `Unable to revoke grant ${words} (${messageOf(error)})`
+        : `Unable to determine if grant ${words} exists (${messageOf(error)})`,
+    );
   }
 };

@@ -1,12 +1,12 @@
 /** Statements that MySQL or MariaDB runs. */
-import { __opts__, type Plain, type StateReturn } from '../api.ts';
+import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { messageOf, salt } from '../lib/call.ts';
 import { exists } from '../lib/file-paths.ts';
-import type { MysqlOptions } from '../lib/mysql-run.ts';
+import type { MysqlAnswer, MysqlOptions } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
-import { toList } from '../lib/values.ts';
 
 /** SQL that states run on a MySQL or MariaDB server. */
 export const __virtual__ = mysqlVirtual;
@@ -17,7 +17,7 @@ type Options = {
   key?: string | null;
   overwrite?: boolean;
   check_db_exists?: boolean;
-  client_flags?: string | string[] | null;
+  client_flags?: string[] | null;
 } & MysqlOptions;
 
 /**
@@ -79,12 +79,14 @@ export const run_file = async (
     saltenv = null,
     ...options
   }: { query_file?: string | null; saltenv?: string | null } & Options = {},
-): Promise<StateReturn> =>
-  query_file
-    ? execute(name, database, options, where =>
-        salt('mysql.file_query')(database, inEnvironment(query_file, saltenv), where),
-      )
-    : failed(name, 'mysql_query.run_file needs query_file.');
+): Promise<StateReturn> => {
+  if (!query_file) return failed(name, 'mysql_query.run_file needs query_file.');
+  if (query_file.startsWith('/') && !exists(query_file))
+    return failed(name, `File ${query_file} does not exist`);
+  return execute(name, database, options, where =>
+    salt('mysql.file_query')(database, inEnvironment(query_file, saltenv), where),
+  );
+};
 
 const inEnvironment = (file: string, saltenv: string | null): string =>
   saltenv && file.startsWith('salt://') && !file.includes('?saltenv=')
@@ -95,7 +97,7 @@ const execute = async (
   name: string,
   database: string,
   options: Options,
-  work: (where: MysqlOptions) => Promise<Plain>,
+  work: (where: MysqlOptions) => Promise<MysqlAnswer>,
 ): Promise<StateReturn> => {
   const {
     output = null,
@@ -106,42 +108,60 @@ const execute = async (
     client_flags = null,
     ...where
   } = options;
-  const flag = toList(client_flags).find(one => one !== 'multi_statements');
+  if (client_flags !== null && !Array.isArray(client_flags))
+    return failed(name, 'Error: client_flags must be a list.');
+  const flag = client_flags?.find(one => one !== 'multi_statements');
   if (flag)
     return failed(
       name,
       `The client flag ${flag} is not one that mysql_query takes: only multi_statements, which is always on.`,
     );
   if (output === 'grain' && !grain)
-    return failed(name, 'The argument grain is missing: where should the answer be kept?');
+    return failed(name, "Error: output type 'grain' needs the grain parameter");
   try {
     if (check_db_exists && !(await salt('mysql.db_exists')(database, where)))
-      return failed(name, `Database ${database} is not present`);
-    const place =
-      output === 'grain' ? `grain: ${grain}${key ? `:${key}` : ''}` : output ? output : undefined;
+      return would(name, `Database ${database} is not present`);
+    const kept = `${grain}${key ? `:${key}` : ''}`;
+    const place = output === 'grain' ? `grain: ${kept}` : output;
     if (place && !overwrite && (await isKept(output, grain, key)))
       return unchanged(
         name,
-        `No execution needed. ${output === 'grain' ? 'Grain' : 'File'} ${output === 'grain' ? place.slice(7) : place} already set`,
+        `No execution needed. ${output === 'grain' ? `Grain ${kept}` : `File ${place}`} already set`,
       );
     const changes = { query: place ? `Executed. Output into ${place}` : 'Executed' };
     if (__opts__.test)
       return would(
         name,
         place
-          ? `Query would be executed, storing result in ${output === 'grain' ? place : `file: ${place}`}`
-          : 'Query would be executed, not storing result',
+          ? `Query would execute, storing result in ${output === 'grain' ? place : `file: ${place}`}`
+          : 'Query would execute, not storing result',
         changes,
       );
-    const answer = await work(where);
+    const answer = withNamedColumns(await work(where));
     if (output === 'grain')
       await salt('grains.set')(key ? `${grain}:${key}` : grain, answer, { force: true });
-    else if (output) writeAtomic(output, Buffer.from(`${JSON.stringify(answer)}\n`));
-    return changed(name, JSON.stringify(answer), changes);
+    else if (output) writeAtomic(output, Buffer.from(linesOf(answer)));
+    return changed(name, pyStr(answer), changes);
   } catch (error) {
     return failed(name, messageOf(error));
   }
 };
+
+/** Each row as a dict, by the names of its columns. */
+const withNamedColumns = (answer: MysqlAnswer): PlainDict => {
+  const { columns, results, ...rest } = answer;
+  if (!columns || !results) return rest;
+  const rows = results.map(row =>
+    Object.fromEntries(columns.map((column, at) => [column, row[at] ?? null])),
+  );
+  return { ...rest, columns, results: rows };
+};
+
+/** What a file gets: `column:value` for every value, or what the server says of the run. */
+const linesOf = ({ results, ...rest }: PlainDict): string =>
+  (Array.isArray(results) ? (results as PlainDict[]) : [rest])
+    .flatMap(row => Object.entries(row).map(([name, value]) => `${name}:${pyStr(value)}\n`))
+    .join('');
 
 const isKept = async (
   output: string | null,

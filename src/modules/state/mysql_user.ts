@@ -1,7 +1,7 @@
 /** Accounts of MySQL and MariaDB. */
 import { __opts__, type StateReturn } from '../api.ts';
 import { messageOf, salt } from '../lib/call.ts';
-import type { MysqlOptions } from '../lib/mysql-run.ts';
+import { type MysqlOptions, withNewPassword } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
@@ -55,45 +55,56 @@ export const present = async (
       'Either password or password_hash must be specified, unless allow_passwordless is True',
     );
   const login = { password, password_hash, unix_socket, password_column };
+  const how =
+    (allow_passwordless ? ' with passwordless login' : '') +
+    (unix_socket ? ' using unix_socket' : '');
+  const deed = passwordless ? 'cleared' : 'changed';
+  let doing = '';
   try {
-    if (await salt('mysql.user_exists')(name, host, { ...login, passwordless, ...where }))
-      return unchanged(
-        name,
-        `User ${account} is already present${alreadyHow({ passwordless, password, auth_plugin })}`,
-      );
-    const there = await salt('mysql.user_exists')(name, host, where);
-    const how =
-      (passwordless ? ' with passwordless login' : '') + (unix_socket ? ' using unix_socket' : '');
-    const deed = passwordless ? 'cleared' : 'changed';
-    if (__opts__.test)
+    return await withNewPassword(name, password, where, async given => {
+      doing = '';
+      if (await salt('mysql.user_exists')(name, host, { ...login, passwordless, ...given }))
+        return unchanged(
+          name,
+          `User ${account} is already present${alreadyHow({ passwordless, allow_passwordless, password, auth_plugin })}`,
+        );
+      const there = await salt('mysql.user_exists')(name, host, given);
+      if (__opts__.test)
+        return there
+          ? would(name, `Password for user ${account} is set to be ${deed}`, { [name]: 'Updated' })
+          : would(name, `User ${account} is set to be added${how}`, { [name]: 'Present' });
+      const options = {
+        ...login,
+        allow_passwordless: allow_passwordless || unix_socket,
+        auth_plugin,
+        ...given,
+      };
+      doing = there
+        ? `Failed to ${passwordless ? 'clear' : 'change'} password for user ${account}`
+        : `Failed to create user ${account}`;
+      await salt(there ? 'mysql.user_chpass' : 'mysql.user_create')(name, host, options);
       return there
-        ? would(name, `Password for user ${account} is set to be ${deed}`, { [name]: 'Updated' })
-        : would(name, `User ${account} is set to be added${how}`, { [name]: 'Present' });
-    const options = {
-      ...login,
-      allow_passwordless: allow_passwordless || unix_socket,
-      auth_plugin,
-      ...where,
-    };
-    await salt(there ? 'mysql.user_chpass' : 'mysql.user_create')(name, host, options);
-    return there
-      ? changed(name, `Password for user ${account} has been ${deed}`, { [name]: 'Updated' })
-      : changed(name, `The user ${account} has been added${how}`, { [name]: 'Present' });
+        ? changed(name, `Password for user ${account} has been ${deed}`, { [name]: 'Updated' })
+        : changed(name, `The user ${account} has been added${how}`, { [name]: 'Present' });
+    });
   } catch (error) {
-    return failed(name, `Failed to manage user ${account} (${messageOf(error)})`);
+    const reason = messageOf(error);
+    return failed(name, doing ? `${doing} (${reason})` : reason);
   }
 };
 
 const alreadyHow = ({
   passwordless,
+  allow_passwordless,
   password,
   auth_plugin,
 }: {
   passwordless: boolean;
+  allow_passwordless: boolean;
   password: string | null;
   auth_plugin: string;
 }): string => {
-  if (passwordless) return ' with passwordless login';
+  if (passwordless) return allow_passwordless ? ' with passwordless login' : '';
   if (auth_plugin !== 'mysql_native_password') return '. Unable to verify password.';
   return ` with the desired password${password ? '' : ' hash'}`;
 };

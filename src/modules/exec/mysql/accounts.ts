@@ -1,4 +1,4 @@
-import { SaltInvocationError } from '../../api.ts';
+import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
   type MysqlOptions,
   type MysqlRow,
@@ -6,6 +6,7 @@ import {
   mysqlRows,
   mysqlText,
   nativeHash,
+  withNewPassword,
 } from '../../lib/mysql-run.ts';
 
 type PasswordOptions = {
@@ -68,8 +69,12 @@ export const user_exists = async (
     ...where
   }: PasswordOptions & { passwordless?: boolean } & MysqlOptions = {},
 ): Promise<boolean> => {
-  const row = await user_info(user, host, where);
+  const row = await withNewPassword(user, password, where, given => user_info(user, host, given));
   if (!row) return false;
+  if (password_column && !(password_column in row))
+    throw new CommandExecutionError(
+      `MySQL Error 1054: Unknown column '${password_column}' in mysql.user`,
+    );
   const plugin = row.plugin ?? '';
   const kept = password_column
     ? row[password_column]
@@ -137,15 +142,17 @@ export const user_create = async (
     ...where
   }: PasswordOptions & { allow_passwordless?: boolean } & MysqlOptions = {},
 ): Promise<boolean> => {
-  if (await user_exists(user, host, where)) return false;
   const options = { password, password_hash, unix_socket, auth_plugin };
-  const how = await identified(options, allow_passwordless, where);
-  await mysqlRows(`CREATE USER ${mysqlAccount(user, host)} ${how};`, where);
-  return true;
+  return withNewPassword(user, password, where, async given => {
+    if (await user_exists(user, host, given)) return false;
+    const how = await identified(options, allow_passwordless, given);
+    await mysqlRows(`CREATE USER ${mysqlAccount(user, host)} ${how};`, given);
+    return true;
+  });
 };
 
 /**
- * Changes how an account logs in.
+ * Changes how an account logs in. False when it is not there.
  *
  * @param user the account
  * @param host where it comes from
@@ -171,9 +178,12 @@ export const user_chpass = async (
   }: PasswordOptions & { allow_passwordless?: boolean } & MysqlOptions = {},
 ): Promise<boolean> => {
   const options = { password, password_hash, unix_socket, auth_plugin };
-  const how = await identified(options, allow_passwordless, where);
-  await mysqlRows(`ALTER USER ${mysqlAccount(user, host)} ${how};`, where);
-  return true;
+  return withNewPassword(user, password, where, async given => {
+    if (!(await user_exists(user, host, given))) return false;
+    const how = await identified(options, allow_passwordless, given);
+    await mysqlRows(`ALTER USER ${mysqlAccount(user, host)} ${how};`, given);
+    return true;
+  });
 };
 
 /**

@@ -7,9 +7,9 @@ import { type MysqlOptions, mysqlName, mysqlRows, mysqlText } from '../../lib/my
  * @example tsalt-ssh db1 mysql.db_list
  */
 export const db_list = async (options: MysqlOptions = {}): Promise<string[]> =>
-  (await mysqlRows('SELECT SCHEMA_NAME AS n FROM information_schema.SCHEMATA;', options)).map(
-    ({ n }) => n ?? '',
-  );
+  (
+    await mysqlRows('SELECT SCHEMA_NAME AS n FROM information_schema.SCHEMATA ORDER BY 1;', options)
+  ).map(({ n }) => n ?? '');
 
 /**
  * Character set and order of a database; empty when it is not there.
@@ -38,12 +38,16 @@ export const db_exists = async (name: string, options: MysqlOptions = {}): Promi
   'collate' in (await db_get(name, options));
 
 /**
- * The tables of a database.
+ * The tables of a database; false when there is no such database.
  *
  * @param name the database
  * @example tsalt-ssh db1 mysql.db_tables shop
  */
-export const db_tables = async (name: string, options: MysqlOptions = {}): Promise<string[]> =>
+export const db_tables = async (
+  name: string,
+  options: MysqlOptions = {},
+): Promise<string[] | false> =>
+  (await db_exists(name, options)) &&
   (
     await mysqlRows(
       `SELECT TABLE_NAME AS n FROM information_schema.TABLES WHERE TABLE_SCHEMA = ${mysqlText(name)} ORDER BY 1;`,

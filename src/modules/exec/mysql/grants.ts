@@ -1,5 +1,5 @@
 import { type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
-import { covers, grantTarget, parseGrant, splitRights } from '../../lib/mysql-grant.ts';
+import { covers, grantTarget, parseGrant, rightsText, splitRights } from '../../lib/mysql-grant.ts';
 import { type MysqlOptions, mysqlAccount, mysqlRows, mysqlText } from '../../lib/mysql-run.ts';
 import { repackDictList } from '../../lib/values.ts';
 
@@ -105,13 +105,6 @@ const sslWords = (options: PlainDict): string =>
     })
     .join(' AND ');
 
-const rightsText = (grant: string): string => {
-  const rights = splitRights(grant);
-  if (rights.length > 0 && rights.every(one => /^[A-Z][A-Z ]*(?: \([^()`;]*\))?$/.test(one)))
-    return rights.join(', ');
-  throw new SaltInvocationError(`These are not rights of MySQL: ${grant}`);
-};
-
 /**
  * Takes rights back.
  *
@@ -138,4 +131,19 @@ export const grant_revoke = async (
   const option = grant_option ? `REVOKE GRANT OPTION ${on};\n` : '';
   await mysqlRows(`REVOKE ${rightsText(grant)} ${on};\n${option}`, where);
   return true;
+};
+
+/**
+ * The parts of a line of `SHOW GRANTS`: `user`, `host`, `grant` (a list) and `database`.
+ *
+ * @param grant the line
+ * @example tsalt-ssh db1 mysql.tokenize_grant "GRANT SELECT, INSERT ON shop.* TO 'shop'@'localhost'"
+ */
+export const tokenize_grant = async (
+  grant: string,
+): Promise<{ user: string; host: string; grant: readonly string[]; database: string }> => {
+  const found = parseGrant(grant);
+  if (!found) throw new SaltInvocationError(`This is not a grant on a database: ${grant}`);
+  const { user, host, grant: words, database } = found;
+  return { user, host, grant: words, database };
 };

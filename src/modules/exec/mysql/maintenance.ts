@@ -13,15 +13,17 @@ const onTables = async (
   name: string,
   table: string | null,
   options: MysqlOptions,
-): Promise<MysqlRow[]> => {
-  const rows: MysqlRow[] = [];
-  for (const one of table === null ? await db_tables(name, options) : [table])
-    rows.push(...(await mysqlRows(`${verb} TABLE ${mysqlName(name)}.${mysqlName(one)};`, options)));
-  return rows;
+): Promise<MysqlRow[] | MysqlRow[][]> => {
+  const work = (one: string) =>
+    mysqlRows(`${verb} TABLE ${mysqlName(name)}.${mysqlName(one)};`, options);
+  if (table !== null) return work(table);
+  const answers: MysqlRow[][] = [];
+  for (const one of (await db_tables(name, options)) || []) answers.push(await work(one));
+  return answers;
 };
 
 /**
- * Checks the tables of a database, and gives what the server says of each.
+ * Checks the tables of a database, and gives what the server says of each, a list a table.
  *
  * @param name the database
  * @param table only this one
@@ -31,10 +33,10 @@ export const db_check = async (
   name: string,
   table: string | null = null,
   options: MysqlOptions = {},
-): Promise<MysqlRow[]> => onTables('CHECK', name, table, options);
+): Promise<MysqlRow[] | MysqlRow[][]> => onTables('CHECK', name, table, options);
 
 /**
- * Repairs the tables of a database, and gives what the server says of each.
+ * Repairs the tables of a database, and gives what the server says of each, a list a table.
  *
  * @param name the database
  * @param table only this one
@@ -44,10 +46,10 @@ export const db_repair = async (
   name: string,
   table: string | null = null,
   options: MysqlOptions = {},
-): Promise<MysqlRow[]> => onTables('REPAIR', name, table, options);
+): Promise<MysqlRow[] | MysqlRow[][]> => onTables('REPAIR', name, table, options);
 
 /**
- * Gives the tables of a database their least size, and what the server says of each.
+ * Gives the tables of a database their least size, and what the server says of each, a list a table.
  *
  * @param name the database
  * @param table only this one
@@ -57,7 +59,7 @@ export const db_optimize = async (
   name: string,
   table: string | null = null,
   options: MysqlOptions = {},
-): Promise<MysqlRow[]> => onTables('OPTIMIZE', name, table, options);
+): Promise<MysqlRow[] | MysqlRow[][]> => onTables('OPTIMIZE', name, table, options);
 
 /**
  * A name as SQL writes it, in backticks.

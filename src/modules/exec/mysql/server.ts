@@ -6,18 +6,16 @@
  */
 import { readFileSync } from 'node:fs';
 import { __salt__, CommandExecutionError, type PlainDict } from '../../api.ts';
-import { type MysqlOptions, type MysqlRow, mysqlPath, mysqlRows } from '../../lib/mysql-run.ts';
+import {
+  type MysqlAnswer,
+  type MysqlOptions,
+  type MysqlRow,
+  mysqlPath,
+  mysqlRows,
+} from '../../lib/mysql-run.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   mysqlPath() !== undefined || [false, 'Neither mariadb nor mysql is installed.'];
-
-type Answer = {
-  columns?: string[];
-  results?: (string | null)[][];
-  'rows returned'?: number;
-  'rows affected'?: number;
-  'query time': { human: string; raw: string };
-};
 
 /**
  * Runs SQL in a database and gives the rows.
@@ -30,27 +28,29 @@ export const query = async (
   database: string,
   query: string,
   options: MysqlOptions = {},
-): Promise<Answer> => {
+): Promise<MysqlAnswer> => {
   const started = performance.now();
   const rows = await mysqlRows(
     `${query.trim().replace(/;$/, '')};\nSELECT ROW_COUNT() AS \`#affected\`;\n`,
     options,
     database,
   );
-  return answerOf(rows, performance.now() - started);
+  return answerOf(rows, /^\s*(?:SELECT|SHOW|DESC)/i.test(query), performance.now() - started);
 };
 
-/** The last result is the count; a query without one has no rows before it. */
-const answerOf = (rows: MysqlRow[], milliseconds: number): Answer => {
+/** The last result is the count; a query without rows has nothing before it, not even its columns. */
+const answerOf = (rows: MysqlRow[], isQuestion: boolean, milliseconds: number): MysqlAnswer => {
   const time = {
     human: `${milliseconds.toFixed(1)}ms`,
     raw: (milliseconds / 1000).toFixed(5),
   };
   const head = Object.keys(rows[0] ?? {});
   if (head[0] === '#affected')
-    return { 'query time': time, 'rows affected': Math.max(Number(rows[0]?.['#affected']), 0) };
+    return isQuestion
+      ? { 'query time': time, 'rows returned': 0, columns: [], results: [] }
+      : { 'query time': time, 'rows affected': Math.max(Number(rows[0]?.['#affected']), 0) };
   const results = rows.slice(0, -2).map(row => head.map(name => row[name] ?? null));
-  return { columns: head, results, 'rows returned': results.length, 'query time': time };
+  return { 'query time': time, 'rows returned': results.length, columns: head, results };
 };
 
 /**
@@ -64,7 +64,7 @@ export const file_query = async (
   database: string,
   file_name: string,
   options: MysqlOptions = {},
-): Promise<Answer> => {
+): Promise<MysqlAnswer> => {
   const path = /^(?:salt|https?):\/\//.test(file_name)
     ? ((await __salt__['cp.cache_file'](file_name)) as string | false)
     : file_name;
