@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chownSync,
   existsSync,
@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as clusters from '../../src/modules/exec/postgres/clusters.ts';
 import * as databases from '../../src/modules/exec/postgres/databases.ts';
@@ -111,6 +111,36 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     expect(await within(context, state)).toMatchObject({ result: true, changes: nothing });
     return String(done.comment);
   };
+
+  test('a password that the server is to hash is compared with what it made of it', async () => {
+    for (const way of ['md5', 'scram-sha-256']) {
+      await sql(`ALTER SYSTEM SET password_encryption = '${way}'`);
+      await sql('SELECT pg_reload_conf()');
+      await settles(() => user.present(`as-is ${way}`, { password: 'p', encrypted: false, ...db }));
+      await settles(() => user.present(`as-is ${way}`, { password: 'q', encrypted: false, ...db }));
+    }
+    await sql('ALTER SYSTEM RESET password_encryption');
+    await sql('SELECT pg_reload_conf()');
+  });
+
+  test('a database that somebody is connected to is removed too', async () => {
+    await within(context, () => database.present(`bu"s'y`, db));
+    const client = spawn(
+      join(bin, 'psql'),
+      ['-h', folder, '-p', '5499', '-U', 'postgres', '-d', `bu"s'y`, '-c', 'SELECT pg_sleep(60)'],
+      { stdio: 'ignore' },
+    );
+    const ended = new Promise(resolve => client.once('exit', resolve));
+    await vi.waitFor(
+      async () =>
+        expect(
+          await sql(`SELECT pid FROM pg_stat_activity WHERE datname = 'bu"s''y'`),
+        ).toHaveLength(1),
+      { timeout: 10_000, interval: 100 },
+    );
+    await settles(() => database.absent(`bu"s'y`, db));
+    await ended;
+  });
 
   test('makes, changes and removes a role; names with quotes are names', async () => {
     for (const name of ['shop', `o'hara "the\\role"; drop table x; --`]) {

@@ -27,11 +27,12 @@ export const passwordFits = (
   kept: string,
   encryption: Encryption,
 ): boolean => {
-  if (isHashed(password) || encryption === false) return same(password, kept);
+  if (isHashed(password)) return same(password, kept);
   const parts = scram.exec(kept);
-  if (encryption === 'scram-sha-256')
+  // As it is: then it is the server that has chosen how to keep it.
+  if (encryption === 'scram-sha-256' || (encryption === false && parts !== null))
     return parts !== null && same(kept, scramOf(password, String(parts[2]), Number(parts[1])));
-  return same(kept, md5(role, password));
+  return same(kept, md5(role, password)) || (encryption === false && same(kept, password));
 };
 
 const md5 = (role: string, password: string): string =>

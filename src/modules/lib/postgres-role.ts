@@ -38,6 +38,7 @@ export const ensureRole = async (
 ): Promise<StateReturn> => {
   const where = dbArgs(options);
   const label = kind === 'user' ? 'User' : 'Group';
+  let deed = 'manage';
   try {
     const role: PlainDict | null = await salt('postgres.role_get')(name, {
       return_password: options.password != null && !options.refresh_password,
@@ -54,6 +55,7 @@ export const ensureRole = async (
       Object.keys(flags).map(key => [key, options[key as keyof typeof flags] ?? null]),
     );
     if (role === null && wanted.login === null) delete wanted.login;
+    deed = mode;
     await salt(`postgres.${kind}_${mode}`)(name, {
       ...wanted,
       encrypted: options.encrypted ?? 'md5',
@@ -64,7 +66,7 @@ export const ensureRole = async (
     });
     return changed(name, `The ${kind} ${name} has been ${mode}d`, changes);
   } catch (error) {
-    return failed(name, `Failed to manage ${kind} ${name}: ${messageOf(error)}`);
+    return failed(name, `Failed to ${deed} ${kind} ${name}: ${messageOf(error)}`);
   }
 };
 

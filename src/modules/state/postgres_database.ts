@@ -55,6 +55,7 @@ export const present = async (
   } & DbOptions = {},
 ): Promise<StateReturn> => {
   const where = dbArgs(rest);
+  let doing = 'manage';
   try {
     const all: PlainDict = await salt('postgres.db_list')(where);
     const have = Object.hasOwn(all, name) ? (all[name] as PlainDict) : undefined;
@@ -78,6 +79,7 @@ export const present = async (
             [name]: changes,
           })
         : would(name, `Database ${name} is set to be created`, { [name]: 'Present' });
+    doing = have ? 'change parameters for' : 'create';
     if (have) {
       await salt('postgres.db_alter')(name, { tablespace, owner, owner_recurse, ...where });
       return changed(name, `Parameters for database ${name} have been changed`, {
@@ -88,7 +90,7 @@ export const present = async (
     await salt('postgres.db_create')(name, { ...options, ...where });
     return changed(name, `The database ${name} has been created`, { [name]: 'Present' });
   } catch (error) {
-    return failed(name, `Failed to manage database ${name}: ${messageOf(error)}`);
+    return failed(name, `Failed to ${doing} database ${name}: ${messageOf(error)}`);
   }
 };
 

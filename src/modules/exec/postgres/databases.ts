@@ -137,7 +137,7 @@ export const owner_to = async (
 };
 
 /**
- * Removes a database.
+ * Removes a database. Who is connected to it is cut off.
  *
  * @param name the database
  * @example tsalt-ssh db1 postgres.db_remove shop
@@ -145,6 +145,12 @@ export const owner_to = async (
 export const db_remove = async (name: string, options: PostgresOptions = {}): Promise<boolean> => {
   if (['template0', 'template1', 'postgres'].includes(name))
     throw new CommandExecutionError(`The database ${name} belongs to PostgreSQL: it stays.`);
-  await psqlRows(`DROP DATABASE ${quoteName(name)}`, options);
+  const database = quoteName(name);
+  await psqlRows(
+    `REVOKE CONNECT ON DATABASE ${database} FROM public;
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${quoteLiteral(name)} AND pid <> pg_backend_pid();
+DROP DATABASE ${database};`,
+    options,
+  );
   return true;
 };
