@@ -40,15 +40,20 @@ test.skipIf(!hasNpm)(
     expect(await within(testing(context), () => npmState.installed(source, { dir }))).toMatchObject(
       {
         result: null,
+        changes: { old: [], new: [source] },
       },
     );
-    await within(context, () => npmState.installed(source, { dir }));
+    expect(await within(context, () => npmState.installed(source, { dir }))).toMatchObject({
+      changes: { old: [], new: [source] },
+      comment: `Package(s) '${source}' successfully installed`,
+    });
     expect(await within(context, () => npm.list(null, { dir }))).toHaveProperty('tsalt-probe');
     expect(
       await within(context, () => npmState.installed('tsalt-probe@1.0.0', { dir })),
     ).toMatchObject({
       result: true,
       changes: nothing,
+      comment: "Package(s) 'tsalt-probe@1.0.0' satisfied by tsalt-probe@1.0.0",
     });
     expect(await within(context, () => npmState.removed('tsalt-probe', { dir }))).toMatchObject({
       changes: { 'tsalt-probe': 'Removed' },
@@ -208,12 +213,18 @@ describe.skipIf(!hasGem)('the real gem', { timeout: 240_000 }, () => {
       expect(await within(testing(context), removed)).toMatchObject({ result: null });
       expect(await run(removed)).toMatchObject({ changes: { 'tsalt-gem': 'Removed' } });
       expect(await run(removed)).toMatchObject({ result: true, changes: nothing });
+      const file = join(source, 'gems', 'tsalt-gem-1.0.gem');
+      expect(await run(() => gemState.installed(file))).toMatchObject({
+        changes: { [file]: 'Installed' },
+      });
+      expect(await run(() => gem.list('tsalt'))).toEqual({ 'tsalt-gem': ['1.0'] });
+      await run(removed);
       await run(taken(address));
       expect(await run(taken(address))).toMatchObject({ result: true, changes: nothing });
       const ruby = { ruby: 'ruby-3@web' };
       expect(await run(() => gemState.installed('tsalt-gem', ruby))).toMatchObject({
         result: false,
-        comment: expect.stringContaining('does not look for ruby ruby-3@web of RVM or rbenv'),
+        comment: expect.stringContaining('gem finds ruby ruby-3@web by RVM only'),
       });
     } finally {
       for (const name of ['HOME', 'GEM_HOME'] as const)

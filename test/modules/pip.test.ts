@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -95,7 +103,16 @@ test.skipIf(!hasVenv)(
     const log = join(folder, 'pip.log');
     writeFileSync(requirements, 'tsalt-new==1.0\n');
     const files = { ...where, requirements, log, cert: '', exists_action: 'i' };
-    expect(await run(() => state.installed('from-file', files))).toMatchObject({ result: true });
+    expect(await run(() => state.installed('from-file', files))).toMatchObject({
+      result: true,
+      changes: { requirements: true },
+      comment: `Successfully processed requirements file ${requirements}.`,
+    });
+    expect(await run(() => state.installed('from-file', files))).toMatchObject({
+      result: true,
+      changes: nothing,
+      comment: 'Requirements were already installed.',
+    });
     expect(readFileSync(log, 'utf8')).toContain('tsalt-new');
     expect(await run(() => pip.list_freeze_parse('tsalt', where))).toMatchObject({
       [Object.keys(await run(() => pip.list('tsalt-new', where))).at(0) ?? 'tsalt_new']: '1.0',
@@ -137,6 +154,138 @@ test('an option is no requirement', async () => {
   await expect(
     within(contextOf({ pip }), () => pip.install('--index-url=http://x', {})),
   ).rejects.toThrow('Not a requirement');
+  expect(await within(contextOf({ pip }), () => pip.install(null, {}))).toMatchObject({
+    retcode: 0,
+    stdout: 'No packages to install.',
+  });
+});
+
+test.skipIf(!hasVenv)(
+  'what is due is told as by Salt: several packages, newer versions, addresses, by force',
+  { timeout: 240_000 },
+  async () => {
+    for (const version of ['1.0', '1.10', '2.0', '2.1rc1']) wheel('tsalt_up', version);
+    wheel('tsalt_two', '1.0');
+    const context = contextOf({ pip });
+    const options = { bin_env: venv, no_index: true, find_links: join(folder, 'links') };
+    const apply = (name: string, more: object = {}) =>
+      within(context, () => state.installed(name, { ...options, ...more }));
+    const told = (name: string, more: object = {}) =>
+      within(testing(context), () => state.installed(name, { ...options, ...more }));
+    const pkgs = ['tsalt_up<2', 'tsalt-two'];
+    expect(await told('x', { pkgs })).toMatchObject({
+      name: 'tsalt_up<2;tsalt-two',
+      result: null,
+      comment: 'Python package(s) set to be installed:\ntsalt_up<2\ntsalt-two',
+    });
+    expect(await apply('x', { pkgs })).toMatchObject({
+      changes: { 'tsalt-up==1.10': 'Installed', 'tsalt-two==1.0': 'Installed' },
+    });
+    // The newest that satisfies the requirement is there, though the index has newer ones.
+    for (const ask of [told, apply])
+      expect(await ask('tsalt-up<2', { upgrade: true })).toMatchObject({
+        result: true,
+        changes: nothing,
+        comment:
+          'Python package tsalt-up<2 was already installed\nAll specified packages are already installed and up-to-date',
+      });
+    expect(await apply('tsalt-up', { upgrade: true })).toMatchObject({
+      changes: { 'tsalt-up==2.0': 'Installed' },
+    });
+    expect(await apply('tsalt-up', { upgrade: true, pre_releases: true })).toMatchObject({
+      changes: { 'tsalt-up==2.1rc1': 'Installed' },
+    });
+    expect(await apply('tsalt-two', { force_reinstall: true })).toMatchObject({
+      changes: { 'tsalt-two==1.0': 'Installed' },
+    });
+    const file = join(folder, 'links', 'tsalt_up-1.0-py3-none-any.whl');
+    expect(await apply(file)).toMatchObject({ changes: { [`${file}==???`]: 'Installed' } });
+    expect(await apply('tsalt-up=1.0')).toMatchObject({
+      result: false,
+      comment: expect.stringContaining("'=' is not supported, use '==' instead."),
+    });
+    expect(await apply('tsalt-two', { pkgs: [] })).toMatchObject({ changes: nothing });
+    const target = join(folder, 'target');
+    const words = [{ '--progress-bar': 'off' }, '--no-color'];
+    expect(
+      await apply('tsalt-up==1.0', { target, extra_args: words, force_reinstall: true }),
+    ).toMatchObject({ result: true });
+    expect(existsSync(join(target, 'tsalt_up-1.0.dist-info'))).toBe(true);
+  },
+);
+
+test.skipIf(!hasVenv)(
+  'requirements come from the file roots with what they name, for another account too',
+  { timeout: 180_000 },
+  async () => {
+    for (const name of ['tsalt_one', 'tsalt_below']) wheel(name, '1.0');
+    const cache = join(folder, 'cache');
+    mkdirSync(join(cache, 'app', 'more'), { recursive: true });
+    writeFileSync(join(cache, 'app', 'all.txt'), 'tsalt-one # one\n-r more/below.txt\n', {
+      mode: 0o600,
+    });
+    writeFileSync(join(cache, 'app', 'more', 'below.txt'), 'tsalt-below\n', { mode: 0o600 });
+    const asked: string[] = [];
+    const cache_file = async (url: string) => {
+      asked.push(url);
+      const path = join(cache, url.slice('salt://'.length));
+      return existsSync(path) ? path : false;
+    };
+    const context = contextOf({ pip, cp: { cache_file } });
+    const options = {
+      bin_env: venv,
+      env_vars: { PIP_NO_INDEX: '1', PIP_FIND_LINKS: join(folder, 'links') },
+    };
+    const apply = (requirements: string) =>
+      within(context, () => state.installed('x', { ...options, requirements }));
+    expect(await apply('salt://app/all.txt')).toMatchObject({ changes: { requirements: true } });
+    expect(asked).toEqual(['salt://app/all.txt', 'salt://app/more/below.txt']);
+    const list = await within(context, () => pip.list('tsalt', { bin_env: venv }));
+    expect(Object.keys(list).map(name => name.replace('_', '-'))).toEqual(
+      expect.arrayContaining(['tsalt-one', 'tsalt-below']),
+    );
+    expect(await apply('salt://app/none.txt')).toMatchObject({
+      result: false,
+      comment: expect.stringContaining("pip requirements file 'salt://app/none.txt' not found"),
+    });
+    if (process.getuid?.() !== 0) return;
+    const program = join(folder, 'copying-pip');
+    writeFileSync(program, '#!/bin/sh\nid -un; cd "${3%/*}" && cat all.txt more/below.txt\n', {
+      mode: 0o755,
+    });
+    chmodSync(folder, 0o755);
+    const { stdout } = await within(context, () =>
+      pip.install(null, {
+        bin_env: program,
+        user: 'nobody',
+        cwd: '/',
+        requirements: 'salt://app/all.txt',
+      }),
+    );
+    expect(stdout).toBe('nobody\ntsalt-one # one\n-r more/below.txt\ntsalt-below\n');
+  },
+);
+
+test('options that pip would misread are refused before it runs', async () => {
+  const given = (options: object) =>
+    within(contextOf({ pip }), () => pip.install('x', { bin_env: '/bin/true', ...options }));
+  await expect(given({ no_index: true, index_url: 'https://x.example' })).rejects.toThrow(
+    "'no_index' and ('index_url' or 'extra_index_url') are mutually exclusive.",
+  );
+  await expect(given({ index_url: 'pypi' })).rejects.toThrow("'pypi' is not a valid URL");
+  await expect(given({ find_links: '/nowhere' })).rejects.toThrow(
+    "'/nowhere' is not a valid URL or path",
+  );
+  await expect(given({ exists_action: 'x' })).rejects.toThrow(
+    'only supports the values s, i, w, and b',
+  );
+  await expect(given({ timeout: 1.5 })).rejects.toThrow('must be an integer');
+  await expect(given({ log: '/nowhere/pip.log' })).rejects.toThrow(
+    "directory '/nowhere' does not exist",
+  );
+  await expect(given({ bin_env: '/nowhere' })).rejects.toThrow(
+    'Access denied to /nowhere, could not find a pip binary',
+  );
 });
 
 test('versions are ordered as Python orders them', () => {

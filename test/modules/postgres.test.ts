@@ -212,6 +212,42 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     await settles(() => tablespace.absent('fast', db));
   });
 
+  test('an extension is brought to a newer version and another schema, never to an older one', async () => {
+    await within(context, () => database.present('ext', db));
+    await sql('CREATE SCHEMA parts', 'ext');
+    const hstore = (more: object) => () =>
+      extension.present('hstore', { maintenance_db: 'ext', ...more, ...db });
+    expect(await settles(hstore({ ext_version: '1.7' }))).toBe(
+      'The extension hstore has been installed',
+    );
+    expect(await settles(hstore({ ext_version: '1.8' }))).toBe(
+      'The extension hstore has been upgraded',
+    );
+    expect(await within(context, hstore({ ext_version: '1.7' }))).toMatchObject({
+      result: true,
+      changes: nothing,
+    });
+    expect(await settles(hstore({ schema: 'parts' }))).toBe(
+      'The extension hstore has been upgraded',
+    );
+    expect(await within(context, () => language.absent('nope', 'ext', db))).toMatchObject({
+      comment: 'Language nope is not present so it cannot be removed',
+    });
+  });
+
+  test('what kind of object it is may be in capitals, and a membership has no rights', async () => {
+    await sql('CREATE ROLE reads; CREATE TABLE seen (a int)');
+    const asked = { privileges: ['select , insert'], ...db };
+    await settles(() => rights.present('reads', 'seen', 'TABLE', asked));
+    await settles(() => rights.absent('reads', 'seen', 'Table', asked));
+    expect(
+      await within(context, () => rights.present('reads', 'pg_monitor', 'group', asked)),
+    ).toMatchObject({
+      result: false,
+      comment: 'The privileges option should not be set for object_type group',
+    });
+  });
+
   test('grants and revokes rights on every kind of object', async () => {
     await sql(
       'CREATE TABLE orders (id serial); CREATE TABLE "Odd Name" (id int); CREATE FUNCTION one(integer) RETURNS integer LANGUAGE sql AS \'SELECT 1\'',

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { rvmPath, rvmUser } from '../lib/rvm-run.ts';
 
 type Where = { ruby?: string | null; gem_bin?: string | null; runas?: string | null };
 
@@ -22,17 +23,21 @@ const rubyOf = (gem_bin: string | null | undefined): string => {
 };
 
 const run = async (args: readonly string[], { ruby, gem_bin, runas }: Where): Promise<string> => {
-  if (ruby && !gem_bin)
+  const rvm = gem_bin ? undefined : rvmPath(await rvmUser(runas));
+  if (ruby && !gem_bin && rvm === undefined)
     throw new SaltInvocationError(
-      `gem does not look for ruby ${ruby} of RVM or rbenv: name its program in gem_bin.`,
+      `gem finds ruby ${ruby} by RVM only, which is not installed: name its program in gem_bin.`,
     );
-  const options = { plainLocale: true, cwd: '/', ...(runas ? { runas } : {}) };
-  const { code, stdout, stderr } = args.some(hasPassword)
-    ? await runCommand([rubyOf(gem_bin), '-rrubygems', '-e', told], {
-        ...options,
-        stdin: args.join('\0'),
-      })
-    : await runCommand([gem_bin ?? 'gem', ...args], options);
+  const user = rvm === undefined ? runas : await rvmUser(runas);
+  const options = { plainLocale: true, cwd: '/', ...(user ? { runas: user } : {}) };
+  const within = rvm === undefined ? [] : [rvm, ruby || 'default', 'do'];
+  const words = args.some(hasPassword)
+    ? [...within, rubyOf(gem_bin), '-rrubygems', '-e', told]
+    : [...within, gem_bin ?? 'gem', ...args];
+  const { code, stdout, stderr } = await runCommand(words as [string, ...string[]], {
+    ...options,
+    ...(args.some(hasPassword) ? { stdin: args.join('\0') } : {}),
+  });
   if (code !== 0) throw new CommandExecutionError(redact(stderr.trim() || stdout.trim()));
   return stdout;
 };
@@ -44,7 +49,7 @@ const redact = (text: string): string => text.replace(/(:\/\/)[^/\s]+@/g, '$1<re
  *
  * @param prefix names that begin with this only
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.list
  */
@@ -69,7 +74,7 @@ export const _parseGems = (text: string): { [name: string]: string[] } =>
  * @param gems names, a list or a text with commas
  * @param version the version
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @param rdoc true: with documentation
  * @param ri true: with ri documentation
@@ -117,7 +122,7 @@ export const install = async (
  *
  * @param gems names, a list or a text with commas
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.uninstall redphone
  */
@@ -129,7 +134,7 @@ export const uninstall = async (gems: string | string[], options: Where = {}): P
  *
  * @param gems names, a list or a text with spaces
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.update vagrant
  */
@@ -141,7 +146,7 @@ export const update = async (gems: string | string[], options: Where = {}): Prom
  *
  * @param version the version
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.update_system
  */
@@ -152,7 +157,7 @@ export const update_system = async (version = '', options: Where = {}): Promise<
  * The version of gem.
  *
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.version
  */
@@ -163,7 +168,7 @@ export const version = async (options: Where = {}): Promise<string> =>
  * The gems that have a newer version, with it.
  *
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.list_upgrades
  */
@@ -178,7 +183,7 @@ export const list_upgrades = async (options: Where = {}): Promise<{ [name: strin
  * The places that gems are fetched from.
  *
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.sources_list
  */
@@ -192,7 +197,7 @@ export const sources_list = async (options: Where = {}): Promise<string[]> =>
  *
  * @param source_uri its address
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.sources_add https://gems.example.com/
  */
@@ -204,7 +209,7 @@ export const sources_add = async (source_uri: string, options: Where = {}): Prom
  *
  * @param source_uri its address
  * @param gem_bin the path of gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param runas the account to run as
  * @example tsalt-ssh '*' gem.sources_remove https://gems.example.com/
  */
@@ -213,7 +218,8 @@ export const sources_remove = async (source_uri: string, options: Where = {}): P
 
 const namesOf = (gems: string | string[]): string[] => {
   const names = (Array.isArray(gems) ? gems : gems.split(/[\s,]+/)).map(one => one.trim());
-  const bad = names.find(one => !/^[A-Za-z0-9_][\w.-]*$/.test(one));
+  // A gem's own file is named by its path.
+  const bad = names.find(one => !/^(?:[A-Za-z0-9_][\w.-]*|[\w./][^\s:]*\.gem)$/.test(one));
   if (bad !== undefined) throw new CommandExecutionError(`Not the name of a gem: "${bad}"`);
   return names;
 };

@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
+import { configText } from './config-option.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
 import { repackDictList, toList } from './values.ts';
@@ -17,15 +18,31 @@ export type PipWhere = {
 /** The pip of a virtual environment, a program, or the system's. */
 const pipOf = (bin_env: string | null | undefined): [string, ...string[]] => {
   if (bin_env) {
-    const python = ['bin/python3', 'bin/python'].map(one => join(bin_env, one)).find(existsSync);
-    if (python) return [python, '-m', 'pip'];
-    if (existsSync(bin_env) && statSync(bin_env).isFile())
-      return /python[\d.]*$/.test(bin_env) ? [bin_env, '-m', 'pip'] : [bin_env];
-    throw new CommandExecutionError(`Could not find a \`pip\` binary in ${bin_env}`);
+    if (isFolder(bin_env)) {
+      const python = ['bin/python3', 'bin/python', 'python3', 'python']
+        .map(one => join(bin_env, one))
+        .find(existsSync);
+      if (python) return [python, '-m', 'pip'];
+      throw new CommandExecutionError(`Could not find a pip binary in virtualenv ${bin_env}`);
+    }
+    if (isProgram(bin_env))
+      return basename(bin_env).includes('python') ? [bin_env, '-m', 'pip'] : [bin_env];
+    throw new CommandExecutionError(`Access denied to ${bin_env}, could not find a pip binary`);
   }
   const found = which('pip3') ?? which('pip');
   if (!found) throw new CommandExecutionError('Could not find a `pip` binary: install pip first.');
   return [found];
+};
+
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 type Env = { [name: string]: string };
@@ -43,6 +60,7 @@ export const runPip = async (
     env: {
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
       PIP_NO_INPUT: '1',
+      ...(bin_env && isFolder(bin_env) ? { VIRTUAL_ENV: bin_env } : {}),
       ...Object.fromEntries(
         Object.entries(repackDictList(env_vars)).map(([name, value]) => [name, pyStr(value)]),
       ),
@@ -53,7 +71,7 @@ export const runPip = async (
 
 /** What Salt's `pip.install` takes: how and from where pip installs. */
 export type PipOptions = PipWhere & {
-  requirements?: string | null;
+  requirements?: Plain;
   editable?: Plain;
   upgrade?: boolean;
   force_reinstall?: boolean;
@@ -69,7 +87,7 @@ export type PipOptions = PipWhere & {
   cache_dir?: string | null;
   target?: string | null;
   timeout?: number | null;
-  proxy?: string | null;
+  proxy?: string | false | null;
   no_binary?: Plain;
   only_binary?: Plain;
   exists_action?: string | null;
@@ -78,6 +96,8 @@ export type PipOptions = PipWhere & {
   source?: string | null;
   cert?: string | null;
   global_options?: Plain;
+  saltenv?: string | null;
+  disable_version_check?: boolean;
 } & GoneOptions;
 
 /** Arguments that stood for options which pip no longer has: refused. */
@@ -119,6 +139,7 @@ export const installWords = (options: PipOptions): { words: string[]; secrets: E
   for (const [name, instead] of Object.entries(gone))
     if (options[name as keyof GoneOptions])
       throw new SaltInvocationError(`pip has no option for ${name} any more: ${instead}.`);
+  checkOptions(options);
   const flag = (isOn: boolean | undefined, name: string): string[] => (isOn ? [name] : []);
   const value = (name: string, given: unknown): string[] =>
     given === null || given === undefined || given === '' ? [] : [`${name}=${given}`];
@@ -145,9 +166,44 @@ export const installWords = (options: PipOptions): { words: string[]; secrets: E
       ...value('--src', options.source),
       ...value('--cert', options.cert),
       ...toList(options.global_options).flatMap(one => value('--global-option', one)),
-      ...toList(options.extra_args),
+      ...extraWords(options.extra_args),
     ],
   };
+};
+
+/** Texts, and options with a value as `- --option: value`. */
+const extraWords = (given: Plain | undefined): string[] =>
+  (Array.isArray(given) ? given : toList(given)).flatMap(one =>
+    typeof one === 'object' && one !== null
+      ? Object.entries(one).flatMap(([option, value]) => {
+          if (typeof value === 'object' && value !== null)
+            throw new SaltInvocationError(`Too many levels in: ${option}`);
+          return [option, pyStr(value)];
+        })
+      : [pyStr(one)],
+  );
+
+const checkOptions = (options: PipOptions): void => {
+  const { no_index, index_url, extra_index_url, exists_action, timeout, log } = options;
+  const refuse = (reason: string): never => {
+    throw new CommandExecutionError(reason);
+  };
+  if (no_index && (index_url || toList(extra_index_url).length > 0))
+    refuse("'no_index' and ('index_url' or 'extra_index_url') are mutually exclusive.");
+  const isAddress = (text: string): boolean => /^(?:https?|ftp|file):\/\/./.test(text);
+  const address = [index_url ?? '', ...toList(extra_index_url)].find(one => one && !isAddress(one));
+  if (address) refuse(`'${address}' is not a valid URL`);
+  const link = toList(options.find_links).find(one => !isAddress(one) && !existsSync(one));
+  if (link) refuse(`'${link}' is not a valid URL or path`);
+  if (exists_action && !/^[siwb]$/i.test(exists_action))
+    refuse(
+      `The exists_action pip option only supports the values s, i, w, and b. '${exists_action}' is not valid.`,
+    );
+  if (timeout !== null && timeout !== undefined && !Number.isInteger(Number(timeout)))
+    refuse(`'${timeout}' is not a valid timeout, must be an integer`);
+  if (log && isFolder(log)) refuse(`'${log}' is a directory. Use --log path_to_file`);
+  if (log && !existsSync(dirname(log)))
+    refuse(`Trying to create '${log}' but parent directory '${dirname(log)}' does not exist.`);
 };
 
 /**
@@ -158,12 +214,23 @@ export const addressesOf = (options: PipOptions): { words: string[]; secrets: En
   const words: string[] = [];
   const secrets: Env = {};
   for (const name of ['index_url', 'extra_index_url', 'find_links', 'proxy'] as const) {
-    const given = toList(options[name]);
+    const given = toList(options[name] || null);
     if (given.some(one => /^[\w+.-]+:\/\/[^/]*@/.test(one)))
       secrets[`PIP_${name.toUpperCase()}`] = given.join(' ');
     else words.push(...given.map(one => `--${name.replaceAll('_', '-')}=${one}`));
   }
   return { words, secrets };
+};
+
+/** The proxy of the configuration, unless one is given or `proxy` is false. */
+export const withProxy = async (options: PipOptions): Promise<PipOptions> => {
+  if (options.proxy || options.proxy === false) return options;
+  const [host, port, name, password] = await Promise.all(
+    ['host', 'port', 'username', 'password'].map(one => configText(`proxy_${one}`)),
+  );
+  if (!host || !port) return options;
+  const login = name && password ? `${name}:${password}@` : '';
+  return { ...options, proxy: `http://${login}${host}:${port}` };
 };
 
 export const toRequirements = (pkgs: string | string[] | null): string[] => {

@@ -2,17 +2,20 @@ import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { messageOf, salt } from './call.ts';
 import { changed, failed, unchanged, would } from './returns.ts';
 
+/** Of what `due` finds out, the words and changes may depend. */
+type Later<T> = T | (() => T);
+
 /** A state that does one thing when it is due; an error is its failure. */
 export const oneStep = async (
   name: string,
   step: {
     readonly due: () => Promise<boolean>;
     readonly done: string;
-    readonly would: string;
+    readonly would: Later<string>;
     readonly work: () => Promise<unknown>;
-    readonly success: string;
-    readonly failure: string;
-    readonly changes: PlainDict;
+    readonly success: Later<string>;
+    readonly failure: Later<string>;
+    readonly changes: Later<PlainDict>;
   },
 ): Promise<StateReturn> => {
   try {
@@ -20,14 +23,17 @@ export const oneStep = async (
   } catch (error) {
     return failed(name, messageOf(error));
   }
-  if (__opts__.test) return would(name, step.would, step.changes);
+  if (__opts__.test) return would(name, now(step.would), now(step.changes));
   try {
     await step.work();
   } catch (error) {
-    return failed(name, `${step.failure}: ${messageOf(error)}`);
+    return failed(name, `${now(step.failure)}: ${messageOf(error)}`);
   }
-  return changed(name, step.success, step.changes);
+  return changed(name, now(step.success), now(step.changes));
 };
+
+const now = <T extends string | PlainDict>(value: Later<T>): T =>
+  typeof value === 'function' ? value() : value;
 
 /** `absent` of whatever PostgreSQL knows by name. */
 export const removal = (
@@ -37,7 +43,7 @@ export const removal = (
 ): Promise<StateReturn> =>
   oneStep(name, {
     due: calls.exists,
-    done: `${what} ${name} is not present, so it cannot be removed`,
+    done: `${what} ${name} is not present${what === 'Language' ? '' : ','} so it cannot be removed`,
     would: `${what} ${name} is set to be removed`,
     work: calls.remove,
     success: `${what} ${name} has been removed`,

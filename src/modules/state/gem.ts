@@ -26,7 +26,7 @@ type InstalledOptions = {
  *
  * @param name the gem
  * @param version a version, or `>=1.2`
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param user the account to run as
  * @param gem_bin the path of gem
  * @param rdoc true: with documentation
@@ -66,7 +66,7 @@ export const installed = async (
  * A Ruby gem is not installed.
  *
  * @param name the gem
- * @param ruby refused without `gem_bin`: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param user the account to run as
  * @param gem_bin the path of gem
  * @example
@@ -99,7 +99,7 @@ type SourceOptions = { ruby?: string | null; user?: string | null };
  * A place to fetch gems from is known.
  *
  * @param name its address
- * @param ruby refused: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM; one of rbenv is not looked for
  * @param user the account to run as
  * @example
  * https://gems.example.com/:
@@ -125,7 +125,7 @@ export const sources_add = async (
  * A place to fetch gems from is not known.
  *
  * @param name its address
- * @param ruby refused: a ruby of RVM or rbenv is not looked for
+ * @param ruby a ruby of RVM; one of rbenv is not looked for
  * @param user the account to run as
  * @example
  * https://rubygems.org/:

@@ -40,29 +40,30 @@ export const installed = async (
     env?: Plain;
   } = {},
 ): Promise<StateReturn> => {
-  const wanted = pkgs ?? [name];
+  const wanted = pkgs?.length ? pkgs : [name];
+  let doing = `Error looking up '${name}'`;
   try {
     const isToCome = isPathToCome(dir) || isUserToCome(user);
     const have: PlainDict = isToCome ? {} : await salt('npm.list')(null, { dir, runas: user, env });
     const due = wanted.filter(one => force_reinstall || !isThere(one, have));
-    const done = wanted.filter(one => !due.includes(one));
+    const done = wanted.filter(one => !due.includes(one)).map(one => withVersion(one, have));
     const already =
-      done.length > 0 ? `Package(s) '${done.join(', ')}' satisfied by ${done.join(', ')}` : '';
+      done.length > 0 ? `Package(s) '${wanted.join(', ')}' satisfied by ${done.join(', ')}` : '';
     if (due.length === 0) return unchanged(name, already);
+    const changes = { old: [], new: due };
     if (__opts__.test)
       return would(
         name,
         [`NPM package(s) '${due.join(', ')}' are set to be installed`, already]
           .filter(part => part !== '')
           .join('. '),
+        changes,
       );
+    doing = `Error installing '${wanted.join(', ')}'`;
     await salt('npm.install')(null, { pkgs: due, dir, runas: user, registry, env });
-    return changed(name, `Package(s) '${due.join(', ')}' successfully installed`, {
-      old: done,
-      new: due,
-    });
+    return changed(name, `Package(s) '${due.join(', ')}' successfully installed`, changes);
   } catch (error) {
-    return failed(name, `Error installing '${wanted.join(', ')}': ${messageOf(error)}`);
+    return failed(name, `${doing}: ${messageOf(error)}`);
   }
 };
 
@@ -80,27 +81,39 @@ export const removed = async (
   name: string,
   { dir = null, user = null }: { dir?: string | null; user?: string | null } = {},
 ): Promise<StateReturn> => {
+  let doing = 'uninstalling';
   try {
     const where = { dir, runas: user };
     const have: PlainDict = await salt('npm.list')(null, where);
+    doing = 'removing package';
     if (!(name in have)) return unchanged(name, `Package '${name}' is not installed`);
     if (__opts__.test) return would(name, `Package '${name}' is set to be removed`);
     await salt('npm.uninstall')(name, where);
     return changed(name, `Package '${name}' was successfully removed`, { [name]: 'Removed' });
   } catch (error) {
-    return failed(name, `Error removing '${name}': ${messageOf(error)}`);
+    return failed(name, `Error ${doing} '${name}': ${messageOf(error)}`);
   }
+};
+
+const partsOf = (wanted: string): { name: string; version: string | undefined } => {
+  const match = /^(@?[^@\s]+)(?:@(\S+))?/.exec(wanted);
+  return { name: match?.[1] ?? wanted, version: match?.[2] };
 };
 
 /** `name`, `@scope/name` or either with `@version`; ranges are left to npm. */
 const isThere = (wanted: string, have: PlainDict): boolean => {
-  const match = /^(@?[^@]+)(?:@(.+))?$/.exec(wanted);
-  const info = have[match?.[1] ?? ''];
-  if (!isPlainDict(info)) return false;
-  const version = match?.[2];
+  const { name, version } = partsOf(wanted);
+  const info = have[name];
+  if (!isPlainDict(info) || info.version === undefined) return false;
   return (
     version === undefined || info.version === version || info.version === version.replace(/^v/, '')
   );
+};
+
+const withVersion = (wanted: string, have: PlainDict): string => {
+  const { name } = partsOf(wanted);
+  const info = have[name];
+  return `${name}@${isPlainDict(info) ? String(info.version) : ''}`;
 };
 
 /**

@@ -1,8 +1,18 @@
 /** Packages of Python. Goes by the name `pip`. */
-import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { __env__, __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { uidOf } from '../lib/owner-names.ts';
+import {
+  type PipList,
+  shownName,
+  versionIn,
+  type Wanted,
+  wantedOf,
+  whyThere,
+} from '../lib/pip-due.ts';
 import type { PipOptions, PipWhere } from '../lib/pip-run.ts';
-import { parseRequirement, type Requirement, sameName, satisfies } from '../lib/python-version.ts';
+import { pyStr } from '../lib/python-text.ts';
+import { sameName } from '../lib/python-version.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../lib/to-come.ts';
 
@@ -22,18 +32,18 @@ type InstalledOptions = PipOptions & {
  *
  * @param name a requirement such as `flask>=2,<3`; not used when `pkgs` is given
  * @param pkgs a list of requirements
- * @param requirements a requirements file on the host, instead
+ * @param requirements requirements files instead, on the host or `salt://`
  * @param bin_env a virtual environment, or the path of a pip
  * @param user the account to run as
  * @param cwd the folder to run in
- * @param upgrade true: newer versions where there are (asked of pip every time)
+ * @param upgrade true: newer versions where the index has some that satisfy the requirement
  * @param force_reinstall true: install again what is there
  * @param ignore_installed true: do not look at what is there
  * @param index_url the index
  * @param extra_index_url a further index
  * @param no_index true: no index, only `find_links`
  * @param find_links where to look besides
- * @param extra_args further options for pip
+ * @param extra_args further options for pip: texts, or `{--option: value}`
  * @param pip_bin the path of a pip, as `bin_env`
  * @param editable a path or URL to install in place
  * @param env_vars variables for pip
@@ -71,45 +81,28 @@ export const installed = async (
   const options: PipOptions = pip_bin ? { bin_env: pip_bin, ...given } : given;
   if (pkgs !== null && !Array.isArray(pkgs))
     return failed(name, 'pkgs argument must be formatted as a list');
-  const wanted = pkgs ?? [name];
-  const where = whereOf(options);
+  const texts = pkgs?.length ? pkgs : [name];
   const { bin_env, cwd, user } = options;
   const isToCome = isPathToCome(bin_env) || isPathToCome(cwd) || isUserToCome(user);
+  const work = async (): Promise<StateReturn> => {
+    if (user && !isToCome && uidOf(user) === undefined)
+      return failed(name, `User ${user} does not exist`);
+    if (!isToCome) await salt('pip.version')(bin_env ?? null, pipUser(options));
+    return options.requirements || options.editable
+      ? installFiles(name, options)
+      : installNamed(name, texts.map(wantedOf), options, isToCome);
+  };
   try {
-    const before: { [name: string]: string } = isToCome ? {} : await salt('pip.list')(null, where);
-    if (options.requirements || options.editable)
-      return await installFiles(name, options, before, where);
-    const requirements = wanted.map(text => [text, requirementOf(text)] as const);
-    const isForced =
-      options.force_reinstall === true ||
-      options.ignore_installed === true ||
-      options.upgrade === true;
-    const due = requirements.filter(([, one]) => isForced || !isThere(one, before));
-    const done = requirements
-      .filter(one => !due.includes(one))
-      .map(([text]) => `Python package ${text} was already installed`);
-    if (due.length === 0)
-      return unchanged(name, [...done, 'All specified packages are already installed'].join('\n'));
-    if (__opts__.test)
-      return would(
-        name,
-        due.map(([text]) => `Python package ${text} is set to be installed`).join('\n'),
-        Object.fromEntries(
-          due.map(([, one]) => [one.name, { old: versionIn(one, before), new: 'installed' }]),
-        ),
-      );
-    return await installNow(
-      name,
-      due.map(([text]) => text),
-      options,
-      before,
-      where,
-      done,
-    );
+    return { ...(await work()), name: texts.join(';') };
   } catch (error) {
-    return failed(name, `Error installing '${name}': ${messageOf(error)}`);
+    return failed(texts.join(';'), `Error installing '${name}': ${messageOf(error)}`);
   }
 };
+
+const pipUser = ({ cwd, user }: PipOptions): PlainDict => ({
+  ...(user ? { user } : {}),
+  ...(cwd ? { cwd } : {}),
+});
 
 const whereOf = ({ bin_env, user, cwd, env_vars }: PipOptions): PlainDict => ({
   ...(bin_env ? { bin_env } : {}),
@@ -118,76 +111,102 @@ const whereOf = ({ bin_env, user, cwd, env_vars }: PipOptions): PlainDict => ({
   ...(env_vars ? { env_vars } : {}),
 });
 
-const requirementOf = (text: string): Requirement => {
-  const found = parseRequirement(text);
-  if (!found && /^[^=<>!~]+=[^=]/.test(text))
-    throw new Error(
-      `Invalid version specification in package ${text}. '=' is not supported, use '==' instead.`,
-    );
-  return found ?? { name: text, specs: [] };
-};
-
-const versionIn = ({ name }: Requirement, list: { [name: string]: string }): string =>
-  Object.entries(list).find(([one]) => sameName(one, name))?.[1] ?? '';
-
-const isThere = (one: Requirement, list: { [name: string]: string }): boolean => {
-  const version = versionIn(one, list);
-  return version !== '' && satisfies(version, one.specs);
-};
-
-const installFiles = async (
+const installNamed = async (
   name: string,
+  wanted: readonly Wanted[],
   options: PipOptions,
-  before: { [name: string]: string },
-  where: PlainDict,
+  isToCome: boolean,
 ): Promise<StateReturn> => {
+  const where = whereOf(options);
+  const before: PipList = isToCome ? {} : await salt('pip.list')(null, where);
+  const due: Wanted[] = [];
+  const done: string[] = [];
+  for (const one of wanted) {
+    const reason = await whyThere(one, before, options, where);
+    if (reason === undefined) due.push(one);
+    else done.push(reason);
+  }
+  if (due.length === 0) {
+    const all = `All specified packages are already installed${options.upgrade ? ' and up-to-date' : ''}`;
+    return unchanged(name, [...done, all].join('\n'));
+  }
+  if (__opts__.test)
+    return would(
+      name,
+      wanted.length > 1
+        ? ['Python package(s) set to be installed:', ...wanted.map(({ text }) => text)].join('\n')
+        : `Python package ${due[0]?.text} is set to be installed`,
+      Object.fromEntries(due.map(one => [shownWith(one, '???'), 'Installed'])),
+    );
+  const texts = due.map(({ text }) => text);
+  const { retcode, stdout, stderr } = await salt('pip.install')(texts, options);
+  if (retcode !== 0)
+    return failed(
+      name,
+      [...done, `Failed to install packages: ${texts.join(', ')}. Error: ${stdout} ${stderr}`].join(
+        '\n',
+      ),
+    );
+  const after: PipList = await salt('pip.list')(null, where);
+  const changes: PlainDict = {};
+  const lost: string[] = [];
+  for (const one of due) {
+    const version = one.asked ? versionIn(after, one.asked.name) : '???';
+    if (version === '' && !options.target)
+      lost.push(
+        `There was no error installing package '${one.text}' although it does not show when calling 'pip.freeze'.`,
+      );
+    else changes[shownWith(one, version || '???')] = 'Installed';
+  }
+  const comment = lost.length > 0 ? lost : ['All packages were successfully installed'];
+  return changed(name, [...done, ...comment].join('\n'), changes);
+};
+
+const shownWith = ({ text, asked }: Wanted, version: string): string =>
+  `${asked ? shownName(asked) : text}==${version}`;
+
+const installFiles = async (name: string, options: PipOptions): Promise<StateReturn> => {
+  const { requirements, editable } = options;
+  const files = pyStr(requirements);
+  const source = pyStr(editable);
   if (__opts__.test)
     return would(
       name,
       [
-        ...(options.requirements
-          ? [`Requirements file '${options.requirements}' will be processed.`]
-          : []),
-        ...(options.editable
+        ...(requirements ? [`Requirements file '${files}' will be processed.`] : []),
+        ...(editable
           ? [
-              `Package will be installed in editable mode (i.e. setuptools "develop mode") from ${options.editable}.`,
+              `Package will be installed in editable mode (i.e. setuptools "develop mode") from ${source}.`,
             ]
           : []),
       ].join(' '),
     );
-  return installNow(name, null, options, before, where, []);
-};
-
-const installNow = async (
-  name: string,
-  pkgs: string[] | null,
-  options: PipOptions,
-  before: { [name: string]: string },
-  where: PlainDict,
-  done: string[],
-): Promise<StateReturn> => {
-  const { retcode, stdout, stderr } = await salt('pip.install')(pkgs, options);
-  const after: { [name: string]: string } = await salt('pip.list')(null, where);
-  const changes: PlainDict = {};
-  for (const one of new Set([...Object.keys(before), ...Object.keys(after)]))
-    if (before[one] !== after[one]) changes[`${one}==${after[one] ?? '???'}`] = 'Installed';
-  if (retcode !== 0) {
-    const said = `${stderr}`.trim() || `${stdout}`.trim();
+  const { retcode, stdout, stderr } = await salt('pip.install')(null, {
+    saltenv: String(__env__),
+    ...options,
+  });
+  if (retcode !== 0)
     return failed(
       name,
-      `Failed to install packages: ${pkgs?.join(', ') ?? options.requirements ?? options.editable}. Error: ${said}`,
-      changes,
+      [
+        ...(requirements ? [`Unable to process requirements file "${files}"`] : []),
+        ...(editable ? [`Unable to install from VCS checkout ${source}.`] : []),
+        `Error: ${stdout} ${stderr}`,
+      ].join(' '),
     );
-  }
-  const comment =
-    pkgs === null
-      ? Object.keys(changes).length > 0
-        ? 'Successfully processed requirements file '.concat(
-            `${options.requirements ?? options.editable}.`,
-          )
-        : 'Requirements were already installed.'
-      : [...done, 'All packages were successfully installed'].join('\n');
-  return changed(name, comment, changes);
+  const isNew = /^\s*Successfully (?:un)?installed /m.test(String(stdout));
+  return changed(
+    name,
+    [
+      ...(requirements && isNew ? [`Successfully processed requirements file ${files}.`] : []),
+      ...(requirements && !isNew ? ['Requirements were already installed.'] : []),
+      ...(editable ? [`Package successfully installed from VCS checkout ${source}.`] : []),
+    ].join(' '),
+    {
+      ...(requirements && isNew ? { requirements: true } : {}),
+      ...(editable ? { editable: true } : {}),
+    },
+  );
 };
 
 /**

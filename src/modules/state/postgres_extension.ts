@@ -1,6 +1,7 @@
 /** Extensions in databases of PostgreSQL. */
 import type { PlainDict, StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
+import { compareDebian } from '../lib/package-version.ts';
 import { type DbOptions, dbArgs } from '../lib/postgres-db.ts';
 import { oneStep, postgresVirtual, removal } from '../lib/postgres-state.ts';
 
@@ -42,26 +43,30 @@ export const present = async (
   } & DbOptions = {},
 ): Promise<StateReturn> => {
   const where = dbArgs(rest);
+  const found = { isThere: false };
+  const verb = (): string => (found.isThere ? 'upgrade' : 'install');
+  const done = (): string => (found.isThere ? 'upgraded' : 'installed');
   return oneStep(name, {
     due: async () => {
       const all: PlainDict = await salt('postgres.installed_extensions')(where);
       const have = Object.hasOwn(all, name) ? (all[name] as PlainDict) : undefined;
+      found.isThere = have !== undefined;
       return (
         !have ||
         (schema !== null && have.extrelocatable === 't' && have.schema_name !== schema) ||
-        (ext_version !== null && have.extversion !== String(ext_version))
+        (ext_version !== null && compareDebian(String(have.extversion), String(ext_version)) < 0)
       );
     },
     done: `Extension ${name} is already present`,
-    would: `Extension ${name} is set to be installed`,
+    would: () => `Extension ${name} is set to be ${done()}`,
     work: () =>
       salt('postgres.create_extension')(name, {
         ...{ if_not_exists, schema, ext_version, from_version },
         ...where,
       }),
-    success: `The extension ${name} has been installed`,
-    failure: `Failed to install extension ${name}`,
-    changes: { [name]: 'Installed' },
+    success: () => `The extension ${name} has been ${done()}`,
+    failure: () => `Failed to ${verb()} extension ${name}`,
+    changes: () => ({ [name]: found.isThere ? 'Upgraded' : 'Installed' }),
   });
 };
 

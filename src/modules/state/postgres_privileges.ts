@@ -44,14 +44,14 @@ export const present = async (
     ...rest
   }: Rights & { grant_option?: boolean | null } = {},
 ): Promise<StateReturn> => {
+  const type = object_type.toLowerCase();
   const options = { privileges: toList(privileges), grant_option, prepend, ...dbArgs(rest) };
-  const what = object_type === 'group' ? object_name : options.privileges.join(',');
+  const what = type === 'group' ? object_name : options.privileges.join(',');
   return oneStep(name, {
-    due: async () =>
-      !(await salt('postgres.has_privileges')(name, object_name, object_type, options)),
+    due: async () => !(await salt('postgres.has_privileges')(name, object_name, type, options)),
     done: 'The requested privilege(s) are already set',
     would: `The privilege(s): ${what} are set to be granted to ${name}`,
-    work: () => salt('postgres.privileges_grant')(name, object_name, object_type, options),
+    work: () => salt('postgres.privileges_grant')(name, object_name, type, options),
     success: `The privilege(s): ${what} have been granted to ${name}`,
     failure: `Failed to grant privilege(s): ${what} to ${name}`,
     changes: { [name]: 'Present' },
@@ -84,13 +84,14 @@ export const absent = async (
   object_type: string,
   { privileges = null, prepend = 'public', ...rest }: Rights = {},
 ): Promise<StateReturn> => {
+  const type = object_type.toLowerCase();
   const options = { privileges: toList(privileges), prepend, ...dbArgs(rest) };
-  const what = object_type === 'group' ? object_name : options.privileges.join(',');
+  const what = type === 'group' ? object_name : options.privileges.join(',');
   return oneStep(name, {
-    due: () => salt('postgres.has_privileges')(name, object_name, object_type, options),
+    due: () => salt('postgres.has_privileges')(name, object_name, type, options),
     done: 'The requested privilege(s) are not set so cannot be revoked',
     would: `The privilege(s): ${what} are set to be revoked from ${name}`,
-    work: () => salt('postgres.privileges_revoke')(name, object_name, object_type, options),
+    work: () => salt('postgres.privileges_revoke')(name, object_name, type, options),
     success: `The privilege(s): ${what} have been revoked from ${name}`,
     failure: `Failed to revoke privilege(s): ${what} from ${name}`,
     changes: { [name]: 'Absent' },

@@ -40,7 +40,7 @@ export const present = async (
     const all: PlainDict = await salt('postgres.tablespace_list')(where);
     const have = Object.hasOwn(all, name) ? (all[name] as PlainDict) : undefined;
     if (!have) {
-      const changes = { [name]: `Tablespace ${name} created` };
+      const changes = { [name]: 'Present' };
       if (__opts__.test) return would(name, `Tablespace ${name} is set to be created`, changes);
       await salt('postgres.tablespace_create')(name, directory, { options, owner, ...where });
       return changed(name, `The tablespace ${name} has been created`, changes);
@@ -56,19 +56,29 @@ export const present = async (
           .split(',')
           .includes(`${key}=${String(value)}`),
     );
-    const changes: PlainDict = {
-      ...(owner && have.Owner !== owner ? { owner: { old: have.Owner ?? null, new: owner } } : {}),
+    const other: PlainDict = {
+      ...(owner && have.Owner !== owner ? { owner } : {}),
       ...(set.length > 0 ? { options: Object.fromEntries(set) } : {}),
     };
-    if (Object.keys(changes).length === 0)
-      return unchanged(name, `The tablespace ${name} is already present`);
-    if (__opts__.test) return would(name, `Tablespace ${name} is set to be changed`, changes);
+    const changes = { [name]: other };
+    if (Object.keys(other).length === 0)
+      return unchanged(name, `Tablespace ${name} is already present`);
+    if (__opts__.test)
+      return would(
+        name,
+        `Tablespace ${name} ${set.length > 0 ? 'options' : 'owner'} to be altered`,
+        changes,
+      );
     await salt('postgres.tablespace_alter')(name, {
-      new_owner: changes.owner ? owner : null,
+      new_owner: other.owner ? owner : null,
       set_option: set.length > 0 ? Object.fromEntries(set) : null,
       ...where,
     });
-    return changed(name, `The tablespace ${name} has been changed`, changes);
+    return changed(
+      name,
+      `Tablespace ${name} ${set.length > 0 ? 'opts' : 'owner'} changed`,
+      changes,
+    );
   } catch (error) {
     return failed(name, `Failed to manage tablespace ${name}: ${messageOf(error)}`);
   }

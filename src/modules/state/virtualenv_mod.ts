@@ -1,12 +1,10 @@
 /** Virtual environments of Python, and what is installed in them. */
-import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, messageOf, salt } from '../lib/call.ts';
 import { isFile } from '../lib/file-paths.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { runCommand } from '../lib/run-command.ts';
-import { withSecretFile } from '../lib/secret-file.ts';
 
 export const __virtualname__ = 'virtualenv';
 
@@ -102,11 +100,7 @@ export const managed = async (name: string, options: Options = {}): Promise<Stat
       answer.comment = exists ? 'Cleared existing virtualenv' : 'Created new virtualenv';
     } else answer.comment = 'virtualenv exists';
     if (requirements === null && !options.pip_pkgs) return answer;
-    if (requirements === null || requirements === options.requirements || !options.user)
-      return await installInto(answer, requirements, options);
-    // What came from the file server is kept where only root can read it.
-    const text = readFileSync(requirements, 'utf8');
-    return await withSecretFile(text, options.user, path => installInto(answer, path, options));
+    return await installInto(answer, options.requirements ?? null, options);
   } catch (error) {
     return failed(name, messageOf(error));
   }
@@ -167,6 +161,7 @@ const installInto = async (
   const { retcode, stdout, stderr } = await salt('pip.install')(options.pip_pkgs ?? null, {
     ...where,
     requirements,
+    saltenv: String(__env__),
     cwd:
       requirements !== null && isAbsolute(requirements)
         ? dirname(requirements)

@@ -1,21 +1,25 @@
 import { SaltInvocationError } from '../../api.ts';
+import { withRequirements } from '../../lib/pip-requirements.ts';
 import {
   installWords,
   type PipOptions,
   type PipWhere,
   runPip,
   toRequirements,
+  withProxy,
 } from '../../lib/pip-run.ts';
 import { withSecretFile } from '../../lib/secret-file.ts';
 import { toList } from '../../lib/values.ts';
 
-const hasPassword = (requirement: string): boolean => /:\/\/[^/@\s]*:[^/\s]*@/.test(requirement);
+/** A password, or a token that stands alone before the host; `git@` of SSH is neither. */
+const hasPassword = (requirement: string): boolean =>
+  /:\/\/[^/@\s]*:[^/\s]*@|https?:\/\/[^/@\s]+@/.test(requirement);
 
 /**
  * Installs packages: pid, retcode, stdout and stderr of pip.
  *
  * @param pkgs requirements, a list or a text with commas
- * @param requirements a requirements file on the host
+ * @param requirements requirements files, on the host or `salt://`: a list or a text with commas
  * @param editable a path or URL to install in place
  * @param bin_env a virtual environment, or the path of a pip
  * @param user the account to run as
@@ -37,14 +41,16 @@ const hasPassword = (requirement: string): boolean => /:\/\/[^/@\s]*:[^/\s]*@/.t
  * @param no_cache_dir true: keep nothing
  * @param target a folder to install into
  * @param timeout seconds to wait for a server
- * @param proxy a proxy
+ * @param proxy a proxy; false: not the one of the configuration either
  * @param log a file that pip writes down what it does in
  * @param source the folder for `editable` from a repository
  * @param cert a file with the certificates to trust
  * @param global_options options for the packages' own setup
  * @param env_vars variables for pip
  * @param use_vt taken, and of no effect
- * @param extra_args further options for pip
+ * @param extra_args further options for pip: texts, or `{--option: value}`
+ * @param saltenv the environment of `salt://` files
+ * @param disable_version_check taken: pip never looks for a newer pip
  * @example tsalt-ssh '*' pip.install 'flask>=2' bin_env=/srv/app/venv
  */
 export const install = async (
@@ -53,21 +59,25 @@ export const install = async (
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
   const named = toRequirements(pkgs);
   const editable = toList(options.editable);
-  const what = [
-    ...(options.requirements ? ['-r', options.requirements] : []),
-    ...editable.flatMap(one => ['-e', one]),
-    ...named,
-  ];
-  if (what.length === 0) throw new SaltInvocationError('pip.install needs pkgs or requirements.');
-  const { words, secrets } = installWords(options);
-  const run = (...given: string[]) => runPip(['install', ...words, ...given], options, secrets);
+  if (named.length + editable.length + toList(options.requirements).length === 0)
+    return { pid: 0, retcode: 0, stdout: 'No packages to install.', stderr: '' };
+  const { words, secrets } = installWords(await withProxy(options));
   const secret = [...editable.map(one => `-e ${one}`), ...named];
-  // Everybody on the host sees arguments: addresses with a password are in a file.
-  const { code, stdout, stderr, pid } = secret.some(hasPassword)
-    ? await withSecretFile(`${secret.join('\n')}\n`, options.user ?? undefined, path =>
-        run(...(options.requirements ? ['-r', options.requirements] : []), '-r', path),
-      )
-    : await run(...what);
+  const { code, stdout, stderr, pid } = await withRequirements(
+    options.requirements,
+    options,
+    async paths => {
+      const files = paths.flatMap(path => ['-r', path]);
+      const run = (...given: string[]) =>
+        runPip(['install', ...words, ...files, ...given], options, secrets);
+      // Everybody on the host sees arguments: addresses with a password are in a file.
+      return secret.some(hasPassword)
+        ? withSecretFile(`${secret.join('\n')}\n`, options.user ?? undefined, path =>
+            run('-r', path),
+          )
+        : run(...editable.flatMap(one => ['-e', one]), ...named);
+    },
+  );
   return { pid, retcode: code, stdout, stderr };
 };
 
@@ -75,13 +85,14 @@ export const install = async (
  * Removes packages.
  *
  * @param pkgs names, a list or a text with commas
- * @param requirements a requirements file on the host, instead
+ * @param requirements requirements files, on the host or `salt://`, instead
  * @param bin_env a virtual environment, or the path of a pip
  * @param user the account to run as
  * @param cwd the folder to run in
  * @param log a file that pip writes down what it does in
- * @param proxy a proxy
+ * @param proxy a proxy; false: not the one of the configuration either
  * @param timeout seconds to wait for a server
+ * @param saltenv the environment of `salt://` files
  * @param use_vt taken, and of no effect
  * @example tsalt-ssh '*' pip.uninstall flask bin_env=/srv/app/venv
  */
@@ -92,16 +103,23 @@ export const uninstall = async (
     log = null,
     proxy = null,
     timeout = null,
+    saltenv = null,
     ...options
-  }: PipWhere & Pick<PipOptions, 'requirements' | 'log' | 'proxy' | 'timeout'> = {},
+  }: PipWhere & Pick<PipOptions, 'requirements' | 'log' | 'proxy' | 'timeout' | 'saltenv'> = {},
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
-  const what = [...(requirements ? ['-r', requirements] : []), ...toRequirements(pkgs)];
-  if (what.length === 0) throw new SaltInvocationError('pip.uninstall needs pkgs or requirements.');
-  const { words, secrets } = installWords({ log, proxy, timeout });
-  const { code, stdout, stderr, pid } = await runPip(
-    ['uninstall', '-y', ...words, ...what],
-    options,
-    secrets,
+  const named = toRequirements(pkgs);
+  if (named.length + toList(requirements).length === 0)
+    throw new SaltInvocationError('pip.uninstall needs pkgs or requirements.');
+  const { words, secrets } = installWords(await withProxy({ log, proxy, timeout }));
+  const { code, stdout, stderr, pid } = await withRequirements(
+    requirements,
+    { ...options, saltenv },
+    paths =>
+      runPip(
+        ['uninstall', '-y', ...words, ...paths.flatMap(path => ['-r', path]), ...named],
+        options,
+        secrets,
+      ),
   );
   return { pid, retcode: code, stdout, stderr };
 };

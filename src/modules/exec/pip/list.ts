@@ -67,7 +67,7 @@ export const list_freeze_parse = async (prefix: string | null = null, options: P
  * @example tsalt-ssh '*' pip.freeze bin_env=/srv/app/venv
  */
 export const freeze = async (options: PipWhere = {}): Promise<string[]> => {
-  const { code, stdout, stderr } = await runPip(['freeze'], options);
+  const { code, stdout, stderr } = await runPip(['freeze', '--all'], options);
   if (code !== 0) throw new CommandExecutionError(stderr.trim());
   return stdout.split('\n').filter(line => line !== '');
 };

@@ -69,7 +69,7 @@ export const upgrade = async (
 };
 
 /**
- * All versions of a package that its index has, the oldest first.
+ * All versions of a package that its index has, the oldest first; null when there is none.
  *
  * @param pkg the package
  * @param bin_env a virtual environment, or the path of a pip
@@ -80,6 +80,8 @@ export const upgrade = async (
  * @param cwd the folder to run in
  * @param index_url the index
  * @param extra_index_url a further index
+ * @param find_links where to look besides
+ * @param no_index true: no index, only `find_links`
  * @example tsalt-ssh '*' pip.list_all_versions flask
  */
 export const list_all_versions = async (
@@ -90,16 +92,18 @@ export const list_all_versions = async (
     include_rc = false,
     index_url = null,
     extra_index_url = null,
+    find_links = null,
+    no_index = false,
     ...where
   }: PipWhere &
-    Pick<PipOptions, 'index_url' | 'extra_index_url'> & {
+    Pick<PipOptions, 'index_url' | 'extra_index_url' | 'find_links' | 'no_index'> & {
       include_alpha?: boolean;
       include_beta?: boolean;
       include_rc?: boolean;
     } = {},
-): Promise<string[]> => {
+): Promise<string[] | null> => {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(pkg)) throw new CommandExecutionError(`Not a package: "${pkg}"`);
-  const { words, secrets } = installWords({ index_url, extra_index_url });
+  const { words, secrets } = installWords({ index_url, extra_index_url, find_links, no_index });
   // pip names all versions when it cannot find one.
   const { stderr } = await runPip(
     ['install', '--dry-run', '--pre', ...words, `${pkg}==9223372036854775807`],
@@ -110,7 +114,7 @@ export const list_all_versions = async (
   if (found === undefined)
     throw new CommandExecutionError(`pip could not be asked for ${pkg}: ${stderr.trim()}`);
   const left = { a: include_alpha, b: include_beta, rc: include_rc };
-  return found
+  const versions = found
     .split(', ')
     .filter(version => version !== '' && version !== 'none')
     .filter(version => {
@@ -118,4 +122,5 @@ export const list_all_versions = async (
       return kind === undefined || left[kind as keyof typeof left];
     })
     .sort(comparePython);
+  return versions.length > 0 ? versions : null;
 };

@@ -57,7 +57,7 @@ const typeOf = (object_type: string) => {
 
 const wantedOf = (object_type: string, privileges: PrivilegeOptions['privileges']): string[] => {
   const { all } = typeOf(object_type);
-  const wanted = toList(privileges ?? null).map(one => one.toUpperCase());
+  const wanted = toList(toList(privileges ?? null).join(',')).map(one => one.toUpperCase());
   const plain = wanted.map(one => (one === 'TEMP' ? 'TEMPORARY' : one));
   if (plain.length === 0)
     throw new SaltInvocationError(`privileges must be given for object_type ${object_type}.`);
@@ -67,6 +67,12 @@ const wantedOf = (object_type: string, privileges: PrivilegeOptions['privileges'
       `Invalid privilege(s): ${wrong.join(', ')} provided for ${object_type}. Possible are ${all.join(', ')}, ALL.`,
     );
   return plain.includes('ALL') ? [...all] : plain;
+};
+
+/** A group is all that is asked for: a membership has no rights of its own. */
+const refuseRights = (privileges: PrivilegeOptions['privileges']): void => {
+  if (toList(privileges ?? null).length > 0)
+    throw new SaltInvocationError('The privileges option should not be set for object_type group');
 };
 
 const inSchemas = ['table', 'sequence'];
@@ -163,6 +169,7 @@ export const has_privileges = async (
   object_type: string,
   { privileges = null, grant_option = null, prepend = 'public', ...where }: PrivilegeOptions = {},
 ): Promise<boolean> => {
+  if (object_type === 'group') refuseRights(privileges);
   if (object_type === 'group')
     return (await membersOf(object_name, where)).some(
       ({ member, admin }) => member === name && (!grant_option || admin),
@@ -214,6 +221,7 @@ export const privileges_grant = async (
 ): Promise<true> => {
   const role = name.toLowerCase() === 'public' ? 'PUBLIC' : quoteName(name);
   if (object_type === 'group') {
+    refuseRights(privileges);
     const admin = grant_option ? ' WITH ADMIN OPTION' : '';
     await psqlRows(`GRANT ${quoteName(object_name)} TO ${role}${admin}`, where);
     return true;
@@ -243,6 +251,7 @@ export const privileges_revoke = async (
 ): Promise<true> => {
   const role = name.toLowerCase() === 'public' ? 'PUBLIC' : quoteName(name);
   if (object_type === 'group') {
+    refuseRights(privileges);
     await psqlRows(`REVOKE ${quoteName(object_name)} FROM ${role}`, where);
     return true;
   }

@@ -1,0 +1,96 @@
+import { chownSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, posix, relative, resolve } from 'node:path';
+import { CommandExecutionError, type Plain } from '../api.ts';
+import { readAccounts } from './accounts.ts';
+import { salt } from './call.ts';
+import { exists } from './file-paths.ts';
+import { makeTempFolder, removeTemp } from './temporary.ts';
+import { toList } from './values.ts';
+
+type Where = { user?: string | null; cwd?: string | null; saltenv?: string | null };
+
+/**
+ * Gives `work` the paths of requirements files. Those of `salt://` are fetched, with the files that
+ * they name by `-r` and `-c`; for another account all are copied, where it can read them.
+ */
+export const withRequirements = async <T>(
+  given: Plain | undefined,
+  { user, cwd, saltenv }: Where,
+  work: (paths: string[]) => Promise<T>,
+): Promise<T> => {
+  const paths: string[] = [];
+  for (const one of toList(given))
+    paths.push(one.startsWith('salt://') ? await fetchChain(one, saltenv ?? null) : one);
+  return user && paths.length > 0 && process.getuid?.() === 0
+    ? withCopies(
+        paths.map(path => resolve(cwd ?? '/', path)),
+        user,
+        work,
+      )
+    : work(paths);
+};
+
+const fetchChain = async (
+  url: string,
+  saltenv: string | null,
+  seen = new Set<string>(),
+): Promise<string> => {
+  const path = (await salt('cp.cache_file')(url, ...(saltenv ? [saltenv] : []))) as string | false;
+  if (!path) throw new CommandExecutionError(`pip requirements file '${url}' not found`);
+  seen.add(url);
+  const [bare = '', query] = url.slice('salt://'.length).split('?');
+  for (const child of named(path)) {
+    const next = `salt://${posix.join(posix.dirname(bare), child)}${query ? `?${query}` : ''}`;
+    if (!isAbsolute(child) && !seen.has(next)) await fetchChain(next, saltenv, seen);
+  }
+  return path;
+};
+
+const withCopies = async <T>(
+  paths: readonly string[],
+  user: string,
+  work: (paths: string[]) => Promise<T>,
+): Promise<T> => {
+  const account = (await readAccounts()).find(({ name }) => name === user);
+  if (!account) throw new CommandExecutionError(`User ${user} does not exist`);
+  const folder = makeTempFolder('.tsalt-');
+  try {
+    chownSync(folder, account.uid, account.gid);
+    const files = [...new Set(paths.flatMap(path => chainOf(path)))];
+    const top = commonFolder(files);
+    const copyOf = (path: string): string => join(folder, relative(top, path));
+    for (const file of files) {
+      mkdirSync(dirname(copyOf(file)), { recursive: true, mode: 0o755 });
+      copyFileSync(file, copyOf(file));
+      chownSync(copyOf(file), account.uid, account.gid);
+    }
+    return await work(paths.map(copyOf));
+  } finally {
+    removeTemp(folder);
+  }
+};
+
+const chainOf = (path: string, seen: readonly string[] = []): string[] => {
+  if (!exists(path)) throw new CommandExecutionError(`pip requirements file '${path}' not found`);
+  const known = [...seen, path];
+  const children = named(path)
+    .filter(child => !isAbsolute(child))
+    .map(child => resolve(dirname(path), child));
+  return [path, ...children.flatMap(child => (known.includes(child) ? [] : chainOf(child, known)))];
+};
+
+/** The files that a requirements file names. */
+const named = (path: string): string[] =>
+  [
+    ...readFileSync(path, 'utf8').matchAll(
+      /^[ \t]*(?:-[rc][ \t]*|--(?:requirement|constraint)[ \t=]+)(\S+)/gm,
+    ),
+  ]
+    .map(found => found[1] ?? '')
+    .filter(child => !child.includes('://'));
+
+const commonFolder = (files: readonly string[]): string => {
+  let top = dirname(files[0] ?? '/');
+  while (files.some(file => relative(top, file).startsWith('..'))) top = dirname(top);
+  return top;
+};
