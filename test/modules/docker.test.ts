@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as containers from '../../src/modules/exec/docker/containers.ts';
+import * as files from '../../src/modules/exec/docker/files.ts';
 import * as images from '../../src/modules/exec/docker/images.ts';
+import * as looks from '../../src/modules/exec/docker/looks.ts';
 import * as networks from '../../src/modules/exec/docker/networks.ts';
 import * as registries from '../../src/modules/exec/docker/registries.ts';
 import * as runs from '../../src/modules/exec/docker/runs.ts';
@@ -97,7 +99,16 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
   let engine: Engine;
   let pillar: { [name: string]: unknown } = {};
   const config = { option: async (name: string) => pillar[name] ?? null };
-  const docker = { ...containers, ...runs, ...images, ...networks, ...volumes, ...registries };
+  const docker = {
+    ...containers,
+    ...runs,
+    ...images,
+    ...networks,
+    ...volumes,
+    ...registries,
+    ...files,
+    ...looks,
+  };
   const context = contextOf({ docker, config });
   const state = (work: () => Promise<StateReturn>) => within(context, work);
   const settings = (what: string): string => ask('inspect', what);
@@ -284,6 +295,72 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
     });
   });
 
+  test('tells of containers and images, and moves their files', async () => {
+    const run = <T>(work: () => Promise<T>) => within(context, work);
+    await state(() => running.running('web', sleeper({ port_bindings: '127.0.0.1:8099:80/tcp' })));
+    const id = JSON.parse(settings('web'))[0].Id as string;
+    expect(await run(() => looks.ps_({ filters: { name: 'web' } }))).toMatchObject({
+      [id]: { Names: ['/web'], State: 'running', Time_Created_Local: expect.any(String) },
+    });
+    ask('create', '--name', 'idle', 'box:1', 'sh');
+    expect(Object.keys(await run(() => looks.ps_()))).toHaveLength(1);
+    const all = await run(() => looks.ps_({ all: true, verbose: true }));
+    expect(Object.values(all)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ Info: expect.any(Object) })]),
+    );
+    expect(Object.keys(all)).toHaveLength(2);
+    expect(await run(() => looks.port('w*', '80/tcp'))).toEqual({
+      web: { '80/tcp': [{ HostIp: '127.0.0.1', HostPort: '8099' }] },
+    });
+    expect(await run(() => looks.port('web', 81))).toEqual({});
+    expect(JSON.stringify(await run(() => looks.top('web')))).toContain('sleep 1000');
+    const source = join(engine.folder, 'here.txt');
+    writeFileSync(source, 'from here');
+    await run(() => files.copy_to('web', source, '/new/dir/x.txt', { makedirs: true }));
+    await expect(run(() => files.copy_to('web', source, '/new/dir/x.txt'))).rejects.toThrow(
+      'already exists',
+    );
+    expect((await run(() => looks.diff('web'))).Added).toContain('/new/dir/x.txt');
+    const back = join(engine.folder, 'back', 'x.txt');
+    await run(() => files.copy_from('web', '/new/dir/x.txt', back, { makedirs: true }));
+    expect(readFileSync(back, 'utf8')).toBe('from here');
+    const archive = join(engine.folder, 'web.tar.gz');
+    const kept = await run(() => files.export_('web', archive));
+    expect(kept).toMatchObject({ Path: archive, Size: statSync(archive).size });
+    expect(spawnSync('tar', ['-tzf', archive], { encoding: 'utf8' }).stdout).toContain(
+      'new/dir/x.txt',
+    );
+    const { Image } = await run(() => files.import_(archive, 'again', 1));
+    expect(await run(() => looks.resolve_tag(Image, { all: true }))).toEqual(['again:1']);
+    await run(() => files.commit('web', 'kept', '2', { message: 'as it is', author: 'me' }));
+    expect(JSON.parse(settings('kept:2'))[0]).toMatchObject({ Comment: 'as it is', Author: 'me' });
+    expect(await run(() => looks.history('kept:2', true))).toHaveLength(2);
+    expect(await run(() => looks.layers('kept:2'))).toHaveLength(2);
+    const box = await run(() => images.resolve_image_id('box:1'));
+    expect(await run(() => looks.images())).toHaveProperty([String(box), 'RepoTags'], ['box:1']);
+    expect((await run(() => looks.depends('box:1'))).Containers.sort()).toEqual(['idle', 'web']);
+    expect(await run(() => looks.inspect('kept:2'))).toHaveProperty('RepoTags', ['kept:2']);
+    await expect(run(() => looks.inspect('nothing'))).rejects.toThrow('No such image');
+    ask('commit', 'web', 'kept:2');
+    expect(await run(() => looks.dangling())).toHaveLength(1);
+    expect(Object.values((await run(() => looks.dangling(true))) as object)).toMatchObject([
+      { Removed: expect.any(Array) },
+    ]);
+    await run(() => networks.create_network('front'));
+    await run(() => networks.connect_container_to_network('web', 'front'));
+    expect(await run(() => looks.connected('front'))).toEqual(['web']);
+    expect(await run(() => files.disconnect_all_containers_from_network('front'))).toEqual(['web']);
+    expect(await run(() => looks.connected('front'))).toEqual([]);
+    expect(await run(() => files.prune({ containers: true, label: 'none' }))).toMatchObject({
+      containers: { ContainersDeleted: null },
+    });
+    expect(await run(() => files.prune({ containers: true, networks: true }))).toMatchObject({
+      containers: { ContainersDeleted: [expect.any(String)] },
+      networks: { NetworksDeleted: ['front'] },
+    });
+    for (const name of ['again:1', 'kept:2']) ask('rmi', '--force', name);
+  });
+
   test('builds, saves, loads, tags and removes images', async () => {
     const folder = join(engine.folder, 'image');
     mkdirSync(folder);
@@ -292,7 +369,10 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
     await settles(() => image.present('app', build));
     expect(JSON.parse(settings('app:2'))[0].Config.Labels).toEqual({ made: 'here' });
     const file = join(engine.folder, 'app.tar');
-    await within(context, () => images.save('app:2', file));
+    await within(context, () => files.save('app:2', file));
+    await expect(within(context, () => files.save('app:2', file))).rejects.toThrow(
+      'already exists',
+    );
     await settles(() => image.absent('app:2'));
     await settles(() => image.present('app', { load: file, tag: '3' }));
     expect(await within(context, () => images.list_tags())).toContain('app:3');

@@ -164,7 +164,7 @@ test.skipIf(!hasVenv)(
   'what is due is told as by Salt: several packages, newer versions, addresses, by force',
   { timeout: 240_000 },
   async () => {
-    for (const version of ['1.0', '1.10', '2.0', '2.1rc1']) wheel('tsalt_up', version);
+    for (const version of ['1.0', '1.10', '2.0', '2.1rc1', '3.0.dev1']) wheel('tsalt_up', version);
     wheel('tsalt_two', '1.0');
     const context = contextOf({ pip });
     const options = { bin_env: venv, no_index: true, find_links: join(folder, 'links') };
@@ -192,8 +192,11 @@ test.skipIf(!hasVenv)(
     expect(await apply('tsalt-up', { upgrade: true })).toMatchObject({
       changes: { 'tsalt-up==2.0': 'Installed' },
     });
+    for (const asked of ['tsalt-up==2.0', 'tsalt_up >= 2', 'tsalt.up<=2.0'])
+      expect(await apply(asked)).toMatchObject({ result: true, changes: nothing });
+    expect(await told('tsalt-up', { upgrade: true })).toMatchObject({ result: true });
     expect(await apply('tsalt-up', { upgrade: true, pre_releases: true })).toMatchObject({
-      changes: { 'tsalt-up==2.1rc1': 'Installed' },
+      changes: { 'tsalt-up==3.0.dev1': 'Installed' },
     });
     expect(await apply('tsalt-two', { force_reinstall: true })).toMatchObject({
       changes: { 'tsalt-two==1.0': 'Installed' },
@@ -306,6 +309,10 @@ test('versions are ordered as Python orders them', () => {
 
 test.each([
   ['2.3', '>=2,<3', true],
+  ['2.3', '==2.3', true],
+  ['2.3', '>=2.3.0,<=2.3', true],
+  ['2.3', '!=2.3', false],
+  ['2.3.dev1', '==2.3', false],
   ['3.0', '>=2,<3', false],
   ['2.3.4', '~=2.3', true],
   ['3.0', '~=2.3', false],

@@ -39,7 +39,7 @@ const parse = (version: string) => {
     stage: stage === '' ? (isDev && post === undefined ? -4 : 0) : (stages[stage] ?? 0),
     stageNumber: Number(match?.[4] || 0),
     post: post === undefined ? -1 : Number(post || 0),
-    dev: isDev ? Number(match?.[7] || 0) : Number.POSITIVE_INFINITY,
+    dev: isDev ? Number(match?.[7] || 0) : Number.MAX_SAFE_INTEGER,
   };
 };
 

@@ -73,18 +73,6 @@ export const load = async (
 };
 
 /**
- * Writes an image into a file that `docker.load` takes.
- *
- * @param name the image
- * @param path the file
- * @example tsalt-ssh '*' docker.save app:1.0 /srv/app.tar
- */
-export const save = async (name: string, path: string): Promise<true> => {
-  await docker('save', `--output=${path}`, '--', full(name));
-  return true;
-};
-
-/**
  * Gives an image a further name.
  *
  * @param name the image

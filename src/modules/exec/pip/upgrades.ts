@@ -73,7 +73,7 @@ export const upgrade = async (
  *
  * @param pkg the package
  * @param bin_env a virtual environment, or the path of a pip
- * @param include_alpha true: with versions such as `2.0a1`
+ * @param include_alpha true: with versions such as `2.0a1` and `2.0.dev1`
  * @param include_beta true: with versions such as `2.0b1`
  * @param include_rc true: with versions such as `2.0rc1`
  * @param user the account to run as
@@ -113,12 +113,12 @@ export const list_all_versions = async (
   const [, found] = /\(from versions: ([^)]*)\)/.exec(stderr) ?? [];
   if (found === undefined)
     throw new CommandExecutionError(`pip could not be asked for ${pkg}: ${stderr.trim()}`);
-  const left = { a: include_alpha, b: include_beta, rc: include_rc };
+  const left = { a: include_alpha, b: include_beta, rc: include_rc, dev: include_alpha };
   const versions = found
     .split(', ')
     .filter(version => version !== '' && version !== 'none')
     .filter(version => {
-      const [, kind] = /\d(a|b|rc)\d/.exec(version) ?? [];
+      const [, kind] = /\d(?:(a|b|rc)|\.(dev))\d/.exec(version)?.filter(Boolean) ?? [];
       return kind === undefined || left[kind as keyof typeof left];
     })
     .sort(comparePython);
