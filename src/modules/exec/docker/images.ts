@@ -9,6 +9,15 @@ export const __func_alias__ = { tag_: 'tag' };
 const full = (image: string): string =>
   image.includes('@') || /:[^/]+$/.test(image) ? image : `${image}:latest`;
 
+type RegistryOptions = { insecure_registry?: boolean; client_timeout?: number | null };
+
+const checkRegistry = ({ insecure_registry }: RegistryOptions): void => {
+  if (insecure_registry)
+    throw new CommandExecutionError(
+      'docker does not take insecure_registry: name the registry under insecure-registries in /etc/docker/daemon.json.',
+    );
+};
+
 /**
  * All that docker knows of an image.
  *
@@ -45,9 +54,15 @@ export const list_tags = async (): Promise<string[]> =>
  * Fetches an image from a registry.
  *
  * @param image the image
+ * @param insecure_registry refused: that is a setting of the engine
+ * @param client_timeout taken, and of no effect
  * @example tsalt-ssh '*' docker.pull nginx:1.25
  */
-export const pull = async (image: string): Promise<{ Id: string; Status: string }> => {
+export const pull = async (
+  image: string,
+  options: RegistryOptions = {},
+): Promise<{ Id: string; Status: string }> => {
+  checkRegistry(options);
   const before = await resolve_image_id(image);
   await docker('pull', '--quiet', full(image));
   const Id = String(await resolve_image_id(image));
@@ -78,9 +93,15 @@ export const load = async (
  * @param name the image
  * @param repository the further name
  * @param tag its tag
+ * @param force taken: docker always moves a tag
  * @example tsalt-ssh '*' docker.tag app:1.0 registry.example.com/app tag=1.0
  */
-export const tag_ = async (name: string, repository: string, tag = 'latest'): Promise<true> => {
+export const tag_ = async (
+  name: string,
+  repository: string,
+  tag = 'latest',
+  { force: _force = false }: { force?: boolean } = {},
+): Promise<true> => {
   await docker('tag', '--', full(name), `${repository}:${tag}`);
   return true;
 };
@@ -89,10 +110,14 @@ export const tag_ = async (name: string, repository: string, tag = 'latest'): Pr
  * Sends an image to its registry.
  *
  * @param image the image
+ * @param insecure_registry refused: that is a setting of the engine
+ * @param client_timeout taken, and of no effect
  * @example tsalt-ssh '*' docker.push registry.example.com/app:1.0
  */
-export const push = async (image: string): Promise<string> =>
-  (await docker('push', '--', full(image))).trim();
+export const push = async (image: string, options: RegistryOptions = {}): Promise<string> => {
+  checkRegistry(options);
+  return (await docker('push', '--', full(image))).trim();
+};
 
 /**
  * Builds an image.

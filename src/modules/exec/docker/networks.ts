@@ -8,25 +8,31 @@ import { toList } from '../../lib/values.ts';
 /**
  * What docker knows of a network; null when it is not there.
  *
- * @param name the network
+ * @param network_id the network, by name or id
  * @example tsalt-ssh '*' docker.inspect_network front
  */
-export const inspect_network = async (name: string): Promise<PlainDict | null> =>
-  (await inspect('network', name)) ?? null;
+export const inspect_network = async (network_id: string): Promise<PlainDict | null> =>
+  (await inspect('network', network_id)) ?? null;
 
 /**
  * The networks, all that docker knows of each.
  *
  * @param names only these
+ * @param ids only those with these ids, or what they begin with
  * @example tsalt-ssh '*' docker.networks
  */
-export const networks = async (names: string | string[] | null = null): Promise<PlainDict[]> => {
+export const networks = async (
+  names: string | string[] | null = null,
+  ids: string | string[] | null = null,
+): Promise<PlainDict[]> => {
   const all = (await docker('network', 'ls', '--format={{.Name}}')).split('\n');
   const wanted = names === null ? undefined : toList(names);
+  const begins = ids === null ? undefined : toList(ids);
   const found: PlainDict[] = [];
   for (const name of all.filter(one => one !== '' && (wanted?.includes(one) ?? true))) {
     const network = await inspect('network', name);
-    if (network) found.push(network);
+    if (network && (begins?.some(id => String(network.Id).startsWith(id)) ?? true))
+      found.push(network);
   }
   return found;
 };
@@ -67,11 +73,11 @@ export const create_network = async (
 /**
  * Removes a network.
  *
- * @param name the network
+ * @param network_id the network, by name or id
  * @example tsalt-ssh '*' docker.remove_network front
  */
-export const remove_network = async (name: string): Promise<true> => {
-  await docker('network', 'rm', '--', name);
+export const remove_network = async (network_id: string): Promise<true> => {
+  await docker('network', 'rm', '--', network_id);
   return true;
 };
 
@@ -79,7 +85,7 @@ export const remove_network = async (name: string): Promise<true> => {
  * Connects a container with a network.
  *
  * @param container the container
- * @param network the network
+ * @param net_id the network, by name or id
  * @param ipv4_address its address there; `ipv6_address` and `link_local_ips` likewise
  * @param aliases further names of it there
  * @param links containers that it is to know by another name
@@ -88,10 +94,10 @@ export const remove_network = async (name: string): Promise<true> => {
  */
 export const connect_container_to_network = async (
   container: string,
-  network: string,
+  net_id: string,
   settings: { [setting: string]: Plain } = {},
 ): Promise<true> => {
-  await docker('network', 'connect', ...connectWords(settings), '--', network, container);
+  await docker('network', 'connect', ...connectWords(settings), '--', net_id, container);
   return true;
 };
 
@@ -99,13 +105,13 @@ export const connect_container_to_network = async (
  * Takes a container off a network.
  *
  * @param container the container
- * @param network the network
+ * @param network_id the network, by name or id
  * @example tsalt-ssh '*' docker.disconnect_container_from_network web front
  */
 export const disconnect_container_from_network = async (
   container: string,
-  network: string,
+  network_id: string,
 ): Promise<true> => {
-  await docker('network', 'disconnect', '--', network, container);
+  await docker('network', 'disconnect', '--', network_id, container);
   return true;
 };
