@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { __salt__, CommandExecutionError } from '../../api.ts';
+import { __salt__ } from '../../api.ts';
 import { backUp, backupDir } from '../../lib/file-backup.ts';
 import { expandUser, isDir } from '../../lib/file-paths.ts';
 
@@ -77,9 +77,8 @@ export const restore_backup = async (
   path: string,
   backup_id: number | string,
 ): Promise<{ result: boolean; comment: string }> => {
-  const backup = (await list_backups(path))[String(backup_id)];
-  if (!backup)
-    return { result: false, comment: `backup_id '${backup_id}' does not exist for ${path}` };
+  const backup = await backupOf(path, backup_id);
+  if (typeof backup === 'string') return { result: false, comment: backup };
   backUp(expandUser(path), 'minion');
   await __salt__['file.copy']?.(backup.Location, expandUser(path));
   return { result: true, comment: `Successfully restored ${backup.Location} to ${path}` };
@@ -97,12 +96,17 @@ export const delete_backup = async (
   path: string,
   backup_id: number | string,
 ): Promise<{ result: boolean; comment: string }> => {
-  const backup = (await list_backups(path))[String(backup_id)];
-  if (!backup)
-    throw new CommandExecutionError(`backup_id '${backup_id}' does not exist for ${path}`);
+  const backup = await backupOf(path, backup_id);
+  if (typeof backup === 'string') return { result: false, comment: backup };
   await __salt__['file.remove']?.(backup.Location);
   return { result: true, comment: `Successfully removed ${backup.Location}` };
 };
+
+/** A backup by its number, or why there is none. */
+const backupOf = async (path: string, id: number | string): Promise<Backup | string> =>
+  /^\d+$/.test(String(id))
+    ? ((await list_backups(path))[String(id)] ?? `backup_id '${id}' does not exist for ${path}`)
+    : `Invalid backup_id '${id}'`;
 
 /** Salt's other name of `file.delete_backup`. */
 export const remove_backup = delete_backup;

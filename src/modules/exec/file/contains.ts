@@ -12,8 +12,10 @@ import { decode, splitAtNewlines } from '../../lib/text-diff.ts';
  *
  * @example tsalt-ssh '*' file.contains /etc/crontab 'mymaintenance.sh'
  */
-export const contains = async (path: string, text: string | number): Promise<boolean> =>
-  textOf(path).includes(String(text).trim());
+export const contains = async (path: string, text: string | number): Promise<boolean> => {
+  const content = textOf(path);
+  return content !== '' && content.includes(String(text).trim());
+};
 
 /**
  * Whether a line of a file matches a regular expression (Python's syntax).

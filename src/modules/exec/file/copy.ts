@@ -1,4 +1,5 @@
 import { copyFileSync, cpSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
 import { applyPerms } from '../../lib/check-perms.ts';
@@ -65,11 +66,11 @@ export const rename = async (src: string, dst: string): Promise<boolean> => {
 };
 
 /**
- * Moves a file or directory, also to another file system.
+ * Moves a file or directory, also to another file system; into a directory that is there.
  *
  * @param src where it is
  * @param dst where it shall be
- * @param disallow_copy_and_unlink only rename
+ * @param disallow_copy_and_unlink only rename, as `file.rename` does
  *
  * @example tsalt-ssh '*' file.move /srv/a /mnt/b
  */
@@ -77,21 +78,35 @@ export const move = async (
   src: string,
   dst: string,
   { disallow_copy_and_unlink = false }: { disallow_copy_and_unlink?: boolean } = {},
-): Promise<{ result: boolean; comment: string }> => {
+): Promise<boolean | { result: boolean; comment: string }> => {
+  if (disallow_copy_and_unlink) return await rename(src, dst);
   const from = expandUser(src);
   const to = expandUser(dst);
   if (!isAbs(from)) throw new SaltInvocationError('Source path must be absolute.');
   if (!isAbs(to)) throw new SaltInvocationError('Destination path must be absolute.');
   try {
+    moveTo(from, isDir(to) ? placeIn(to, from) : to);
+  } catch (error) {
+    throw new CommandExecutionError(`Unable to move '${from}' to '${to}': ${messageOf(error)}`);
+  }
+  return { result: true, comment: `'${from}' moved to '${to}'` };
+};
+
+/** Its place in a directory, under its own name. */
+const placeIn = (directory: string, path: string): string => {
+  const place = join(directory, basename(path));
+  if (exists(place)) throw new CommandExecutionError(`Destination path '${place}' already exists`);
+  return place;
+};
+
+const moveTo = (from: string, to: string): void => {
+  try {
     renameSync(from, to);
   } catch (error) {
-    const across = error instanceof Error && 'code' in error && error.code === 'EXDEV';
-    if (!across || disallow_copy_and_unlink)
-      throw new CommandExecutionError(`Unable to move '${from}' to '${to}': ${messageOf(error)}`);
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
     cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     const { user, group, mode } = fileStats(from, false);
     applyPerms(to, { user, group, mode });
     rmSync(from, { recursive: true });
   }
-  return { result: true, comment: `'${from}' moved to '${to}'` };
 };

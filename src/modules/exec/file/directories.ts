@@ -40,7 +40,9 @@ export const makedirs = async (
   { user = null, group = null, mode = null }: DirectoryOptions = {},
 ): Promise<string | null> => {
   const full = expandUser(path);
-  const dir = full.endsWith('/') ? normalize(full).replace(/\/$/, '') : normalize(dirname(full));
+  const dir = full.endsWith('/')
+    ? normalize(full).replace(/(.)\/$/, '$1')
+    : normalize(dirname(full));
   if (isDir(dir)) return `Directory '${dir}' already exists`;
   if (exists(dir)) return `The path '${dir}' already exists and is not a directory`;
   makeDirs(dir, { user, group, mode });

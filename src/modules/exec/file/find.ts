@@ -1,12 +1,29 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { rmSync, type Stats } from 'node:fs';
+import { basename, join } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
-import { expandUser, statOf } from '../../lib/file-paths.ts';
-import { typeOf } from '../../lib/file-stats.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
+import { hashFile } from '../../lib/file-hash.ts';
+import { expandUser, lstatOf, statOf } from '../../lib/file-paths.ts';
+import {
+  byContent,
+  byGroup,
+  byName,
+  byNameInAnyCase,
+  byOwner,
+  byPattern,
+  byPatternInAnyCase,
+  bySize,
+  byTime,
+  byType,
+  type FindTest,
+  type Found,
+  fileLetter,
+  wordsOf,
+} from '../../lib/find-tests.ts';
 import { globPaths } from '../../lib/glob-paths.ts';
 import { groupName, userName } from '../../lib/owner-names.ts';
-import { pythonRegex } from '../../lib/python-regex.ts';
+import { namesIn } from '../../lib/read-file.ts';
+import { runCommand } from '../../lib/run-command.ts';
+import { splitWords } from '../../lib/words.ts';
 
 type FindOptions = {
   name?: string | null;
@@ -14,165 +31,184 @@ type FindOptions = {
   regex?: string | null;
   iregex?: string | null;
   type?: string | null;
-  user?: string | null;
-  group?: string | null;
-  size?: string | null;
-  mtime?: string | null;
+  owner?: string | number | null;
+  user?: string | number | null;
+  group?: string | number | null;
+  size?: string | number | null;
+  mtime?: string | number | null;
   grep?: string | null;
   maxdepth?: number | null;
   mindepth?: number | null;
   print?: string | null;
+  exec?: string | null;
+  delete?: string | boolean | null;
+  test?: boolean;
 };
 
+type Value = string | number;
+type Shown = Value | Value[];
+type Action = (found: Found) => Promise<Shown | undefined>;
+
 /**
- * Finds files below a directory, or below what a glob matches.
+ * Finds files below a directory, or below what a glob matches; what they are told by is sorted.
+ * A symlink counts as what it leads to.
  *
  * @param path where to look
  * @param name glob for the name
  * @param iname the same, in any case of letters
- * @param regex regular expression (Python's syntax) for the whole path
+ * @param regex regular expression (Python's syntax) that the name begins with
  * @param iregex the same, in any case of letters
- * @param type letters: `f` file, `d` directory, `l` symlink, `b`, `c`, `p`, `s`
- * @param user names or ids of owners, with commas
- * @param group names or ids of groups, with commas
- * @param size `+10m` larger, `-1k` smaller, `512b`, `1k-4k` between
- * @param mtime changed within: `2w`, `3d`, `12h`; `+` before it: longer ago
- * @param grep regular expression that a line of the file matches
+ * @param type letters: `f` file, `d` directory, `l` symlink that leads nowhere, `b`, `c`, `p`, `s`
+ * @param owner names or ids of owners, with commas or blanks
+ * @param user another name for `owner`
+ * @param group names or ids of groups, with commas or blanks
+ * @param size `+10m` that and larger, `-1k` that and smaller, `512b`
+ * @param mtime changed longer ago than `2w`, `3d`, `12h`; with `-` before it: since then
+ * @param grep regular expression that a file's content has
  * @param maxdepth look so deep
  * @param mindepth leave out what is less deep
- * @param print what to give: `path`, `name`, `size`, `type`, `user`, `group`, `mode`, `mtime`, with commas
+ * @param print what to give: `path`, `name`, `size`, `type`, `user`, `group`, `mode`, `mtime`, `md5`, with commas
+ * @param exec run this command for each, `{}` being its path; gives what it printed
+ * @param delete delete those of these types: letters as of `type`, or `a` for all
+ * @param test true: tell what `delete` would delete
+ * @param actions `delete` (plain files) or `print` as words
  *
- * @example tsalt-ssh '*' file.find /var/log name='*.gz' mtime=+30d print=path,size
+ * @example tsalt-ssh '*' file.find /var/log name='*.gz' mtime=30d print=path,size
+ * @example tsalt-ssh '*' file.find /var/tmp type=f mtime=30d delete=f
  */
 export const find = async (
   path: string,
   {
+    maxdepth = null,
+    mindepth = null,
+    print = null,
+    exec = null,
+    delete: remove = null,
+    test = false,
     name = null,
     iname = null,
     regex = null,
     iregex = null,
     type = null,
+    owner = null,
     user = null,
     group = null,
     size = null,
     mtime = null,
     grep = null,
-    maxdepth = null,
-    mindepth = null,
-    print = null,
   }: FindOptions = {},
-): Promise<(string | number | (string | number)[])[]> => {
-  const tests: Test[] = [];
-  if (name !== null) tests.push(({ path: at }) => fnmatch(basename(at), name));
-  if (iname !== null)
-    tests.push(({ path: at }) => fnmatch(basename(at).toLowerCase(), iname.toLowerCase()));
-  if (regex !== null) tests.push(({ path: at }) => pythonRegex(regex).test(at));
-  if (iregex !== null) tests.push(({ path: at }) => pythonRegex(iregex, 2).test(at));
-  if (type !== null) tests.push(({ stats }) => type.includes(letterOf(stats)));
-  if (user !== null) tests.push(({ stats }) => isOneOf(user, stats.uid, userName(stats.uid)));
-  if (group !== null) tests.push(({ stats }) => isOneOf(group, stats.gid, groupName(stats.gid)));
-  if (size !== null) tests.push(({ stats }) => inRange(stats.size, size, sizeUnits));
-  if (mtime !== null) tests.push(({ stats }) => isYoung(stats.mtimeMs, mtime));
-  if (grep !== null) {
-    const { contains_regex } = await import('./contains.ts');
-    const hits = new Set<string>();
-    for (const start of globPaths(expandUser(path)))
-      for (const each of walk(start, maxdepth, mindepth))
-        if (each.stats.isFile() && (await contains_regex(each.path, grep))) hits.add(each.path);
-    tests.push(({ path: at }) => hits.has(at));
-  }
-  return globPaths(expandUser(path))
-    .flatMap(start => walk(start, maxdepth, mindepth))
-    .filter(entry => tests.every(test => test(entry)))
-    .map(entry => show(entry, print))
-    .sort();
-};
-
-type Entry = { path: string; stats: Stats };
-type Test = (entry: Entry) => boolean;
-
-const walk = (path: string, max: number | null, min: number | null, depth = 0): Entry[] => {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (!stats) return [];
-  const own = depth >= (min ?? 0) ? [{ path, stats }] : [];
-  if (!stats.isDirectory() || (max !== null && depth >= max)) return own;
-  return [
-    ...own,
-    ...readdirSync(path).flatMap(name => walk(join(path, name), max, min, depth + 1)),
+  ...actions: string[]
+): Promise<Shown[]> => {
+  const types = actions.includes('delete') ? 'f' : deletedTypes(remove);
+  const wrong = actions.find(word => word !== 'delete' && word !== 'print');
+  if (wrong !== undefined)
+    throw new SaltInvocationError(`file.find takes its options by name: '${wrong}' has none`);
+  const tests = [
+    testOf(name, byName),
+    testOf(iname, byNameInAnyCase),
+    testOf(regex, byPattern),
+    testOf(iregex, byPatternInAnyCase),
+    testOf(type, byType),
+    testOf(owner ?? user, byOwner),
+    testOf(group, byGroup),
+    testOf(size, bySize),
+    testOf(mtime, byTime),
+    testOf(types, byType),
+    testOf(grep, byContent),
+  ].filter(item => item !== undefined);
+  const todo = [
+    ...(print !== null || (exec === null && types === null) ? [printer(print)] : []),
+    ...(exec === null ? [] : [runner(exec)]),
+    ...(types ? [deleter(test)] : []),
   ];
+  const shown: Shown[] = [];
+  for (const start of globPaths(expandUser(path)))
+    for (const found of walk(start, { max: maxdepth, min: mindepth ?? 0 }))
+      if (tests.every(fits => fits(found)))
+        for (const act of todo) {
+          const item = await act(found);
+          if (item !== undefined) shown.push(item);
+        }
+  return shown.sort(compare);
 };
 
-const letters: Readonly<Record<string, string>> = {
-  dir: 'd',
-  link: 'l',
-  char: 'c',
-  block: 'b',
-  pipe: 'p',
-  socket: 's',
-  file: 'f',
+const testOf = (given: Value | null, make: (text: string) => FindTest): FindTest | undefined =>
+  given === null || given === '' ? undefined : make(String(given));
+
+/** Before what is below them, so that a deleted directory is not looked into. */
+function* walk(
+  path: string,
+  depths: { readonly max: number | null; readonly min: number },
+  depth = 0,
+): Generator<Found> {
+  const stats = statOf(path) ?? lstatOf(path);
+  if (!stats) return;
+  if (depth >= depths.min) yield { path, stats };
+  if (depths.max !== null && depth >= depths.max) return;
+  if (!isOpen(path, stats, depth)) return;
+  for (const name of namesIn(path)) yield* walk(join(path, name), depths, depth + 1);
+}
+
+/** Directories are looked into, links to them only at the start. */
+const isOpen = (path: string, stats: Stats, depth: number): boolean => {
+  const now = depth === 0 ? stats : lstatOf(path);
+  return now?.isDirectory() === true;
 };
 
-const letterOf = (stats: Stats): string => letters[typeOf(stats)] ?? 'f';
-
-const isOneOf = (list: string, id: number, name: string | number): boolean =>
-  String(list)
-    .split(',')
-    .some(item => item.trim() === String(id) || item.trim() === String(name));
-
-const sizeUnits: Readonly<Record<string, number>> = {
-  b: 1,
-  k: 1024,
-  m: 1024 ** 2,
-  g: 1024 ** 3,
-  t: 1024 ** 4,
-};
-const timeUnits: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1 };
-
-const inRange = (
-  value: number,
-  range: string,
-  units: Readonly<Record<string, number>>,
-): boolean => {
-  const [, sign, low, unit = 'b', high, highUnit = 'b'] =
-    range.toLowerCase().match(/^([+-]?)(\d+)([bkmgt]?)(?:-(\d+)([bkmgt]?))?$/) ?? [];
-  if (low === undefined) throw new SaltInvocationError(`invalid size: "${range}"`);
-  const start = Number(low) * (units[unit || 'b'] ?? 1);
-  if (high !== undefined)
-    return value >= start && value <= Number(high) * (units[highUnit || 'b'] ?? 1);
-  return sign === '+' ? value >= start : sign === '-' ? value <= start : value === start;
-};
-
-const isYoung = (time: number, span: string): boolean => {
-  const [, sign, rest = ''] = String(span).match(/^([+-]?)((?:\d+[wdhms]?)+)$/) ?? [];
-  if (rest === '') throw new SaltInvocationError(`invalid time span: "${span}"`);
-  const seconds = [...rest.matchAll(/(\d+)([wdhms]?)/g)].reduce(
-    (sum, [, count, unit]) => sum + Number(count) * (timeUnits[unit || 'd'] ?? 1),
-    0,
-  );
-  const age = (Date.now() - time) / 1000;
-  return sign === '+' ? age >= seconds : age <= seconds;
-};
-
-const show = (
-  { path, stats }: Entry,
-  print: string | null,
-): string | number | (string | number)[] => {
-  const fields: Readonly<Record<string, () => string | number>> = {
-    path: () => path,
-    name: () => basename(path),
-    dir: () => dirname(path),
-    size: () => stats.size,
-    type: () => letterOf(stats),
-    user: () => userName(stats.uid),
-    group: () => groupName(stats.gid),
-    mode: () => (stats.mode & 0o7777).toString(8),
-    mtime: () => Math.floor((statOf(path) ?? stats).mtimeMs / 1000),
+const printer = (print: string | null): Action => {
+  const wanted = wordsOf(print ?? '');
+  for (const word of wanted)
+    if (!Object.hasOwn(fields, word))
+      throw new SaltInvocationError(`invalid print option: "${word}"`);
+  return async found => {
+    const values = (wanted.length > 0 ? wanted : ['path']).map(word => fields[word]?.(found) ?? '');
+    return values.length === 1 ? values[0] : values;
   };
-  const wanted = (print ?? 'path').split(',').map(part => part.trim());
-  const values = wanted.map(key => {
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    if (!field) throw new SaltInvocationError(`invalid print option: "${key}"`);
-    return field();
-  });
-  return values.length === 1 ? (values[0] ?? path) : values;
+};
+
+const fields: Readonly<Record<string, (found: Found) => Value>> = {
+  path: ({ path }) => path,
+  name: ({ path }) => basename(path),
+  size: ({ stats }) => stats.size,
+  type: ({ stats }) => fileLetter(stats),
+  user: ({ stats }) => userName(stats.uid),
+  group: ({ stats }) => groupName(stats.gid),
+  mode: ({ stats }) => stats.mode & 0o777,
+  mtime: ({ stats }) => Math.floor(stats.mtimeMs / 1000),
+  md5: ({ path, stats }) => (stats.isFile() ? hashFile(path, 'md5') : ''),
+};
+
+const runner =
+  (command: string): Action =>
+  async ({ path }) => {
+    const [program, ...args] = splitWords(command).map(word => word.replaceAll('{}', path));
+    if (program === undefined) throw new SaltInvocationError('exec needs a command');
+    const { stdout } = await runCommand([program, ...args]);
+    return `${command.replaceAll('{}', path)}:\n${stdout}\n`;
+  };
+
+const deletedTypes = (given: string | boolean | null): string | null => {
+  if (given === null || given === false || given === '') return null;
+  const letters = given === true ? 'f' : given;
+  return letters.includes('a') ? 'bcdpfls' : letters;
+};
+
+const deleter =
+  (test: boolean): Action =>
+  async ({ path }) => {
+    if (!test) rmSync(path, { recursive: true, force: true });
+    return path;
+  };
+
+/** As Python sorts: numbers by size, texts by characters, lists item by item. */
+const compare = (a: Shown, b: Shown): number => {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
+      const order = compare(a[at] ?? '', b[at] ?? '');
+      if (order !== 0) return order;
+    }
+    return a.length - b.length;
+  }
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
 };

@@ -1,4 +1,4 @@
-import { linkSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { linkSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { discardTemp, openTemp } from '../../lib/atomic-write.ts';
@@ -10,7 +10,7 @@ import { exists, expandUser, isAbs, isLink, linkExists, realPath } from '../../l
  *
  * @param src where it leads
  * @param path the symlink
- * @param force remove what is at its place
+ * @param force remove the file or symlink at its place; a directory is kept and told
  * @param atomic replace what is at its place in one step
  *
  * @example tsalt-ssh '*' file.symlink /srv/app-2 /srv/app atomic=True
@@ -30,7 +30,8 @@ export const symlink = async (
   try {
     if (atomic) swapIn(src, full);
     else {
-      if (linkExists(full)) rmSync(full, { recursive: true });
+      // A directory stays, as in Salt: `file.remove` takes one away.
+      if (linkExists(full)) unlinkSync(full);
       symlinkSync(src, full);
     }
   } catch (error) {

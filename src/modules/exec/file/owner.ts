@@ -65,7 +65,17 @@ export const get_gid = async (
  * @example tsalt-ssh '*' file.uid_to_user 0
  */
 export const uid_to_user = async (uid: number | string): Promise<string | number> =>
-  /^\d+$/.test(String(uid)) ? userName(Number(uid)) : (uidOf(uid) ?? '');
+  nameOf(uid, uidOf, userName);
+
+/** The name of an id, or of the id of a name. */
+const nameOf = (
+  who: number | string,
+  find: (name: string | number) => number | undefined,
+  show: (id: number) => string | number,
+): string | number => {
+  const id = /^-?\d+$/.test(String(who)) ? Number(who) : find(who);
+  return id === undefined ? '' : show(id);
+};
 
 /**
  * The id of a user; '' when there is none.
@@ -85,7 +95,7 @@ export const user_to_uid = async (user: Who = null): Promise<number | string> =>
  * @example tsalt-ssh '*' file.gid_to_group 0
  */
 export const gid_to_group = async (gid: number | string): Promise<string | number> =>
-  /^\d+$/.test(String(gid)) ? groupName(Number(gid)) : (gidOf(gid) ?? '');
+  nameOf(gid, gidOf, groupName);
 
 /**
  * The id of a group; '' when there is none.
@@ -129,8 +139,10 @@ export const lchown = async (path: string, user: Who, group: Who): Promise<strin
  *
  * @example tsalt-ssh '*' file.chgrp /etc/passwd root
  */
-export const chgrp = async (path: string, group: Who): Promise<string | null> =>
-  setOwner(path, null, group, chownSync);
+export const chgrp = async (path: string, group: Who): Promise<string | null> => {
+  await get_user(path);
+  return setOwner(path, null, group, chownSync);
+};
 
 const setOwner = (
   path: string,

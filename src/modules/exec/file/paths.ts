@@ -1,4 +1,6 @@
-import { basename as base, join as joined, normalize, dirname as parent } from 'node:path';
+import { basename as base } from 'node:path';
+import { SaltInvocationError } from '../../api.ts';
+import { pythonDirname, pythonJoin, pythonNormpath } from '../../lib/python-paths.ts';
 
 /**
  * The last part of a path.
@@ -17,17 +19,19 @@ export const basename = async (path: string): Promise<string> =>
  *
  * @example tsalt-ssh '*' file.dirname /srv/app/conf
  */
-export const dirname = async (path: string): Promise<string> =>
-  path.includes('/') ? (path.endsWith('/') ? path.replace(/\/+$/, '') || '/' : parent(path)) : '';
+export const dirname = async (path: string): Promise<string> => pythonDirname(path);
 
 /**
- * Parts joined to a path.
+ * Parts joined to a path. A part that is absolute drops those before it; `..` stays.
  *
  * @param args the parts
  *
  * @example tsalt-ssh '*' file.join / srv app
  */
-export const join = async (...args: string[]): Promise<string> => joined(...args);
+export const join = async (...args: string[]): Promise<string> => {
+  if (args.length === 0) throw new SaltInvocationError('file.join needs at least one part');
+  return pythonJoin(args);
+};
 
 /**
  * A path without `.`, `..` and doubled slashes.
@@ -36,8 +40,7 @@ export const join = async (...args: string[]): Promise<string> => joined(...args
  *
  * @example tsalt-ssh '*' file.normpath /srv/../etc
  */
-export const normpath = async (path: string): Promise<string> =>
-  normalize(path).replace(/(.)\/$/, '$1');
+export const normpath = async (path: string): Promise<string> => pythonNormpath(path);
 
 /**
  * How a path names the folder above: `..`.

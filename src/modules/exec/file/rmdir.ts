@@ -41,6 +41,8 @@ export const rmdir = async (
       answer.result = false;
     }
   }
+  // As in Salt: a directory that is too young counts as not removed, unless those below went.
+  if (!answer.deleted.includes(full) && !recurse) answer.result = false;
   return verbose ? answer : answer.result;
 };
 

@@ -20,7 +20,9 @@ export const stats = async (
   }: { hash_type?: string | null; follow_symlinks?: boolean } = {},
 ): Promise<FileStats & { sum?: string }> => {
   const found = fileStats(path, follow_symlinks);
-  return hash_type ? { ...found, sum: hashFile(expandUser(path), hash_type) } : found;
+  if (!hash_type) return found;
+  const { type, target, ...rest } = found;
+  return { ...rest, sum: hashFile(expandUser(path), hash_type), type, target };
 };
 
 /**

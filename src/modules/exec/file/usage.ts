@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { exists, expandUser, isFile } from '../../lib/file-paths.ts';
+import { exists, expandUser, isDir, isFile } from '../../lib/file-paths.ts';
 import { namesIn } from '../../lib/read-file.ts';
 
 /**
@@ -15,7 +15,7 @@ export const diskusage = async (path: string): Promise<number> => {
   if (isFile(place)) return statSync(place).size;
   const seen = new Set<string>();
   let total = 0;
-  for (const entry of exists(place)
+  for (const entry of isDir(place)
     ? readdirSync(place, { recursive: true, withFileTypes: true })
     : []) {
     if (entry.isDirectory()) continue;

@@ -7,59 +7,84 @@ import {
   truncateSync,
   utimesSync,
 } from 'node:fs';
-import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { messageOf } from '../../lib/call.ts';
 import { readText, writeText } from '../../lib/edit-file.ts';
 import { exists, expandUser, realPath } from '../../lib/file-paths.ts';
+import { textList } from '../../lib/python-text.ts';
 import { decode } from '../../lib/text-diff.ts';
+
+/** Lines by keyword, for those that have an equals sign on the command line. */
+type GivenLines = { args?: Plain };
 
 /**
  * Adds lines to the end of a file. A last line without a newline gets one first.
  *
  * @param path the file
- * @param args the lines
+ * @param args one line or a list, in place of those that follow the path
+ * @param more the lines
  *
  * @example tsalt-ssh '*' file.append /etc/motd 'With all thine offerings'
  */
-export const append = async (path: string, ...args: string[]): Promise<string> => {
+export const append = async (
+  path: string,
+  { args = null }: GivenLines = {},
+  ...more: Plain[]
+): Promise<string> => {
+  const lines = linesOf(args, more);
   const full = realPath(expandUser(path));
   const { text, encoding } = readText(full);
   const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;
-  writeText(full, start + args.map(line => `${line}\n`).join(''), { encoding });
-  return `Wrote ${args.length} lines to "${path}"`;
+  writeText(full, start + lines.map(line => `${line}\n`).join(''), { encoding });
+  return `Wrote ${lines.length} lines to "${path}"`;
 };
 
 /**
  * Adds lines to the start of a file.
  *
  * @param path the file
- * @param args the lines
+ * @param args one line or a list, in place of those that follow the path
+ * @param more the lines
  *
  * @example tsalt-ssh '*' file.prepend /etc/motd 'Welcome'
  */
-export const prepend = async (path: string, ...args: string[]): Promise<string> => {
+export const prepend = async (
+  path: string,
+  { args = null }: GivenLines = {},
+  ...more: Plain[]
+): Promise<string> => {
+  const lines = linesOf(args, more);
   const full = realPath(expandUser(path));
-  const preface = args.map(line => `${line}\n`).join('');
+  const preface = lines.map(line => `${line}\n`).join('');
   if (exists(full)) {
     const { text, encoding } = readText(full);
     writeText(full, preface + text, { encoding });
   } else writeAtomic(full, preface);
-  return `Prepended ${args.length} lines to "${path}"`;
+  return `Prepended ${lines.length} lines to "${path}"`;
 };
 
 /**
  * Writes lines to a file, in place of what it held.
  *
  * @param path the file
- * @param args the lines
+ * @param args one line or a list, in place of those that follow the path
+ * @param more the lines
  *
  * @example tsalt-ssh '*' file.write /etc/motd 'Welcome'
  */
-export const write = async (path: string, ...args: string[]): Promise<string> => {
-  writeAtomic(realPath(expandUser(path)), args.map(line => `${line}\n`).join(''));
-  return `Wrote ${args.length} lines to "${path}"`;
+export const write = async (
+  path: string,
+  { args = null }: GivenLines = {},
+  ...more: Plain[]
+): Promise<string> => {
+  const lines = linesOf(args, more);
+  writeAtomic(realPath(expandUser(path)), lines.map(line => `${line}\n`).join(''));
+  return `Wrote ${lines.length} lines to "${path}"`;
 };
+
+const linesOf = (args: Plain, more: readonly Plain[]): string[] =>
+  textList(args === null ? [...more] : args);
 
 /**
  * The content of a file.
