@@ -69,12 +69,21 @@ export class PythonRandom {
     return (word ^ (word >>> 18)) >>> 0;
   }
 
-  /** A number from 0 to below a bound of at most 2^32. */
+  /** A whole number from 0 to below a bound, which is one from 1 to 2^53. */
   below(bound: number): number {
+    if (!Number.isSafeInteger(bound) || bound < 1)
+      throw new RangeError(`There is no whole number from 0 to below ${bound}.`);
     const bits = bound.toString(2).length;
     let found = bound;
-    while (found >= bound) found = this.#word() >>> (32 - bits);
+    while (found >= bound) found = this.#bits(bits);
     return found;
+  }
+
+  /** Python's `getrandbits`: a second word holds what is above 32 bits. */
+  #bits(count: number): number {
+    if (count <= 32) return this.#word() >>> (32 - count);
+    const low = this.#word();
+    return (this.#word() >>> (64 - count)) * 2 ** 32 + low;
   }
 
   /** Python's `sample`: so many of a list, in the order they were drawn. */

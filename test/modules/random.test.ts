@@ -84,3 +84,21 @@ test("GitHub's signature is that of its algorithm", async () => {
     await run(() => hashutil.github_signature('get salted', 'shared secret', `sha256=${right}`)),
   ).toBe(true);
 });
+
+test('no number lies between bounds that are the wrong way round', async () => {
+  await expect(run(() => random.rand_int(10, 1, { seed: 1 }))).rejects.toThrow(
+    'no whole number from 10 to 1',
+  );
+  await expect(run(() => random.rand_int(10, 1))).rejects.toThrow('no whole number');
+});
+
+test('bounds beyond 32 bits are those of Python too', async () => {
+  expect(await run(() => random.rand_int(1, 10 ** 12, { seed: 7 }))).toBe(434_439_589_176);
+  expect(await run(() => random.rand_int(0, 2 ** 40, { seed: 'a' }))).toBe(217_283_399_212);
+});
+
+test('base64 that was cut off is refused, other characters in it are passed over', async () => {
+  expect(await run(() => hashutil.base64_b64decode('Z2V0 IHNh\nbHRlZA=='))).toBe('get salted');
+  for (const cut of ['a', 'abcdef', 'Z2V0IHNhbHRlZA='])
+    await expect(run(() => hashutil.base64_b64decode(cut))).rejects.toThrow('not base64');
+});

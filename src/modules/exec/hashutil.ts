@@ -77,7 +77,7 @@ export const base64_b64encode = async (instr: string): Promise<string> =>
  * @example tsalt-ssh '*' hashutil.base64_b64decode 'Z2V0IHNhbHRlZA=='
  */
 export const base64_b64decode = async (instr: string): Promise<string> =>
-  Buffer.from(instr, 'base64').toString('utf8');
+  fromBase64(instr).toString('utf8');
 
 /**
  * A text in base64, in lines of 76 characters.
@@ -99,7 +99,7 @@ export const base64_encodestring = async (instr: string): Promise<string> =>
  * @example tsalt-ssh '*' hashutil.base64_decodestring 'Z2V0IHNhbHRlZA=='
  */
 export const base64_decodestring = async (instr: string): Promise<string> =>
-  Buffer.from(instr, 'base64').toString('utf8');
+  fromBase64(instr).toString('utf8');
 
 /**
  * A file in base64, in lines of 76 characters.
@@ -122,7 +122,7 @@ export const base64_encodefile = async (fname: string): Promise<string> =>
  * @example tsalt-ssh '*' hashutil.base64_decodefile instr='Z2V0IHNhbHRlZA==' outfile=/tmp/salted
  */
 export const base64_decodefile = async (instr: string, outfile: string): Promise<boolean> => {
-  writeAtomic(outfile, Buffer.from(instr, 'base64'));
+  writeAtomic(outfile, fromBase64(instr));
   return true;
 };
 
@@ -178,4 +178,16 @@ export const github_signature = async (
   const expected = createHmac(algorithm, shared_secret).update(string).digest();
   const given = Buffer.from(signature, 'hex');
   return given.length === expected.length && timingSafeEqual(given, expected);
+};
+
+/** The bytes of base64. As in Python, other characters are passed over and a cut end is refused. */
+const fromBase64 = (text: string): Buffer => {
+  const [digits = '', padding = ''] =
+    String(text)
+      .replace(/[^A-Za-z0-9+/=]/g, '')
+      .match(/^[^=]*|=+/g) ?? [];
+  const lacking = (4 - (digits.length % 4)) % 4;
+  if (lacking > padding.length)
+    throw new SaltInvocationError('This is not base64: its end or its padding (=) is missing');
+  return Buffer.from(digits, 'base64');
 };

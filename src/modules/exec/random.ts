@@ -80,10 +80,13 @@ export const rand_int = async (
   start = 1,
   end = 10,
   { seed: from = null }: { seed?: string | number | null } = {},
-): Promise<number> =>
-  from === null
+): Promise<number> => {
+  if (!Number.isInteger(start) || !Number.isInteger(end) || end < start)
+    throw new SaltInvocationError(`There is no whole number from ${start} to ${end}`);
+  return from === null
     ? randomInt(start, end + 1)
     : start + new PythonRandom(seedBytes(from)).below(end - start + 1);
+};
 
 /**
  * A number that is the same each time, for this host or for a text, and the one that Salt gives.
