@@ -2,7 +2,7 @@ import { type Dict, toPlain } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
-import { render } from '../render/render.ts';
+import { render, renderValue } from '../render/render.ts';
 import type { FileListing, WrapperContext } from '../wrapper/context.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
@@ -120,7 +120,7 @@ const rendering = ({
   const settings = renderSettings(request.config);
   return {
     renderAny: async ({ path, text, pipe, extra }) =>
-      render({
+      renderValue({
         ...settings,
         text: text ?? (path === undefined ? '' : fileRoots.read(path, 'base')),
         file: path ?? 'string',

@@ -57,14 +57,14 @@ afterAll(() => {
 test('a name server is asked for addresses and mail servers', async () => {
   expect(await dnsutil.A('www.example.com', nameserver)).toEqual(['192.0.2.7']);
   expect(await dnsutil.AAAA('www.example.com', nameserver)).toEqual([]);
-  expect(await dnsutil.MX('example.com', nameserver)).toEqual([
+  expect(await dnsutil.MX('example.com', false, nameserver)).toEqual([
     [10, 'a'],
     [20, 'b'],
   ]);
 });
 
 test('a server that refuses is named', async () => {
-  await expect(dnsutil.NS('broken.example.com', nameserver)).rejects.toThrow(
+  await expect(dnsutil.NS('broken.example.com', true, nameserver)).rejects.toThrow(
     `The name server ${nameserver} gave no answer for broken.example.com`,
   );
 });

@@ -103,7 +103,9 @@ test.skipIf(hasSelinux())(
 
 test("what Salt's file states call inside is refused by name", async () => {
   for (const [name, call] of Object.entries(managed))
-    await expect(run(() => call('x'))).rejects.toThrow(`file.${name} is not supported: `);
+    await expect(run(() => call({ user: 'root' }, 'x'))).rejects.toThrow(
+      `file.${name} is not supported: `,
+    );
 });
 
 test('file.get_diff names the files, or hides what differs', async () => {

@@ -123,3 +123,44 @@ test('a template finds the folder of the configuration in opts', async () => {
   expect(await site.call('state.show_sls', ['c'])).toHaveProperty([`${site.dir}/roster`]);
   site.close();
 });
+
+test('slsutil.renderer gives text where the pipe ends with a template engine, and reads files of the host', async () => {
+  const read = { request: async () => ({ value: 'n: {{ 2 * 3 }}\n', retcode: 0 }) };
+  const site = await makeSite(
+    { 'states/map.jinja': 'a: {{ grains.os }}\n' },
+    { peer: read as never },
+  );
+  try {
+    const render = (kwargs: object): Promise<unknown> =>
+      site.call('slsutil.renderer', [], kwargs as never);
+    expect(await render({ path: 'salt://map.jinja', default_renderer: 'jinja' })).toBe(
+      'a: Debian\n',
+    );
+    expect(await render({ path: '/etc/here.yaml', default_renderer: 'jinja|yaml' })).toEqual({
+      n: 6,
+    });
+    expect(await render({ string: 'x: 1', default_renderer: 'yaml' })).toEqual({ x: 1 });
+    await expect(render({})).rejects.toThrow('either a path or a string');
+    await expect(render({ path: 'a', string: 'b' })).rejects.toThrow('either a path or a string');
+  } finally {
+    site.close();
+  }
+});
+
+test('slsutil.findup finds folders too', async () => {
+  expect(await one.call('slsutil.findup', ['b', 'files'])).toBe('files');
+  expect(await one.call('slsutil.findup', ['files', ['none', 'motd']])).toBe('files/motd');
+});
+
+test('config.get and config.option take their flags in the order of Salt', async () => {
+  expect(await one.call('config.get', ['role', 'x', ':', null, false, true])).toBe('x');
+  expect(await one.call('config.option', ['role', 'x', false, false, true])).toBe('x');
+  expect(await one.call('config.manage_mode', ['0o644'])).toBe('0644');
+  expect(await one.call('config.manage_mode', ['00644'])).toBe('0644');
+  expect(await one.call('config.manage_mode', [12755])).toBe('12755');
+  expect(await one.call('config.valid_fileproto', ['HTTPS://x'])).toBe(true);
+});
+
+test('pillar.raw of an empty key is the whole pillar', async () => {
+  expect(await one.call('pillar.raw', [''])).toEqual(await one.call('pillar.raw'));
+});

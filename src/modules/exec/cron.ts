@@ -86,8 +86,8 @@ export const get_entry = async (
  * @param month when
  * @param dayweek when
  * @param cmd the command
- * @param comment a comment above it
  * @param commented write it commented out
+ * @param comment a comment above it
  * @param identifier finds the job again when its command changes
  *
  * @example tsalt-ssh '*' cron.set_job root '*' '*' '*' '*' 1 /usr/local/weekly
@@ -100,7 +100,7 @@ export const set_job = async (
   month: CronTime,
   dayweek: CronTime,
   cmd: string,
-  { comment = null, commented = false, identifier = null }: CronJobOptions = {},
+  { commented = false, comment = null, identifier = null }: CronJobOptions = {},
 ): Promise<string> => {
   const when = { minute, hour, daymonth, month, dayweek };
   return setEntry(user, 'crons', cmd, when, { comment, commented, identifier });
@@ -112,8 +112,8 @@ export const set_job = async (
  * @param user the user
  * @param special `@reboot`, `@daily` …
  * @param cmd the command
- * @param comment a comment above it
  * @param commented write it commented out
+ * @param comment a comment above it
  * @param identifier finds the job again when its command changes
  *
  * @example tsalt-ssh '*' cron.set_special root @hourly 'echo foobar'
@@ -122,7 +122,7 @@ export const set_special = async (
   user: string,
   special: string,
   cmd: string,
-  { comment = null, commented = false, identifier = null }: CronJobOptions = {},
+  { commented = false, comment = null, identifier = null }: CronJobOptions = {},
 ): Promise<string> =>
   setEntry(user, 'special', cmd, { spec: special }, { comment, commented, identifier });
 

@@ -62,30 +62,45 @@ export const AAAA = (host: string, nameserver: string | null = null): Promise<st
  * The name servers of a zone.
  *
  * @param domain the zone
+ * @param resolve their addresses; false: their names
  * @param nameserver the address of the server to ask; the system's when not given
  *
  * @example tsalt-ssh '*' dnsutil.NS example.com
  */
-export const NS = (domain: string, nameserver: string | null = null): Promise<string[]> =>
-  ask(domain, nameserver, resolver => resolver.resolveNs(domain));
+export const NS = (
+  domain: string,
+  resolve = true,
+  nameserver: string | null = null,
+): Promise<string[]> =>
+  ask(domain, nameserver, async resolver => {
+    const names = await resolver.resolveNs(domain);
+    return resolve ? (await Promise.all(names.map(name => resolver.resolve4(name)))).flat() : names;
+  });
 
 /**
  * The mail servers of a domain, the preferred ones first.
  *
  * @param domain the domain
+ * @param resolve one address of each in place of its name
  * @param nameserver the address of the server to ask; the system's when not given
  *
  * @example tsalt-ssh '*' dnsutil.MX example.com
  */
 export const MX = async (
   domain: string,
+  resolve = false,
   nameserver: string | null = null,
-): Promise<[number, string][]> => {
-  const found = await ask(domain, nameserver, resolver => resolver.resolveMx(domain));
-  return found
-    .sort((one, other) => one.priority - other.priority)
-    .map(({ priority, exchange }) => [priority, exchange]);
-};
+): Promise<[number, string][]> =>
+  ask(domain, nameserver, async resolver => {
+    const found = await resolver.resolveMx(domain);
+    found.sort((one, other) => one.priority - other.priority);
+    return Promise.all(
+      found.map(async ({ priority, exchange }): Promise<[number, string]> => {
+        const [address = exchange] = resolve ? await resolver.resolve4(exchange) : [];
+        return [priority, address];
+      }),
+    );
+  });
 
 const ask = async <T>(
   name: string,

@@ -10,7 +10,7 @@ import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { rvmPath, rvmUser } from '../lib/rvm-run.ts';
 
-type Where = { ruby?: string | null; gem_bin?: string | null; runas?: string | null };
+type Where = { ruby?: string | null; runas?: string | null; gem_bin?: string | null };
 
 const hasPassword = (word: string): boolean => /^[\w+.-]+:\/\/[^/]*:[^/]*@/.test(word);
 

@@ -44,8 +44,10 @@ export const info = async (
  * @param root the folder of another system to work on
  * @example tsalt-ssh '*' group.getent
  */
-export const getent = async (_refresh = false, root: string | null = null): Promise<GroupInfo[]> =>
-  (await localGroups(root)).map(toInfo);
+export const getent = async (refresh = false, root: string | null = null): Promise<GroupInfo[]> => {
+  void refresh;
+  return (await localGroups(root)).map(toInfo);
+};
 
 const toInfo = ({ name, passwd, gid, members }: Group): GroupInfo => ({
   name,

@@ -61,9 +61,8 @@ const lookUpMerged = (
   return traverse(merged, key, delimiter);
 };
 
-const omissions = ['omit_opts', 'omit_grains', 'omit_pillar', 'omit_master'].map(
-  name => [name, false] as const,
-);
+/** Names of flags, in the order in which Salt takes them. */
+const flags = (...names: string[]) => names.map(name => [name, false] as const);
 
 /** `config.*`: options, grains and pillar through one door, in Salt's order. */
 export const config: WrapperModule = {
@@ -71,7 +70,13 @@ export const config: WrapperModule = {
   functions: {
     get: {
       doc: "The first value found for a key. `salt['config.get']('nginx:port', 80)`",
-      params: ['key', ['default', ''], ['delimiter', ':'], ['merge', null], ...omissions],
+      params: [
+        'key',
+        ['default', ''],
+        ['delimiter', ':'],
+        ['merge', null],
+        ...flags('omit_opts', 'omit_pillar', 'omit_master', 'omit_grains'),
+      ],
       work: async ({ ctx, get, text, flag }) => {
         const all = await sources(ctx, flag);
         const strategy = get('merge');
@@ -92,10 +97,7 @@ export const config: WrapperModule = {
       params: [
         'value',
         ['default', null],
-        ...omissions.filter(([name]) => name !== 'omit_grains'),
-        ['omit_all', false],
-        ['wildcard', false],
-        ['omit_grains', false],
+        ...flags('omit_opts', 'omit_grains', 'omit_pillar', 'omit_master', 'omit_all', 'wildcard'),
       ],
       work: async ({ ctx, get, text, flag }) => {
         const wildcard = flag('wildcard');
@@ -118,7 +120,7 @@ export const config: WrapperModule = {
       params: [
         'value',
         ['default', ''],
-        ...omissions.filter(([name]) => name !== 'omit_grains'),
+        ...flags('omit_opts', 'omit_master', 'omit_pillar'),
         ['omit_grains', true],
       ],
       work: async ({ ctx, get, text, flag }) => {
@@ -154,7 +156,7 @@ export const config: WrapperModule = {
         const mode = get('mode');
         if (mode === null) return null;
         const text = typeof mode === 'number' ? String(mode) : String(mode).replace(/['"]/g, '');
-        return text.length === 4 ? text : text.padStart(4, '0').slice(-4);
+        return text.replace('0o', '0').replace(/^0+/, '').padStart(4, '0');
       },
     },
     backup_mode: {
@@ -168,7 +170,7 @@ export const config: WrapperModule = {
     valid_fileproto: {
       doc: 'Whether a URL has a scheme that file states can read.',
       params: ['uri'],
-      work: ({ text }) => /^(?:salt|https?|ftp|file|s3|swift):\/\//.test(text('uri')),
+      work: ({ text }) => /^(?:salt|https?|ftp|file|s3|swift):\/\//i.test(text('uri')),
     },
   },
 };

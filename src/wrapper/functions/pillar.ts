@@ -101,7 +101,7 @@ export const pillar: WrapperModule = {
       work: async ({ ctx, get }) => {
         const all = await ctx.pillar();
         const key = get('key');
-        return key === null ? all : (all.get(key as string) ?? new Map());
+        return isTrue(key) ? (all.get(key as string) ?? new Map()) : all;
       },
     },
     keys: {

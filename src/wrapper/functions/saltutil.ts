@@ -14,6 +14,18 @@ const sync = (what: string): WrapperFunction => ({
   work: ({ ctx }) => toData(synced(ctx.modules, what)),
 });
 
+const withoutRefresh = [
+  ['saltenv', null],
+  ['extmod_whitelist', null],
+  ['extmod_blacklist', null],
+] as const;
+
+/** With the flag of those after which Salt also forgets a cached pillar; none is cached here. */
+const clearing = (fun: WrapperFunction): WrapperFunction => ({
+  ...fun,
+  params: [...fun.params, ['clean_pillar_cache', false]],
+});
+
 /** Modules of kinds that only a master or a minion's daemon runs. */
 const noneOf = (what: string): WrapperFunction => ({
   ...sync(what),
@@ -60,13 +72,13 @@ export const saltutil: WrapperModule = {
   functions: {
     sync_modules: sync('modules'),
     sync_states: sync('states'),
-    sync_grains: sync('grains'),
+    sync_grains: clearing(sync('grains')),
     sync_renderers: sync('renderers'),
     sync_utils: sync('utils'),
     sync_outputters: sync('outputters'),
     sync_output: sync('outputters'),
     sync_matchers: sync('matchers'),
-    sync_pillar: sync('pillar'),
+    sync_pillar: clearing(sync('pillar')),
     refresh_pillar: refreshPillar,
     pillar_refresh: refreshPillar,
     list_extmods: {
@@ -82,7 +94,7 @@ export const saltutil: WrapperModule = {
     sync_log_handlers: noneOf('log handlers'),
     sync_proxymodules: noneOf('proxy modules'),
     sync_returners: noneOf('returners'),
-    sync_sdb: noneOf('sdb modules'),
+    sync_sdb: { ...noneOf('sdb modules'), params: withoutRefresh },
     sync_serializers: noneOf('serializers'),
     sync_thorium: noneOf('thorium modules'),
     refresh_modules: current(
@@ -110,7 +122,7 @@ export const saltutil: WrapperModule = {
     revoke_auth: refused('revoke_auth', noMaster, 'Take the host out of the roster.'),
     update: refused('update', 'there is no minion to update', 'The runtime comes with every run.'),
     sync_all: {
-      ...sync('modules'),
+      ...clearing(sync('modules')),
       doc: "Names of all of the user's modules that the host has, by kind.",
       work: ({ ctx }) => toData(syncedAll(ctx.modules)),
     },

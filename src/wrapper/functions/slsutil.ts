@@ -2,6 +2,7 @@ import { cloneData } from '../../data/clone.ts';
 import { type MergeOptions, mergeByStrategy, strategyOf, updateDict } from '../../data/merge.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
+import type { WrapperContext } from '../context.ts';
 import { isTrue, type WrapperCall, type WrapperModule } from '../define.ts';
 import { deserialize, serialize } from './serializers.ts';
 
@@ -64,20 +65,25 @@ export const slsutil: WrapperModule = {
       },
     },
     renderer: {
-      doc: 'Renders a file (`path`, salt:// or relative to the roots) or a `string` through a pipe.',
+      doc: 'Renders a file (`path`: salt://, relative to the roots, or an absolute one on the host) or a `string` through a pipe; one that ends with a template engine gives text.',
       params: [
         ['path', null],
         ['string', null],
         ['default_renderer', 'jinja|yaml'],
       ],
       anyKeyword: true,
-      work: ({ ctx, get, text, extra }) =>
-        ctx.renderAny({
-          path: get('path') === null ? undefined : text('path'),
-          text: get('string') === null ? undefined : text('string'),
+      work: async ({ ctx, get, text, extra }) => {
+        const path = get('path') === null ? undefined : text('path');
+        const given = get('string') === null ? undefined : text('string');
+        if ((path === undefined) === (given === undefined))
+          throw new TsaltError('arguments', 'slsutil.renderer takes either a path or a string.');
+        return ctx.renderAny({
+          path,
+          text: path?.startsWith('/') ? await readOnHost(ctx, path) : given,
           pipe: text('default_renderer'),
           extra,
-        }),
+        });
+      },
     },
     serialize: {
       doc: 'A value as text: json, yaml, toml, configparser, plist, python or keyvalue.',
@@ -123,12 +129,10 @@ export const slsutil: WrapperModule = {
     path_exists: {
       doc: 'Whether a file or folder is there in the roots.',
       params: ['path', ['saltenv', 'base']],
-      work: async ({ ctx, text }) =>
-        (await ctx.files.exists(text('path'), text('saltenv'), 'file')) ||
-        (await ctx.files.exists(text('path'), text('saltenv'), 'dir')),
+      work: ({ ctx, text }) => isThere(ctx, text('path'), text('saltenv')),
     },
     findup: {
-      doc: 'The nearest file of these names, from a folder upwards to the root.',
+      doc: 'The nearest file or folder of these names, from a folder upwards to the root.',
       params: ['startpath', 'filenames', ['saltenv', 'base']],
       work: async ({ ctx, get, text }) => {
         const wanted = get('filenames');
@@ -137,7 +141,7 @@ export const slsutil: WrapperModule = {
         for (;;) {
           for (const name of names) {
             const path = folder === '' ? name : `${folder}/${name}`;
-            if (await ctx.files.exists(path, text('saltenv'), 'file')) return path;
+            if (await isThere(ctx, path, text('saltenv'))) return path;
           }
           if (folder === '') break;
           folder = dirName(folder);
@@ -151,6 +155,12 @@ export const slsutil: WrapperModule = {
     },
   },
 };
+
+const isThere = async (ctx: WrapperContext, path: string, saltenv: string): Promise<boolean> =>
+  (await ctx.files.exists(path, saltenv, 'file')) || (await ctx.files.exists(path, saltenv, 'dir'));
+
+const readOnHost = async (ctx: WrapperContext, path: string): Promise<string> =>
+  String(await ctx.call('file.read', [path], new Map()));
 
 /** As Python sees it: any text that is not empty is true. */
 const isFalsy = (value: Data): boolean =>

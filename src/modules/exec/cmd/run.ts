@@ -7,6 +7,12 @@ import { CommandExecutionError } from '../../api.ts';
 import { execute } from '../../lib/cmd-execute.ts';
 import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
 
+/** After the common ones, so that a second word of the command line is `cwd` as in Salt. */
+type Redirect = {
+  /** whether stderr goes into stdout; so it does by default in `cmd.run` */
+  redirect_stderr?: boolean;
+};
+
 /**
  * Runs a command and gives its output, stdout and stderr together.
  *
@@ -15,13 +21,13 @@ import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
  * the end says how much more there was.
  *
  * @param cmd the command line, or a list of words
- * @param redirect_stderr false: leave stderr out
  * @example tsalt-ssh 'web*' cmd.run 'ls -l | head' runas=www-data
  */
 export const run = async (
   cmd: string | string[],
-  { redirect_stderr = true, ...options }: RunOptions & { redirect_stderr?: boolean } = {},
+  options: RunOptions & Redirect = {},
 ): Promise<string> => {
+  const { redirect_stderr = true } = options;
   const { merged, stdout, retcode } = await execute(cmd, options);
   const output = options.hide_output ? '' : redirect_stderr ? merged : stdout;
   if (options.raise_err && retcode !== 0) throw new CommandExecutionError(output);
@@ -63,13 +69,13 @@ export const run_stderr = async (
  * Runs a command and gives pid, retcode, stdout and stderr. Arguments as `cmd.run`.
  *
  * @param cmd the command line, or a list of words
- * @param redirect_stderr true: stderr goes into stdout
  * @example tsalt-ssh '*' cmd.run_all 'ls -l' cwd=/tmp
  */
 export const run_all = async (
   cmd: string | string[],
-  { redirect_stderr = false, ...options }: RunOptions & { redirect_stderr?: boolean } = {},
+  options: RunOptions & Redirect = {},
 ): Promise<RunResult> => {
+  const { redirect_stderr = false } = options;
   const { pid, retcode, stdout, stderr, merged } = await execute(cmd, options);
   if (options.hide_output) return { pid, retcode, stdout: '', stderr: '' };
   return redirect_stderr

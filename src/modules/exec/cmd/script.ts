@@ -15,31 +15,30 @@ const handTo = async (runas: string | null | undefined, ...paths: string[]): Pro
   if (owner !== undefined) for (const path of paths) await chown(path, owner, -1);
 };
 
+type ScriptOptions = {
+  args?: string | null;
+} & RunOptions & {
+    /** render it on the control node first, with this renderer */
+    template?: string | null;
+    /** the environment to fetch it from */
+    saltenv?: string | null;
+    /** variables for the template */
+    context?: PlainDict;
+  };
+
 /**
  * Fetches a script from the file server and runs it. Arguments as `cmd.run_all`.
  *
  * @param source `salt://…`, a URL or a path on the host
  * @param args arguments for the script, one text
- * @param template render it on the control node first, with this renderer
- * @param saltenv the environment to fetch it from
- * @param context variables for the template
  * @example tsalt-ssh '*' cmd.script salt://scripts/setup.sh args='a b'
  */
 export const script = async (
   source: string,
-  {
-    args = null,
-    template = null,
-    saltenv = 'base',
-    context = {},
-    ...options
-  }: RunOptions & {
-    args?: string | null;
-    template?: string | null;
-    saltenv?: string;
-    context?: PlainDict;
-  } = {},
+  { args = null, ...given }: ScriptOptions = {},
 ): Promise<RunResult & { cache_error?: boolean }> => {
+  const { template, saltenv: named, context = {}, ...options } = given;
+  const saltenv = named ?? 'base';
   const missing = { pid: 0, retcode: 1, stdout: '', stderr: '', cache_error: true };
   const folder = makeTempFolder('tsalt-script-');
   const path = join(folder, `script${extname(source.split('?')[0] ?? '')}`);
@@ -65,12 +64,13 @@ export const script = async (
  * As `cmd.script`, giving the exit status only.
  *
  * @param source `salt://…`, a URL or a path on the host
+ * @param args arguments for the script, one text
  * @example tsalt-ssh '*' cmd.script_retcode salt://scripts/check.sh
  */
 export const script_retcode = async (
   source: string,
-  options: RunOptions & { args?: string | null; template?: string | null; saltenv?: string } = {},
-): Promise<number> => (await script(source, options)).retcode;
+  { args = null, ...options }: ScriptOptions = {},
+): Promise<number> => (await script(source, { args, ...options })).retcode;
 
 /**
  * Runs source code by an interpreter and gives its stdout.

@@ -19,6 +19,11 @@ const scope = ({ global, cwd, ...options }: ConfigOptions): { flag: string; how:
   };
 };
 
+type All = {
+  /** all its values: a list of them, or each one unset */
+  all?: boolean;
+};
+
 /**
  * All values of a key of git's configuration.
  *
@@ -39,14 +44,14 @@ export const config_get_all = async (
  * The value of a key of git's configuration; null when it has none.
  *
  * @param key the key
- * @param all a list of all its values
  *
  * @example tsalt-ssh '*' git.config_get user.name cwd=/srv/app
  */
 export const config_get = async (
   key: string,
-  { cwd = null, user = null, all = false, ...options }: ConfigOptions & { all?: boolean } = {},
+  { cwd = null, user = null, ...given }: ConfigOptions & All = {},
 ): Promise<string | string[] | null> => {
+  const { all = false, ...options } = given;
   const values = await config_get_all(key, { cwd, user, ...options });
   return all && values.length > 0 ? values : (values.at(-1) ?? null);
 };
@@ -88,7 +93,6 @@ export const config_get_regex = config_get_regexp;
  * @param key the key
  * @param value the value
  * @param multivar several values, as a list or with commas
- * @param add put the value beside those it has
  *
  * @example tsalt-ssh '*' git.config_set user.name Anna cwd=/srv/app
  */
@@ -99,14 +103,16 @@ export const config_set = async (
     multivar = null,
     cwd = null,
     user = null,
-    add = false,
-    ...options
+    ...given
   }: {
     value?: string | number | boolean | null;
     multivar?: string | (string | number)[] | null;
-    add?: boolean;
-  } & ConfigOptions = {},
+  } & ConfigOptions & {
+      /** put the value beside those it has */
+      add?: boolean;
+    } = {},
 ): Promise<string[]> => {
+  const { add = false, ...options } = given;
   if (value !== null && multivar !== null)
     throw new SaltInvocationError("Only one of 'value' and 'multivar' is permitted");
   const { flag, how } = scope({ cwd, user, ...options });
@@ -125,7 +131,6 @@ export const config_set = async (
  *
  * @param key the key
  * @param value_regex only values that match
- * @param all where it has several values, all of them
  *
  * @example tsalt-ssh '*' git.config_unset core.editor cwd=/srv/app
  */
@@ -135,10 +140,10 @@ export const config_unset = async (
     value_regex = null,
     cwd = null,
     user = null,
-    all = false,
-    ...options
-  }: { value_regex?: string | null; all?: boolean } & ConfigOptions = {},
+    ...given
+  }: { value_regex?: string | null } & ConfigOptions & All = {},
 ): Promise<boolean> => {
+  const { all = false, ...options } = given;
   const { flag, how } = scope({ cwd, user, ...options });
   const words = [plainWord(key, 'key'), ...(value_regex === null ? [] : [value_regex])];
   const { code, stderr } = await git(

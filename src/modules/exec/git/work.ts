@@ -44,8 +44,19 @@ export const checkout = async (
  */
 export const reset = async (
   cwd: string,
-  { opts = '', ...options }: WorkOptions & { identity?: string | null } = {},
-): Promise<string> => gitText(['reset', ...wordsOf(opts)], runOptions(cwd, options));
+  {
+    opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
+    ...options
+  }: WorkOptions & { identity?: string | null } = {},
+): Promise<string> =>
+  gitText(
+    ['reset', ...wordsOf(opts)],
+    runOptions(cwd, { git_opts, user, password, identity, ...options }),
+  );
 
 /**
  * Makes an empty repository.
@@ -205,12 +216,16 @@ export const merge = async (
   {
     rev = null,
     opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
     ...options
   }: { rev?: string | null } & WorkOptions & { identity?: string | null } = {},
 ): Promise<string> =>
   gitText(
     ['merge', ...wordsOf(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
-    runOptions(cwd, options),
+    runOptions(cwd, { git_opts, user, password, identity, ...options }),
   );
 
 /**

@@ -78,8 +78,25 @@ export const virtual_memory = async (): Promise<PlainDict> => {
 export const swap_memory = async (): Promise<PlainDict> => {
   const of = memory();
   const [total, free] = [of('SwapTotal'), of('SwapFree')];
-  return { total, used: total - free, free, percent: percent(total - free, total) };
+  const pages = counters('/proc/vmstat');
+  return {
+    total,
+    used: total - free,
+    free,
+    percent: percent(total - free, total),
+    sin: (pages.pswpin ?? 0) * 4096,
+    sout: (pages.pswpout ?? 0) * 4096,
+  };
 };
+
+/** Lines of a name and a number. */
+const counters = (path: string): Record<string, number> =>
+  Object.fromEntries(
+    (readOr(path) ?? '')
+      .split('\n')
+      .map(line => line.split(/\s+/))
+      .map(([name = '', value]): [string, number] => [name, Number(value)]),
+  );
 
 const percent = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10;
@@ -204,7 +221,7 @@ export const psaux = async (name: string): Promise<[string, string[], string]> =
   const { stdout } = await runCommand(['ps', 'aux'], { plainLocale: true });
   const pattern = pythonRegex(name);
   const lines = stdout.split('\n').filter(line => line !== '' && pattern.test(line));
-  return [name, lines, `${lines.length} occurence(s).`];
+  return [name, lines, `${lines.length} occurrence(s).`];
 };
 
 /**

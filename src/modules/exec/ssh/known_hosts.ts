@@ -166,8 +166,8 @@ export const set_known_host = async (
   {
     fingerprint = null,
     key = null,
-    enc = null,
     port = null,
+    enc = null,
     config = null,
     hash_known_hosts = true,
     timeout = 5,

@@ -15,6 +15,7 @@ import {
   SaltInvocationError,
 } from '../../api.ts';
 import { messageOf } from '../../lib/call.ts';
+import { pyRepr } from '../../lib/python-text.ts';
 
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };
 type Kwargs = { [key: string]: Plain };
@@ -73,21 +74,31 @@ export const arg = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({ ar
 /** The same. */
 export const arg_clean = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({ args, kwargs });
 
-/** The types of the arguments. */
+/** The types of the arguments, as Python names them. */
 export const arg_type = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({
   args: args.map(typeOf),
   kwargs: Object.fromEntries(Object.entries(kwargs).map(([key, item]) => [key, typeOf(item)])),
 });
 
-/** The arguments as text. */
+/** The arguments as Python writes them: a tuple and a dict. */
 export const arg_repr = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({
-  args: JSON.stringify(args),
-  kwargs: JSON.stringify(kwargs),
+  args: `(${args.map(pyRepr).join(', ')}${args.length === 1 ? ',' : ''})`,
+  kwargs: pyRepr(kwargs),
 });
 
 const typeOf = (value: Plain): string => {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
+  const types = { string: 'str', boolean: 'bool', object: 'dict' } as const;
+  const name =
+    typeof value === 'number'
+      ? Number.isInteger(value)
+        ? 'int'
+        : 'float'
+      : value === null
+        ? 'NoneType'
+        : Array.isArray(value)
+          ? 'list'
+          : types[typeof value as keyof typeof types];
+  return `<class '${name}'>`;
 };
 
 /**

@@ -47,13 +47,13 @@ export const info = async (
   const [fullname = '', roomnumber = '', workphone = '', homephone = '', ...other] =
     account.gecos.split(',');
   return {
-    uid: account.uid,
     gid: account.gid,
     groups: await groupsOf(account, root),
     home: account.home,
     name: account.name,
     passwd: account.passwd,
     shell: account.shell,
+    uid: account.uid,
     fullname,
     roomnumber,
     workphone,

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { builtinMetadata } from '../../src/bundle/metadata.ts';
+import { wrapperModules } from '../../src/wrapper/table.ts';
+
+/** The first six positional parameters of Salt 3006.9's execution functions, by file and function. */
+const salt = JSON.parse(
+  readFileSync(new URL('salt-positions.json', import.meta.url), 'utf8'),
+) as Record<string, Record<string, string>>;
+
+/** What has another order for a reason; the rest of its arguments goes by name. */
+const other: Readonly<Record<string, string>> = {
+  'archive.rar': 'refused',
+  'archive.unrar': 'refused',
+  'cmd.powershell': 'refused',
+  'cmd.powershell_all': 'refused',
+  'cmd.run_bg': 'takes the arguments of cmd.run in their order',
+  'cp.recv_chunked': 'refused',
+  'git.is_worktree': 'takes ignore_retcode as the others',
+};
+
+test('a second word of the command line means what it means in Salt', () => {
+  const wrong = [...builtinMetadata(), ...wrapperModules()]
+    .filter(({ kind }) => kind === 'exec')
+    .flatMap(({ file, functions }) =>
+      functions.flatMap(({ name, signature }) => {
+        const wanted = salt[file]?.[name];
+        const { positional, keywords = [], rest, anyKeyword } = signature;
+        const isOpen = rest !== undefined || (positional.length === 0 && anyKeyword);
+        if (wanted === undefined || isOpen || `${file}.${name}` in other) return [];
+        const names = wanted.split(' ');
+        const ours = [...positional, ...keywords]
+          .slice(0, names.length)
+          // A name that TypeScript reserves has a line behind it.
+          .map(param => param.name.replace(/_$/, ''));
+        return ours.join(' ') === wanted
+          ? []
+          : [`${file}.${name}: ${ours.join(' ')}, in Salt ${wanted}`];
+      }),
+    );
+  expect(wrong).toEqual([]);
+});
