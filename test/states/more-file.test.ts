@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nothing } from '../helpers/nothing.ts';
@@ -142,11 +142,20 @@ describe('copies of what the control node has', () => {
     )) as unknown[];
     expect(readFileSync(String(kept[0]), 'utf8')).toBe('one');
     expect(kept[1]).toBe(false);
-    expect(await host.call('cp.list_minion')).toEqual(['d/one.conf']);
+    expect(await host.call('cp.list_minion')).toEqual([kept[0]]);
     expect(await host.call('cp.cache_dir', 'salt://d', null, { include_pat: '*.txt' })).toEqual([
       expect.stringMatching(/d\/sub\/two\.txt$/),
     ]);
-    expect(await host.call('cp.list_minion')).toEqual(['d/one.conf', 'd/sub/two.txt']);
+    expect(await host.call('cp.list_minion')).toEqual([
+      kept[0],
+      expect.stringMatching(/^\/.*\/d\/sub\/two\.txt$/),
+    ]);
+    // A slash at the end, or nothing but the scheme, is a folder, too.
+    for (const folder of ['salt://d/', 'salt://'])
+      expect(await host.call('cp.cache_dir', folder)).toEqual([
+        kept[0],
+        expect.stringMatching(/d\/sub\/two\.txt$/),
+      ]);
     expect(await host.call('cp.cache_dest', 'salt://d/one.conf')).toBe(kept[0]);
   });
 
@@ -154,8 +163,18 @@ describe('copies of what the control node has', () => {
     writeFileSync(at('local'), 'mine');
     const place = String(await host.call('cp.cache_local_file', at('local')));
     expect(readFileSync(place, 'utf8')).toBe('mine');
+    expect(await host.call('cp.list_minion')).toEqual([place]);
+    writeFileSync(at('rendered'), 'open', { mode: 0o644 });
     await host.call('cp.get_template', 'salt://d/sub/two.txt', at('rendered'));
     expect(host.file('rendered')).toMatch(/^two /);
+    // It may hold secrets.
+    expect(statSync(at('rendered')).mode & 0o777).toBe(0o600);
+  });
+
+  test('what the file server does not have is false by URL and empty by file', async () => {
+    expect(await host.call('cp.get_url', 'salt://d/none', at('x'))).toBe(false);
+    expect(await host.call('cp.get_url', 'salt://d/none', null)).toBe(false);
+    expect(await host.call('cp.get_file', 'salt://d/none', at('x'))).toBe('');
   });
 });
 

@@ -170,11 +170,13 @@ const controlNode = (files: Map<string, string | Buffer>, asked: string[]): Cont
       context?: Record<string, unknown>;
     };
     asked.push(method);
-    if (method === 'file.list')
+    if (method === 'file.list') {
+      const prefix = path === '' ? '' : `${path}/`;
       return [...files.keys()]
-        .filter(name => name.startsWith(`${path}/`))
-        .map(name => name.slice(String(path).length + 1))
+        .filter(name => name.startsWith(prefix))
+        .map(name => name.slice(prefix.length))
         .sort() as T;
+    }
     const key = path ?? String(source).replace('salt://', '');
     const raw = text ?? files.get(key);
     if (raw === undefined) return { found: false } as T;

@@ -164,3 +164,16 @@ test('config.get and config.option take their flags in the order of Salt', async
 test('pillar.raw of an empty key is the whole pillar', async () => {
   expect(await one.call('pillar.raw', [''])).toEqual(await one.call('pillar.raw'));
 });
+
+test('cp.get_file_str reads an absolute path on the host', async () => {
+  const read = {
+    request: async (_: string, call: { args: string[] }) => ({ value: call.args[0] }),
+  };
+  const site = await makeSite({}, { peer: read as never });
+  try {
+    expect(await site.call('cp.get_file_str', ['/etc/motd'])).toBe('/etc/motd');
+    expect(await site.call('cp.get_file_str', ['file:///etc/motd'])).toBe('/etc/motd');
+  } finally {
+    site.close();
+  }
+});

@@ -36,9 +36,14 @@ export const cp: WrapperModule = {
     },
     envs: { doc: 'All environments.', params: [], work: async ({ ctx }) => [...ctx.files.envs()] },
     get_file_str: {
-      doc: 'The text of a file in the roots; false when it is not there.',
+      doc: 'The text of a file in the roots, or of an absolute path on the host; false when it is not in the roots.',
       params: ['path', env],
-      work: async ({ ctx, text }) => (await ctx.readFile(text('path'), text('saltenv'))) ?? false,
+      work: async ({ ctx, text }) => {
+        const local = /^(?:file:\/\/)?(\/.*)$/s.exec(text('path'))?.[1];
+        return local === undefined
+          ? ((await ctx.readFile(text('path'), text('saltenv'))) ?? false)
+          : await ctx.call('file.read', [local], new Map());
+      },
     },
   },
 };

@@ -7,6 +7,7 @@ import {
   moduleText,
 } from '../../data/module-docs.ts';
 import { type Data, toData } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { namesIn } from '../../render/renderers.ts';
@@ -93,6 +94,18 @@ export const sysModule = (own: Modules): WrapperModule => {
       list_renderers: listing('Names of the renderers.', (modules, wanted) =>
         rendererNames(modules).filter(name => wanted.length === 0 || wanted.includes(name)),
       ),
+      state_schema: {
+        doc: "Not done here: the reference has the arguments of a state's functions, `sys.state_argspec` their names.",
+        params: [],
+        rest: true,
+        anyKeyword: true,
+        work: () => {
+          throw new TsaltError(
+            'not-supported',
+            'sys.state_schema is not supported: sys.state_argspec tells the arguments.',
+          );
+        },
+      },
       renderer_doc: listing('Documentation of renderers.', (modules, wanted) =>
         Object.fromEntries(
           rendererNames(modules)

@@ -1,5 +1,5 @@
-import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { __opts__, type Plain, type PlainDict } from '../../api.ts';
 import { cacheDir, cachePath } from '../../lib/cache-dir.ts';
 import { controlList } from '../../lib/control-files.ts';
@@ -49,10 +49,11 @@ export const cache_dir = async (
     exclude_pat = null,
   }: { include_empty?: boolean; include_pat?: string | null; exclude_pat?: string | null } = {},
 ): Promise<string[]> => {
-  const url = parseSource(path.replace(/\/+$/, ''));
+  const url = parseSource(path);
+  const folder = url.path.replace(/\/+$/, '');
   const env = url.saltenv ?? saltenv ?? __opts__.saltenv;
-  const prefix = url.path === '' ? '' : `${url.path}/`;
-  const wanted = (await controlList(url.path, env)).filter(file =>
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const wanted = (await controlList(folder, env)).filter(file =>
     isIncluded(file, include_pat, exclude_pat),
   );
   const kept = await cache_files(
@@ -60,7 +61,7 @@ export const cache_dir = async (
     env,
   );
   if (include_empty)
-    mkdirSync(cachePath(`salt://${url.path}`, env), { recursive: true, mode: 0o700 });
+    mkdirSync(cachePath(`salt://${folder}`, env), { recursive: true, mode: 0o700 });
   return kept.filter(one => one !== false);
 };
 
@@ -97,17 +98,22 @@ export const cache_dest = async (url: string, saltenv: string | null = null): Pr
   cachePath(url, saltenv ?? __opts__.saltenv);
 
 /**
- * The copies of an environment's files that are on this host.
+ * Where the copies of an environment's files are on this host, and those of `cp.cache_local_file`.
  *
  * @param saltenv the environment
  * @example tsalt-ssh '*' cp.list_minion
  */
 export const list_minion = async (saltenv: string | null = null): Promise<string[]> => {
-  const folder = cachePath('salt://', saltenv ?? __opts__.saltenv);
-  if (!isDir(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(name => statSync(join(folder, name)).isFile())
-    .map(name => relative(folder, join(folder, name)))
+  const folders = [
+    cachePath('salt://', saltenv ?? __opts__.saltenv),
+    join(cacheDir(), 'localfiles'),
+  ];
+  return folders
+    .filter(isDir)
+    .flatMap(folder =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
+    )
+    .filter(isFile)
     .sort();
 };
 

@@ -48,16 +48,13 @@ export const get_file = async (
     gzip?: number | null;
   } = {},
 ): Promise<string> => {
-  try {
-    return await get_url(path, dest, { saltenv, makedirs, template });
-  } catch (error) {
-    if (error instanceof SourceError && error.message.includes('not found in saltenv')) return '';
-    throw error;
-  }
+  const place = await get_url(path, dest, { saltenv, makedirs, template });
+  return place === false ? '' : place;
 };
 
 /**
- * Copies a file from anywhere to this host. Gives its path, or its text when `dest` is left out.
+ * Copies a file from anywhere to this host. Gives its path, or its text when `dest` is None; false
+ * when the file server does not have it.
  *
  * @param path `salt://`, `http(s)://`, `file://` or a path
  * @param dest the file to write, or a directory
@@ -81,11 +78,17 @@ export const get_url = async (
     source_hash?: string | null;
     template?: string | null;
   } = {},
-): Promise<string> => {
+): Promise<string | false> => {
   const options = { source_hash, template, skip_verify: !source_hash, saltenv: envOf(saltenv) };
-  if (dest === null)
-    return textOf(await (await findSource(path, { ...options, name: path })).content());
-  return fetchTo(path, dest, { ...options, makedirs });
+  try {
+    if (dest === null)
+      return textOf(await (await findSource(path, { ...options, name: path })).content());
+    return await fetchTo(path, dest, { ...options, makedirs });
+  } catch (error) {
+    if (error instanceof SourceError && error.message.includes('not found in saltenv'))
+      return false;
+    throw error;
+  }
 };
 
 /**
