@@ -203,6 +203,14 @@ describe('state functions of the host', () => {
 describe('the test functions', () => {
   test('arg gives back what it got', async () => {
     expect(await inRun(() => testExec.arg({ b: 2 }, 1))).toEqual({ args: [1], kwargs: { b: 2 } });
+    expect(await inRun(() => testExec.arg_repr({ b: null }, 'x'))).toEqual({
+      args: "('x',)",
+      kwargs: "{'b': None}",
+    });
+    expect(await inRun(() => testExec.arg_type({ b: {} }, 1, 1.5, [], true))).toEqual({
+      args: ["<class 'int'>", "<class 'float'>", "<class 'list'>", "<class 'bool'>"],
+      kwargs: { b: "<class 'dict'>" },
+    });
   });
 
   test('try gives null where the function throws, or its message', async () => {
