@@ -51,7 +51,7 @@ export const addToFile = async (
   const changes = { diff: diff() };
   if (__opts__.test)
     return { ...ret, result: null, changes, comment: `File ${path} is set to be updated` };
-  await __salt__[`file.${verb}`]?.(path, ...lines);
+  await __salt__[`file.${verb}`]?.(path, { args: [...lines] });
   const said = verb === 'append' ? 'Appended' : 'Prepended';
   return { ...ret, changes, comment: `${said} ${lines.length} lines` };
 };
