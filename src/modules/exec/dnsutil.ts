@@ -2,8 +2,8 @@
 
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { messageOf } from '../../protocol/error.ts';
 import { __grains__, __salt__, CommandExecutionError } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 
 /**
  * The serial number of a zone: the date and two digits. It is kept in the grain `dnsserial`, or

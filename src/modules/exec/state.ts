@@ -2,7 +2,9 @@
  * What the host itself knows about state runs. Everything that compiles states lives on the
  * control node.
  */
+
 import { nearest } from '../../data/nearest.ts';
+import { messageOf } from '../../protocol/error.ts';
 import {
   __opts__,
   __salt__,
@@ -12,7 +14,6 @@ import {
   type Plain,
   type PlainDict,
 } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { addDescription, type Description } from '../lib/describe.ts';
 import { fnmatch } from '../lib/glob-match.ts';
 import { asItems } from '../lib/items.ts';

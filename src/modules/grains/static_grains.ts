@@ -1,8 +1,8 @@
 /** Grains that somebody gave: in the host's own file, in the roster, in the configuration. */
 
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, getLogger, type PlainDict } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { readGrainsFile } from '../lib/grains-file.ts';
 
 const log = getLogger('grains');

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type AddedTextOptions, addedText } from './added-text.ts';
-import { messageOf } from './call.ts';
 import { cannotEdit } from './file-checks.ts';
 import { expandUser, isDir } from './file-paths.ts';
 import { failed, newReturn } from './returns.ts';

@@ -1,5 +1,6 @@
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
-import { messageOf, salt } from './call.ts';
+import { salt } from './call.ts';
 import { changed, failed, unchanged, would } from './returns.ts';
 
 /** What can be enabled: its word, what tells about it, and what switches it. */

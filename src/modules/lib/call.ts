@@ -13,7 +13,3 @@ export const salt = (name: string): ModuleFunction => {
 
 /** Whether this host has an execution function of that name. */
 export const hasFunction = (name: string): boolean => name in __salt__;
-
-/** An error's message, for a comment. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

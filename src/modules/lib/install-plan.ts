@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __env__, __grains__, type Plain, type PlainDict } from '../api.ts';
-import { hasFunction, messageOf, salt } from './call.ts';
+import { hasFunction, salt } from './call.ts';
 import { fileVersions, localPackage } from './package-file.ts';
 import {
   fulfills,

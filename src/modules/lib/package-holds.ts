@@ -1,6 +1,7 @@
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import type { Plain, PlainDict, StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from './call.ts';
+import { hasFunction, salt } from './call.ts';
 
 /** What holding packages, or letting them go, came to. */
 export type HoldOutcome = {

@@ -1,5 +1,6 @@
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf, salt } from './call.ts';
+import { salt } from './call.ts';
 import { type DbOptions, dbArgs } from './postgres-db.ts';
 import { type Encryption, hashedPassword, passwordFits } from './postgres-password.ts';
 import { quoteLiteral } from './postgres-run.ts';

@@ -1,5 +1,6 @@
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf, salt } from './call.ts';
+import { salt } from './call.ts';
 import { changed, failed, unchanged, would } from './returns.ts';
 
 /** Of what `due` finds out, the words and changes may depend. */

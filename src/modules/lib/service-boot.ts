@@ -1,5 +1,6 @@
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from './call.ts';
+import { hasFunction, salt } from './call.ts';
 import { actionOptions, type ServiceOptions, startsAtBoot } from './service-checks.ts';
 
 /** Brings `enable` about after the rest of the state is done; `started` is null when nothing was. */

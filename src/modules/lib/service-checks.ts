@@ -1,5 +1,6 @@
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from './call.ts';
+import { hasFunction, salt } from './call.ts';
 import { failed, unchanged, would } from './returns.ts';
 
 export type ServiceOptions = {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from './call.ts';
+import { messageOf } from '../../protocol/error.ts';
 
 let unsettled = new Set<string>();
 let last: Promise<string[]> = Promise.resolve([]);

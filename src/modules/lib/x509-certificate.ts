@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, verify } from 'node:crypto';
+import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError } from '../api.ts';
-import { messageOf } from './call.ts';
 import {
   bits,
   type Der,

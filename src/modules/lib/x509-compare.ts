@@ -1,5 +1,5 @@
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, SaltInvocationError, type StateReturn } from '../api.ts';
-import { messageOf } from './call.ts';
 import { failed, would } from './returns.ts';
 import { type Certificate, digestOf } from './x509-certificate.ts';
 import { NoSuchFileError } from './x509-keys.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError } from '../api.ts';
-import { messageOf } from './call.ts';
 import {
   bits,
   enumerated,

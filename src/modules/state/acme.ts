@@ -3,9 +3,10 @@
  *
  * @depends certbot
  */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import type { CertOptions } from '../lib/acme-options.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { failed, unchanged, would } from '../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>

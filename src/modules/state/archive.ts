@@ -1,10 +1,11 @@
 /** Archives are unpacked. */
+
 import { join, resolve } from 'node:path';
+import { messageOf } from '../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
 import { isWrong, setOwners, stripOf } from '../lib/archive-place.ts';
 import { localCopy, rememberSum, unpackedSum } from '../lib/archive-source.ts';
-import { messageOf } from '../lib/call.ts';
 import { type Account, permDifferences, readPerms } from '../lib/check-perms.ts';
 import { missingAccounts } from '../lib/file-checks.ts';
 import { hashFile } from '../lib/file-hash.ts';

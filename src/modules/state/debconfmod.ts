@@ -1,7 +1,8 @@
 /** Answers to the questions that Debian packages ask. Goes by the name `debconf`. */
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { textOf } from '../lib/file-content.ts';
 import { findSource } from '../lib/file-source.ts';
 import { pyStr } from '../lib/python-text.ts';

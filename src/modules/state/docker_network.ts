@@ -1,6 +1,7 @@
 /** Docker networks. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { type NetworkOptions, networkBody } from '../lib/docker-network-body.ts';
 import { networksOf } from '../lib/docker-networks.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';

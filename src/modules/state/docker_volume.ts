@@ -1,6 +1,7 @@
 /** Docker volumes. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>

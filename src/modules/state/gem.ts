@@ -1,6 +1,7 @@
 /** Packages of Ruby. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { compareDebian } from '../lib/package-version.ts';
 import { fulfills } from '../lib/packages.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';

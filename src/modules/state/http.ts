@@ -1,6 +1,7 @@
 /** Answers of web servers, as conditions of a run. Nothing is changed by asking. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { pythonMatcher, pythonRegex } from '../lib/python-regex.ts';
 
 type Options = {

@@ -1,6 +1,7 @@
 /** Commands that incron runs when files change. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { failOnError } from '../lib/fail-on-error.ts';
 import { type Incrontab, jobIn, parseIncrontab } from '../lib/incrontab.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';

@@ -1,7 +1,7 @@
 /** Sections and options of INI files. Goes by the name `ini`. */
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { newIniSection } from '../lib/ini-file.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { failed, newReturn } from '../lib/returns.ts';

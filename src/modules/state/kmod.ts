@@ -1,6 +1,6 @@
 /** Kernel modules: loaded now, and at boot. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { newReturn } from '../lib/returns.ts';
 
 type KmodOptions = { persist?: boolean; mods?: string[] | null };

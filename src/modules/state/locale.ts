@@ -1,6 +1,6 @@
 /** The locales of the system. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** The configuration of logrotate, line by line. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { isFile } from '../lib/file-paths.ts';
 import type { Setting } from '../lib/logrotate-file.ts';
 import { pyStr } from '../lib/python-text.ts';

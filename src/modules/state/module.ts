@@ -3,6 +3,7 @@
  * they watch has changed.
  */
 
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import {
   __opts__,
@@ -13,7 +14,6 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { pyStr } from '../lib/python-text.ts';
 
 type Arguments = { [key: string]: Plain | undefined };

@@ -1,6 +1,7 @@
 /** Databases of MySQL and MariaDB. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import type { MysqlOptions } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';

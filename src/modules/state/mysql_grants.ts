@@ -1,6 +1,7 @@
 /** Privileges of accounts of MySQL and MariaDB. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { parseGrant, splitTarget } from '../lib/mysql-grant.ts';
 import type { MysqlOptions } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';

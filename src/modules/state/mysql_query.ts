@@ -1,7 +1,8 @@
 /** Statements that MySQL or MariaDB runs. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { exists } from '../lib/file-paths.ts';
 import type { MysqlAnswer, MysqlOptions } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';

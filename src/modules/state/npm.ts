@@ -1,7 +1,8 @@
 /** Packages of Node.js. */
+import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../lib/to-come.ts';
 

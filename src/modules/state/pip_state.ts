@@ -1,6 +1,7 @@
 /** Packages of Python. Goes by the name `pip`. */
+import { messageOf } from '../../protocol/error.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { uidOf } from '../lib/owner-names.ts';
 import {
   type PipList,

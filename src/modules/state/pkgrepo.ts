@@ -1,4 +1,5 @@
 /** Sources of packages: apt, yum, dnf and zypper. */
+import { messageOf } from '../../protocol/error.ts';
 import {
   __env__,
   __grains__,
@@ -8,7 +9,7 @@ import {
   type StateReturn,
 } from '../api.ts';
 import { hasRepo } from '../lib/apt-repos.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { makeRefreshDue } from '../lib/packages.ts';
 import { pyRepr, pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';

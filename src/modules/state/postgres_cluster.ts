@@ -1,6 +1,7 @@
 /** Clusters of PostgreSQL, as Debian has them. */
+import { messageOf } from '../../protocol/error.ts';
 import type { StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { oneStep } from '../lib/postgres-state.ts';
 import { failed } from '../lib/returns.ts';
 

@@ -1,6 +1,7 @@
 /** Tablespaces of PostgreSQL. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { type DbOptions, dbArgs } from '../lib/postgres-db.ts';
 import { postgresVirtual, removal } from '../lib/postgres-state.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';

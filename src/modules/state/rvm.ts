@@ -1,6 +1,7 @@
 /** Rubies and gemsets by RVM. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { rvmFailure } from '../lib/rvm-run.ts';
 

@@ -1,7 +1,7 @@
 /** Keys that may log in, in `authorized_keys`. */
+import { messageOf } from '../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type AuthorizedKey, isKeyText, keyType, parseKeyLine } from '../lib/authorized-keys.ts';
-import { messageOf } from '../lib/call.ts';
 import { homeOf } from '../lib/owner-names.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { isUserToCome } from '../lib/to-come.ts';

@@ -1,7 +1,8 @@
 /** Host keys in `known_hosts`. */
+
 import { isAbsolute } from 'node:path';
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { isUserToCome } from '../lib/to-come.ts';
 

@@ -1,8 +1,9 @@
 /** Parameters of the kernel: now, and for later boots. */
+
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { type Description, describedState } from '../lib/describe.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 

@@ -3,10 +3,11 @@
  *
  * @platform linux
  */
+import { messageOf } from '../../protocol/error.ts';
 import { lowTag } from '../../protocol/low.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __context__, __low__, __opts__, type StateReturn } from '../api.ts';
-import { messageOf, salt } from '../lib/call.ts';
+import { salt } from '../lib/call.ts';
 import { readOr } from '../lib/read-file.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 

@@ -1,6 +1,6 @@
 /** The time zone of the host. */
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { messageOf } from '../lib/call.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 
 /**

@@ -1,7 +1,9 @@
 /** The firewall ufw, with the names and arguments of the public ufw formula. */
+
 import { lookup } from 'node:dns/promises';
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, SaltInvocationError, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>

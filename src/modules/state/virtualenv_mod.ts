@@ -1,7 +1,9 @@
 /** Virtual environments of Python, and what is installed in them. */
+
 import { dirname, isAbsolute, join } from 'node:path';
+import { messageOf } from '../../protocol/error.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { hasFunction, messageOf, salt } from '../lib/call.ts';
+import { hasFunction, salt } from '../lib/call.ts';
 import { isFile } from '../lib/file-paths.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { runCommand } from '../lib/run-command.ts';

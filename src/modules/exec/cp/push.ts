@@ -1,8 +1,8 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, isAbsolute, join, normalize, relative } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, getContext } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { isDir, isFile } from '../../lib/file-paths.ts';
 import { fnmatch } from '../../lib/glob-match.ts';
 

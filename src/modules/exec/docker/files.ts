@@ -1,12 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import {
   CommandExecutionError,
   type Plain,
   type PlainDict,
   SaltInvocationError,
 } from '../../api.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import { sizeText } from '../../lib/docker-answers.ts';
 import { askEngine } from '../../lib/docker-engine.ts';
 import { docker } from '../../lib/docker-run.ts';

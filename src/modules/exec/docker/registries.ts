@@ -1,5 +1,5 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { configOption } from '../../lib/config-option.ts';
 import { docker, dockerWith } from '../../lib/docker-run.ts';
 

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { applyPerms } from '../../lib/check-perms.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { fileStats } from '../../lib/file-stats.ts';

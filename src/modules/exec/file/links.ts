@@ -1,8 +1,8 @@
 import { linkSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { discardTemp, openTemp } from '../../lib/atomic-write.ts';
-import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isLink, linkExists, realPath } from '../../lib/file-paths.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { rmSync, unlinkSync } from 'node:fs';
+import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, lstatOf } from '../../lib/file-paths.ts';
 
 /**

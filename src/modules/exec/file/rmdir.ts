@@ -1,7 +1,7 @@
 import { readdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { SaltInvocationError } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 
 type Removed = { deleted: string[]; errors: [string, string][]; result: boolean };

@@ -7,9 +7,9 @@ import {
   truncateSync,
   utimesSync,
 } from 'node:fs';
+import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
-import { messageOf } from '../../lib/call.ts';
 import { readText, writeText } from '../../lib/edit-file.ts';
 import { exists, expandUser, realPath } from '../../lib/file-paths.ts';
 import { textList } from '../../lib/python-text.ts';

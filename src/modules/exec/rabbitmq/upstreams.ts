@@ -1,5 +1,5 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { listRabbitmq, type RunAs, runRabbitmq } from '../../lib/rabbitmq-run.ts';
 import { redactUris, type UpstreamOptions, upstreamSettings } from '../../lib/rabbitmq-upstream.ts';
 

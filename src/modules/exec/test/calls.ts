@@ -4,6 +4,7 @@
 
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
+import { messageOf } from '../../../protocol/error.ts';
 import {
   __context__,
   __opts__,
@@ -14,7 +15,6 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { pyRepr } from '../../lib/python-text.ts';
 
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };

@@ -1,6 +1,6 @@
 /** Commands and scripts are run: when something else changed, or always. */
+import { messageOf } from '../../../protocol/error.ts';
 import { __grains__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import {
   type CommandArguments,
   commandIn,

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
 import {
   __env__,
@@ -7,7 +8,6 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import {
   type CommandArguments,
   commandIn,

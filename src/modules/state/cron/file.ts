@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import { findSource } from '../../lib/file-source.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';

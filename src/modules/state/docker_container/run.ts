@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import { networksOf } from '../../lib/docker-networks.ts';
 import { createWords } from '../../lib/docker-options.ts';
 import { failed, newReturn, unchanged, would } from '../../lib/returns.ts';

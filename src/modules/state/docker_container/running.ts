@@ -1,6 +1,7 @@
 /** Docker containers. */
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { hasFunction, messageOf, salt } from '../../lib/call.ts';
+import { hasFunction, salt } from '../../lib/call.ts';
 import { type Networks, networksOf } from '../../lib/docker-networks.ts';
 import { createWords, madeOf, madeOfLabel } from '../../lib/docker-options.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';

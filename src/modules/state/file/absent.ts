@@ -1,6 +1,6 @@
 /** Files, folders, links and what stands in them. */
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, lstatOf } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 

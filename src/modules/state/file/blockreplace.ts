@@ -1,7 +1,7 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import { accumulatedFor } from '../../lib/accumulators.ts';
 import { addedText } from '../../lib/added-text.ts';
-import { messageOf } from '../../lib/call.ts';
 import { cannotEdit } from '../../lib/file-checks.ts';
 import { expandUser } from '../../lib/file-paths.ts';
 import { pyStr } from '../../lib/python-text.ts';

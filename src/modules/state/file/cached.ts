@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
+import { messageOf } from '../../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { hashFile } from '../../lib/file-hash.ts';
 import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';

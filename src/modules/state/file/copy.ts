@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { type Account, checkPerms } from '../../lib/check-perms.ts';
 import { walk } from '../../lib/directory-checks.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import type { Account } from '../../lib/check-perms.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';
 import { exists, expandUser, isAbs, isDir, isFile, lstatOf } from '../../lib/file-paths.ts';

@@ -1,6 +1,6 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { accumulatedFor } from '../../lib/accumulators.ts';
-import { messageOf } from '../../lib/call.ts';
 import { checkContent } from '../../lib/check-cmd.ts';
 import { type Account, checkPerms, readPerms, type WantedPerms } from '../../lib/check-perms.ts';
 import { encodeText } from '../../lib/encode-text.ts';

@@ -1,5 +1,6 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import { expandUser, lstatOf } from '../../lib/file-paths.ts';
 import { failed, newReturn, unchanged, would } from '../../lib/returns.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { findSource } from '../../lib/file-source.ts';
 import { failed, newReturn } from '../../lib/returns.ts';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, linkExists } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 

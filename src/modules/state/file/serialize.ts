@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../../../protocol/error.ts';
 import { dictOf } from '../../../protocol/key-order.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import type { Account } from '../../lib/check-perms.ts';
 import { encodeText } from '../../lib/encode-text.ts';
 import { missingAccounts, warn } from '../../lib/file-checks.ts';

@@ -1,7 +1,7 @@
 import { readlinkSync, renameSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { type Account, applyPerms } from '../../lib/check-perms.ts';
 import {
   exists,

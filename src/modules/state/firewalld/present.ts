@@ -1,6 +1,7 @@
 /** The firewall firewalld: zones and services. */
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
-import { hasFunction, messageOf, salt } from '../../lib/call.ts';
+import { hasFunction, salt } from '../../lib/call.ts';
 import { failOnError } from '../../lib/fail-on-error.ts';
 import { type Item, type Kind, kinds } from '../../lib/firewall-zone.ts';
 import { failed, unchanged } from '../../lib/returns.ts';

@@ -1,7 +1,8 @@
 /** Git repositories, their configuration and where they stand. */
+
 import { readdirSync } from 'node:fs';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 import { plainWord, redact } from '../../lib/git-run.ts';

@@ -1,5 +1,5 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 
 import { pyRepr } from '../../lib/python-text.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { findRef } from '../../lib/git-latest.ts';
 import { type Base, type Login, refuseEncoding } from '../../lib/git-options.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { exists, expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { cloneTo, findRef, type Refs, update, type Wanted } from '../../lib/git-latest.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';

@@ -1,5 +1,6 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import { failOnError } from '../../lib/fail-on-error.ts';
 import { megabytes } from '../../lib/lvm.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';

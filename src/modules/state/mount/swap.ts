@@ -1,5 +1,5 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { messageOf } from '../../lib/call.ts';
 import { realPath } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 

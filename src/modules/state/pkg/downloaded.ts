@@ -1,5 +1,6 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { hasFunction, messageOf, salt } from '../../lib/call.ts';
+import { hasFunction, salt } from '../../lib/call.ts';
 import type { Downloaded } from '../../lib/downloaded-packages.ts';
 import { shownPackage } from '../../lib/install-report.ts';
 import { fulfills, PackageError, type Wanted } from '../../lib/packages.ts';

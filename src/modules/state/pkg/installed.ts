@@ -4,6 +4,7 @@
  * All states of a run refresh the package lists once. With `aggregate: true`, or `state_aggregate` in the
  * configuration, all packages are installed by one call.
  */
+import { messageOf } from '../../../protocol/error.ts';
 import {
   __opts__,
   CommandExecutionError,
@@ -11,7 +12,7 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../../api.ts';
-import { hasFunction, messageOf, salt } from '../../lib/call.ts';
+import { hasFunction, salt } from '../../lib/call.ts';
 import {
   type InstallPlan,
   notFound,

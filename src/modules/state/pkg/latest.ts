@@ -1,6 +1,7 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import {
   isRefreshDue,
   PackageError,

@@ -1,5 +1,6 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { hasFunction, messageOf, salt } from '../../lib/call.ts';
+import { hasFunction, salt } from '../../lib/call.ts';
 import { PackageError } from '../../lib/packages.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 import { toList } from '../../lib/values.ts';

@@ -1,5 +1,6 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import { fulfills, PackageError, type Wanted } from '../../lib/packages.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 import { compareVersions, currentPackages, desiredPackages } from '../../lib/wanted-packages.ts';

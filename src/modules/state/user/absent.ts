@@ -1,6 +1,7 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { readGroups } from '../../lib/accounts.ts';
-import { messageOf, salt } from '../../lib/call.ts';
+import { salt } from '../../lib/call.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
 import type { User } from '../../lib/user-wish.ts';
 
