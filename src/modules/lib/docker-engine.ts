@@ -18,6 +18,8 @@ export const dialEngine = (): {
     said += chunk;
   });
   line.on('error', error => connection.destroy(error));
+  // A request hears it as long as it waits; when it has its answer, nobody does.
+  connection.on('error', () => undefined);
   return {
     connection,
     said: () => said.trim(),

@@ -17,6 +17,7 @@ export const withLogOptions = async <T>(
   const socket = join(folder, 'docker');
   const relay = createServer((asked, answer) => {
     pass(asked, answer, options).catch(error => {
+      if (answer.headersSent || answer.destroyed) return;
       answer.writeHead(502, { 'content-type': 'application/json' });
       answer.end(JSON.stringify({ message: String(error.message) }));
     });
@@ -54,7 +55,7 @@ const pass = async (
   const onward = request({ method, path: url, headers, createConnection: () => connection });
   const told = new Promise<IncomingMessage>((resolve, reject) => {
     onward.once('response', resolve);
-    onward.once('error', error => reject(new CommandExecutionError(said() || error.message)));
+    onward.on('error', error => reject(new CommandExecutionError(said() || error.message)));
   });
   if (body === undefined) asked.pipe(onward);
   else onward.end(body);
