@@ -55,7 +55,6 @@ const withCopies = async <T>(
   if (!account) throw new CommandExecutionError(`User ${user} does not exist`);
   const folder = makeTempFolder('.tsalt-');
   try {
-    chownSync(folder, account.uid, account.gid);
     const files = [...new Set(paths.flatMap(path => chainOf(path)))];
     const top = commonFolder(files);
     const copyOf = (path: string): string => join(folder, relative(top, path));
@@ -64,6 +63,8 @@ const withCopies = async <T>(
       copyFileSync(file, copyOf(file));
       chownSync(copyOf(file), account.uid, account.gid);
     }
+    // Not before: what the account can write to, it could lead elsewhere by a link.
+    chownSync(folder, account.uid, account.gid);
     return await work(paths.map(copyOf));
   } finally {
     removeTemp(folder);
