@@ -89,8 +89,7 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
     );
     for (const name of ['url', 'id', 'hkp'])
       expect(told[name], String(told[name])).toMatchObject({
-        uri: `file:${folder}/repo`,
-        signedby: '/etc/apt/keyrings/tsalt.gpg',
+        [repo]: { uri: `file:${folder}/repo`, signedby: '/etc/apt/keyrings/tsalt.gpg' },
       });
     expect(told).toMatchObject({ 'url taken': 0, 'id taken': 0, 'hkp taken': 0 });
     expect(told.without).not.toBe(0);
