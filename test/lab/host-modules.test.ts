@@ -148,7 +148,7 @@ line:
     - refresh: false
 stanza:
   pkgrepo.absent:
-    - name: deb http://127.0.0.1:9/other stable main
+    - name: deb [arch=amd64] http://127.0.0.1:9/other stable main
     - refresh: false
 `,
 };

@@ -43,6 +43,6 @@ test('for real, what is not there is said', async () => {
   const fun = 'pip_state.installed';
   expect(await host.state(fun, 'flask', { bin_env: join(host.root, 'venv') })).toMatchObject({
     result: false,
-    comment: expect.stringContaining('Could not find a `pip` binary'),
+    comment: expect.stringContaining('could not find a pip binary'),
   });
 });

@@ -1,3 +1,4 @@
+import { isFalsy } from '../../compiler/high.ts';
 import { brokenPillar } from '../../compiler/pillar.ts';
 import { cloneData } from '../../data/clone.ts';
 import { joinLists, mergeRecursive } from '../../data/merge.ts';
@@ -101,7 +102,7 @@ export const pillar: WrapperModule = {
       work: async ({ ctx, get }) => {
         const all = await ctx.pillar();
         const key = get('key');
-        return isTrue(key) ? (all.get(key as string) ?? new Map()) : all;
+        return isFalsy(key ?? null) ? all : (all.get(key as string) ?? new Map());
       },
     },
     keys: {

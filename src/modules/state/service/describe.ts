@@ -15,10 +15,12 @@ export const describe = async (): Promise<Description> => {
   const isOurs = (name: string): boolean =>
     !/@$|@\.|\.(target|mount|slice|scope|device)$/.test(name);
   const all: string[] = await salt('service.get_all')();
+  // A script whose name no unit has (hwclock.sh) is listed, and yet there is nothing to start.
+  const available = hasFunction('service.available') ? salt('service.available') : async () => true;
   const masked = hasFunction('service.masked') ? salt('service.masked') : async () => false;
   for (const name of all.filter(isOurs)) {
     if (await masked(name)) described[name] = describedState('service.masked', {});
-    else if (bootable.has(name) || running.includes(name)) {
+    else if (running.includes(name) || (bootable.has(name) && (await available(name)))) {
       const state = (await isUp(name, {})) ? 'service.running' : 'service.dead';
       const enable = bootable.has(name) ? await startsAtBoot(name) : undefined;
       described[name] = describedState(state, { enable });
