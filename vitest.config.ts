@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -20,7 +21,9 @@ export default defineConfig({
           exclude: ['test/integration/**', 'test/lab/**'],
           setupFiles,
           globalSetup,
-          testTimeout: 30_000,
+          // Most wait for processes: on two cores one worker alone leaves a core idle.
+          maxWorkers: Math.max(availableParallelism() - 1, 2),
+          testTimeout: 60_000,
         },
       },
       {
