@@ -133,3 +133,19 @@ const plainDefault = (value: Data): Plain =>
       ? String(value)
       : value
     : null;
+
+/** A function that tells what to do instead, whatever it is given. */
+export const refused = (
+  name: string,
+  doc: string,
+  why: string,
+  hint?: string,
+): WrapperFunction => ({
+  doc,
+  params: [],
+  rest: true,
+  anyKeyword: true,
+  work: () => {
+    throw new TsaltError('not-supported', `${name} is not supported: ${why}.`, { hint });
+  },
+});

@@ -23,8 +23,9 @@ export const canRunApart = (): boolean =>
 /**
  * Runs code with modules (by name, their files) on a copy of /etc, with a /run and processes of its
  * own, without any services: nothing of this machine is touched. `cover` names further folders to
- * work on a copy of. `step(name, work)` notes what `work` gives, or its error; all notes are the
- * answer. Needs root, and ends after `seconds`.
+ * work on a copy of. `step(name, work, context?)` notes what `work` gives, or its error, and `thrice`
+ * that of test mode (`NAME told`), of a run and of another (`NAME again`); all notes are the answer.
+ * Needs root, and ends after `seconds`.
  */
 export const runApart = (
   modules: Readonly<Record<string, string>>,
@@ -39,9 +40,14 @@ export const runApart = (
     import { contextOf, within } from ${JSON.stringify(resolve('test/modules/_context.ts'))};
     const told = {};
     const context = contextOf({ ${Object.keys(modules).join(', ')} });
-    const step = async (name, work) => {
-      try { told[name] = await within(context, work); }
+    const step = async (name, work, where = context) => {
+      try { told[name] = await within(where, work); }
       catch (error) { told[name] = 'failed: ' + error.message; }
+    };
+    const thrice = async (name, work, where = context) => {
+      await step(name + ' told', work, { ...where, opts: { ...where.opts, test: true } });
+      await step(name, work, where);
+      await step(name + ' again', work, where);
     };
     ${code}
     console.log('TOLD ' + JSON.stringify(told));

@@ -16,19 +16,13 @@ test.skipIf(!canRun)(
       `import { writeFileSync } from 'node:fs';
       for (const name of ['one', 'two']) writeFileSync('/etc/tsalt-' + name, name, { mode: 0o755 });
       const [one, two] = ['/etc/tsalt-one', '/etc/tsalt-two'];
-      const dry = { ...context, opts: { ...context.opts, test: true } };
-      const settle = async (name, work) => {
-        told[name + ' told'] = await within(dry, work);
-        await step(name, work);
-        await step(name + ' again', work);
-      };
-      await settle('one', () => state.install('tsalt', '/etc/tsalt-link', one, 10));
-      await settle('two', () => state.install('tsalt', '/etc/tsalt-link', two, 20));
-      await settle('set', () => state.set('tsalt', one));
-      await settle('auto', () => state.auto('tsalt'));
+      await thrice('one', () => state.install('tsalt', '/etc/tsalt-link', one, 10));
+      await thrice('two', () => state.install('tsalt', '/etc/tsalt-link', two, 20));
+      await thrice('set', () => state.set('tsalt', one));
+      await thrice('auto', () => state.auto('tsalt'));
       await step('set none', () => state.set('tsalt', '/etc/none'));
       await step('auto none', () => state.auto('tsalt-none'));
-      await settle('remove', () => state.remove('tsalt', two));
+      await thrice('remove', () => state.remove('tsalt', two));
       await step('last', () => state.remove('tsalt', one));
       await step('gone', () => state.remove('tsalt', one));`,
       ['/var'],

@@ -23,20 +23,14 @@ describe.skipIf(!which('incrontab') || !canRunApart())('the real incron', () => 
       { incron: 'src/modules/exec/incron.ts', state: 'src/modules/state/incron.ts' },
       `import { appendFileSync, readFileSync } from 'node:fs';
       appendFileSync('/etc/incron.allow', 'root\\nnobody\\n');
-      const dry = { ...context, opts: { ...context.opts, test: true } };
-      const settle = async (name, work) => {
-        try { told[name + ' told'] = await within(dry, work); } catch (error) { told[name + ' told'] = error.message; }
-        await step(name, work);
-        await step(name + ' again', work);
-      };
       const take = '/bin/take $@/$#';
       await step('none', () => incron.raw_incron('nobody'));
       for (const user of ['nobody', 'system']) {
-        await settle(user + ' new', () => state.present('/srv/in', ['IN_CREATE'], take, { user }));
+        await thrice(user + ' new', () => state.present('/srv/in', ['IN_CREATE'], take, { user }));
         await step(user + ' other', () => state.present('/srv/a', 'IN_MODIFY', 'true', { user }));
-        await settle(user + ' update', () => state.present('/srv/in', ['IN_CREATE', 'IN_MOVED_TO'], take, { user }));
+        await thrice(user + ' update', () => state.present('/srv/in', ['IN_CREATE', 'IN_MOVED_TO'], take, { user }));
         await step(user + ' table', () => incron.list_tab(user));
-        await settle(user + ' gone', () => state.absent('/srv/in', ['IN_MOVED_TO', 'IN_CREATE'], take, { user }));
+        await thrice(user + ' gone', () => state.absent('/srv/in', ['IN_MOVED_TO', 'IN_CREATE'], take, { user }));
         await step(user + ' left', () => incron.list_tab(user));
       }
       told.file = readFileSync('/etc/incron.d/salt', 'utf8');

@@ -18,16 +18,6 @@ const modules = {
 const code = `
   import { writeFileSync } from 'node:fs';
   import { commandLines } from ${JSON.stringify(new URL('../helpers/command-lines.ts', import.meta.url).pathname)};
-  const dry = { ...context, opts: { ...context.opts, test: true } };
-  const tell = async (name, work, where = context) => {
-    try { told[name] = await within(where, work); }
-    catch (error) { told[name] = 'failed: ' + error.message; }
-  };
-  const settle = async (name, work) => {
-    await tell(name + ' told', work, dry);
-    await tell(name, work);
-    await tell(name + ' again', work);
-  };
   const secret = ['hush', 'hush'].join('-');
   const hash = ['A70C708517B5DD0E', 'DB67714FE25336EB'].join('');
   const words = { create: ['--cre', 'ate'].join(''), import: ['--im', 'port'].join(''), secret, hash };
@@ -41,19 +31,19 @@ const code = `
     password: secret, fullname: "It's $(id)", drive: 'X:', homedir: '\\\\\\\\s\\\\h',
     profile: 'p', script: 's.bat', account_desc: 'a b', account_control: 'nx', user_sid: 4321,
   };
-  await tell('nobody', () => account.managed('games', { fullname: 'x' }));
-  await settle('added', () => account.managed('games', full));
-  await settle('hashed', () => account.managed('games', { password: hash.toLowerCase(), password_hashed: true }));
-  await settle('fields', () => account.present('games', { drive: 'Y:', account_control: '[D]', fullname: '' }));
-  await settle('password', () => account.managed('games', { password: secret + '2' }));
-  await tell('games', () => pdbedit.get('games', true));
-  await settle('new hash', () => account.managed('news', { password: hash, password_hashed: true }));
-  await tell('news', () => pdbedit.get('news', true));
-  await tell('bad hash', () => account.managed('news', { password: 'xyz', password_hashed: true }));
-  await tell('unknown', () => account.managed('no-such-user', { password: secret }));
-  await tell('resets', () => account.managed('news', { reset_login_hours: true, reset_bad_password_count: true }));
-  await tell('list', () => pdbedit.list_(false));
-  await settle('absent', () => account.absent('news'));
+  await step('nobody', () => account.managed('games', { fullname: 'x' }));
+  await thrice('added', () => account.managed('games', full));
+  await thrice('hashed', () => account.managed('games', { password: hash.toLowerCase(), password_hashed: true }));
+  await thrice('fields', () => account.present('games', { drive: 'Y:', account_control: '[D]', fullname: '' }));
+  await thrice('password', () => account.managed('games', { password: secret + '2' }));
+  await step('games', () => pdbedit.get('games', true));
+  await thrice('new hash', () => account.managed('news', { password: hash, password_hashed: true }));
+  await step('news', () => pdbedit.get('news', true));
+  await step('bad hash', () => account.managed('news', { password: 'xyz', password_hashed: true }));
+  await step('unknown', () => account.managed('no-such-user', { password: secret }));
+  await step('resets', () => account.managed('news', { reset_login_hours: true, reset_bad_password_count: true }));
+  await step('list', () => pdbedit.list_(false));
+  await thrice('absent', () => account.absent('news'));
   clearInterval(watch);
   told.seen = seen;
 `;

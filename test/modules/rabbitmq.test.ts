@@ -43,16 +43,8 @@ const start = `
   });
   const rabbitmq = { ...users, ...vhosts, ...policies, ...node, ...upstreams };
   const real = contextOf({ rabbitmq });
-  const dry = { ...real, opts: { ...real.opts, test: true } };
-  const tell = async (name, work, context = real) => {
-    try { told[name] = await within(context, work); }
-    catch (error) { told[name] = 'failed: ' + error.message; }
-  };
-  const settle = async (name, work) => {
-    await tell(name + ' told', work, dry);
-    await tell(name, work);
-    await tell(name + ' again', work);
-  };
+  const tell = (name, work) => step(name, work, real);
+  const settle = (name, work) => thrice(name, work, real);
   // Each rabbitmqctl starts a machine of Erlang's: the port tells sooner.
   const isUp = (port = ${port}) => new Promise(resolve => {
     const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(true); });

@@ -36,40 +36,6 @@ const cases: StateCase[] = [
       removed: ['ROOT/d/a', 'ROOT/d/s'],
     },
   },
-  ...(
-    [
-      ['json', { u: 'é' }, [], '{\n  "u": "é"\n}\n'],
-      ['json', { u: 'é' }, [{ ensure_ascii: true }], '{\n  "u": "\\u00e9"\n}\n'],
-      ['json', { b: 1, a: 2 }, [{ indent: null }], '{"a": 2,"b": 1}\n'],
-      [
-        'json',
-        { b: 1, a: 2 },
-        [{ indent: null }, { separators: [', ', ':'] }, { sort_keys: false }],
-        '{"b":1, "a":2}\n',
-      ],
-      ['yaml', { u: 'é', l: [1] }, [], 'l:\n- 1\nu: "\\xE9"\n'],
-      ['yaml', { u: 'é' }, [{ allow_unicode: true }], 'u: é\n'],
-      ['yaml', { b: 1, a: 2 }, [{ sort_keys: false }], 'b: 1\na: 2\n'],
-      ['yaml', { b: { c: 1 } }, [{ explicit_start: true }], '---\nb:\n  c: 1\n'],
-      [
-        'yaml',
-        { b: { c: 1 } },
-        [{ explicit_start: true }, { default_flow_style: true }, { indent: 4 }],
-        '--- {b: {c: 1}}\n',
-      ],
-      ['python', { u: 1, n: null }, [], "{'n': None, 'u': 1}\n"],
-      ['toml', { s: { b: 'x' } }, [], '[s]\nb = "x"\n\n'],
-      ['configparser', { s: { b: 'x' } }, [], '[s]\nb = x\n\n\n'],
-    ] as const
-  ).map(
-    ([serializer, dataset, serializer_opts, text]): StateCase => ({
-      title: `serialize writes ${serializer} ${JSON.stringify(dataset)} with ${JSON.stringify(serializer_opts)}`,
-      fun: 'file.serialize',
-      name: 'ROOT/f',
-      args: [{ serializer, dataset, serializer_opts }],
-      after: { f: text },
-    }),
-  ),
   {
     title: 'retention_schedule keeps one week more than it is told, weeks counted by calendar year',
     fun: 'file.retention_schedule',

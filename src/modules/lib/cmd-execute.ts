@@ -1,4 +1,3 @@
-import { accessSync, constants } from 'node:fs';
 import {
   __context__,
   __grains__,
@@ -16,6 +15,7 @@ import {
   successCodes,
   umaskOf,
 } from './cmd-options.ts';
+import { isExecutable } from './file-paths.ts';
 import { loginEnvironment } from './login-environment.ts';
 import { pyStr } from './python-text.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
@@ -156,15 +156,6 @@ const toCommand = (
 
 /** The shell of this host, as the grain has it. */
 const defaultShell = (): string => String(__grains__.shell ?? '/bin/sh');
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 const levelOf = (name: string | undefined): (typeof levels)[number] | undefined => {
   if (name === 'quiet') return undefined;

@@ -1,4 +1,12 @@
-import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { homeOf } from './owner-names.ts';
@@ -32,6 +40,15 @@ export const linkExists = (path: string): boolean => lstatOf(path) !== undefined
 export const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false;
 export const isDir = (path: string): boolean => statOf(path)?.isDirectory() ?? false;
 export const isLink = (path: string): boolean => lstatOf(path)?.isSymbolicLink() ?? false;
+/** Whether a path may be run; a folder, whether it may be entered. */
+export const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
 export const isAbs = (path: string): boolean => isAbsolute(path);
 
 /** Where a path leads after all links; a part that is not there stays as it is. */

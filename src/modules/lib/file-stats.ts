@@ -40,7 +40,9 @@ export const fileStats = (path: string, follow = true): FileStats => {
   };
 };
 
-export const typeOf = (stats: Stats): string => {
+export type FileKind = 'dir' | 'link' | 'char' | 'block' | 'pipe' | 'socket' | 'file';
+
+export const typeOf = (stats: Stats): FileKind => {
   if (stats.isDirectory()) return 'dir';
   if (stats.isSymbolicLink()) return 'link';
   if (stats.isCharacterDevice()) return 'char';

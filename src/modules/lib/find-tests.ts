@@ -1,6 +1,7 @@
 import { readFileSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
+import { type FileKind, typeOf } from './file-stats.ts';
 import { gidOf, uidOf } from './owner-names.ts';
 import { pythonRegex } from './python-regex.ts';
 import { decode } from './text-diff.ts';
@@ -10,15 +11,18 @@ import { decode } from './text-diff.ts';
 export type Found = { readonly path: string; readonly stats: Stats };
 export type FindTest = (found: Found) => boolean;
 
-/** The letters of file types. */
-export const fileLetter = (stats: Stats): string => {
-  if (stats.isDirectory()) return 'd';
-  if (stats.isSymbolicLink()) return 'l';
-  if (stats.isCharacterDevice()) return 'c';
-  if (stats.isBlockDevice()) return 'b';
-  if (stats.isFIFO()) return 'p';
-  return stats.isSocket() ? 's' : 'f';
+const letters: Readonly<Record<FileKind, string>> = {
+  dir: 'd',
+  link: 'l',
+  char: 'c',
+  block: 'b',
+  pipe: 'p',
+  socket: 's',
+  file: 'f',
 };
+
+/** The letter of a file's type. */
+export const fileLetter = (stats: Stats): string => letters[typeOf(stats)];
 
 /** Words with commas or blanks between. */
 export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);

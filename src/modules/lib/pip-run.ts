@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { configText } from './config-option.ts';
+import { isDir, isExecutable } from './file-paths.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
 import { repackDictList, toList } from './values.ts';
@@ -18,31 +19,20 @@ export type PipWhere = {
 /** The pip of a virtual environment, a program, or the system's. */
 const pipOf = (bin_env: string | null | undefined): [string, ...string[]] => {
   if (bin_env) {
-    if (isFolder(bin_env)) {
+    if (isDir(bin_env)) {
       const python = ['bin/python3', 'bin/python', 'python3', 'python']
         .map(one => join(bin_env, one))
         .find(existsSync);
       if (python) return [python, '-m', 'pip'];
       throw new CommandExecutionError(`Could not find a pip binary in virtualenv ${bin_env}`);
     }
-    if (isProgram(bin_env))
+    if (isExecutable(bin_env))
       return basename(bin_env).includes('python') ? [bin_env, '-m', 'pip'] : [bin_env];
     throw new CommandExecutionError(`Access denied to ${bin_env}, could not find a pip binary`);
   }
   const found = which('pip3') ?? which('pip');
   if (!found) throw new CommandExecutionError('Could not find a `pip` binary: install pip first.');
   return [found];
-};
-
-const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 };
 
 type Env = { [name: string]: string };
@@ -60,7 +50,7 @@ export const runPip = async (
     env: {
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
       PIP_NO_INPUT: '1',
-      ...(bin_env && isFolder(bin_env) ? { VIRTUAL_ENV: bin_env } : {}),
+      ...(bin_env && isDir(bin_env) ? { VIRTUAL_ENV: bin_env } : {}),
       ...Object.fromEntries(
         Object.entries(repackDictList(env_vars)).map(([name, value]) => [name, pyStr(value)]),
       ),
@@ -201,7 +191,7 @@ const checkOptions = (options: PipOptions): void => {
     );
   if (timeout !== null && timeout !== undefined && !Number.isInteger(Number(timeout)))
     refuse(`'${timeout}' is not a valid timeout, must be an integer`);
-  if (log && isFolder(log)) refuse(`'${log}' is a directory. Use --log path_to_file`);
+  if (log && isDir(log)) refuse(`'${log}' is a directory. Use --log path_to_file`);
   if (log && !existsSync(dirname(log)))
     refuse(`Trying to create '${log}' but parent directory '${dirname(log)}' does not exist.`);
 };

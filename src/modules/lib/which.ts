@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { isExecutable, isFile } from './file-paths.ts';
 
 /** Where system commands are even when the login's PATH leaves them out (cron, sudo, sshd). */
 const systemFolders = [
@@ -20,17 +20,10 @@ export const searchPath = (path = process.env.PATH ?? ''): string[] => [
 /** The path of an executable, or undefined. A name with a slash is taken as a path. */
 export const which = (command: string): string | undefined => {
   if (command === '') return undefined;
-  if (command.includes('/')) return isExecutable(command) ? command : undefined;
+  if (command.includes('/')) return isProgram(command) ? command : undefined;
   return searchPath()
     .map(folder => join(folder, command))
-    .find(isExecutable);
+    .find(isProgram);
 };
 
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-};
+const isProgram = (path: string): boolean => isExecutable(path) && isFile(path);

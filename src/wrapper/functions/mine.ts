@@ -1,26 +1,21 @@
-import { TsaltError } from '../../protocol/error.ts';
-import type { WrapperFunction, WrapperModule } from '../define.ts';
+import { refused, type WrapperFunction, type WrapperModule } from '../define.ts';
 
-const refused = (name: string): WrapperFunction => ({
-  doc: 'Not done here: no minion runs that could keep a mine.',
-  params: [],
-  rest: true,
-  anyKeyword: true,
-  work: () => {
-    throw new TsaltError(
-      'not-supported',
-      `mine.${name} is not supported: no minion runs that could keep a mine.`,
-      { hint: 'Give what hosts are to know of each other in the pillar or the roster.' },
-    );
-  },
-});
+const why = 'no minion runs that could keep a mine';
+
+const refusedMine = (name: string): WrapperFunction =>
+  refused(
+    `mine.${name}`,
+    `Not done here: ${why}.`,
+    why,
+    'Give what hosts are to know of each other in the pillar or the roster.',
+  );
 
 /** `mine.*`: without minions nobody fills a mine; templates that ask it go on with nothing. */
 export const mine: WrapperModule = {
   doc: 'The mine, which is always empty: no minion runs that could fill it.',
   functions: {
     ...Object.fromEntries(
-      ['update', 'send', 'delete', 'flush', 'get_docker'].map(name => [name, refused(name)]),
+      ['update', 'send', 'delete', 'flush', 'get_docker'].map(name => [name, refusedMine(name)]),
     ),
     valid: {
       doc: 'The functions that fill the mine: none.',

@@ -1,7 +1,6 @@
 import { synced, syncedAll } from '../../data/module-docs.ts';
 import { toData } from '../../data/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
-import type { WrapperFunction, WrapperModule } from '../define.ts';
+import { refused, type WrapperFunction, type WrapperModule } from '../define.ts';
 
 const sync = (what: string): WrapperFunction => ({
   doc: `Names of the user's ${what} that the host has. They are always current: nothing is copied now.`,
@@ -53,15 +52,8 @@ const current = (doc: string): WrapperFunction => ({
   work: () => true,
 });
 
-const refused = (name: string, why: string, hint: string): WrapperFunction => ({
-  doc: `Not done here: ${why}. ${hint}`,
-  params: [],
-  rest: true,
-  anyKeyword: true,
-  work: () => {
-    throw new TsaltError('not-supported', `saltutil.${name} is not supported: ${why}.`, { hint });
-  },
-});
+const refusedHere = (name: string, why: string, hint: string): WrapperFunction =>
+  refused(`saltutil.${name}`, `Not done here: ${why}. ${hint}`, why, hint);
 
 const noMaster = 'there is no master to ask';
 const noCache = 'no jobs are kept';
@@ -86,7 +78,7 @@ export const saltutil: WrapperModule = {
       params: [],
       work: ({ ctx }) => toData(syncedAll(ctx.modules)),
     },
-    mmodule: refused('mmodule', noMaster, 'Call the function by its name.'),
+    mmodule: refusedHere('mmodule', noMaster, 'Call the function by its name.'),
     sync_beacons: noneOf('beacons'),
     sync_clouds: noneOf('clouds'),
     sync_engines: noneOf('engines'),
@@ -109,18 +101,26 @@ export const saltutil: WrapperModule = {
       'True: nothing of a run is kept on the host but artifacts by their hash; `--wipe` leaves none.',
     ),
     clear_job_cache: current('True: no jobs are kept.'),
-    find_job: refused('find_job', noCache, 'saltutil.running tells what runs now.'),
-    find_cached_job: refused('find_cached_job', noCache, 'Keep the output: --out=json --out-file.'),
-    signal_job: refused('signal_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
-    term_job: refused('term_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
-    kill_job: refused('kill_job', noCache, 'saltutil.kill_all_jobs ends what runs.'),
-    runner: refused('runner', noMaster, 'Call functions of the control node with --local.'),
-    wheel: refused('wheel', noMaster, 'Host keys are those of ssh.'),
-    cmd: refused('cmd', noMaster, 'Give the target on the command line.'),
-    cmd_iter: refused('cmd_iter', noMaster, 'Give the target on the command line.'),
-    regen_keys: refused('regen_keys', noMaster, 'Host keys are those of ssh.'),
-    revoke_auth: refused('revoke_auth', noMaster, 'Take the host out of the roster.'),
-    update: refused('update', 'there is no minion to update', 'The runtime comes with every run.'),
+    find_job: refusedHere('find_job', noCache, 'saltutil.running tells what runs now.'),
+    find_cached_job: refusedHere(
+      'find_cached_job',
+      noCache,
+      'Keep the output: --out=json --out-file.',
+    ),
+    signal_job: refusedHere('signal_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
+    term_job: refusedHere('term_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
+    kill_job: refusedHere('kill_job', noCache, 'saltutil.kill_all_jobs ends what runs.'),
+    runner: refusedHere('runner', noMaster, 'Call functions of the control node with --local.'),
+    wheel: refusedHere('wheel', noMaster, 'Host keys are those of ssh.'),
+    cmd: refusedHere('cmd', noMaster, 'Give the target on the command line.'),
+    cmd_iter: refusedHere('cmd_iter', noMaster, 'Give the target on the command line.'),
+    regen_keys: refusedHere('regen_keys', noMaster, 'Host keys are those of ssh.'),
+    revoke_auth: refusedHere('revoke_auth', noMaster, 'Take the host out of the roster.'),
+    update: refusedHere(
+      'update',
+      'there is no minion to update',
+      'The runtime comes with every run.',
+    ),
     sync_all: {
       ...clearing(sync('modules')),
       doc: "Names of all of the user's modules that the host has, by kind.",

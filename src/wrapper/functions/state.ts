@@ -1,9 +1,8 @@
 import type { Data } from '../../data/value.ts';
 import { toData } from '../../data/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import type { StateAnswer, Wrapper } from '../context.ts';
-import type { WrapperFunction, WrapperModule, WrapperParam } from '../define.ts';
+import { refused, type WrapperFunction, type WrapperModule, type WrapperParam } from '../define.ts';
 import { high, template, templateStr } from '../state-given.ts';
 import { apply, highstate, sls, slsId, test, top } from '../state-run.ts';
 import {
@@ -69,15 +68,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   event: 'the run itself tells its events: --out=ndjson',
 };
 
-const refusedState = (name: string, why: string): WrapperFunction => ({
-  doc: `Not done here: ${why}.`,
-  params: [],
-  rest: true,
-  anyKeyword: true,
-  work: () => {
-    throw new TsaltError('not-supported', `state.${name} is not supported: ${why}.`);
-  },
-});
+const refusedState = (name: string, why: string): WrapperFunction =>
+  refused(`state.${name}`, `Not done here: ${why}.`, why);
 
 /** `state.*`: compiles states here and runs them on the host. */
 export const state: WrapperModule = {

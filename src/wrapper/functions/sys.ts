@@ -7,11 +7,10 @@ import {
   moduleText,
 } from '../../data/module-docs.ts';
 import { type Data, toData } from '../../data/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { namesIn } from '../../render/renderers.ts';
-import type { WrapperFunction, WrapperModule } from '../define.ts';
+import { refused, type WrapperFunction, type WrapperModule } from '../define.ts';
 
 /** What the built-in renderers do, for `sys.renderer_doc`. */
 const rendererDocs: Readonly<Record<string, string>> = {
@@ -94,18 +93,11 @@ export const sysModule = (own: Modules): WrapperModule => {
       list_renderers: listing('Names of the renderers.', (modules, wanted) =>
         rendererNames(modules).filter(name => wanted.length === 0 || wanted.includes(name)),
       ),
-      state_schema: {
-        doc: "Not done here: the reference has the arguments of a state's functions, `sys.state_argspec` their names.",
-        params: [],
-        rest: true,
-        anyKeyword: true,
-        work: () => {
-          throw new TsaltError(
-            'not-supported',
-            'sys.state_schema is not supported: sys.state_argspec tells the arguments.',
-          );
-        },
-      },
+      state_schema: refused(
+        'sys.state_schema',
+        "Not done here: the reference has the arguments of a state's functions, `sys.state_argspec` their names.",
+        'sys.state_argspec tells the arguments',
+      ),
       renderer_doc: listing('Documentation of renderers.', (modules, wanted) =>
         Object.fromEntries(
           rendererNames(modules)

@@ -11,6 +11,7 @@ import { salt } from '../../lib/call.ts';
 import { sizeText } from '../../lib/docker-answers.ts';
 import { askEngine } from '../../lib/docker-engine.ts';
 import { docker } from '../../lib/docker-run.ts';
+import { isDir } from '../../lib/file-paths.ts';
 import { runChecked } from '../../lib/run-command.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { toList } from '../../lib/values.ts';
@@ -169,8 +170,7 @@ export const copy_from = async (
   await mustRun(name);
   if (!isAbsolute(dest)) throw new SaltInvocationError('Destination path must be absolute');
   if (!isAbsolute(source)) throw new SaltInvocationError('Source path must be absolute');
-  const isFolder = existsSync(dest) && statSync(dest).isDirectory();
-  const target = isFolder ? join(dest, basename(source)) : dest;
+  const target = isDir(dest) ? join(dest, basename(source)) : dest;
   if (!existsSync(dirname(target)) && !makedirs)
     throw new SaltInvocationError(`Directory ${dirname(target)} does not exist`);
   if (existsSync(target) && !overwrite)

@@ -36,7 +36,7 @@ export const append = async (
   const full = realPath(expandUser(path));
   const { text, encoding } = readText(full);
   const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;
-  writeText(full, start + lines.map(line => `${line}\n`).join(''), { encoding });
+  writeText(full, start + ended(lines), { encoding });
   return `Wrote ${lines.length} lines to "${path}"`;
 };
 
@@ -56,7 +56,7 @@ export const prepend = async (
 ): Promise<string> => {
   const lines = linesOf(args, more);
   const full = realPath(expandUser(path));
-  const preface = lines.map(line => `${line}\n`).join('');
+  const preface = ended(lines);
   if (exists(full)) {
     const { text, encoding } = readText(full);
     writeText(full, preface + text, { encoding });
@@ -79,9 +79,12 @@ export const write = async (
   ...more: Plain[]
 ): Promise<string> => {
   const lines = linesOf(args, more);
-  writeAtomic(realPath(expandUser(path)), lines.map(line => `${line}\n`).join(''));
+  writeAtomic(realPath(expandUser(path)), ended(lines));
   return `Wrote ${lines.length} lines to "${path}"`;
 };
+
+/** Each line with its end. */
+const ended = (lines: readonly string[]): string => lines.map(line => `${line}\n`).join('');
 
 const linesOf = (args: Plain, more: readonly Plain[]): string[] =>
   textList(args === null ? [...more] : args);

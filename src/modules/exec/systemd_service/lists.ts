@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isExecutable } from '../../lib/file-paths.ts';
 import { namesIn } from '../../lib/read-file.ts';
 import { systemctl } from '../../lib/systemd.ts';
 
@@ -85,15 +86,6 @@ const scripts = (): string[] =>
       isExecutable(`/etc/init.d/${name}`) &&
       !unitFolders.some(folder => existsSync(join(folder, `${name}.service`))),
   );
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 /** Whether a runlevel with services has a link that starts the script. */
 const isScriptAtBoot = (name: string): boolean =>
