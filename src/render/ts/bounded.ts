@@ -25,8 +25,10 @@ export const bounded = <T>(work: () => T): T => {
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
       throw new Error(`it computed for ${longest / 1000} seconds without an end`);
     if (code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
-    // The signal was used up here: the command line is to hear it, too.
-    process.kill(process.pid, 'SIGINT');
+    // The signal was used up here: the command line is to hear it, too, and before anything else is
+    // computed. A signal sent anew would wait for the event loop, and be lost when code of the user's
+    // runs before that: while it does, nobody listens.
+    if (!process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
     throw new Error('it was interrupted');
   }
 };
