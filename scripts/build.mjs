@@ -1,6 +1,7 @@
-// Bundles the command line into one file, so that it starts fast and runs on Node 20 as it is.
-// What a run does not need stays an unevaluated function in it; esbuild itself is only required
+// Bundles the command line into one file, so that it starts fast and runs on Node 20 as it is; then
+// the artifact that hosts get from a tree without modules of its own (scripts/prebuild.ts). What a run does not need stays an unevaluated function in it; esbuild itself is only required
 // when an artifact must be built.
+import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -21,9 +22,7 @@ const onlyClientOfSsh2 = {
 
 await rm(`${root}dist`, { recursive: true, force: true });
 await mkdir(`${root}dist`);
-await build({
-  entryPoints: [`${root}src/main.ts`],
-  outfile: `${root}dist/main.cjs`,
+const common = {
   bundle: true,
   platform: 'node',
   format: 'cjs',
@@ -38,6 +37,25 @@ await build({
   define: { 'import.meta.url': 'importMetaUrl' },
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',
+};
+await build({
+  ...common,
+  entryPoints: [`${root}src/main.ts`],
+  outfile: `${root}dist/main.cjs`,
 });
 await copyFile(`${root}scripts/launcher.cjs`, `${root}dist/tsalt-ssh.cjs`);
 await chmod(`${root}dist/tsalt-ssh.cjs`, 0o755);
+
+const prebuild = `${root}dist/prebuild.mjs`;
+await build({
+  entryPoints: [`${root}scripts/prebuild.ts`],
+  outfile: prebuild,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  packages: 'external',
+  logLevel: 'warning',
+});
+execFileSync(process.execPath, [prebuild], { stdio: 'inherit' });
+await rm(prebuild);

@@ -5,20 +5,16 @@ import { promisify } from 'node:util';
 import type { Artifact } from '../protocol/artifact.ts';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
+import type { BuildRequest } from './build.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import { type Discovered, discoverBuiltins, discoverUser } from './discover.ts';
 import type { Goal } from './entry.ts';
-import {
-  type FolderStamp,
-  type InputStamp,
-  isSameFolder,
-  noneExists,
-  refreshInputs,
-  sha256,
-} from './inputs.ts';
+import { type FolderStamp, isSameFolder, noneExists, refreshInputs, sha256 } from './inputs.ts';
 import { bundlerStamp, packageRoot } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
+import { type Built, packedPath } from './prebuilt.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
+import { pruneArtifacts } from './prune.ts';
 import { openTrace } from './trace.ts';
 
 export type ArtifactOptions = {
@@ -34,17 +30,12 @@ export type ArtifactOptions = {
 };
 
 /** What is remembered of a build. */
-type Index = {
+type Index = Built & {
   /** The bundler, and what it was told besides the modules. */
   readonly made: string;
   /** The modules that were found, and the folders that say whether the same would be found again. */
   readonly found: string;
   readonly folders: readonly FolderStamp[];
-  readonly inputs: readonly InputStamp[];
-  /** Files that would change the answer if they came to be. */
-  readonly absent: readonly string[];
-  readonly sha256: string;
-  readonly size: number;
 };
 
 /**
@@ -80,12 +71,28 @@ export const cached = async (
       await writePrivate(indexPath, JSON.stringify({ ...known, folders, inputs }));
     if (inputs) return fromCache(root, pathsOf(dir, key, known), known);
   }
-  const { build } = await import('./build.ts');
   const { modules, folders, key: foundKey } = found ?? look(discover);
-  const built = await build({ root, dir, key, found: modules, options, goal });
+  const request = { root, dir, key, found: modules, options, goal };
+  const built = (await prebuilt(request)) ?? (await (await import('./build.ts')).build(request));
+  await pruneArtifacts(dir, built.sha256);
   const index: Index = { made, found: foundKey, folders, ...built };
   await writePrivate(indexPath, JSON.stringify(index));
   return fromCache(root, pathsOf(dir, key, index), index);
+};
+
+const prebuilt = async ({
+  root,
+  dir,
+  key,
+  found,
+  options,
+  goal,
+}: BuildRequest): Promise<Built | undefined> => {
+  if (goal !== 'host' || options.runtime !== undefined) return undefined;
+  if (!found.every(({ builtin }) => builtin)) return undefined;
+  const { takePrebuilt } = await import('./prebuilt.ts');
+  const { controlFunctions = [] } = options;
+  return takePrebuilt({ root, found, controlFunctions }, dir, key);
 };
 
 /** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
@@ -138,7 +145,7 @@ const fromCache = (root: string, { js: path, meta, map }: CachePaths, index: Ind
 };
 
 const compress = async (path: string): Promise<Uint8Array> => {
-  const packed = path.replace(/\.js$/, '.br');
+  const packed = packedPath(path);
   try {
     return await readFile(packed);
   } catch {

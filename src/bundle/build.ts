@@ -11,15 +11,16 @@ import { pathsOf } from './cache-paths.ts';
 import { describeAll } from './describe-all.ts';
 import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
-import { type InputStamp, sha256, stampInput } from './inputs.ts';
+import { sha256, stampInput } from './inputs.ts';
 import { packMeta } from './meta-file.ts';
 import { withoutFolders } from './place.ts';
+import { type Built, prebuiltDescriptions } from './prebuilt.ts';
 import { writePrivate } from './private-dir.ts';
-import { pruneArtifacts } from './prune.ts';
 import { packTrace } from './trace.ts';
 import { openZip } from './zip.ts';
 
-type Request = {
+/** What is to be built, and where. */
+export type BuildRequest = {
   readonly root: string;
   readonly dir: string;
   /** Names the project: its roots and the goal. */
@@ -29,17 +30,21 @@ type Request = {
   readonly goal: Goal;
 };
 
-type Built = {
-  readonly sha256: string;
-  readonly size: number;
-  readonly inputs: readonly InputStamp[];
-  readonly absent: readonly string[];
-};
-
 /** Describes and bundles: the slow way, taken when something changed. */
-export const build = async ({ root, dir, key, found, options, goal }: Request): Promise<Built> => {
+export const build = async ({
+  root,
+  dir,
+  key,
+  found,
+  options,
+  goal,
+}: BuildRequest): Promise<Built> => {
   const opened = found.map(module => openZip(module, join(dir, 'zip')));
-  const { described, files: read } = await describeAll(opened, join(dir, `describe-${goal}.json`));
+  const { described, files: read } = await describeAll(
+    opened,
+    join(dir, `describe-${goal}.json`),
+    () => prebuiltDescriptions(root),
+  );
   const all = [...described, ...autoStates(described)];
   const wanted = all.filter(({ described: { meta } }) => kindsOf[goal].has(meta.kind));
   const runtime = options.runtime ?? join(root, 'src', 'runtime', 'main.ts');
@@ -61,7 +66,6 @@ export const build = async ({ root, dir, key, found, options, goal }: Request): 
   await writePrivate(meta, packMeta(metas));
   await writePrivate(map, packTrace(bundled, cuts));
   await writePrivate(js, text);
-  await pruneArtifacts(dir, sha);
   const files = new Set([
     ...bundled.inputs,
     ...read,

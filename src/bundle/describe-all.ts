@@ -18,11 +18,13 @@ type Memory = { readonly bundler: string; readonly modules: Readonly<Record<stri
 
 /**
  * Describes modules; those whose files are what they were are not parsed again. `cache` is the
- * file that remembers. Parsing is most of the cost of building an artifact.
+ * file that remembers, `shipped` the text of such a file where that one knows less. Parsing is most
+ * of the cost of building an artifact.
  */
 export const describeAll = async (
   modules: readonly FoundModule[],
   cache: string,
+  shipped: () => string | undefined = () => undefined,
 ): Promise<{ described: EntryModule[]; files: string[] }> => {
   const memory = readMemory(cache);
   const next: Record<string, Remembered> = {};
@@ -41,9 +43,16 @@ export const describeAll = async (
     const files = [...new Set([...module.files, ...own.files])];
     return { described, files: files.map(path => [path, hash(path) ?? ''] as const) };
   };
+  let more: Memory['modules'] | undefined;
+  const look = (key: string): Remembered | undefined => {
+    if (memory[key]) return memory[key];
+    changed = true;
+    more ??= parseMemory(shipped())?.modules ?? {};
+    return more[key];
+  };
   for (const module of modules) {
-    const key = sha256(JSON.stringify(module));
-    const known = memory[key];
+    const key = JSON.stringify(module);
+    const known = look(key);
     const isSame = known?.files.every(([path, before]) => hash(path) === before) === true;
     const remembered = isSame ? known : describe(module);
     next[key] = remembered;
@@ -57,10 +66,18 @@ export const describeAll = async (
 
 const readMemory = (path: string): Memory['modules'] => {
   try {
-    const memory = JSON.parse(readFileSync(path, 'utf8')) as Memory;
-    return memory.bundler === bundlerStamp() ? memory.modules : {};
+    const memory = parseMemory(readFileSync(path, 'utf8'));
+    return memory?.bundler === bundlerStamp() ? memory.modules : {};
   } catch {
     return {};
+  }
+};
+
+const parseMemory = (text: string | undefined): Memory | undefined => {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Memory);
+  } catch {
+    return undefined;
   }
 };
 

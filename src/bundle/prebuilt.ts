@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import type { ControlFunction } from '../protocol/manifest.ts';
+import { type CachePaths, pathsOf } from './cache-paths.ts';
+import type { FoundModule } from './discover.ts';
+import { type InputStamp, sha256, stampInput } from './inputs.ts';
+import { writePrivate } from './private-dir.ts';
+
+/*
+ * What `npm run build` leaves in `dist/prebuilt`: the artifact of a tree without modules of its
+ * own, and what is known of the built-in modules. A first run, and every run of a CI job whose
+ * cache is empty, takes it from there instead of parsing and bundling hundreds of files.
+ */
+
+/** A file's path below the package, and the hash of its content. */
+type Input = readonly [path: string, sha256: string];
+
+type Index = {
+  readonly found: string;
+  readonly control: string;
+  /** The files that decide how modules are described and bundled. */
+  readonly bundler: readonly Input[];
+  readonly inputs: readonly Input[];
+  readonly sha256: string;
+  readonly size: number;
+};
+
+export type PrebuiltRequest = {
+  readonly root: string;
+  readonly found: readonly FoundModule[];
+  readonly controlFunctions: readonly ControlFunction[];
+};
+
+/** An artifact that was put into a cache. */
+export type Built = {
+  readonly sha256: string;
+  readonly size: number;
+  readonly inputs: readonly InputStamp[];
+  /** Files that would change the answer if they came to be. */
+  readonly absent: readonly string[];
+};
+
+/** The files of `dist/prebuilt`. */
+export const prebuiltFiles = (root: string) => {
+  const at = (name: string): string => join(root, 'dist', 'prebuilt', name);
+  return {
+    index: at('index.json'),
+    described: at('described.json'),
+    js: at('artifact.js'),
+    packed: at('artifact.br'),
+    meta: at('artifact.meta'),
+    map: at('artifact.map'),
+  };
+};
+
+/** Where an artifact lies as it travels. */
+export const packedPath = (js: string): string => js.replace(/\.js$/, '.br');
+
+/**
+ * Puts the prebuilt artifact into the folder `dir` of a cache, when it is the one of these modules
+ * and nothing that went into it has changed since.
+ */
+export const takePrebuilt = async (
+  request: PrebuiltRequest,
+  dir: string,
+  key: string,
+): Promise<Built | undefined> => {
+  const { root } = request;
+  const index = readIndex(root);
+  const wanted = requestHashes(request);
+  if (index?.found !== wanted.found || index.control !== wanted.control) return undefined;
+  const inputs = index.inputs.flatMap(input => unchanged(root, input) ?? []);
+  if (inputs.length < index.inputs.length) return undefined;
+  const from = prebuiltFiles(root);
+  const [js, packed, meta, map] = [from.js, from.packed, from.meta, from.map].map(read);
+  if (!js || !packed || !meta || !map || sha256(js) !== index.sha256) return undefined;
+  const to: CachePaths = pathsOf(dir, key, index);
+  await writePrivate(to.meta, inFolder(root, meta.toString()));
+  await writePrivate(to.map, map);
+  await writePrivate(packedPath(to.js), packed);
+  await writePrivate(to.js, js);
+  return { sha256: index.sha256, size: index.size, inputs, absent: [] };
+};
+
+/** What the build knew of the built-in modules, as the text of a file of `describeAll`. */
+export const prebuiltDescriptions = (root: string): string | undefined => {
+  const text = readIndex(root) && read(prebuiltFiles(root).described);
+  return text && inFolder(root, text.toString());
+};
+
+/** The text of the index of an artifact that was built in this package. */
+export const prebuiltIndex = (request: PrebuiltRequest, built: Omit<Built, 'absent'>): string => {
+  const { root } = request;
+  const inputOf = ({ path, sha256: sha }: InputStamp): Input => [relative(root, path), sha];
+  const folder = join(root, 'src', 'bundle');
+  return JSON.stringify({
+    ...requestHashes(request),
+    bundler: readdirSync(folder).map(name => inputOf(stampInput(join(folder, name)))),
+    // Packages are taken as they were: what replaces them builds anew (`prepare`).
+    inputs: built.inputs.map(inputOf).filter(([path]) => !path.split(sep).includes('node_modules')),
+    sha256: built.sha256,
+    size: built.size,
+  } satisfies Index);
+};
+
+/** Stands for the folder of the package, which may be another one where the text is read. */
+const mark = '{package}/';
+export const outOfFolder = (root: string, text: string): string =>
+  text.replaceAll(root + sep, mark);
+const inFolder = (root: string, text: string): string => text.replaceAll(mark, root + sep);
+
+const requestHashes = ({ root, found, controlFunctions }: PrebuiltRequest) => ({
+  found: sha256(outOfFolder(root, JSON.stringify(found))),
+  control: sha256(JSON.stringify(controlFunctions)),
+});
+
+/** The index, if the bundler is the one that made what is there. */
+const readIndex = (root: string): Index | undefined => {
+  try {
+    const index = JSON.parse(readFileSync(prebuiltFiles(root).index, 'utf8')) as Index;
+    return index.bundler.every(input => unchanged(root, input)) ? index : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const unchanged = (root: string, [path, sha]: Input): InputStamp | undefined => {
+  const file = join(root, path);
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const stamp = stampInput(file);
+  return stamp.sha256 === sha ? stamp : undefined;
+};
+
+const read = (path: string): Buffer | undefined => {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+};
