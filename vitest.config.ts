@@ -7,6 +7,10 @@ const alias = {
   'tsalt-ssh/testing': fileURLToPath(new URL('./src/modules/testing.ts', import.meta.url)),
 };
 
+// Most tests wait for processes: on two cores one worker alone leaves a core idle. Files share
+// nothing but the machine: each has its own folders, ports, and number of a lab.
+const maxWorkers = Math.max(availableParallelism() - 1, 2);
+
 const setupFiles = ['test/temporary-folder.ts'];
 const globalSetup = ['test/built.ts'];
 
@@ -21,8 +25,7 @@ export default defineConfig({
           exclude: ['test/integration/**', 'test/lab/**'],
           setupFiles,
           globalSetup,
-          // Most wait for processes: on two cores one worker alone leaves a core idle.
-          maxWorkers: Math.max(availableParallelism() - 1, 2),
+          maxWorkers,
           testTimeout: 60_000,
         },
       },
@@ -41,7 +44,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts', 'test/lab/**/*.test.ts'],
           setupFiles,
           globalSetup,
-          fileParallelism: false,
+          maxWorkers,
           testTimeout: 120_000,
           hookTimeout: 600_000,
         },

@@ -15,7 +15,7 @@ import { createLab, labMissing } from '../helpers/lab.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
 const missing = labMissing();
-const lab = createLab(7);
+const lab = createLab(17);
 const scratch = mkdtempSync(join(tmpdir(), 'tsalt-become-'));
 const source = nodeSource({ cacheDir: scratch });
 const reason = missing ? ` (${missing})` : '';

@@ -8,7 +8,7 @@ import { createLab, labMissing } from '../helpers/lab.ts';
 
 const missing = labMissing();
 const reason = missing ? ` (${missing})` : '';
-const lab = createLab(13);
+const lab = createLab(14);
 const dir = mkdtempSync(join(tmpdir(), 'tsalt-links-'));
 const env = {
   HOME: join(dir, 'home'),

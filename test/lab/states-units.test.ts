@@ -10,7 +10,7 @@ type StateResult = {
 };
 
 const missing = labMissing();
-const lab = createLab(23);
+const lab = createLab(18);
 const host = 'units';
 
 /** Units that states bring, what waits for them, and mounts whose options change. */

@@ -17,7 +17,7 @@ import { createLab, labMissing } from '../helpers/lab.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
 const missing = labMissing();
-const lab = createLab(6);
+const lab = createLab(16);
 const cache = mkdtempSync(join(tmpdir(), 'tsalt-lab-cache-'));
 const source = nodeSource({ cacheDir: cache });
 let address = '';
