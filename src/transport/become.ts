@@ -168,8 +168,8 @@ export class PasswordPrompt {
 
 const longestPrompt = 400;
 
-/** A line that is not ended and waits after a colon, the wide one of Chinese and Japanese too. */
-const ownPrompt = /[^\r\n]*(?::|\xef\xbc\x9a)[ \xa0]?$/;
+/** A text that waits after a colon, the wide one of Chinese and Japanese too. */
+const ownPrompt = /(?::|\xef\xbc\x9a)[ \xa0]?$/;
 
 export const wrongBecomePassword = (host: Host): TsaltError =>
   new TsaltError(

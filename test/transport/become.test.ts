@@ -50,3 +50,12 @@ test('sudo is answered at its own random prompt only, in however many pieces', (
   say(`Sorry, try again.\n${nonce}`);
   expect(answers()).toEqual({ sent: 1, refused: 1 });
 });
+
+test('a long text without any line end costs no time', () => {
+  const { nonce, say, answers } = watch('su');
+  say(`${nonce}\n`);
+  const begun = performance.now();
+  say('x'.repeat(256 * 1024));
+  expect(performance.now() - begun).toBeLessThan(1000);
+  expect(answers()).toEqual({ sent: 0, refused: 0 });
+});
