@@ -11,7 +11,7 @@ import {
 import { cancelled, readable } from './faults.ts';
 import { onAbort } from './on-abort.ts';
 import { posixQuote } from './shell.ts';
-import type { Connection } from './transport.ts';
+import type { Connection, Exit } from './transport.ts';
 
 export type RawOptions = {
   readonly connection: Connection;
@@ -31,6 +31,9 @@ export type RawResult = {
 };
 
 const mostOutput = 64 * 1024 * 1024;
+
+/** Milliseconds that a command has to end when it is told to. */
+const patience = 2000;
 
 /**
  * `-r`: one shell command, no runtime and no Node needed there. Its stdin is empty.
@@ -68,10 +71,21 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
     : options.command;
   const channel = await connection.exec(command, { pty });
   let failure: unknown;
+  let lastWord: NodeJS.Timeout | undefined;
+  let giveUp: () => void = () => undefined;
+  const givenUp = new Promise<Exit>(resolve => {
+    giveUp = () => resolve({ code: null, signal: null });
+  });
   const end = (reason: unknown): void => {
-    failure ??= reason;
+    if (failure !== undefined) return;
+    failure = reason;
     channel.signal('TERM');
     channel.close();
+    // A command may turn a deaf ear to the first.
+    lastWord = setTimeout(() => {
+      channel.signal('KILL');
+      giveUp();
+    }, patience);
   };
   const prompt = new PasswordPrompt(
     become,
@@ -96,8 +110,9 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
     timeout === undefined
       ? undefined
       : setTimeout(() => end(tooLong(host, timeout)), timeout * 1000);
-  const exit = await channel.exited;
+  const exit = await Promise.race([channel.exited, givenUp]);
   clearTimeout(timer);
+  clearTimeout(lastWord);
   release();
   const [stdout, stderr] = [output.stdout, output.stderr].map(chunks =>
     Buffer.concat(chunks).toString('utf8'),
