@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { showPlace, TsaltError } from '../protocol/error.ts';
+import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
 import {
   type Address,
   addKnownHost,
@@ -13,9 +13,10 @@ import type { HostKeyMode } from './transport.ts';
 
 export type HostKeyRules = {
   readonly mode: HostKeyMode;
-  readonly entries: readonly KnownHost[];
-  /** Where a newly accepted key is written. */
-  readonly newKeysFile: string;
+  /** What is known; a newly accepted key is added, so that the run takes no other one after it. */
+  readonly entries: KnownHost[];
+  /** Where a newly accepted key is written; absent: nowhere. */
+  readonly newKeysFile: string | undefined;
   /** The roster's `host_key`: beats every file. */
   readonly pin?: string | undefined;
   readonly log?: ((message: string) => void) | undefined;
@@ -53,11 +54,33 @@ export const verifyHostKey = (rules: HostKeyRules, address: Address, key: Buffer
       );
     case 'unknown':
       if (rules.mode === 'strict') throw unknown(name, shown, verdict.authority);
-      if (rules.mode === 'accept-new') {
-        addKnownHost(rules.newKeysFile, address, key);
-        rules.log?.(`${name}: new host key ${shown} written to ${rules.newKeysFile}`);
-      } else rules.log?.(`${name}: host key ${shown} was not checked`);
+      if (rules.mode === 'accept-new') accept(rules, address, key);
+      else rules.log?.(`${name}: host key ${shown} was not checked`);
   }
+};
+
+const accept = (
+  { newKeysFile, entries, log }: HostKeyRules,
+  address: Address,
+  key: Buffer,
+): void => {
+  const name = lookupName(address);
+  const file = newKeysFile ?? 'no file';
+  try {
+    if (newKeysFile !== undefined) addKnownHost(newKeysFile, address, key);
+  } catch (cause) {
+    throw new TsaltError(
+      'known-hosts-write',
+      `The key of ${name} cannot be written to ${file}: ${messageOf(cause)}.`,
+      {
+        kind: 'host-key',
+        hint: 'Name a file that can be written by known_hosts_file in tsalt.yaml.',
+        cause,
+      },
+    );
+  }
+  entries.push({ at: { file }, names: name, type: keyType(key), key });
+  log?.(`${name}: new host key ${keyType(key)} ${fingerprint(key)} written to ${file}`);
 };
 
 const isPinned = (pin: string, key: Buffer): boolean => {

@@ -17,6 +17,8 @@ export type SshSettings = {
   readonly proxyCommand?: string;
   readonly hostKeyAlias?: string;
   readonly knownHostsFiles: readonly string[];
+  /** Where keys of new hosts go: the user's first file, if it is one. */
+  readonly newKeysFile?: string;
 };
 
 export type SshConfigOptions = {
@@ -53,12 +55,14 @@ export class SshConfig {
   /** What ssh does without any configuration. */
   defaults(name: string): SshSettings {
     const home = this.#home();
+    const newKeysFile = join(home, '.ssh/known_hosts');
     return {
       hostname: name,
       identityFiles: identities.map(file => join(home, '.ssh', file)),
       identitiesOnly: false,
+      newKeysFile,
       knownHostsFiles: [
-        join(home, '.ssh/known_hosts'),
+        newKeysFile,
         join(home, '.ssh/known_hosts2'),
         '/etc/ssh/ssh_known_hosts',
         '/etc/ssh/ssh_known_hosts2',
@@ -121,10 +125,11 @@ export const parseSettings = (text: string, home: string): SshSettings => {
   };
   const path = (value: string): string =>
     value.replace(/^~(?=\/|$)/, home).replace(/^"(.*)"$/, '$1');
+  const listed = (key: string): string[] =>
+    (one(key) ?? '').split(/\s+/).filter(file => file !== '');
   const files = (key: string): string[] =>
-    (one(key) ?? '')
-      .split(/\s+/)
-      .filter(file => file !== '' && file !== '/dev/null')
+    listed(key)
+      .filter(file => file !== '/dev/null')
       .map(path);
   const settings: { -readonly [K in keyof SshSettings]: SshSettings[K] } = {
     hostname: one('hostname') ?? '',
@@ -139,12 +144,15 @@ export const parseSettings = (text: string, home: string): SshSettings => {
   const jump = one('proxyjump');
   const command = one('proxycommand');
   const alias = one('hostkeyalias');
+  const [newKeysFile] = listed('userknownhostsfile');
   if (user !== undefined) settings.user = user;
   if (Number.isInteger(port) && port > 0) settings.port = port;
   if (agent) settings.identityAgent = path(agent);
   if (jump !== undefined) settings.proxyJump = jump;
   if (command !== undefined) settings.proxyCommand = command;
   if (alias !== undefined) settings.hostKeyAlias = alias;
+  if (newKeysFile !== undefined && newKeysFile !== '/dev/null')
+    settings.newKeysFile = path(newKeysFile);
   return settings;
 };
 

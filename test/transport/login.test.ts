@@ -202,6 +202,38 @@ test('--accept-new-host-keys writes an unknown key down, once', async () => {
   );
 });
 
+test('a run takes no second key for a name whose first one it has accepted', async () => {
+  const [first, second] = [await start(), await start()];
+  writeFileSync(first.knownHosts, '');
+  const transport = openTransport({
+    knownHostsFiles: [first.knownHosts],
+    sshConfig: false,
+    env: {},
+    hostKeys: 'accept-new',
+  });
+  const ssh_options = ['HostKeyAlias=web1'];
+  (await transport.connect({ ...first.host, ssh_options })).close();
+  (await transport.connect({ ...first.host, ssh_options })).close();
+  const error = await fault(transport.connect({ ...second.host, ssh_options }));
+  expect(error.code).toBe('host-key-changed');
+  expect(readFileSync(first.knownHosts, 'utf8')).toBe(`web1 ${first.server.hostKey}\n`);
+  expect(second.server.counts.logins).toEqual([]);
+});
+
+test('a known_hosts that cannot be written is told before the login', async () => {
+  const target = await start();
+  const file = join(target.dir, 'id', 'known_hosts');
+  const error = await fault(
+    connect(target, {}, { hostKeys: 'accept-new', knownHostsFiles: [file] }),
+  );
+  expect({ code: error.code, kind: error.kind }).toEqual({
+    code: 'known-hosts-write',
+    kind: 'host-key',
+  });
+  expect(error.message).toMatch(/^The key of \[127\.0\.0\.1\]:\d+ cannot be written to .*\.$/);
+  expect(target.server.counts.logins).toEqual([]);
+});
+
 test.each(['strict', 'accept-new', 'ignore'] as const)(
   'a changed host key is refused in mode %s, before the login',
   async hostKeys => {

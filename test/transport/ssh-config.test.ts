@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { openTransport } from '../../src/transport/open-transport.ts';
-import { SshConfig } from '../../src/transport/ssh-config.ts';
+import { parseSettings, SshConfig } from '../../src/transport/ssh-config.ts';
 import { aHost, scratch, startTestHost } from '../helpers/hosts.ts';
 
 const { path: home, remove } = scratch();
@@ -48,6 +48,15 @@ test('without any configuration the defaults are ssh’s', async () => {
   const settings = await config.settings('web1', 'root', 22);
   expect(settings.hostname).toBe('web1');
   expect(settings.knownHostsFiles[0]).toBe(join(home, '.ssh/known_hosts'));
+});
+
+test('keys of new hosts go to the first file of the user’s, never to one of the system’s', () => {
+  const system = 'globalknownhostsfile /etc/ssh/ssh_known_hosts\n';
+  const of = (user: string) => parseSettings(`userknownhostsfile ${user}\n${system}`, home);
+  expect(of('~/a ~/b').newKeysFile).toBe(`${home}/a`);
+  expect(of('/dev/null')).toMatchObject({ knownHostsFiles: ['/etc/ssh/ssh_known_hosts'] });
+  expect(of('/dev/null').newKeysFile).toBeUndefined();
+  expect(of('none').newKeysFile).toBeUndefined();
 });
 
 test.each(['-oProxyCommand=x', 'a b', 'a\nb'])('the name %j never reaches ssh', async name => {

@@ -25,16 +25,15 @@ export const hostKeyAlgorithms = ({ entries, address }: Route): HostKeyAlgorithm
 
 /** @throws {TsaltError} kind `host-key`: the key is not the host's, or nobody can tell */
 export const verifyKeyOf = (
-  { host, address, entries, knownHostsFiles }: Route,
+  { host, address, entries, newKeysFile }: Route,
   key: Buffer,
   { hostKeys, log }: TransportOptions,
-  defaultFile: string,
 ): void =>
   verifyHostKey(
     {
       mode: hostKeys ?? 'strict',
       entries,
-      newKeysFile: knownHostsFiles[0] ?? defaultFile,
+      newKeysFile,
       pin: host.host_key,
       log,
     },

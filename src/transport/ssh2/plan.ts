@@ -16,8 +16,9 @@ export type Route = {
   readonly settings: SshSettings;
   /** From the roster's `ssh_options`. */
   readonly given: Ssh2Options;
-  readonly knownHostsFiles: readonly string[];
-  readonly entries: readonly KnownHost[];
+  readonly newKeysFile: string | undefined;
+  /** Shared by the hosts of the run that have the same files. */
+  readonly entries: KnownHost[];
 };
 
 /** What the login needs as well. */
@@ -62,14 +63,14 @@ export class Planner {
       port: host.port,
       ...(alias === undefined ? {} : { alias }),
     };
-    const knownHostsFiles = this.#options.knownHostsFiles ?? settings.knownHostsFiles;
+    const { knownHostsFiles } = this.#options;
     return {
       host,
       address,
       settings,
       given,
-      knownHostsFiles,
-      entries: this.#entries(knownHostsFiles),
+      newKeysFile: knownHostsFiles ? knownHostsFiles[0] : settings.newKeysFile,
+      entries: this.#entries(knownHostsFiles ?? settings.knownHostsFiles),
     };
   }
 

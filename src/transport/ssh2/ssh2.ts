@@ -114,7 +114,7 @@ class Ssh2Transport implements Transport {
         verified: this.#seconds(plan),
         login: this.#options.authTimeout ?? plan.host.timeout,
       },
-      verify: key => this.#verify(plan, key),
+      verify: key => verifyKeyOf(plan, key, this.#options),
       onVerified: onPhase && (() => onPhase('auth')),
       signal,
     });
@@ -123,11 +123,6 @@ class Ssh2Transport implements Transport {
   /** Seconds until the socket stands, and from then until the host is verified. */
   #seconds({ host, given }: Route): number {
     return this.#options.connectTimeout ?? given.connectTimeout ?? host.timeout;
-  }
-
-  #verify(plan: Plan, key: Buffer): void {
-    const defaultFile = this.#config.defaults('').knownHostsFiles[0] ?? '';
-    verifyKeyOf(plan, key, this.#options, defaultFile);
   }
 
   async #socket(route: Route, signal: AbortSignal | undefined): Promise<Duplex> {
