@@ -26,10 +26,11 @@ export const openOutput = async ({
   const { options: typed } = given;
   const file = typed['out-file'];
   const options = outputOptions(given, config);
-  const write =
+  const writer = firstFault(
     typeof file === 'string'
       ? fileWriter(file, typed['out-file-append'] === true, 'output')
-      : print;
+      : print,
+  );
   const terminal = process.stdout.isTTY === true && typeof file !== 'string';
   const progress = terminal && process.env.TERM !== 'dumb' && (options.out ?? 'nested') !== 'quiet';
   const logFile = ['ssh_log_file', 'log_file'].reduce<string | undefined>(
@@ -39,7 +40,7 @@ export const openOutput = async ({
   const userFormat = userFormats(config);
   if (options.out !== undefined && !outputNames.includes(options.out))
     if ((await userFormat(options.out)) === undefined) throw noOutputter(options.out);
-  return createOutput({
+  const output = await createOutput({
     options,
     userFormat,
     ...(logFile === undefined
@@ -50,7 +51,7 @@ export const openOutput = async ({
             write: once(fileWriter(logFile, true, 'log')),
           },
         }),
-    write,
+    write: writer.write,
     complain: text => process.stderr.write(text),
     logLevel: logLevelOf('log-level', textOf(typed['log-level'])) ?? 'warning',
     timeline:
@@ -63,6 +64,35 @@ export const openOutput = async ({
         }
       : {}),
   });
+  return {
+    ...output,
+    finish: async () => {
+      await output.finish();
+      const fault = writer.fault();
+      if (fault !== undefined) throw fault;
+    },
+  };
+};
+
+/**
+ * A writer that keeps its fault for the end: what hosts are doing is not cut off because it cannot
+ * be shown.
+ */
+const firstFault = (
+  write: (text: string) => void,
+): { readonly write: (text: string) => void; readonly fault: () => unknown } => {
+  let fault: unknown;
+  return {
+    fault: () => fault,
+    write: text => {
+      if (fault !== undefined) return;
+      try {
+        write(text);
+      } catch (error) {
+        fault = error;
+      }
+    },
+  };
 };
 
 /** A log that cannot be written is told once and stops no run. */

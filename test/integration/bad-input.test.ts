@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
@@ -216,6 +216,25 @@ test('a full disk where the output goes is told in one sentence; one where the l
   expect([log.code, log.stdout]).toEqual([0, 'web1:\n    True\n']);
   expect(log.stderr.match(/The log file \/dev\/full cannot be written/g)).toHaveLength(1);
 });
+
+test.each(['nested', 'ndjson'])(
+  'an output file that cannot be written cuts off no host, with --out=%s',
+  async out => {
+    const entry = project.hosts.web1?.entry ?? '';
+    project.roster(entry + entry.replace('web1:', 'web2:'));
+    const made = join(project.dir, `made-${out}`);
+    const { code, stderr } = await project.run(
+      ...['*', '--max-procs=1', '--out-file=/dev/full', `--out=${out}`],
+      ...['cmd.run', `sleep 0.5; echo >>${made}`],
+    );
+    project.roster(entry);
+    expect([code, stderr]).toEqual([
+      64,
+      'tsalt-ssh: The output file /dev/full cannot be written: ENOSPC: no space left on device, write.\n',
+    ]);
+    expect(readFileSync(made, 'utf8')).toBe('\n\n');
+  },
+);
 
 test('--dry-run refuses what has no test mode: it would run in earnest', async () => {
   const file = join(project.dir, 'made');
