@@ -5,7 +5,7 @@ import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
 import type { Output, OutputRequest } from './request.ts';
-import { faultTexts } from './result.ts';
+import { faultTexts, unshowable } from './result.ts';
 import { harmless } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
@@ -128,7 +128,7 @@ class HostOutput implements Output {
     }
   }
 
-  /** What hosts did must not be lost because an outputter of the user's fails. */
+  /** What hosts did must not be lost because an outputter of the user's fails, or by one of them. */
   async #textOf(
     results: readonly HostResult[],
     { format }: Format,
@@ -137,10 +137,13 @@ class HostOutput implements Output {
     try {
       return format(results, options);
     } catch (error) {
+      const usual = await loadFormat(results[0]?.states === undefined ? 'nested' : 'highstate');
+      const shown = results.map(result => showable(result, usual, options));
+      if (shown.some((result, at) => result !== results[at]))
+        return this.#textOf(shown, { format }, options);
       const reason = messageOf(error);
       const message = `The outputter '${options.out}' failed: ${reason}. The usual one takes its place.`;
       this.#log({ type: 'log', module: 'output', level: 'error', message });
-      const usual = await loadFormat(results[0]?.states === undefined ? 'nested' : 'highstate');
       return usual.format(results, options);
     }
   }
@@ -175,6 +178,16 @@ const outputterOf = (result: HostResult | undefined): string => {
   if (result?.states !== undefined) return 'highstate';
   const wish = result?.outputter ?? 'nested';
   return wish === 'txt' && typeof result?.value !== 'string' ? 'nested' : wish;
+};
+
+/** The result, or what stands for one that not even the usual outputter can show. */
+const showable = (result: HostResult, { format }: Format, options: OutputOptions): HostResult => {
+  try {
+    format([result], options);
+    return result;
+  } catch (error) {
+    return unshowable(result, error);
+  }
 };
 
 const emptyDocument: Readonly<Record<string, string>> = { json: '{}\n', yaml: '{}\n' };

@@ -1,4 +1,4 @@
-import { showError, TsaltError } from '../protocol/error.ts';
+import { messageOf, showError, TsaltError } from '../protocol/error.ts';
 import type { Fault, HostResult } from '../protocol/event.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../protocol/plain.ts';
 import type { StateResult, StateResults } from '../protocol/result.ts';
@@ -8,6 +8,18 @@ export const dataOf = (result: HostResult): Plain => {
   if (result.states !== undefined) return hideSecrets(result.states) as PlainDict;
   return result.failure === undefined ? (result.value ?? null) : result.failure.message;
 };
+
+/** What stands for a result that cannot be shown: a host may send data that no honest one does. */
+export const unshowable = ({ id, fun, retcode }: HostResult, error: unknown): HostResult => ({
+  id,
+  fun,
+  retcode,
+  failure: {
+    kind: 'host',
+    code: 'unshowable',
+    message: `${id}: what the host gave back cannot be shown: ${messageOf(error)}.`,
+  },
+});
 
 /** Several hosts' data in one dictionary by id. */
 export const dataByHost = (results: readonly HostResult[]): PlainDict => {

@@ -5,6 +5,7 @@ import { createProgress } from '../../src/output/progress.ts';
 import type { OutputRequest } from '../../src/output/request.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
+import type { Plain } from '../../src/protocol/plain.ts';
 import { mix, outputOptions } from './recorded.ts';
 
 const collect = async (
@@ -62,6 +63,39 @@ test('an outputter that fails is told, and the usual one shows what the hosts di
   await output.finish();
   expect(out).toEqual(['b:\n    True\n']);
   expect(err.join('')).toContain("The outputter 'own' failed: no ink.");
+});
+
+/** Deeper than any function that calls itself can follow. */
+const endless = (): Plain => {
+  let value: Plain = 1;
+  for (let depth = 0; depth < 200_000; depth += 1) value = [value];
+  return value;
+};
+
+test.each([
+  'nested',
+  'json',
+  'yaml',
+  'table',
+  'pprint',
+  'txt',
+  'raw',
+  'markdown',
+  'junit',
+  'ndjson',
+])('a host whose data cannot be shown costs no other its result, with --out=%s', async out => {
+  const shown = await collect({ static: true, out });
+  shown.output.emit(gave('good', true));
+  shown.output.emit({
+    type: 'host',
+    result: { id: 'evil', fun: 'test.ping', value: endless(), retcode: 0 },
+  });
+  shown.output.emit(gave('other', true));
+  await shown.output.finish();
+  const text = shown.out.join('');
+  expect(text).toContain('good');
+  expect(text).toContain('other');
+  expect(text).toContain('evil: what the host gave back cannot be shown: ');
 });
 
 const broken = (id: string): RunEvent => ({

@@ -2,14 +2,14 @@ import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import { errorText, isLogged } from '../message.ts';
 import type { Output, OutputRequest } from '../request.ts';
-import { hide, hideSecrets } from '../result.ts';
+import { hide, hideSecrets, unshowable } from '../result.ts';
 import { jsonText } from './json.ts';
 
 /** Every event of the run as a line of JSON, the moment it happens. */
 export const ndjsonOutput = ({ write, complain, logLevel }: OutputRequest): Output => ({
   emit: event => {
     if (event.type === 'log' && !isLogged(event.level, logLevel)) return;
-    write(`${jsonText({ time: new Date().toISOString(), ...withoutSecrets(event) })}\n`);
+    write(`${lineOf(event)}\n`);
   },
   pause: () => Promise.resolve(() => undefined),
   finish: () => Promise.resolve(),
@@ -20,6 +20,17 @@ export const ndjsonOutput = ({ write, complain, logLevel }: OutputRequest): Outp
     return Promise.resolve();
   },
 });
+
+/** A host whose data is no JSON must not end the run of the others. */
+const lineOf = (event: RunEvent): string => {
+  const time = new Date().toISOString();
+  try {
+    return jsonText({ time, ...withoutSecrets(event) });
+  } catch (error) {
+    if (event.type !== 'host') throw error;
+    return jsonText({ time, type: 'host', result: unshowable(event.result, error) });
+  }
+};
 
 const errorFields = (error: unknown): object => {
   if (!(error instanceof TsaltError)) return { kind: 'internal', message: messageOf(error) };
