@@ -111,10 +111,11 @@ const dispatch = async (
     return { id: host.id, fun, value, retcode, ...outputterOf(site, fun) };
   }
   phase(run, 'render');
-  const value = await Promise.race([
+  const value = await unlessInterrupted(
+    run,
+    site,
     callWrapper(fun, wrapper, site.context(), args, kwargs),
-    interrupted(run, site),
-  ]);
+  );
   const { answer, retcode } = site.states;
   const problems = answer?.problems ? { problems: answer.problems } : {};
   if (answer && 'states' in answer)
@@ -130,12 +131,19 @@ const dispatch = async (
 };
 
 /** After Ctrl-C a host at work ends its states in order; what is still rendered is not waited for. */
-const interrupted = ({ host, signal }: HostRun, site: Site): Promise<never> =>
-  new Promise((_, reject) => {
+const unlessInterrupted = <T>(
+  { host, signal }: HostRun,
+  site: Site,
+  work: Promise<T>,
+): Promise<T> =>
+  new Promise((resolve, reject) => {
     const leave = (): void => {
       if (!site.states.isSent) reject(cancelled(host.id));
     };
-    signal.addEventListener('abort', () => setTimeout(leave, patience).unref(), { once: true });
+    const onAbort = (): void => void setTimeout(leave, patience).unref();
+    signal.addEventListener('abort', onAbort, { once: true });
+    // A run of many hosts must not hold on to all that it knew of those that are done.
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 
 const patience = 500;
