@@ -32,12 +32,11 @@ const carryOut = async (...argv: string[]): Promise<[HostResult[], AbortSignal]>
   return [results, signal];
 };
 
-test.each([
-  ['test.ping'],
-  ['state.show_sls', 'nothing'],
-  ['state.apply', 'nothing'],
-])('a host that is done is held by nothing of the run: %s', async (...call) => {
-  const [results, signal] = await carryOut('@local', ...call);
-  expect(results.map(({ failure, retcode }) => [failure, retcode])).toEqual([[undefined, 0]]);
-  expect(getEventListeners(signal, 'abort')).toEqual([]);
-});
+test.each([['test.ping'], ['state.show_sls', 'nothing'], ['state.apply', 'nothing']])(
+  'a host that is done is held by nothing of the run: %s',
+  async (...call) => {
+    const [results, signal] = await carryOut('@local', ...call);
+    expect(results.map(({ failure, retcode }) => [failure, retcode])).toEqual([[undefined, 0]]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  },
+);

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createConnection, createServer } from 'node:net';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { showError } from '../../src/protocol/error.ts';
@@ -315,6 +315,47 @@ test('the host behind a jump host is verified as itself', async () => {
   writeFileSync(target.knownHosts, readFileSync(jump.knownHosts, 'utf8'));
   expect((await fault(connect(target))).code).toBe('host-key-unknown');
   expect(target.server.counts.logins).toEqual([]);
+});
+
+test('a jump host whose link was cut is connected to again', async () => {
+  const key = newKey();
+  const jump = await start({ keys: [key.public] });
+  const target = await start(
+    { keys: [key.public] },
+    { proxy_jump: `tester@127.0.0.1:${jump.server.port}` },
+  );
+  writeFileSync(join(target.dir, 'id'), key.private);
+  const transport = openTransport({
+    knownHostsFiles: [target.knownHosts, jump.knownHosts],
+    sshConfig: false,
+    env: {},
+  });
+  const first = await transport.connect(target.host);
+  jump.server.cut();
+  await expect.poll(() => first.lost()).toBeDefined();
+  (await transport.connect(target.host)).close();
+  expect(jump.server.counts.connections).toBe(2);
+  transport.close();
+});
+
+test('a run that is cancelled does not wait for a jump host that says nothing', async () => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const target = await start({}, { proxy_jump: `tester@127.0.0.1:${port}` });
+  const transport = openTransport({
+    knownHostsFiles: [target.knownHosts],
+    sshConfig: false,
+    env: {},
+  });
+  const stop = new AbortController();
+  const begun = Date.now();
+  const connecting = transport.connect(target.host, { signal: stop.signal });
+  setTimeout(() => stop.abort(), 200);
+  expect((await fault(connecting)).code).toBe('cancelled');
+  expect(Date.now() - begun).toBeLessThan(5000);
+  transport.close();
+  silent.close();
 });
 
 test('a jump host with a wrong key is refused at that hop; nothing is offered to it', async () => {

@@ -3,6 +3,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { cancelled, readable, unreachable } from '../faults.ts';
 import type { Address } from '../known-hosts.ts';
+import { onAbort } from '../on-abort.ts';
 import type { SshConfig } from '../ssh-config.ts';
 import type { Connection } from '../transport.ts';
 
@@ -24,15 +25,21 @@ export class Jumps {
     const key = JSON.stringify([jump, host.user, host.priv]);
     const opened = this.#opened.get(key) ?? this.#connectHop(last, hops.join(','), host);
     this.#opened.set(key, opened);
-    if (signal?.aborted) throw cancelled(host.id);
-    const connection = await opened.catch(error => {
-      this.#opened.delete(key);
-      throw error;
-    });
+    opened.catch(() => this.#forget(key, opened));
+    // The way is made for others, too, so that it is not cut short for this one.
+    const connection = await unlessAborted(opened, signal, host.id);
+    if (connection.lost() !== undefined) {
+      this.#forget(key, opened);
+      return this.through(jump, host, address, signal);
+    }
     if (!connection.forward) throw new Error('a jump host that cannot forward');
     return await connection.forward(address.host, address.port).catch(error => {
       throw unreachable(`${host.id} (${address.host}:${address.port}) through ${last}`, error);
     });
+  }
+
+  #forget(key: string, opened: Promise<Connection>): void {
+    if (this.#opened.get(key) === opened) this.#opened.delete(key);
   }
 
   close(): void {
@@ -61,6 +68,16 @@ export class Jumps {
     });
   }
 }
+
+const unlessAborted = <T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  id: string,
+): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const release = onAbort(signal, () => reject(cancelled(id)));
+    work.then(resolve, reject).finally(release);
+  });
 
 const parseHop = (text: string): { host: string; user?: string; port?: number } => {
   const match = /^(?:ssh:\/\/)?(?:([^@\s]+)@)?(\[[^\]\s]+\]|[^:@\s]+)(?::(\d+))?\/?$/.exec(
