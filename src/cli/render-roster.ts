@@ -18,7 +18,7 @@ export const renderRoster =
         grains: new Map(),
         pillar: new Map(),
         opts: config.options,
-        files: new FileRoots(config.file_roots),
+        files: new FileRoots(config.file_roots, config),
         call: fun => {
           throw new TsaltError(
             'roster-call',

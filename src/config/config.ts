@@ -43,6 +43,11 @@ export type Config = {
   readonly file_recv: boolean;
   /** The largest file that is taken, in MB. */
   readonly file_recv_max_size: number;
+  /** What of the file roots (and the pillar's) is not there for anybody; see `fileserver/`. */
+  readonly file_ignore_glob?: readonly string[];
+  readonly file_ignore_regex?: readonly string[];
+  readonly fileserver_followsymlinks?: boolean;
+  readonly fileserver_ignoresymlinks?: boolean;
   /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
   readonly node_mirror?: PlainDict;
   /** Releases of Node to bring instead of ours, by platform; see `transport/node-release.ts`. */

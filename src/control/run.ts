@@ -111,7 +111,7 @@ const checkModules = async (
 
 const share = (request: Request, emit: Shared['emit']): Shared => {
   const { config } = request;
-  const fileRoots = new FileRoots(config.file_roots);
+  const fileRoots = new FileRoots(config.file_roots, config);
   const artifact = buildArtifact({
     fileRoots: config.file_roots,
     cacheDir: config.cachedir,
@@ -126,7 +126,7 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
     request,
     emit,
     fileRoots,
-    pillarRoots: new FileRoots(config.pillar_roots),
+    pillarRoots: new FileRoots(config.pillar_roots, config),
     artifact: () => artifact,
     ownModules: () => {
       own ??= artifact.then(built => ownModules(config, built));

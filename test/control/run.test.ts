@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { openSdb } from '../../src/cli/open-sdb.ts';
@@ -14,7 +14,12 @@ const { path: dir, remove } = scratch('tsalt-run');
 afterAll(remove);
 mkdirSync(join(dir, 'states'));
 writeFileSync(join(dir, 'states', 'nothing.sls'), 'a:\n  test.nop: []\n');
-writeFileSync(join(dir, 'tsalt.yaml'), 'cachedir: cache\n');
+writeFileSync(join(dir, 'states', 'old.sls.bak'), 'nobody should see this\n');
+symlinkSync('nothing.sls', join(dir, 'states', 'link.sls'));
+writeFileSync(
+  join(dir, 'tsalt.yaml'),
+  "cachedir: cache\nfile_ignore_glob: ['*.bak']\nfileserver_ignoresymlinks: true\n",
+);
 
 const carryOut = async (...argv: string[]): Promise<[HostResult[], AbortSignal]> => {
   const env = { ...process.env, HOME: dir };
@@ -40,3 +45,10 @@ test.each([['test.ping'], ['state.show_sls', 'nothing'], ['state.apply', 'nothin
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   },
 );
+
+test('what the options of the file server leave out of the roots is there for nobody', async () => {
+  const [results] = await carryOut('@local', 'cp.list_master');
+  expect(results.map(({ value }) => value)).toEqual([['nothing.sls']]);
+  const [[found]] = await carryOut('@local', 'cp.get_file_str', 'salt://old.sls.bak');
+  expect(JSON.stringify(found)).not.toContain('nobody should see this');
+});
