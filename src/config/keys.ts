@@ -92,6 +92,9 @@ export const hostDefaults: Readonly<Record<string, string>> = {
 /** Never shown by `config.*`, nor given to templates. */
 export const secretKeys: readonly string[] = ['ssh_passwd', 'ssh_priv_passwd', 'ssh_sudo_passwd'];
 
+/** Where keys lie by which the control node decrypts: paths of its own, which no host is told. */
+export const keyFiles: readonly string[] = ['gpg_keydir', 'age_identity_file'];
+
 /** Further names that Salt has and that we keep as they are: no misspelling of the above. */
 export const keptNames: readonly string[] = [
   'grains',

@@ -8,7 +8,7 @@ import { messageOf, TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { loadYaml } from '../yaml/load.ts';
 import type { Config, Roots, RosterSource } from './config.ts';
-import { composed, hostDefaults, keptNames, keys, secretKeys } from './keys.ts';
+import { composed, hostDefaults, keptNames, keyFiles, keys, secretKeys } from './keys.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -297,5 +297,9 @@ const optionsOf = (source: Source, config: object): Dict => {
   for (const [key, value] of source.dict)
     if (!options.has(key) && !secretKeys.includes(String(key)) && key !== 'roster_defaults')
       options.set(key, value);
+  for (const key of keyFiles) {
+    const path = options.get(key);
+    if (typeof path === 'string') options.set(key, pathOf(source.dir, path));
+  }
   return options;
 };

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { composed, hostDefaults, keys } from '../config/keys.ts';
+import { composed, hostDefaults, keyFiles, keys } from '../config/keys.ts';
 import { type Dict, isDict, toDict, toPlainDict } from '../data/value.ts';
 import type { Host } from '../protocol/host.ts';
 import type { HostOpts } from '../protocol/job.ts';
@@ -34,6 +34,7 @@ export const templateOpts = (config: Config, opts: HostOpts): Dict =>
   toDict({
     __cli: 'salt-call',
     ...opts,
+    ...keyPlaces(config),
     file_roots: plainRoots(config.file_roots),
     pillar_roots: plainRoots(config.pillar_roots),
     renderer: config.renderer,
@@ -42,6 +43,9 @@ export const templateOpts = (config: Config, opts: HostOpts): Dict =>
     state_top: config.state_top,
     pillar_raise_on_missing: config.pillar_raise_on_missing,
   });
+
+const keyPlaces = ({ options }: Config): PlainDict =>
+  toPlainDict(new Map([...options].filter(([key]) => keyFiles.includes(String(key)))));
 
 const plainRoots = (roots: Readonly<Record<string, readonly string[]>>): PlainDict =>
   Object.fromEntries(Object.entries(roots).map(([env, dirs]) => [env, [...dirs]]));
@@ -56,8 +60,8 @@ const ours = new Set([
   ...Object.keys(keys),
   ...Object.keys(composed),
   ...Object.keys(hostDefaults),
+  ...keyFiles,
   'master_tops',
-  'gpg_keydir',
   'log_file',
 ]);
 

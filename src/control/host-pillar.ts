@@ -10,6 +10,7 @@ import { sdbUrisIn } from '../sdb/uri.ts';
 import { matches } from '../targeting/match.ts';
 import type { PillarSettings } from '../wrapper/context.ts';
 import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
+import { decryptPillar } from './decrypt-pillar.ts';
 import { extPillar } from './ext-pillar.ts';
 import type { PillarTemplate } from './ext-pillar-source.ts';
 import type { HostFacts } from './host-facts.ts';
@@ -106,6 +107,7 @@ export class HostPillar {
     });
     if (config.options.get('pillar_opts') === true) addMaster(compiled, config.options);
     if (problems.length > 0) throw pillarFailure(problems, compiled);
+    await decryptPillar(compiled, config.options);
     return this.#resolveSdb(compiled);
   };
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Data } from '../data/value.ts';
+import type { Data, Dict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { decryptAll } from './secrets.ts';
 import type { Stage } from './types.ts';
@@ -11,9 +11,12 @@ const marked = /-----BEGIN AGE ENCRYPTED FILE-----[\s\S]*?-----END AGE ENCRYPTED
  * `AGE-SECRET-KEY-…` of the file that `age_identity_file` (option, or TSALT_AGE_IDENTITY)
  * names; they never leave the control node.
  */
-export const renderAge = async (data: Data, stage: Stage): Promise<Data> => {
-  const { file, context } = stage.request;
-  const option = context.opts.get('age_identity_file');
+export const renderAge = (data: Data, { request }: Stage): Promise<Data> =>
+  decryptAge(data, request.context.opts, request.file);
+
+/** The same for data of any origin; `file` is named where something cannot be decrypted. */
+export const decryptAge = async (data: Data, opts: Dict, file: string): Promise<Data> => {
+  const option = opts.get('age_identity_file');
   const path = typeof option === 'string' ? option : process.env.TSALT_AGE_IDENTITY;
   let identities: Promise<string[]> | undefined;
   return decryptAll(data, marked, async block => {

@@ -1,0 +1,73 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { armor, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { decryptPillar } from '../../src/control/decrypt-pillar.ts';
+import { hostOpts, templateOpts } from '../../src/control/host-opts.ts';
+import { toDict, toPlainDict } from '../../src/data/value.ts';
+import type { PlainDict } from '../../src/protocol/plain.ts';
+import { fault } from '../helpers/fault.ts';
+import { aHost, scratch } from '../helpers/hosts.ts';
+
+const { path: dir, remove } = scratch('tsalt-keys');
+afterAll(remove);
+let secret = '';
+
+beforeAll(async () => {
+  const identity = await generateIdentity();
+  mkdirSync(join(dir, 'keys'));
+  writeFileSync(join(dir, 'keys', 'age.key'), identity);
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(await identityToRecipient(identity));
+  secret = armor.encode(await encrypter.encrypt('s3cret'));
+});
+
+const options = (text: string) => {
+  writeFileSync(join(dir, 'tsalt.yaml'), text);
+  return loadConfig({ cwd: '/', path: dir, env: {} });
+};
+
+const decrypted = async (pillar: PlainDict, text: string): Promise<PlainDict> => {
+  const data = toDict(pillar);
+  await decryptPillar(data, options(text).options);
+  return toPlainDict(data);
+};
+
+const age = 'age_identity_file: keys/age.key\ndecrypt_pillar_renderers: [gpg, age]\n';
+
+test('decrypt_pillar decrypts what stands at its keys, and nothing else', async () => {
+  const pillar = () => ({ db: { user: 'me', pw: secret }, list: [secret, 1], other: secret });
+  const wanted = { db: { user: 'me', pw: 's3cret' }, list: ['s3cret', 1], other: secret };
+  const asList = `${age}decrypt_pillar: [{'db:pw': age}, list: age, 'not:there', db:user:deeper]\n`;
+  expect(await decrypted(pillar(), asList)).toEqual(wanted);
+  const otherwise = `${age}decrypt_pillar_default: age\ndecrypt_pillar_delimiter: '|'\ndecrypt_pillar: ['db|pw', list]\n`;
+  expect(await decrypted(pillar(), otherwise)).toEqual(wanted);
+  const asDict = `${age}decrypt_pillar: {'db:pw': age, list: age}\n`;
+  expect(await decrypted(pillar(), asDict)).toEqual(wanted);
+});
+
+test('what cannot be decrypted stops the run and is not shown', async () => {
+  const broken = await fault(
+    decrypted({ pw: secret.replace('\n', '\nAAAA') }, `${age}decrypt_pillar: [{pw: age}]\n`),
+  );
+  expect({ code: broken.code, kind: broken.kind }).toEqual({
+    code: 'decrypt-pillar',
+    kind: 'pillar',
+  });
+  expect(broken.message).toMatch(/^decrypt_pillar: pillar key 'pw' cannot be decrypted: age: /);
+  expect(broken.message).not.toContain('AAAA');
+  const notAllowed = await fault(decrypted({ pw: secret }, 'decrypt_pillar: [{pw: age}]\n'));
+  expect(notAllowed.message).toContain("decrypt_pillar_renderers allows no 'age'");
+  expect((await fault(decrypted({}, 'decrypt_pillar: [1]\n'))).code).toBe('decrypt-pillar');
+});
+
+test('templates know where the keys lie, from the folder of the configuration on; hosts do not', () => {
+  const config = options('gpg_keydir: keys\nage_identity_file: keys/age.key\n');
+  const opts = hostOpts(config, aHost(), { test: false });
+  expect(JSON.stringify(opts)).not.toContain('keys');
+  expect(toPlainDict(templateOpts(config, opts))).toMatchObject({
+    gpg_keydir: join(dir, 'keys'),
+    age_identity_file: join(dir, 'keys', 'age.key'),
+  });
+});
