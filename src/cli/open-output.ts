@@ -5,7 +5,7 @@ import { outputNames } from '../output/format.ts';
 import { errorText } from '../output/message.ts';
 import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
-import type { Output } from '../output/request.ts';
+import type { Output, OutputRequest } from '../output/request.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Given } from './parse.ts';
 import { logLevelOf } from './request.ts';
@@ -37,6 +37,10 @@ export const openOutput = async ({
     (named, key) => named ?? textOf(config.options.get(key)),
     textOf(typed['log-file']),
   );
+  const level = (option: 'log-level' | 'log-file-level', key: string): OutputRequest['logLevel'] =>
+    logLevelOf(`--${option}`, textOf(typed[option])) ??
+    logLevelOf(key, textOf(config.options.get(key))) ??
+    'warning';
   const userFormat = userFormats(config);
   if (options.out !== undefined && !outputNames.includes(options.out))
     if ((await userFormat(options.out)) === undefined) throw noOutputter(options.out);
@@ -47,13 +51,13 @@ export const openOutput = async ({
       ? {}
       : {
           logFile: {
-            level: logLevelOf('log-file-level', textOf(typed['log-file-level'])) ?? 'warning',
+            level: level('log-file-level', 'log_level_logfile'),
             write: once(fileWriter(logFile, true, 'log')),
           },
         }),
     write: writer.write,
     complain: text => process.stderr.write(text),
-    logLevel: logLevelOf('log-level', textOf(typed['log-level'])) ?? 'warning',
+    logLevel: level('log-level', 'log_level'),
     timeline:
       typed.verbose === true ||
       ['debug', 'trace', 'all'].includes(textOf(typed['log-level']) ?? ''),
@@ -139,7 +143,7 @@ const fileWriter = (
 export const outputOptions = ({ options }: Given, config: Config): OutputOptions => {
   const out = textOf(options.out) ?? textOf(config.options.get('output'));
   const indent = indentOf(textOf(options['out-indent']));
-  const color = colorOf(options);
+  const color = colorOf(options, config);
   return {
     ...(out === undefined ? {} : { out }),
     ...(indent === undefined ? {} : { indent }),
@@ -161,9 +165,10 @@ export const outputOptions = ({ options }: Given, config: Config): OutputOptions
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-const colorOf = (options: Given['options']): boolean => {
+const colorOf = (options: Given['options'], config: Config): boolean => {
   if (options['force-color'] === true) return true;
   if (options['no-color'] === true || typeof options['out-file'] === 'string') return false;
+  if (config.options.get('color') === false) return false;
   return process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '';
 };
 

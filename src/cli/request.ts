@@ -142,7 +142,7 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     acceptNewHostKeys: options['accept-new-host-keys'] === true,
     ignoreHostKeys: options['ignore-host-keys'] === true,
     jid: jidOf(textOf(options.jid)),
-    logLevel: logLevelOf('log-level', textOf(options['log-level'])) ?? 'warning',
+    logLevel: logLevelOf('--log-level', textOf(options['log-level'])) ?? 'warning',
   };
 };
 
@@ -213,7 +213,7 @@ export const logLevelOf = (
   throw new TsaltError('usage-value', `There is no log level '${text}'.`, {
     hint:
       meant === undefined
-        ? `--${name} takes ${Object.keys(levels).join(', ')}.`
+        ? `${name} takes ${Object.keys(levels).join(', ')}.`
         : `Did you mean '${meant}'?`,
   });
 };

@@ -1,7 +1,7 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { Restart, Resume, RunParams, RunResult, StateFinished } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
-import { setOwn } from '../protocol/plain.ts';
+import { type Plain, setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
 import { bindChunks } from './bind-chunks.ts';
@@ -25,6 +25,10 @@ export type StatesParts = {
   /** Restarts the host and waits until it is back. */
   readonly restart: (restart: Restart) => Promise<Pick<Resume, 'took' | 'failed'>>;
 };
+
+/** The option `state_queue`: how a run waits that does not say so itself. */
+const queueOf = (option: Plain | undefined): boolean | number =>
+  typeof option === 'number' || typeof option === 'boolean' ? option : false;
 
 /** Runs low chunks on the host and keeps what comes of them. */
 export class HostStates {
@@ -118,7 +122,7 @@ export class HostStates {
         test: settings.test,
         saltenv: settings.saltenv,
       },
-      queue: settings.queue ?? false,
+      queue: settings.queue ?? queueOf(facts.opts.state_queue),
       concurrent: settings.concurrent ?? false,
       prefetch: await prefetch(chunks, facts.shared.fileRoots, renderAhead),
       ...(await calls.pillarForModules()),

@@ -26,6 +26,12 @@ export const withView = async (
   return body(view);
 };
 
+/** A number says how many may wait already; nothing leaves it to the option `state_queue`. */
+const queueOf = (queue: Data | undefined): { queue?: boolean | number } =>
+  queue === undefined || queue === null
+    ? {}
+    : { queue: typeof queue === 'number' ? queue : isTrue(queue) };
+
 export const runChunks = (view: StateView, chunks: readonly LowChunk[]): Promise<RunOutcome> => {
   const { bound, ctx, pillar, test } = view;
   return ctx.run(chunks, {
@@ -34,7 +40,7 @@ export const runChunks = (view: StateView, chunks: readonly LowChunk[]): Promise
     pillar,
     pillarSettings: view.pillarSettings,
     opts: view.opts,
-    ...(bound.has('queue') ? { queue: isTrue(bound.get('queue')) } : {}),
+    ...queueOf(bound.get('queue')),
     ...(bound.has('concurrent') ? { concurrent: isTrue(bound.get('concurrent')) } : {}),
   });
 };

@@ -155,6 +155,19 @@ test('fire_event names its event as Salt does, after the job, the host and the s
   ]);
 });
 
+test('log levels and colours of the configuration count where the command line says nothing', () => {
+  const dir = project({ 'tsalt.yaml': 'log_level: debug\nlog_level_logfile: error\n' });
+  const call = ['--local', 'log.info', 'hear this', '--log-file=log'];
+  expect(cli(dir, ...call).stderr).toContain('hear this');
+  expect(cli(dir, ...call, '-l', 'warning').stderr).not.toContain('hear this');
+  expect(readFileSync(join(dir, 'log'), 'utf8')).not.toContain('hear this');
+  writeFileSync(join(dir, 'tsalt.yaml'), 'log_level: loud\n');
+  expect(cli(dir, ...call)).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("There is no log level 'loud'."),
+  });
+});
+
 test('--out-file writes a private file and nothing to standard output', () => {
   const dir = project({});
   const { stdout } = cli(dir, '--local', 'test.ping', '--out=yaml', '--out-file=out.yaml');
