@@ -77,17 +77,18 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
   };
 };
 
+/** An address that came from outside stays text: it must not choose what a host is told. */
 const resolveAll = (
   entries: readonly Entry[],
   resolve: RosterRequest['resolve'],
 ): Promise<Entry[]> =>
   Promise.all(
-    entries.map(async entry => ({
-      ...entry,
-      value: isDict(entry.value)
-        ? await resolveDict(entry.value, resolve)
-        : await resolve(entry.value),
-    })),
+    entries.map(async entry => {
+      const { value, outside } = entry;
+      if (outside) return entry;
+      const resolved = isDict(value) ? await resolveDict(value, resolve) : await resolve(value);
+      return { ...entry, value: resolved };
+    }),
   );
 
 /** Passwords are left for `SecretStore`: they are fetched only for hosts that run. */

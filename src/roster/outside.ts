@@ -9,16 +9,19 @@ const local = ['ssh_pre_hook', 'ssh_pre_flight'];
 
 /**
  * What other programs wrote (a state of Terraform, an inventory of Ansible) holds values that
- * came from elsewhere: they may name no program and no file of this machine.
+ * came from elsewhere: they may name no program, no file and no store of this machine.
  * @throws TsaltError `roster-outside`
  */
 export const checkOutside = (id: string, { dict, file }: Layer): void => {
-  const isSource = (key: string): boolean => isDict(dict.get(key) ?? null);
+  const isSource = (key: string): boolean => {
+    const value = dict.get(key) ?? null;
+    return isDict(value) || (typeof value === 'string' && value.startsWith('sdb://'));
+  };
   const key = [...local.filter(name => dict.has(name)), ...secretKeys.filter(isSource)][0];
   if (key === undefined) return;
   throw new TsaltError(
     'roster-outside',
-    `The roster entry '${id}' must not set '${key}' there: it would reach a program or a file of this machine.`,
+    `The roster entry '${id}' must not set '${key}' there: it would reach a program, a file or a store of this machine.`,
     {
       at: placeOf(file, dict, key),
       hint: 'Set it in a roster of your own, or in roster_defaults.',

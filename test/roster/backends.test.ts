@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseNetwork } from '../../src/roster/backends/scan.ts';
+import { Sdb } from '../../src/sdb/sdb.ts';
 import { folder, load } from './helper.ts';
 
 const hostsOf = async (backend: string, source: string) => {
@@ -189,12 +190,36 @@ test.each([
   ['ssh_pre_flight', '/etc/shadow'],
   ['passwd', { command: ['touch', '/tmp/x'] }],
   ['sudo_passwd', { file: '/etc/shadow' }],
+  ['passwd', 'sdb://osenv/TOKEN'],
 ])('a terraform state cannot reach this machine by %s', async (key, value) => {
   const outputs = { salt_hosts: { value: { out1: { host: '10.0.0.9', [key]: value } } } };
   const dir = folder({ 'terraform.tfstate': JSON.stringify({ version: 4, outputs }) });
   await expect(hostsOf('terraform', join(dir, 'terraform.tfstate'))).rejects.toThrow(
-    `The roster entry 'out1' must not set '${key}' there: it would reach a program or a file of this machine.`,
+    `The roster entry 'out1' must not set '${key}' there: it would reach a program, a file or a store of this machine.`,
   );
+});
+
+test('an address of sdb that came from outside stays text', async () => {
+  const told = 'sdb://osenv/TOKEN';
+  const outputs = { salt_hosts: { value: { out1: { host: 'a', minion_opts: { key: told } } } } };
+  const dir = folder({
+    'terraform.tfstate': JSON.stringify({ version: 4, outputs }),
+    roster: `own1: {host: b, minion_opts: {key: '${told}'}}\n`,
+    inventory: `in1 ansible_host=c key=${told}\n`,
+  });
+  const sources = [
+    { backend: 'terraform', source: join(dir, 'terraform.tfstate') },
+    { backend: 'ansible', source: join(dir, 'inventory') },
+    { backend: 'flat', source: join(dir, 'roster') },
+  ];
+  const sdb = new Sdb({
+    options: new Map([['osenv', new Map([['driver', 'env']])]]),
+    dir,
+    env: { TOKEN: 's3cret' },
+    decrypt: async data => data,
+  });
+  const { hosts } = await load(sources, new Map(), { resolve: data => sdb.resolve(data) });
+  expect(hosts.map(({ host }) => host.minion_opts.key)).toEqual([told, told, 's3cret']);
 });
 
 test('a script prints hosts as JSON, and its failure is told with its last words', async () => {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Dict } from '../../src/data/value.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
-import { loadRoster, type Roster } from '../../src/roster/load.ts';
+import { loadRoster, type Roster, type RosterRequest } from '../../src/roster/load.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
 /** A folder with these files, gone after the test. */
@@ -22,6 +22,7 @@ export const folder = (files: Readonly<Record<string, string>>, mode?: number): 
 export const load = (
   sources: readonly { backend: string; source: string }[],
   defaults: Dict = new Map(),
+  more: Partial<RosterRequest> = {},
 ): Promise<Roster> =>
   loadRoster({
     sources,
@@ -30,6 +31,7 @@ export const load = (
     render: async (text, file) => loadYaml(text.replaceAll('{{ net }}', '10.0.0'), { file }),
     env: {},
     resolve: async data => data,
+    ...more,
   });
 
 /** The hosts of one flat roster by id. */
