@@ -2,48 +2,87 @@
  * Shell globs as Python's `fnmatch` reads them: `*`, `?`, `[seq]`, `[!seq]`; case matters,
  * a slash or dot is a character like any other, there is no escape but a class (`[*]`).
  */
-export const fnmatch = (name: string, pattern: string): boolean => globRegExp(pattern).test(name);
+export const fnmatch = (name: string, pattern: string): boolean => testOf(pattern)(name);
 
-export const fnmatchFilter = (names: Iterable<string>, pattern: string): string[] => {
-  const regExp = globRegExp(pattern);
-  return [...names].filter(name => regExp.test(name));
-};
+export const fnmatchFilter = (names: Iterable<string>, pattern: string): string[] =>
+  [...names].filter(testOf(pattern));
 
 /** True when the text has a glob's special characters: otherwise it matches only itself. */
 export const isGlob = (text: string): boolean => /[*?[]/.test(text);
 
-const cache = new Map<string, RegExp>();
+type Test = (name: string) => boolean;
+
+const cache = new Map<string, Test>();
 const cacheSize = 2000;
 
-const globRegExp = (pattern: string): RegExp => {
+const testOf = (pattern: string): Test => {
   const known = cache.get(pattern);
   if (known) return known;
   if (cache.size >= cacheSize) cache.clear();
-  const made = new RegExp(`^${translate(pattern)}$`, 'su');
+  const made = compile(translate(pattern));
   cache.set(pattern, made);
   return made;
 };
 
+/**
+ * What stands between the stars is looked for from left to right, each where it comes first: one
+ * regular expression would try all places together, for hours where a host wrote the text.
+ */
+const compile = (parts: readonly (readonly string[])[]): Test => {
+  const [head = [], ...others] = parts;
+  const tail = others.pop();
+  if (tail === undefined) {
+    const whole = new RegExp(`^${head.join('')}$`, 'su');
+    return name => whole.test(name);
+  }
+  const first = new RegExp(head.join(''), 'ysu');
+  const between = others.map(part => new RegExp(part.join(''), 'gsu'));
+  const last = new RegExp(tail.join(''), 'ysu');
+  return name => {
+    let at = 0;
+    for (const part of [first, ...between]) {
+      part.lastIndex = at;
+      if (!part.test(name)) return false;
+      at = part.lastIndex;
+    }
+    last.lastIndex = beforeLast(name, tail.length);
+    return last.lastIndex >= at && last.test(name);
+  };
+};
+
+/** Where the last `count` characters begin; -1 where there are fewer. */
+const beforeLast = (name: string, count: number): number => {
+  let at = name.length;
+  for (let left = count; left > 0; left -= 1) {
+    if (at === 0) return -1;
+    at -= /[\ud800-\udbff][\udc00-\udfff]/.test(name.slice(Math.max(0, at - 2), at)) ? 2 : 1;
+  }
+  return at;
+};
+
 const literal = (char: string): string => (/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
 
-const translate = (pattern: string): string => {
+/** The parts between the stars, each a list of expressions for one character. */
+const translate = (pattern: string): string[][] => {
   const chars = [...pattern];
-  let out = '';
+  let part: string[] = [];
+  const parts = [part];
   for (let at = 0; at < chars.length; at += 1) {
     const char = chars[at] as string;
     if (char === '*') {
-      if (!out.endsWith('.*')) out += '.*';
-    } else if (char === '?') out += '.';
+      part = [];
+      parts.push(part);
+    } else if (char === '?') part.push('.');
     else if (char === '[') {
       const end = classEnd(chars, at + 1);
-      if (end === -1) out += '\\[';
+      if (end === -1) part.push('\\[');
       else {
-        out += charClass(chars.slice(at + 1, end));
+        part.push(charClass(chars.slice(at + 1, end)));
         at = end;
       }
-    } else out += literal(char);
+    } else part.push(literal(char));
   }
-  return out;
+  return parts;
 };
 
 /** A `]` that comes first, also after `!`, belongs to the class. */

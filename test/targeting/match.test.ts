@@ -151,3 +151,28 @@ test('no expression throws anything but a clear error', () => {
     { numRuns: 500 },
   );
 });
+
+test.each([
+  ['a*', 'a', true],
+  ['a*a', 'a', false],
+  ['a*a', 'aa', true],
+  ['*ab*ab', 'ab', false],
+  ['*ab*ab', 'xabab', true],
+  ['**', '', true],
+  ['*?', '', false],
+  ['a**b', 'a\nb', true],
+  ['*[!x]?', 'xy\u{1f600}', true],
+  ['?', '\u{1f600}', true],
+  ['*\u{1f600}?*b', 'a\u{1f600}b', false],
+  ['*\u{1f600}?*b', 'a\u{1f600}cb', true],
+  ['*.d*.conf', 'x.d.conf', true],
+  ['*.d*.conf', 'x.d/y.conf', true],
+])('the glob %j on %j: %j', (pattern, name, wanted) => {
+  expect(fnmatch(name, pattern)).toBe(wanted);
+});
+
+test('a long text with many beginnings costs a glob no time', () => {
+  const begun = performance.now();
+  expect(fnmatch('web'.repeat(300_000), '*w*e*b*web*db*')).toBe(false);
+  expect(performance.now() - begun).toBeLessThan(2000);
+});
