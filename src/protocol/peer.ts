@@ -303,13 +303,16 @@ const stopped = (): TsaltError =>
 const toWire = (error: unknown): WireError => {
   const positions = positionsOf(error);
   const stack = positions === undefined ? {} : { stack: positions };
+  // It may quote what the other side sent, and must fit into a frame itself.
+  const message = messageOf(error).slice(0, longestMessage);
   if (error instanceof TsaltError) {
-    const { code, message, kind, hint } = error;
+    const { code, kind, hint } = error;
     return { code, message, kind, ...(hint === undefined ? {} : { hint }), ...stack };
   }
-  const name = error instanceof Error ? error.name : 'Error';
-  return { code: name, message: messageOf(error), ...stack };
+  return { code: error instanceof Error ? error.name : 'Error', message, ...stack };
 };
+
+const longestMessage = 1024 * 1024;
 
 const fromWire = ({ code, message, hint }: WireError): TsaltError =>
   new TsaltError(text(code), text(message), {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { TsaltError } from '../../src/protocol/error.ts';
 import { type Handler, Peer, WithContent } from '../../src/protocol/peer.ts';
 
 /** Two peers on a wire that delivers each write on the event loop's next turn. */
@@ -72,4 +73,22 @@ test('an answer or event that no frame holds is refused in a sentence, and the w
   );
   expect(() => asking.event('huge', huge)).toThrow('65 MB');
   await expect(asking.request('echo', 'small')).resolves.toBe('small');
+});
+
+test('a failure that quotes a long request is told in short, and costs nothing else', async () => {
+  const { asking } = pair({
+    quote: ({ text }: { text: string }) => {
+      throw new TsaltError('quoted', `There is no ${text}.`);
+    },
+    echo: (params: unknown) => params,
+  });
+  // Within the limit as a request, over it as a part of a sentence.
+  const text = 'x'.repeat(64 * 1024 ** 2 - 80);
+  const error = await asking.request('quote', { text }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'quoted',
+    message: expect.stringMatching(/^There is no x+$/),
+  });
+  expect((error as Error).message.length).toBe(1024 ** 2);
+  await expect(asking.request('echo', { still: 'here' })).resolves.toEqual({ still: 'here' });
 });
