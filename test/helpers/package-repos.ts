@@ -23,16 +23,25 @@ For tests.
 %install
 mkdir -p %{buildroot}/opt/tsalt/%{n}
 echo %{v} >%{buildroot}/opt/tsalt/%{n}/version
+echo setting >%{buildroot}/opt/tsalt/%{n}/conf
 %files
 /opt/tsalt/%{n}
+%config(noreplace) /opt/tsalt/%{n}/conf
 `;
 
 const group = (kind: string, name: string): string =>
   `<packagereq type="${kind}">${name}</packagereq>`;
 
+const advisory = (version: string, at: number): string => `<update from="tsalt" status="stable"
+ type="security" version="1"><id>TSALT-2024-${at + 1}</id><title>A hole in alpha</title>
+<issued date="2024-01-0${at + 1} 00:00:00"/><severity>Important</severity><description>None</description>
+<pkglist><collection short="t"><name>t</name><package name="alpha" version="${version}" release="1"
+ epoch="0" arch="noarch" src="alpha.src.rpm"><filename>alpha-${version}-1.noarch.rpm</filename></package>
+</collection></pkglist></update>`;
+
 /**
  * A repository of rpm packages: alpha 1.0, 1.10 and 2.0, beta that needs alpha, gamma with an
- * epoch, and the group `Test Tools` of them.
+ * epoch, the group `Test Tools` of them, and the advisories TSALT-2024-1 and -2 for alpha 1.10 and 2.0.
  */
 export const makeRpmRepo = (folder: string): string => {
   const repo = join(folder, 'repo');
@@ -63,6 +72,11 @@ export const makeRpmRepo = (folder: string): string => {
 ${group('default', 'beta')}${group('optional', 'gamma')}</packagelist></group></comps>`,
   );
   must('createrepo_c', ['--quiet', `--groupfile=${join(folder, 'comps.xml')}`, repo], folder);
+  writeFileSync(
+    join(folder, 'updateinfo.xml'),
+    `<updates>${['1.10', '2.0'].map(advisory).join('')}</updates>`,
+  );
+  must('modifyrepo_c', ['updateinfo.xml', join(repo, 'repodata')], folder);
   return repo;
 };
 

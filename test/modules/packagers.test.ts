@@ -3,19 +3,20 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PlainDict } from '../../src/modules/api.ts';
 import * as apk from '../../src/modules/exec/apkpkg.ts';
-import * as brew from '../../src/modules/exec/mac_brew_pkg.ts';
-import * as pacman from '../../src/modules/exec/pacmanpkg.ts';
-import * as yumAdvisories from '../../src/modules/exec/yumpkg/advisories.ts';
+import * as brewHolds from '../../src/modules/exec/mac_brew_pkg/holds.ts';
+import * as brew from '../../src/modules/exec/mac_brew_pkg/packages.ts';
+import * as pacman from '../../src/modules/exec/pacmanpkg/packages.ts';
 import * as yumGroups from '../../src/modules/exec/yumpkg/groups.ts';
 import * as yumHolds from '../../src/modules/exec/yumpkg/holds.ts';
 import * as yumPackages from '../../src/modules/exec/yumpkg/packages.ts';
 import * as yumRepos from '../../src/modules/exec/yumpkg/repos.ts';
 import * as zypperLocks from '../../src/modules/exec/zypperpkg/locks.ts';
 import * as zypper from '../../src/modules/exec/zypperpkg/packages.ts';
-import { _parsePatches } from '../../src/modules/exec/zypperpkg/patches.ts';
+import { _parseSolvables } from '../../src/modules/exec/zypperpkg/patches.ts';
 import { downloadedOf, filesBelow } from '../../src/modules/lib/downloaded-packages.ts';
 import { parsePackages } from '../../src/modules/lib/dpkg-list.ts';
-import { parseYumList } from '../../src/modules/lib/yum.ts';
+import { lockedName } from '../../src/modules/lib/yum-locks.ts';
+import { parseUpdateInfo, parseYumList } from '../../src/modules/lib/yum-offers.ts';
 import { parseZypperInfo } from '../../src/modules/lib/zypper.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, within } from './_context.ts';
@@ -61,7 +62,7 @@ test('dnf installs, downgrades and reinstalls by argv', async () => {
     }),
   );
   expect(log().filter(line => line.startsWith('dnf'))).toEqual([
-    'dnf -y --enablerepo=epel --enablerepo=crb --nogpgcheck install nginx',
+    'dnf -y --best --allowerasing --enablerepo=epel --enablerepo=crb --nogpgcheck install nginx',
     'dnf -y --enablerepo=epel --enablerepo=crb --nogpgcheck downgrade bash-5.1.0-1.el9',
     'dnf -y --enablerepo=epel --enablerepo=crb --nogpgcheck reinstall tzdata-2024a-1.el9',
   ]);
@@ -82,7 +83,8 @@ test('yum list is read, broken lines too', () => {
       ['a-very-long-package-name-that-breaks-the-line', ['2.3-1.el9']],
     ]),
   );
-  expect(yum._lockedName('nginx-1:1.20.1-14.el9.*')).toBe('nginx');
+  expect(lockedName('nginx-1:1.20.1-14.el9.*')).toBe('nginx');
+  expect(lockedName('1:nginx-mod-1.20.1-14.el9.*')).toBe('nginx-mod');
 });
 
 test('groups of dnf are read', () => {
@@ -91,6 +93,10 @@ test('groups of dnf are read', () => {
     default: ['byacc'],
     optional: ['ant'],
     conditional: [],
+    type: 'package group',
+    group: 'Development Tools',
+    id: null,
+    description: 'A basic development environment.',
   });
 });
 
@@ -98,7 +104,7 @@ test('a repository of yum is added, changed and taken away', async () => {
   const basedir = join(folder(), 'repos');
   const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'RedHat' }, work);
   await expect(run(() => yum.mod_repo('tools', { basedir, enabled: true }))).rejects.toThrow(
-    'none of the following required settings',
+    'needs to be created, but a name was not given',
   );
   const made = await run(() =>
     yum.mod_repo('tools', {
@@ -112,11 +118,9 @@ test('a repository of yum is added, changed and taken away', async () => {
   );
   const file = join(basedir, 'tools.repo');
   expect(made).toEqual({
-    file,
-    name: 'Tools',
-    baseurl: 'https://example.com/el9',
-    enabled: '1',
-    gpgcheck: '0',
+    [file]: {
+      tools: { name: 'Tools', baseurl: 'https://example.com/el9', enabled: '1', gpgcheck: '0' },
+    },
   });
   writeFileSync(file, `${readFileSync(file, 'utf8')}\n# kept\n[other]\nname=Other\nbaseurl=x\n`);
   await run(() => yum.mod_repo('tools', { basedir, enabled: false }));
@@ -167,12 +171,26 @@ test('zypper offers and locks are read', async () => {
   expect(parseZypperInfo(recorded('zypper-info.txt'))).toEqual(
     new Map([['nginx', '1.21.5-150400.3.3.1']]),
   );
-  program('zypper', printing('zypper-locks.txt'));
+  mkdirSync(join(folder(), 'root/etc/zypp'), { recursive: true });
+  writeFileSync(join(folder(), 'root/etc/zypp/locks'), recorded('zypper-locks.txt'));
+  const root = join(folder(), 'root');
   const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'Suse' }, work);
-  expect(await run(() => zypperLocks.list_locks())).toEqual({ nginx: { type: 'package' } });
-  expect(await run(() => zypperLocks.hold('nginx'))).toMatchObject({
+  expect(await run(() => zypperLocks.list_locks({ root }))).toEqual({
+    nginx: { type: 'package', match_type: 'glob', case_sensitive: 'on' },
+    'kernel*': { type: 'package', match_type: 'glob', case_sensitive: 'on', version: '= 5.14' },
+  });
+  expect(await run(() => zypperLocks.hold('nginx', { root }))).toMatchObject({
     nginx: { changes: nothing, comment: 'Package nginx is already set to be held.' },
   });
+  program('zypper', 'exit 0');
+  const pkgs = [{ 'kernel*': '5.14' }, 'bash'];
+  expect(await run(() => zypperLocks.unhold(null, { root, pkgs }))).toMatchObject({
+    'kernel*': { changes: { new: '', old: 'hold' }, comment: 'Package kernel* is no longer held.' },
+    bash: { changes: nothing, comment: 'Package bash was already unheld.' },
+  });
+  expect(log()).toEqual([
+    `zypper --xmlout --non-interactive --no-refresh --root ${root} removelock kernel*=5.14`,
+  ]);
 });
 
 test('zypper and pacman install the newest version that fits', async () => {
@@ -208,6 +226,7 @@ test('Homebrew lists formulae and casks and refuses what it cannot do', async ()
     tool: '2.0',
     'acme/tap/tool': '2.0',
     firefox: '125.0',
+    'homebrew/cask/firefox': '125.0',
   });
   expect(await run(() => brew.latest_version({ refresh: false }, 'jq', 'tool'))).toEqual({
     jq: '1.7.1',
@@ -236,7 +255,7 @@ install ok half-configured broken 1 amd64
 });
 
 test('advisories are installed when all their packages are', async () => {
-  expect(yumAdvisories._parseUpdateInfo(recorded('dnf-updateinfo.txt'))).toEqual({
+  expect(parseUpdateInfo(recorded('dnf-updateinfo.txt'))).toEqual({
     'RHBA-2024:2517': { installed: true, summary: ['tzdata-2024a-1.el9.noarch'] },
     'RHSA-2024:2447': {
       installed: false,
@@ -244,7 +263,7 @@ test('advisories are installed when all their packages are', async () => {
     },
     'RHSA-2024:9999': { installed: false, summary: ['kernel-core-5.14.0-503.el9.x86_64'] },
   });
-  const patches = _parsePatches(recorded('zypper-patches.txt'));
+  const patches = _parseSolvables(recorded('zypper-patches.xml'));
   expect(Object.entries(patches).map(([id, { installed }]) => [id.slice(-3), installed])).toEqual([
     ['120', true],
     ['150', false],
@@ -254,15 +273,21 @@ test('advisories are installed when all their packages are', async () => {
 
 test('advisories are installed by argv, or only downloaded', async () => {
   program('rpm', printing('rpm-qa.txt'));
-  program('dnf', 'exit 0');
-  program('zypper', 'exit 0');
+  program('dnf', 'case "$*" in *updateinfo*) printf "i A-1 x a-1\\n  A-2 x b-1\\n";; esac');
+  program(
+    'zypper',
+    `case "$*" in *search*) echo '<solvable name="A-1"/><solvable name="A-2"/>';; esac`,
+  );
   const ids = { advisory_ids: ['A-1', 'A-2'] };
   await on({ os_family: 'RedHat' }, () => yum.install(null, { ...ids, enablerepo: 'crb' }));
   await on({ os_family: 'RedHat' }, () => yum.install(null, { ...ids, downloadonly: true }));
   await on({ os_family: 'Suse' }, () => zypper.install(null, ids));
-  expect(log().filter(line => /^(dnf|zypper)/.test(line))).toEqual([
-    'dnf -y --enablerepo=crb upgrade --advisory=A-1 --advisory=A-2',
-    'dnf -y --downloadonly upgrade --advisory=A-1 --advisory=A-2',
+  await expect(
+    on({ os_family: 'Suse' }, () => zypper.install(null, { advisory_ids: 'A-3' })),
+  ).rejects.toThrow('Advisory id "A-3" not found');
+  expect(log().filter(line => /^(dnf|zypper) .*(upgrade|install )/.test(line))).toEqual([
+    'dnf -y --best --allowerasing --enablerepo=crb upgrade --advisory=A-1 --advisory=A-2',
+    'dnf -y --best --allowerasing --downloadonly upgrade --advisory=A-1 --advisory=A-2',
     'zypper --non-interactive --no-refresh install --auto-agree-with-licenses patch:A-1 patch:A-2',
   ]);
   await expect(on({ os_family: 'Alpine' }, () => apk.install(null, ids))).rejects.toThrow(
@@ -288,4 +313,98 @@ test('package files are found below a folder', () => {
       },
     },
   });
+});
+
+test('Homebrew pins packages that are there', async () => {
+  program(
+    'brew',
+    `case "$*" in 'list --pinned') echo tool;; info*) ${printing('brew-info.json')};; esac`,
+  );
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'MacOS' }, work);
+  expect(await run(() => brewHolds.hold(null, { pkgs: ['jq', 'tool', 'nope'] }))).toEqual({
+    jq: {
+      name: 'jq',
+      changes: { old: 'install', new: 'hold' },
+      result: true,
+      comment: 'Package jq is now being held.',
+    },
+    tool: {
+      name: 'tool',
+      changes: {},
+      result: true,
+      comment: 'Package tool is already set to be held.',
+    },
+    nope: {
+      name: 'nope',
+      changes: {},
+      result: false,
+      comment: 'Package nope does not have a state.',
+    },
+  });
+  expect(await run(() => brewHolds.unhold('tool'))).toMatchObject({
+    tool: { changes: { old: 'hold', new: 'install' } },
+  });
+  expect(log().filter(line => line.includes('pin '))).toEqual(['brew pin jq', 'brew unpin tool']);
+});
+
+test('files of apk packages and their packages are found', async () => {
+  program(
+    'apk',
+    `case "$*" in
+      'info -L musl') printf 'musl-1.2.4-r4 contains:\\nlib/ld-musl-x86_64.so.1\\n\\n';;
+      'info -W /bin/busybox') echo '/bin/busybox is owned by busybox-1.36.1-r5';;
+      *) echo "ERROR: $3: Could not find owner package" >&2; exit 1;;
+    esac`,
+  );
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'Alpine' }, work);
+  expect(await run(() => apk.file_dict('musl', 'nope'))).toEqual({
+    errors: [],
+    packages: { musl: ['lib/ld-musl-x86_64.so.1'] },
+  });
+  expect(await run(() => apk.owner('/bin/busybox', '/x'))).toEqual({
+    '/bin/busybox': 'busybox-1.36.1-r5',
+    '/x': 'Could not find owner package',
+  });
+});
+
+test('environments of dnf are read as groups of groups', async () => {
+  program(
+    'dnf',
+    `case "$*" in
+      *@Core) printf 'Group: Core\\n Mandatory Packages:\\n   bash\\n Optional Packages:\\n   tcpdump\\n';;
+      *) printf 'Environment Group: Server\\n Description: A server.\\n Mandatory Groups:\\n   Core\\n';;
+    esac`,
+  );
+  const run = <T>(work: () => Promise<T>): Promise<T> => on({ os_family: 'RedHat' }, work);
+  const server = { type: 'environment group', group: 'Server', description: 'A server.' };
+  expect(await run(() => yum.group_info('Server'))).toMatchObject({
+    ...server,
+    mandatory: ['Core'],
+  });
+  expect(await run(() => yum.group_info('Server', { expand: true }))).toMatchObject({
+    ...server,
+    mandatory: ['bash'],
+    optional: ['tcpdump'],
+  });
+});
+
+test('what is given to dnf upgrade further goes to it as options', async () => {
+  program('rpm', printing('rpm-qa.txt'));
+  program('dnf', 'exit 0');
+  await on({ os_family: 'RedHat' }, () =>
+    yum.upgrade({
+      refresh: false,
+      security: true,
+      exclude: 'kernel*',
+      minimal: true,
+      name: 'bash',
+    }),
+  );
+  await on({ os_family: 'RedHat' }, () =>
+    yum.update({ refresh: false, setopt: 'tsflags=nodocs', disablerepo: ['a', 'b'] }),
+  );
+  expect(log().filter(line => line.startsWith('dnf'))).toEqual([
+    'dnf --quiet -y --exclude=kernel* --security upgrade-minimal bash',
+    'dnf --quiet -y --disablerepo=a --disablerepo=b --setopt=tsflags=nodocs --setopt=obsoletes=False upgrade',
+  ]);
 });

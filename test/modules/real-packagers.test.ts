@@ -14,10 +14,17 @@ const modules = {
   holds: 'src/modules/exec/yumpkg/holds.ts',
   groups: 'src/modules/exec/yumpkg/groups.ts',
   repos: 'src/modules/exec/yumpkg/repos.ts',
+  queries: 'src/modules/exec/yumpkg/queries.ts',
+  offers: 'src/modules/exec/yumpkg/offers.ts',
   zypper: 'src/modules/exec/zypperpkg/packages.ts',
   zypperLocks: 'src/modules/exec/zypperpkg/locks.ts',
   zypperRepos: 'src/modules/exec/zypperpkg/repos.ts',
-  pacman: 'src/modules/exec/pacmanpkg.ts',
+  zypperQueries: 'src/modules/exec/zypperpkg/queries.ts',
+  zypperOffers: 'src/modules/exec/zypperpkg/offers.ts',
+  zypperPatches: 'src/modules/exec/zypperpkg/patches.ts',
+  pacman: 'src/modules/exec/pacmanpkg/packages.ts',
+  pacmanGroups: 'src/modules/exec/pacmanpkg/groups.ts',
+  pacmanFiles: 'src/modules/exec/pacmanpkg/files.ts',
   pkgInstalled: 'src/modules/state/pkg/installed.ts',
   pkgLatest: 'src/modules/state/pkg/latest.ts',
   pkgRemoved: 'src/modules/state/pkg/removed.ts',
@@ -104,7 +111,7 @@ const expectRpm = (told: Record<string, unknown>): void => {
   expect(told['hold told']).toMatchObject({ result: null });
   expect(told.hold).toMatchObject({ result: true });
   expect(told['hold again']).toMatchObject({ result: true, changes: {} });
-  expect(told.holds).toEqual(['alpha']);
+  expect(told.holds).toEqual(['alpha-0:1.0-1.*']);
   expect(told['upgrade held']).toEqual({});
   expect(told.unhold).toMatchObject({ result: true });
   expect(told['unhold again']).toHaveProperty('changes', {});
@@ -148,7 +155,7 @@ describe.skipIf(!has('dnf', 'rpmbuild', 'createrepo_c') || !existsSync(versionlo
         write('/etc/dnf/vars/releasever', '9\\n');
         write('/etc/dnf/dnf.conf', '[main]\\ngpgcheck=1\\n');
         write('/etc/dnf/plugins/local.conf', '[main]\\nenabled=false\\n');
-        const pkg = { ...packages, ...holds, ...groups, ...repos };
+        const pkg = { ...packages, ...holds, ...groups, ...repos, ...queries, ...offers };
         const { tell, settle } = on('RedHat', pkg);
         await tell('repo', () => pkg.mod_repo('test', {
           name: 'Test', baseurl: 'file://' + repo, gpgcheck: false, enabled: true,
@@ -165,13 +172,15 @@ describe.skipIf(!has('dnf', 'rpmbuild', 'createrepo_c') || !existsSync(versionlo
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
     test('installs, holds, upgrades, downgrades and removes', () => {
-      expect(told.repo).toMatchObject({ name: 'Test', gpgcheck: '0' });
+      expect(told.repo).toMatchObject({
+        '/etc/yum.repos.d/test.repo': { test: { name: 'Test', gpgcheck: '0' } },
+      });
       expectRpm(told);
     });
 
     test('knows groups and installs them', () => {
       const kinds = { mandatory: ['alpha'], default: ['beta'], optional: ['gamma'] };
-      expect(told.group).toEqual({ ...kinds, conditional: [] });
+      expect(told.group).toMatchObject({ ...kinds, conditional: [], type: 'package group' });
       expectSettled(told, 'group_installed', {
         alpha: { old: '', new: '2.0-1' },
         beta: { old: '', new: '1-1' },
@@ -199,7 +208,7 @@ describe.skipIf(!has('zypper', 'rpmbuild', 'createrepo_c'))(
         `${start}
         const repo = ${JSON.stringify(repo)};
         rmSync('/var/lib/rpm', { recursive: true, force: true });
-        const pkg = { ...zypper, ...zypperLocks, ...zypperRepos };
+        const pkg = { ...zypper, ...zypperLocks, ...zypperRepos, ...zypperQueries, ...zypperOffers, ...zypperPatches };
         const { tell, settle } = on('Suse', pkg);
         await tell('repo', () => pkg.mod_repo('test', {
           name: 'Test', baseurl: 'file://' + repo, gpgcheck: false, enabled: true,
@@ -209,7 +218,7 @@ describe.skipIf(!has('zypper', 'rpmbuild', 'createrepo_c'))(
         await tell('repos', () => pkg.list_repos());`,
         written,
       );
-      expect(told.refresh).toBe(true);
+      expect(told.refresh).toEqual({ Test: true });
       expectRpm(told);
       expect(told.repos).toMatchObject({ test: { name: 'Test' } });
     });
@@ -230,7 +239,7 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
         `${start}
       const repo = ${JSON.stringify(repo)};
       write('/etc/pacman.conf', '[options]\\nArchitecture = auto\\nSigLevel = Never\\nLocalFileSigLevel = Never\\n[test]\\nServer = file://' + repo + '\\n');
-      const pkg = pacman;
+      const pkg = { ...pacman, ...pacmanGroups, ...pacmanFiles };
       const { tell, settle } = on('Arch', pkg);
       await tell('refresh', () => pkg.refresh_db());
       await tell('nothing', () => pkg.list_pkgs());
@@ -252,7 +261,7 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
       await tell('no such version', () => pkgInstalled.installed('alpha', { version: '9' }));`,
         written,
       );
-      expect(told.refresh).toBe(true);
+      expect(told.refresh).toEqual({ test: true });
       expect(told.nothing).toEqual({});
       expectSettled(told, 'file', { alpha: { old: '', new: '1.0-1' } });
       expect(told.latest_version).toEqual({ alpha: '2.0-1', gamma: '2:3-1' });
@@ -263,7 +272,7 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
         beta: { old: '', new: '1-1' },
       });
       expect(told.version).toBe('2.0\n');
-      expect(told.group).toEqual({
+      expect(told.group).toMatchObject({
         default: { installed: ['alpha', 'beta'], 'not installed': [] },
       });
       expect(told['no group']).toBe("failed: Group 'nope' not found");

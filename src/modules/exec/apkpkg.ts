@@ -17,7 +17,7 @@ import {
   versionCmp,
   versionOf,
 } from '../lib/package-functions.ts';
-import { type Manager, runManager } from '../lib/package-manager.ts';
+import { type Manager, runManager, runRefresh } from '../lib/package-manager.ts';
 import { compareAlpine } from '../lib/package-version.ts';
 import type { PackageList } from '../lib/packages.ts';
 import { runCommand } from '../lib/run-command.ts';
@@ -51,7 +51,10 @@ const manager: Manager = {
   installsOnly: true,
   remove: (action, names) => ['apk', 'del', ...(action === 'purge' ? ['--purge'] : []), ...names],
   upgrade: names => (names.length > 0 ? ['apk', 'add', '--upgrade', ...names] : ['apk', 'upgrade']),
-  refresh: () => ['apk', 'update'],
+  refresh: async () => {
+    await runRefresh(['apk', 'update'], manager.locked);
+    return true;
+  },
   locked: /Unable to lock database: (?:Resource temporarily unavailable|temporary error)/,
   candidates: async names =>
     new Map(
@@ -123,3 +126,42 @@ export const upgrade = upgrading(manager);
 export const list_upgrades = listUpgrades(manager);
 export const refresh_db = refreshDb(manager);
 export const version_cmp = versionCmp(manager);
+
+/**
+ * The files of packages, by package.
+ *
+ * @param packages names of packages
+ * @example tsalt-ssh '*' pkg.file_dict busybox
+ */
+export const file_dict = async (
+  ...packages: string[]
+): Promise<{ errors: string[]; packages: { [name: string]: string[] } } | string> => {
+  if (packages.length === 0) return 'Package name should be provided';
+  const found: { [name: string]: string[] } = {};
+  for (const name of packages) {
+    const { stdout } = await runManager(['apk', 'info', '-L', name], manager.locked);
+    const files = stdout.split('\n').filter(line => line !== '' && !line.endsWith(' contains:'));
+    if (files.length > 0) found[name] = files;
+  }
+  return { errors: [], packages: found };
+};
+
+/** The same as `pkg.file_dict`, as in Salt. */
+export const file_list = file_dict;
+
+/**
+ * The packages that files belong to, with their versions, by path.
+ *
+ * @param paths paths of files
+ * @example tsalt-ssh '*' pkg.owner /bin/busybox
+ */
+export const owner = async (...paths: string[]): Promise<{ [path: string]: string } | string> => {
+  if (paths.length === 0) return 'You must provide a path';
+  const owners: { [path: string]: string } = {};
+  for (const path of paths) {
+    const { stdout } = await runManager(['apk', 'info', '-W', path], manager.locked);
+    const name = / is owned by (\S+)/.exec(stdout)?.[1];
+    owners[path] = name ?? 'Could not find owner package';
+  }
+  return owners;
+};

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
-import { pyStr } from './python-text.ts';
+import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
+import { pyRepr, pyStr } from './python-text.ts';
 import { namesIn, readOr } from './read-file.ts';
 import { replaceFile } from './write-file.ts';
 
@@ -22,14 +23,17 @@ const readSections = (text: string): Section[] => {
 
 const valuesOf = ({ lines }: Section): PlainDict => {
   const values: PlainDict = {};
+  const comments: string[] = [];
   let last = '';
   for (const line of lines) {
+    if (/^\s*#/.test(line)) comments.push(line.trim().replace(/^#\s*/, ''));
     const match = /^([A-Za-z_][\w.-]*)\s*[=:]\s*(.*)$/.exec(line);
     if (match) {
-      last = match[1] ?? '';
+      last = (match[1] ?? '').toLowerCase();
       values[last] = (match[2] ?? '').trim();
     } else if (/^\s+\S/.test(line) && last) values[last] = `${values[last]}\n${line.trim()}`;
   }
+  if (comments.length > 0) values.comments = comments;
   return values;
 };
 
@@ -50,7 +54,7 @@ export const listIniRepos = (folders: readonly string[]): { [id: string]: IniRep
   return repos;
 };
 
-/** Adds or changes a repository; a value of null takes a setting away. */
+/** Adds or changes a repository; a value of null takes a setting away, `comments` those that are there. */
 export const saveIniRepo = async (
   folders: readonly string[],
   id: string,
@@ -59,20 +63,34 @@ export const saveIniRepo = async (
 ): Promise<void> => {
   if (/[\]\n/]/.test(id)) throw new SaltInvocationError(`Not a repository id: ${id}`);
   const known = listIniRepos(folders)[id];
-  if (!known && !settings.baseurl && !settings.mirrorlist && !settings.metalink)
-    throw new SaltInvocationError(
-      `The repo does not exist and needs to be created, but none of the following required settings are present: baseurl, mirrorlist, metalink`,
-    );
-  const path = known?.file ?? file ?? join(folders[0] ?? '', `${id}.repo`);
+  const path =
+    known?.file ?? file ?? join(folders.find(existsSync) ?? folders[0] ?? '', `${id}.repo`);
   const sections = readSections(readOr(path) ?? '');
   const section = sections.find(({ name }) => name === id) ?? { name: id, lines: [] };
   if (!sections.includes(section)) sections.push(section);
-  for (const [key, value] of Object.entries(settings)) setLine(section, key, value);
+  for (const [key, value] of Object.entries(settings))
+    if (key === 'comments') setComments(section, value);
+    else setLine(section, key, value);
   await writeSections(path, sections);
 };
 
+const setComments = (section: Section, value: Plain): void => {
+  const comments = [value]
+    .flat()
+    .filter(one => one !== null)
+    .map(
+      one =>
+        `# ${pyStr(one)
+          .replace(/^#*\s*/, '')
+          .replaceAll('\n', ' ')}`,
+    );
+  const settings = section.lines.filter(line => !/^\s*#/.test(line));
+  const end = settings.findLastIndex(line => line.trim() !== '') + 1;
+  section.lines = settings.toSpliced(end, 0, ...comments);
+};
+
 const setLine = (section: Section, key: string, value: Plain): void => {
-  const at = section.lines.findIndex(line => new RegExp(`^${key}\\s*[=:]`).test(line));
+  const at = section.lines.findIndex(line => new RegExp(`^${key}\\s*[=:]`, 'i').test(line));
   const text = iniValue(value);
   if (text.includes('\n') && !/^\S.*(?:\n\s+\S.*)*$/.test(text))
     throw new SaltInvocationError(`The setting ${key} has a line that would start a new setting.`);
@@ -110,7 +128,7 @@ const writeSections = async (path: string, sections: readonly Section[]): Promis
 /** Takes a repository away; its file goes with the last one in it. */
 export const removeIniRepo = async (folders: readonly string[], id: string): Promise<string> => {
   const known = listIniRepos(folders)[id];
-  if (!known) throw new CommandExecutionError(`Error: the ${id} repo does not exist`);
+  if (!known) return `Error: the ${id} repo does not exist in ${pyRepr([...folders])}`;
   const kept = readSections(readOr(known.file) ?? '').filter(({ name }) => name !== id);
   if (kept.every(({ name }) => name === '')) {
     await rm(known.file, { force: true });

@@ -11,7 +11,7 @@ import {
   packageSources,
   type Wanted,
 } from './packages.ts';
-import { compareVersions, latestVersions } from './wanted-packages.ts';
+import { compareVersions, latestVersions, repoChoice } from './wanted-packages.ts';
 
 export type InstallPlan = {
   readonly targets: Wanted;
@@ -131,13 +131,20 @@ export const resolveLatest = async (
     refresh,
     fromrepo,
     sources,
-  }: { refresh: boolean | null; fromrepo: string | null; sources: Plain },
+    rest,
+  }: {
+    refresh: boolean | null;
+    fromrepo: string | null;
+    sources: Plain;
+    rest: Record<string, unknown>;
+  },
 ): Promise<void> => {
   const names = sources
     ? []
     : [...desired].flatMap(([name, version]) => (version === 'latest' ? [name] : []));
   if (names.length === 0) return;
-  const newest = await latestVersions(names, { refresh: isRefreshDue(refresh), fromrepo });
+  const options = { refresh: isRefreshDue(refresh), fromrepo, ...repoChoice(rest) };
+  const newest = await latestVersions(names, options);
   for (const name of names) desired.set(name, newest[name] || current[name]?.at(-1) || null);
 };
 

@@ -1,4 +1,5 @@
 import type { Plain } from '../api.ts';
+import { fnmatch } from './glob-match.ts';
 import {
   installedBy,
   installWith,
@@ -10,12 +11,14 @@ import {
   upgradeWith,
 } from './package-manager.ts';
 import { withoutEpoch } from './package-version.ts';
-import { type PackageChanges, shownPackages, targetsOf } from './packages.ts';
+import { forgetPackages, type PackageChanges, shownPackages, targetsOf } from './packages.ts';
 
 /**
  * The installed packages with their versions.
  *
  * @param versions_as_list true: a list of versions for each
+ * @param use_context false: ask the manager again
+ * @param root a folder with another system, where the manager knows that
  * @example tsalt-ssh '*' pkg.list_pkgs
  */
 export const listPkgs =
@@ -24,45 +27,75 @@ export const listPkgs =
     versions_as_list = false,
     removed = false,
     purge_desired = false,
+    use_context = true,
+    root = null,
   }: {
     versions_as_list?: boolean;
     removed?: boolean;
     purge_desired?: boolean;
+    use_context?: boolean;
+    root?: string | null;
     [other: string]: unknown;
-  } = {}): Promise<{ [name: string]: string | string[] }> =>
-    removed || purge_desired ? {} : shownPackages(await installedBy(manager), versions_as_list);
+  } = {}): Promise<{ [name: string]: string | string[] }> => {
+    if (removed || purge_desired) return {};
+    if (!use_context) forgetPackages();
+    return shownPackages(await installedBy(manager, root), versions_as_list);
+  };
 
 /**
- * The version of installed packages; an empty text for one that is not installed.
+ * The version of installed packages; an empty text for one that is not installed. A glob gives
+ * those of all packages it matches, by name.
  *
- * @param names names of packages
+ * @param names names of packages, or globs
  * @example tsalt-ssh '*' pkg.version openssh
  */
 export const versionOf =
   (manager: Pick<Manager, 'list'>) =>
   async (...names: string[]): Promise<string | { [name: string]: string }> => {
     const list = await installedBy(manager);
-    const found = names.map(name => [name, list[name]?.join(',') ?? ''] as const);
-    return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
+    const hasGlob = names.some(name => name.includes('*'));
+    const found = names
+      .flatMap(name =>
+        name.includes('*') ? Object.keys(list).filter(one => fnmatch(one, name)) : [name],
+      )
+      .map(name => [name, list[name]?.join(',') ?? ''] as const);
+    return found.length === 1 && !hasGlob ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
   };
 
 /**
  * The newest version that could be installed; an empty text when it is installed already.
  *
- * @param refresh false: without fetching the package lists first
+ * @param refresh whether to fetch the package lists first: true by default, but with pacman
  * @param fromrepo this repository only, where the manager can
+ * @param enablerepo repositories to switch on for it (dnf, yum)
+ * @param disablerepo repositories to switch off for it (dnf, yum)
+ * @param root a folder with another system, where the manager knows that
  * @param names names of packages
  * @example tsalt-ssh '*' pkg.latest_version nginx
  */
 export const latestVersion =
   (manager: Manager) =>
   async (
-    { refresh = true, fromrepo = null }: { refresh?: boolean; fromrepo?: string | null },
+    { refresh = manager.refreshesFirst ?? true, ...options }: ManagerOptions,
     ...names: string[]
   ): Promise<string | { [name: string]: string }> => {
-    if (refresh) await refreshWith(manager);
-    return latestWith(manager, names, await manager.candidates(names, { fromrepo }));
+    if (names.length === 0) return '';
+    if (refresh) await refreshWith(manager, options);
+    const candidates = await manager.candidates(names, options);
+    return latestWith(manager, names, candidates, options.root);
   };
+
+/**
+ * Whether a newer version of a package is available.
+ *
+ * @param name a package
+ * @param refresh whether to fetch the package lists first: true by default, but with pacman
+ * @example tsalt-ssh '*' pkg.upgrade_available nginx
+ */
+export const upgradeAvailable =
+  (manager: Manager) =>
+  async (name: string, options: ManagerOptions = {}): Promise<boolean> =>
+    (await latestVersion(manager)(options, name)) !== '';
 
 /**
  * Installs packages and gives what changed.
@@ -73,6 +106,7 @@ export const latestVersion =
  * @param sources `{name: path or URL}` of package files
  * @param version the version, with `name`
  * @param reinstall true: install what is installed again
+ * @param root a folder with another system, where the manager knows that
  * @example tsalt-ssh '*' pkg.install nginx
  */
 export const installing =
@@ -84,16 +118,14 @@ export const installing =
  * Removes packages and gives what changed.
  *
  * @param name a package, or several with commas
- * @param pkgs names of packages
+ * @param pkgs names of packages, or `{name: version}`
+ * @param root a folder with another system, where the manager knows that
  * @example tsalt-ssh '*' pkg.remove nginx
  */
 export const removing =
   (manager: Manager) =>
-  async (
-    name: string | null = null,
-    options: { pkgs?: Plain; [other: string]: unknown } = {},
-  ): Promise<PackageChanges> =>
-    removeWith(manager, 'remove', name, options.pkgs);
+  async (name: string | null = null, options: ManagerOptions = {}): Promise<PackageChanges> =>
+    removeWith(manager, 'remove', name, options);
 
 /**
  * Removes packages, with their configuration where the manager keeps it apart, and gives what
@@ -105,55 +137,60 @@ export const removing =
  */
 export const purging =
   (manager: Manager) =>
-  async (
-    name: string | null = null,
-    options: { pkgs?: Plain; [other: string]: unknown } = {},
-  ): Promise<PackageChanges> =>
-    removeWith(manager, 'purge', name, options.pkgs);
+  async (name: string | null = null, options: ManagerOptions = {}): Promise<PackageChanges> =>
+    removeWith(manager, 'purge', name, options);
 
 /**
  * Upgrades all packages, or some, and gives what changed.
  *
- * @param refresh false: without fetching the package lists first
+ * @param name this package only, or several with commas
+ * @param refresh whether to fetch the package lists first: true by default, but with pacman
  * @param pkgs these packages only
  * @example tsalt-ssh '*' pkg.upgrade
  */
 export const upgrading =
   (manager: Manager) =>
   async ({
-    refresh = true,
+    name = null,
+    refresh = manager.refreshesFirst ?? true,
     pkgs = null,
     ...options
-  }: ManagerOptions = {}): Promise<PackageChanges> => {
-    if (refresh) await refreshWith(manager);
-    const some = pkgs === null ? [] : [...targetsOf(null, pkgs, undefined).keys()];
-    return upgradeWith(manager, manager.upgrade(some, options));
+  }: ManagerOptions & { name?: string | null } = {}): Promise<PackageChanges> => {
+    if (refresh) await refreshWith(manager, options);
+    const some = name || pkgs ? [...targetsOf(name, pkgs, undefined).keys()] : [];
+    return upgradeWith(manager, manager.upgrade(some, options), options);
   };
 
 /**
  * The packages that an upgrade would change, with their new versions.
  *
- * @param refresh false: without fetching the package lists first
+ * @param refresh whether to fetch the package lists first: true by default, but with pacman
  * @example tsalt-ssh '*' pkg.list_upgrades
  */
 export const listUpgrades =
   (manager: Manager) =>
   async ({
-    refresh = true,
+    refresh = manager.refreshesFirst ?? true,
     ...options
   }: ManagerOptions = {}): Promise<{
     [name: string]: string;
   }> => {
-    if (refresh) await refreshWith(manager);
+    if (refresh) await refreshWith(manager, options);
     return Object.fromEntries(await manager.upgrades(options));
   };
 
 /**
  * Fetches the package lists.
  *
+ * @param root a folder with another system, where the manager knows that
+ * @returns with dnf and yum true when there are updates and null when there are none; with zypper
+ * and pacman whether each repository had something new; with the others true
  * @example tsalt-ssh '*' pkg.refresh_db
  */
-export const refreshDb = (manager: Manager) => async (): Promise<boolean> => refreshWith(manager);
+export const refreshDb =
+  (manager: Manager) =>
+  async (options: ManagerOptions = {}): Promise<Plain> =>
+    refreshWith(manager, options);
 
 /**
  * Which of two versions is newer: -1, 0 or 1.
@@ -166,8 +203,13 @@ export const refreshDb = (manager: Manager) => async (): Promise<boolean> => ref
 export const versionCmp =
   ({ compare }: Manager) =>
   async (
-    pkg1: string,
-    pkg2: string,
+    pkg1: string | number,
+    pkg2: string | number,
     { ignore_epoch = false }: { ignore_epoch?: boolean } = {},
-  ): Promise<number> =>
-    Math.sign(ignore_epoch ? compare(withoutEpoch(pkg1), withoutEpoch(pkg2)) : compare(pkg1, pkg2));
+  ): Promise<number> => {
+    const [one, two] = [pkg1, pkg2].map(part => {
+      const text = String(part);
+      return ignore_epoch ? withoutEpoch(text) : text;
+    });
+    return Math.sign(compare(one ?? '', two ?? ''));
+  };

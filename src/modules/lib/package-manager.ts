@@ -1,4 +1,6 @@
-import { __opts__, CommandExecutionError, type Plain } from '../api.ts';
+import { __env__, __opts__, CommandExecutionError, type Plain } from '../api.ts';
+import { fnmatch } from './glob-match.ts';
+import { localPackage } from './package-file.ts';
 import { compareDebian, type VersionCompare } from './package-version.ts';
 import {
   forgetPackages,
@@ -21,8 +23,8 @@ export type InstallAction = (typeof actions)[number];
 
 /** What tells one package manager from another; what all of them do alike is in this file. */
 export type Manager = {
-  /** The installed packages, asked of the system. */
-  readonly list: () => Promise<PackageList>;
+  /** The installed packages, asked of the system, or of the one below a folder. */
+  readonly list: (root?: string | null) => Promise<PackageList>;
   readonly compare: VersionCompare;
   /** How a package at a version is written on its command line. */
   readonly word: (name: string, version: string | null) => string;
@@ -34,6 +36,10 @@ export type Manager = {
   ) => readonly [string, ...string[]];
   /** True: `install` leaves an older package as it is, and `upgrade` is a command of its own. */
   readonly installsOnly?: boolean;
+  /** The advisories that are known; others are refused. */
+  readonly advisories?: (options: ManagerOptions) => Promise<readonly string[]>;
+  /** Packages of which an older version goes beside a newer one. */
+  readonly sideBySide?: RegExp;
   /** The command that installs what advisories name. */
   readonly installAdvisories?: (
     ids: readonly string[],
@@ -41,15 +47,20 @@ export type Manager = {
   ) => readonly [string, ...string[]];
   readonly remove: (
     action: 'remove' | 'purge',
-    names: readonly string[],
+    words: readonly string[],
+    options: ManagerOptions,
   ) => readonly [string, ...string[]];
+  /** True: several versions of a package stand side by side, and one of them can be removed. */
+  readonly removesVersions?: boolean;
   /** The command that upgrades these packages, or all when none is named. */
   readonly upgrade: (
     names: readonly string[],
     options: ManagerOptions,
   ) => readonly [string, ...string[]];
-  /** The command that fetches the package lists. */
-  readonly refresh: () => readonly [string, ...string[]];
+  /** False: package lists are fetched only where that is asked for. */
+  readonly refreshesFirst?: boolean;
+  /** Fetches the package lists and says what came of it. */
+  readonly refresh: (options: ManagerOptions) => Promise<Plain>;
   /** The newest versions that could be installed. */
   readonly candidates: (
     names: readonly string[],
@@ -59,8 +70,15 @@ export type Manager = {
   readonly upgrades: (options: ManagerOptions) => Promise<Iterable<readonly [string, string]>>;
   /** What it says while another one works. */
   readonly locked: RegExp;
+  /** The exit codes of a success, where 0 is not the only one. */
+  readonly goodCodes?: readonly number[];
+  /** The packages that are kept at their version, and what lets them go or keeps them again. */
+  readonly holds?: {
+    readonly list: () => Promise<readonly string[]>;
+    readonly change: (names: readonly string[], holding: boolean) => Promise<readonly string[]>;
+  };
   /** All versions of a package that could be installed; needed for `>=1.2`. */
-  readonly versions?: (name: string) => Promise<string[]>;
+  readonly versions?: (name: string, options: ManagerOptions) => Promise<string[]>;
 };
 
 /** Arguments that `pkg.install` has in common everywhere. */
@@ -77,13 +95,21 @@ export type ManagerOptions = {
   readonly reinstall?: boolean;
   readonly ignore_epoch?: boolean | null;
   readonly downloadonly?: boolean;
+  readonly update_holds?: boolean;
+  readonly root?: string | null;
   readonly env?: Plain;
   readonly [other: string]: unknown;
 };
 
-/** The installed packages, asked once per run. */
-export const installedBy = ({ list }: Pick<Manager, 'list'>): Promise<PackageList> =>
-  rememberPackages(list);
+/** The installed packages, asked once per run; those below a folder are asked every time. */
+export const installedBy = (
+  { list }: Pick<Manager, 'list'>,
+  root: string | null = null,
+): Promise<PackageList> => (root ? list(root) : rememberPackages(() => list()));
+
+/** Whether a command of this manager's came to a good end. */
+export const isGood = ({ goodCodes = [0] }: Pick<Manager, 'goodCodes'>, code: number): boolean =>
+  goodCodes.includes(code);
 
 /** Runs a package manager to an end that is either good or a `CommandExecutionError`. */
 export const runManager = async (
@@ -98,6 +124,9 @@ export const runManager = async (
     locked,
   });
 
+/** A package and how the command line names it. */
+type Due = { readonly name: string; readonly word: string };
+
 /** `pkg.install` for any manager. */
 export const installWith = async (
   manager: Manager,
@@ -105,34 +134,24 @@ export const installWith = async (
   options: ManagerOptions,
 ): Promise<PackageChanges> => {
   if (options.advisory_ids) return installAdvisories(manager, options);
-  const before = await installedBy(manager);
+  const { root = null } = options;
+  const before = await installedBy(manager, root);
   const errors: string[] = [];
-  const words: Record<InstallAction, string[]> = {
-    install: [],
-    upgrade: [],
-    downgrade: [],
-    reinstall: [],
-  };
-  const again: string[] = [];
-  if (options.sources) words.install.push(...packageSources(options.sources).values());
-  else
-    for (const [one, condition] of targetsOf(name, options.pkgs, options.version as Plain)) {
-      const have = before[one] ?? [];
-      const version = await pickVersion(manager, one, condition, errors);
-      if (version === undefined) continue;
-      const action = actionFor(manager, have, version, options.reinstall === true);
-      if (action === 'reinstall') again.push(one);
-      words[action].push(manager.word(one, version));
-    }
-  if (options.refresh) await refreshWith(manager);
+  if (options.refresh) await refreshWith(manager, options);
+  const due = await dueFor(manager, name, options, before, errors);
+  const again = due.reinstall.map(one => one.name);
+  const held = await takeHolds(manager, due, options, errors);
   for (const action of actions) {
-    if (words[action].length === 0) continue;
-    const argv = manager.install(action, words[action], options);
+    const words = due[action].filter(one => !held.kept.includes(one.name)).map(one => one.word);
+    if (words.length === 0) continue;
+    const argv = manager.install(action, words, options);
     const { code, stdout, stderr } = await runManager(argv, manager.locked, options.env);
-    if (code !== 0) errors.push(stderr.trim() || stdout.trim().split('\n').slice(-5).join('\n'));
+    if (!isGood(manager, code))
+      errors.push(stderr.trim() || stdout.trim().split('\n').slice(-5).join('\n'));
   }
   forgetPackages();
-  const after = await installedBy(manager);
+  if (held.lifted.length > 0) await manager.holds?.change(held.lifted, true);
+  const after = await installedBy(manager, root);
   const changes = packageChanges(before, after);
   for (const one of again)
     changes[one] ??= { old: before[one]?.join(',') ?? '', new: after[one]?.join(',') ?? '' };
@@ -141,25 +160,82 @@ export const installWith = async (
   return changes;
 };
 
+const dueFor = async (
+  manager: Manager,
+  name: string | null,
+  options: ManagerOptions,
+  before: PackageList,
+  errors: string[],
+): Promise<Record<InstallAction, Due[]>> => {
+  const due: Record<InstallAction, Due[]> = {
+    install: [],
+    upgrade: [],
+    downgrade: [],
+    reinstall: [],
+  };
+  if (options.sources) {
+    for (const [one, source] of packageSources(options.sources)) {
+      const file = await localPackage(one, source, String(options.saltenv ?? __env__));
+      due.install.push({ name: one, word: file });
+    }
+    return due;
+  }
+  for (const [one, condition] of targetsOf(name, options.pkgs, options.version as Plain)) {
+    const have = before[one] ?? [];
+    const version = await pickVersion(manager, one, condition, options, errors);
+    if (version === undefined) continue;
+    const action = actionFor(manager, one, have, version, options.reinstall === true);
+    due[action].push({ name: one, word: manager.word(one, version) });
+  }
+  return due;
+};
+
+/** What held packages among those that are due come to: left as they are, or let go meanwhile. */
+const takeHolds = async (
+  { holds }: Manager,
+  due: Record<InstallAction, Due[]>,
+  { update_holds = false }: ManagerOptions,
+  errors: string[],
+): Promise<{ kept: readonly string[]; lifted: readonly string[] }> => {
+  const locked = (await holds?.list()) ?? [];
+  const names = actions.flatMap(action => due[action]).map(one => one.name);
+  const held = names.filter(one => locked.includes(one));
+  if (!holds || held.length === 0) return { kept: [], lifted: [] };
+  if (update_holds) {
+    const failed = await holds.change(held, false);
+    errors.push(...failed);
+    return { kept: failed, lifted: held.filter(one => !failed.includes(one)) };
+  }
+  errors.push(
+    `The following package(s) could not be updated because they are being held: ${held.join(', ')}. Set 'update_holds' to True to temporarily unhold these packages so that they can be updated.`,
+  );
+  return { kept: held, lifted: [] };
+};
+
 const installAdvisories = async (
   manager: Manager,
   options: ManagerOptions,
 ): Promise<PackageChanges> => {
   if (!manager.installAdvisories)
     throw new CommandExecutionError('This package manager knows no advisories.');
-  if (options.refresh) await refreshWith(manager);
-  return upgradeWith(manager, manager.installAdvisories(toList(options.advisory_ids), options));
+  if (options.refresh) await refreshWith(manager, options);
+  const ids = toList(options.advisory_ids);
+  const known = await manager.advisories?.(options);
+  const unknown = known && ids.find(id => !known.includes(id));
+  if (unknown !== undefined) throw new CommandExecutionError(`Advisory id "${unknown}" not found`);
+  return upgradeWith(manager, manager.installAdvisories(ids, options), options);
 };
 
 const pickVersion = async (
   { versions, compare }: Manager,
   name: string,
   condition: string | null,
+  options: ManagerOptions,
   errors: string[],
 ): Promise<string | null | undefined> => {
   if (condition === null || condition === 'latest') return null;
   if (!/[<>!*]/.test(condition)) return condition.replace(/^=+/, '');
-  const known = (await versions?.(name)) ?? [];
+  const known = (await versions?.(name, options)) ?? [];
   const found = known
     .toSorted((left, right) => compare(right, left))
     .find(one => fulfills([one], condition, compare));
@@ -171,7 +247,8 @@ const pickVersion = async (
 };
 
 const actionFor = (
-  { compare, installsOnly }: Manager,
+  { compare, installsOnly, sideBySide }: Manager,
+  name: string,
   have: readonly string[],
   version: string | null,
   reinstall: boolean,
@@ -179,7 +256,7 @@ const actionFor = (
   if (have.length === 0) return 'install';
   if (version === null) return reinstall ? 'reinstall' : installsOnly ? 'upgrade' : 'install';
   const order = Math.max(...have.map(one => compare(version, one)));
-  if (order < 0) return 'downgrade';
+  if (order < 0) return sideBySide?.test(name) ? 'install' : 'downgrade';
   return order === 0 && reinstall ? 'reinstall' : 'install';
 };
 
@@ -188,15 +265,21 @@ export const removeWith = async (
   manager: Manager,
   action: 'remove' | 'purge',
   name: string | null,
-  pkgs: Plain | undefined,
+  { pkgs, ...options }: ManagerOptions,
 ): Promise<PackageChanges> => {
-  const before = await installedBy(manager);
-  const names = [...targetsOf(name, pkgs, undefined).keys()].filter(one => before[one]);
-  if (names.length === 0) return {};
-  const { code, stdout, stderr } = await runManager(manager.remove(action, names), manager.locked);
+  const { root = null } = options;
+  const before = await installedBy(manager, root);
+  const words = [...targetsOf(name, pkgs, undefined)].flatMap(([one, condition]) =>
+    Object.keys(before)
+      .filter(have => have === one || (one.includes('*') && fnmatch(have, one)))
+      .flatMap(have => removedWords(manager, have, before[have] ?? [], condition)),
+  );
+  if (words.length === 0) return {};
+  const argv = manager.remove(action, words, options);
+  const { code, stdout, stderr } = await runManager(argv, manager.locked);
   forgetPackages();
-  const changes = packageChanges(before, await installedBy(manager));
-  if (code !== 0)
+  const changes = packageChanges(before, await installedBy(manager, root));
+  if (!isGood(manager, code))
     throw new PackageError(
       'Problem encountered removing package(s)',
       [stderr.trim() || stdout.trim()],
@@ -205,16 +288,32 @@ export const removeWith = async (
   return changes;
 };
 
+/** A package by its name, or the versions of it that are meant where others are to stay. */
+const removedWords = (
+  { removesVersions, compare, word }: Manager,
+  name: string,
+  have: readonly string[],
+  condition: string | null,
+): string[] => {
+  if (condition === null) return [name];
+  const meant = have.filter(one => fulfills([one], condition, compare));
+  if (meant.length === 0) return [];
+  return removesVersions && meant.length < have.length
+    ? meant.map(version => word(name, version))
+    : [name];
+};
+
 /** `pkg.upgrade` for any manager. */
 export const upgradeWith = async (
   manager: Manager,
   argv: readonly [string, ...string[]],
+  { root = null }: ManagerOptions = {},
 ): Promise<PackageChanges> => {
-  const before = await installedBy(manager);
+  const before = await installedBy(manager, root);
   const { code, stdout, stderr } = await runManager(argv, manager.locked);
   forgetPackages();
-  const changes = packageChanges(before, await installedBy(manager));
-  if (code !== 0)
+  const changes = packageChanges(before, await installedBy(manager, root));
+  if (!isGood(manager, code))
     throw new PackageError(
       'Problem encountered upgrading packages',
       [stderr.trim() || stdout.trim()],
@@ -224,12 +323,23 @@ export const upgradeWith = async (
 };
 
 /** `pkg.refresh_db` for any manager. */
-export const refreshWith = async ({ refresh, locked }: Manager): Promise<boolean> => {
+export const refreshWith = async (
+  { refresh }: Manager,
+  options: ManagerOptions = {},
+): Promise<Plain> => {
   refreshDone();
-  if (__opts__.test) return true;
-  const { code, stdout, stderr } = await runManager(refresh(), locked);
-  if (code !== 0) throw new CommandExecutionError(stderr.trim() || stdout.trim());
-  return true;
+  return __opts__.test ? true : refresh(options);
+};
+
+/** The command that fetches package lists; what it printed. */
+export const runRefresh = async (
+  argv: readonly [string, ...string[]],
+  locked: RegExp,
+  goodCodes: readonly number[] = [0],
+): Promise<string> => {
+  const { code, stdout, stderr } = await runManager(argv, locked);
+  if (!goodCodes.includes(code)) throw new CommandExecutionError(stderr.trim() || stdout.trim());
+  return stdout;
 };
 
 /** `pkg.latest_version` for any manager: an empty text for what is up to date. */
@@ -237,8 +347,9 @@ export const latestWith = async (
   manager: Manager,
   names: readonly string[],
   candidates: ReadonlyMap<string, string>,
+  root: string | null = null,
 ): Promise<string | { [name: string]: string }> => {
-  const list = await installedBy(manager);
+  const list = await installedBy(manager, root);
   const newest = names.map(name => {
     const candidate = candidates.get(name) ?? '';
     const isNew =

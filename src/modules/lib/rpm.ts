@@ -2,7 +2,7 @@ import { __grains__, CommandExecutionError } from '../api.ts';
 import { type Downloaded, downloadedOf, filesBelow } from './downloaded-packages.ts';
 import { compareRpm } from './package-version.ts';
 import type { PackageList } from './packages.ts';
-import { runCommand } from './run-command.ts';
+import { rpm } from './rpm-run.ts';
 
 /** What rpm and repoquery are told to write for each package. */
 export const rpmFormat = ['NAME', 'EPOCH', 'VERSION', 'RELEASE', 'ARCH']
@@ -15,8 +15,8 @@ export const parseRpmList = (text: string, native: string): PackageList => {
   for (const line of text.split('\n')) {
     const [name, epoch, version, release, arch] = line.trim().split('_|-');
     if (!name || !version || !release || name === 'gpg-pubkey') continue;
-    const isNative = !arch || arch === 'noarch' || arch === '(none)' || arch === native;
-    const key = isNative || isCompatible(arch, native) ? name : `${name}.${arch}`;
+    const isNative = !arch || arch === '(none)' || isOwnArch(arch, native);
+    const key = isNative ? name : `${name}.${arch}`;
     const prefix = epoch && epoch !== '(none)' && epoch !== '0' ? `${epoch}:` : '';
     const full = `${prefix}${version}-${release}`;
     if (!list[key]?.includes(full)) list[key] = [...(list[key] ?? []), full].sort(compareRpm);
@@ -24,18 +24,20 @@ export const parseRpmList = (text: string, native: string): PackageList => {
   return list;
 };
 
-/** i386 … i686 are one architecture to a 32-bit system. */
-const isCompatible = (arch: string, native: string): boolean =>
-  /^i[3-6]86$/.test(arch) && /^i[3-6]86$/.test(native);
+/** The groups of architectures of which one runs the packages of the other. */
+const families = [/^i[3-6]86$/, /^armv\d/];
+
+/** Whether packages of this architecture go by their plain name on a system of the other. */
+export const isOwnArch = (arch: string, native: string): boolean =>
+  arch === native ||
+  arch === 'noarch' ||
+  families.some(family => family.test(arch) && family.test(native));
 
 export const nativeArch = (): string => String(__grains__.osarch ?? __grains__.cpuarch ?? '');
 
-/** The packages that rpm has installed. */
-export const installedRpms = async (): Promise<PackageList> => {
-  const { code, stdout, stderr } = await runCommand(
-    ['rpm', '-qa', '--queryformat', `${rpmFormat}\n`],
-    { plainLocale: true, cwd: '/' },
-  );
+/** The packages that rpm has installed, here or below a folder. */
+export const installedRpms = async (root: string | null = null): Promise<PackageList> => {
+  const { code, stdout, stderr } = await rpm(['-qa', '--queryformat', `${rpmFormat}\n`], root);
   if (code !== 0) throw new CommandExecutionError(`rpm -qa failed: ${stderr.trim()}`);
   return parseRpmList(stdout, nativeArch());
 };
@@ -51,10 +53,14 @@ export const downloadedRpms = async (folders: readonly string[]): Promise<Downlo
 };
 
 const rpmsIn = async (file: string): Promise<PackageList> => {
-  const { stdout } = await runCommand(
-    ['rpm', '-qp', '--nosignature', '--queryformat', `${rpmFormat}\n`, '--', file],
-    { plainLocale: true, cwd: '/' },
-  );
+  const { stdout } = await rpm([
+    '-qp',
+    '--nosignature',
+    '--queryformat',
+    `${rpmFormat}\n`,
+    '--',
+    file,
+  ]);
   return parseRpmList(stdout, nativeArch());
 };
 

@@ -7,9 +7,17 @@ import { pyStr } from './python-text.ts';
 export const currentPackages = async (): Promise<PackageList> =>
   salt('pkg.list_pkgs')({ versions_as_list: true });
 
+/** Which repositories dnf and yum are to look into: their `latest_version` takes that too. */
+export const repoChoice = (options: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    ['enablerepo', 'disablerepo', 'disableexcludes', 'branch', 'setopt']
+      .filter(key => options[key] !== null && options[key] !== undefined)
+      .map(key => [key, options[key]]),
+  );
+
 export const latestVersions = async (
   names: readonly string[],
-  options: { refresh: boolean; fromrepo: string | null },
+  options: { refresh: boolean; fromrepo: string | null; [repos: string]: unknown },
 ): Promise<{ [name: string]: string }> => {
   const found: unknown = await salt('pkg.latest_version')(...names, options);
   return typeof found === 'string'
@@ -38,6 +46,25 @@ export const desiredPackages = async ({
   const wanted: Wanted = new Map();
   for (const [key, value] of raw) wanted.set(await normalName(key), value);
   return wanted;
+};
+
+/**
+ * What is wanted with `resolve_capabilities` (zypper): the packages that provide it, those that are
+ * installed already first.
+ */
+export const withProviders = async (
+  wanted: Wanted,
+  current: PackageList,
+  { resolve_capabilities = false, root = null }: Record<string, unknown>,
+): Promise<Wanted> => {
+  if (!resolve_capabilities || !hasFunction('pkg.resolve_capabilities')) return wanted;
+  const provided: { [capability: string]: string[] } = await salt('pkg.list_provides')({ root });
+  const pkgs = [...wanted].map(([name, version]) => {
+    const provider = current[name] ? name : (provided[name]?.[0] ?? name);
+    return version === null ? provider : { [provider]: version };
+  });
+  const options = { resolve_capabilities: true, root };
+  return wantedPackages(await salt('pkg.resolve_capabilities')(pkgs, options));
 };
 
 /** Names without an architecture that is this system's own. */

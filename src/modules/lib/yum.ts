@@ -1,52 +1,104 @@
-import { CommandExecutionError, type Plain } from '../api.ts';
-import { type Manager, type ManagerOptions, runManager } from './package-manager.ts';
+import { CommandExecutionError } from '../api.ts';
+import type { Manager, ManagerOptions } from './package-manager.ts';
 import { compareRpm, withoutEpoch } from './package-version.ts';
-import { installedRpms, nativeArch, parseRpmList, rpmFormat } from './rpm.ts';
-import { toList } from './values.ts';
-import { which } from './which.ts';
+import { installedRpms, nativeArch } from './rpm.ts';
+import { splitArch } from './rpm-names.ts';
+import { changeLock, hasLocks, lockedName, yumLocks } from './yum-locks.ts';
+import { available, parseUpdateInfo, parseYumList } from './yum-offers.ts';
+import { isDnf, repoOptions, runYum, yumLocked, yumProgram } from './yum-run.ts';
 
-export const yumProgram = (): string => (which('dnf') ? 'dnf' : 'yum');
+const notExtra = [
+  'repo',
+  'fromrepo',
+  'enablerepo',
+  'disablerepo',
+  'disableexcludes',
+  'branch',
+  'setopt',
+  'skip_verify',
+  'normalize',
+  'minimal',
+  'obsoletes',
+  'diff_attr',
+  'saltenv',
+  'dist_upgrade',
+  'root',
+];
 
-const repoOptions = ({ fromrepo, enablerepo, disablerepo }: ManagerOptions): string[] =>
-  fromrepo
-    ? ['--disablerepo=*', `--enablerepo=${fromrepo}`]
-    : [
-        ...toList(disablerepo).map(repo => `--disablerepo=${repo}`),
-        ...toList(enablerepo).map(repo => `--enablerepo=${repo}`),
-      ];
+/** Further arguments of `pkg.upgrade` go to the manager as they are: `exclude='kernel*'`, `security=True`. */
+const extraOptions = (options: ManagerOptions): string[] =>
+  Object.entries(options)
+    .filter(([key]) => !notExtra.includes(key))
+    .sort(([one], [two]) => (one < two ? -1 : 1))
+    .flatMap(([key, value]) =>
+      value === true ? [`--${key}`] : typeof value === 'string' ? [`--${key}=${value}`] : [],
+    );
+
+/** How packages are installed and changed: signatures, downloading, repositories. */
+const common = (options: ManagerOptions): string[] => [
+  ...repoOptions(options),
+  ...(options.skip_verify ? ['--nogpgcheck'] : []),
+  ...(options.downloadonly ? ['--downloadonly'] : []),
+];
+
+/** dnf would keep an older package, or fail over one that stands in the way, without these. */
+const best = (): string[] => (isDnf() ? ['--best', '--allowerasing'] : []);
+
+const upgradeVerb = ({ minimal, obsoletes = true }: ManagerOptions): string =>
+  `${obsoletes || isDnf() ? 'upgrade' : 'update'}${minimal ? '-minimal' : ''}`;
 
 export const yum: Manager = {
   list: installedRpms,
   compare: compareRpm,
   word: (name, version) => {
     if (version === null) return name;
-    const arch = /\.(noarch|x86_64|aarch64|i[3-6]86|ppc64le|s390x)$/.exec(name);
-    const plain = arch ? name.slice(0, -arch[0].length) : name;
-    return `${plain}-${withoutEpoch(version)}${arch?.[0] ?? ''}`;
+    const { name: plain, arch } = splitArch(name);
+    return `${plain}-${withoutEpoch(version)}${arch === null ? '' : `.${arch}`}`;
   },
-  installsOnly: true,
+  sideBySide: /^kernel(?:-devel)?$/,
+  removesVersions: true,
   install: (action, words, options) => [
     yumProgram(),
     '-y',
-    ...repoOptions(options),
-    ...(options.skip_verify ? ['--nogpgcheck'] : []),
-    ...(options.downloadonly ? ['--downloadonly'] : []),
-    ...(options.update_holds ? ['--disableplugin=versionlock'] : []),
-    ...toList(options.setopt as Plain).map(option => `--setopt=${option}`),
+    ...(action === 'install' ? best() : []),
+    ...common(options),
     action,
     ...words,
   ],
+  advisories: async () => {
+    const { stdout } = await runYum('--quiet', 'updateinfo', 'list', 'all');
+    return Object.keys(parseUpdateInfo(stdout));
+  },
   installAdvisories: (ids, options) => [
     yumProgram(),
     '-y',
-    ...repoOptions(options),
-    ...(options.downloadonly ? ['--downloadonly'] : []),
+    ...best(),
+    ...common(options),
     'upgrade',
     ...ids.map(id => `--advisory=${id}`),
   ],
   remove: (_, names) => [yumProgram(), '-y', 'remove', ...names],
-  upgrade: (names, options) => [yumProgram(), '-y', ...repoOptions(options), 'upgrade', ...names],
-  refresh: () => [yumProgram(), '-q', '-y', 'makecache'],
+  upgrade: (names, options) => [
+    yumProgram(),
+    '--quiet',
+    '-y',
+    ...repoOptions(options),
+    ...(options.obsoletes === false && isDnf() ? ['--setopt=obsoletes=False'] : []),
+    ...extraOptions(options),
+    ...(options.skip_verify ? ['--nogpgcheck'] : []),
+    upgradeVerb(options),
+    ...names,
+  ],
+  // Without the first step it would believe what it fetched some hours ago.
+  refresh: async options => {
+    const repos = repoOptions(options);
+    await runYum('--quiet', '--assumeyes', 'clean', 'expire-cache', ...repos);
+    const check = ['--quiet', '--assumeyes', 'check-update', ...repos];
+    const { code, stdout, stderr } = await runYum(...check);
+    if (code !== 0 && code !== updatesThere)
+      throw new CommandExecutionError(stderr.trim() || stdout.trim());
+    return code === updatesThere ? true : null;
+  },
   candidates: async (names, options) =>
     new Map(
       [...(await available(names, options, true))].map(([name, versions]) => [
@@ -55,66 +107,23 @@ export const yum: Manager = {
       ]),
     ),
   upgrades: async options => {
-    const { code, stdout, stderr } = await runManager(
-      [yumProgram(), '-q', ...repoOptions(options), 'check-update'],
-      yum.locked,
-    );
-    // 100 says that there are updates.
-    if (code !== 0 && code !== 100) throw new CommandExecutionError(stderr.trim());
+    const check = ['-q', ...repoOptions(options), 'check-update'];
+    const { code, stdout, stderr } = await runYum(...check);
+    if (code !== 0 && code !== updatesThere) throw new CommandExecutionError(stderr.trim());
     const updates = parseYumList(stdout.split(/^Obsoleting/m)[0] ?? '', nativeArch());
     return [...updates].map(([name, versions]) => [name, versions.at(-1) ?? ''] as const);
   },
-  locked:
-    /Another app is currently holding the yum lock|Failed to obtain the transaction lock|Waiting for process/,
-  versions: async name => (await available([name], {}, false)).get(name) ?? [],
+  holds: {
+    list: async () => (hasLocks() ? (await yumLocks()).map(lockedName) : []),
+    change: async (names, holding) => {
+      const failed: string[] = [];
+      for (const name of names) if (!(await changeLock(name, holding))) failed.push(name);
+      return failed;
+    },
+  },
+  locked: yumLocked,
+  versions: async (name, options) => (await available([name], options, false)).get(name) ?? [],
 };
 
-/** Versions that the repositories offer, by name. */
-const available = async (
-  names: readonly string[],
-  options: ManagerOptions,
-  newestOnly: boolean,
-): Promise<Map<string, string[]>> => {
-  if (yumProgram() === 'yum') return availableByYum(names, options);
-  const { stdout } = await runManager(
-    [
-      'dnf',
-      '-q',
-      ...repoOptions(options),
-      'repoquery',
-      '--available',
-      ...(newestOnly ? ['--latest-limit=1'] : []),
-      '--queryformat',
-      `${rpmFormat.toLowerCase()}\n`,
-      ...names,
-    ],
-    yum.locked,
-  );
-  return new Map(Object.entries(parseRpmList(stdout, nativeArch())));
-};
-
-const availableByYum = async (
-  names: readonly string[],
-  options: ManagerOptions,
-): Promise<Map<string, string[]>> => {
-  const { stdout } = await runManager(
-    ['yum', '-q', ...repoOptions(options), 'list', 'available', '--showduplicates', ...names],
-    yum.locked,
-  );
-  return parseYumList(stdout, nativeArch());
-};
-
-/** Lines of `name.arch  version  repository`; a long name breaks the line after it. */
-export const parseYumList = (text: string, native: string): Map<string, string[]> => {
-  const versions = new Map<string, string[]>();
-  const joined = text.replace(/^(\S+)\n\s+(\S+\s+\S+)/gm, '$1 $2');
-  for (const line of joined.split('\n')) {
-    const match = /^(\S+)\.(\S+?)\s+(\S+)\s+(\S+)\s*$/.exec(line);
-    if (!match) continue;
-    const [, name = '', arch = '', version = ''] = match;
-    const key = arch === native || arch === 'noarch' ? name : `${name}.${arch}`;
-    const plain = version.replace(/^0:/, '');
-    versions.set(key, [...(versions.get(key) ?? []), plain].sort(compareRpm));
-  }
-  return versions;
-};
+/** How `check-update` ends when there are updates. */
+const updatesThere = 100;

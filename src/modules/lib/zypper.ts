@@ -1,58 +1,97 @@
-import { type Manager, runManager } from './package-manager.ts';
+import { hasFunction, salt } from './call.ts';
+import { type Manager, runManager, runRefresh } from './package-manager.ts';
 import { compareRpm } from './package-version.ts';
 import { installedRpms } from './rpm.ts';
-
-/** A line of zypper's that asks nothing and fetches nothing. */
-export const zypperLine = (...args: string[]): [string, ...string[]] => [
-  'zypper',
-  '--non-interactive',
-  '--no-refresh',
-  ...args,
-];
+import { toList } from './values.ts';
+import { xmlElements } from './xml-elements.ts';
+import { readZypper, zypperGood, zypperLine, zypperLocked } from './zypper-run.ts';
 
 export const zypper: Manager = {
   list: installedRpms,
   compare: compareRpm,
   word: (name, version) => (version === null ? name : `${name}=${version}`),
+  removesVersions: true,
   install: (action, words, options) =>
     zypperLine(
+      options.root,
       ...(options.skip_verify ? ['--no-gpg-checks'] : []),
       'install',
       '--auto-agree-with-licenses',
       ...(action === 'downgrade' ? ['--oldpackage'] : []),
       ...(action === 'reinstall' ? ['--force'] : []),
       ...(options.no_recommends ? ['--no-recommends'] : []),
-      ...(options.fromrepo ? ['--from', options.fromrepo] : []),
+      ...(options.fromrepo ? ['--force', '--force-resolution', '--from', options.fromrepo] : []),
       ...(options.downloadonly ? ['--download-only'] : []),
-      '--name',
+      options.resolve_capabilities ? '--capability' : '--name',
       ...words,
+    ),
+  advisories: async ({ root }) =>
+    xmlElements(await readZypper(root, 'search', '-t', 'patch'), 'solvable').map(
+      ({ attributes }) => attributes.name ?? '',
     ),
   installAdvisories: (ids, options) =>
     zypperLine(
+      options.root,
       'install',
       '--auto-agree-with-licenses',
       ...(options.downloadonly ? ['--download-only'] : []),
       ...ids.map(id => `patch:${id}`),
     ),
-  remove: (_, names) => zypperLine('remove', ...names),
-  upgrade: names => zypperLine('update', '--auto-agree-with-licenses', ...names),
-  refresh: () => ['zypper', '--non-interactive', 'refresh', '--force'],
-  candidates: async names => {
-    const { stdout } = await runManager(
-      zypperLine('info', '-t', 'package', ...names),
-      zypper.locked,
-    );
-    return parseZypperInfo(stdout);
+  remove: (_, names, { root }) => zypperLine(root, 'remove', ...names),
+  upgrade: (names, options) =>
+    zypperLine(
+      options.root,
+      ...(options.skip_verify ? ['--no-gpg-checks'] : []),
+      options.dist_upgrade ? 'dist-upgrade' : 'update',
+      '--auto-agree-with-licenses',
+      ...(options.dryrun ? ['--dry-run'] : []),
+      ...reposOf(options.fromrepo).flatMap(repo => [
+        options.dist_upgrade ? '--from' : '--repo',
+        repo,
+      ]),
+      ...(options.dist_upgrade && options.novendorchange ? ['--no-allow-vendor-change'] : []),
+      ...(options.dist_upgrade && options.no_recommends ? ['--no-recommends'] : []),
+      ...(options.dist_upgrade ? [] : names),
+    ),
+  refresh: async ({ root, force }) => {
+    const isForced =
+      force ??
+      (hasFunction('pillar.get') ? await salt('pillar.get')('zypper:refreshdb_force', true) : true);
+    const line: [string, ...string[]] = ['zypper', '--non-interactive'];
+    if (root) line.push('--root', root);
+    line.push('refresh', ...(isForced ? ['--force'] : []));
+    return parseRefresh(await runRefresh(line, zypperLocked, zypperGood));
   },
-  upgrades: async () => {
-    const { stdout } = await runManager(zypperLine('list-updates'), zypper.locked);
-    return parseUpdates(stdout);
+  candidates: async (names, { root }) => {
+    const line = zypperLine(root, 'info', '-t', 'package', ...names);
+    return parseZypperInfo((await runManager(line, zypperLocked)).stdout);
   },
-  versions: async name => {
-    const words = zypperLine('search', '-s', '--match-exact', '-t', 'package', name);
-    return parseVersions((await runManager(words, zypper.locked)).stdout);
+  upgrades: async ({ root, fromrepo }) => {
+    const repos = reposOf(fromrepo).flatMap(repo => ['--repo', repo]);
+    return xmlElements(await readZypper(root, 'list-updates', ...repos), 'update')
+      .filter(({ attributes }) => attributes.kind === 'package')
+      .map(({ attributes }) => [attributes.name ?? '', attributes.edition ?? ''] as const);
   },
-  locked: /System management is locked by the application/,
+  versions: async (name, { root }) => {
+    const words = zypperLine(root, 'search', '-s', '--match-exact', '-t', 'package', name);
+    return parseVersions((await runManager(words, zypperLocked)).stdout);
+  },
+  locked: zypperLocked,
+  goodCodes: zypperGood,
+};
+
+const reposOf = (fromrepo: unknown): string[] => toList(fromrepo as string | string[] | null);
+
+/** Lines of `Repository 'x' is up to date.` and `Building repository 'x' cache .... [done]`. */
+const parseRefresh = (text: string): { [repo: string]: boolean } => {
+  const told: { [repo: string]: boolean } = {};
+  for (const line of text.split('\n')) {
+    const name = /^\s*(?:Repository|Building)[^']*'([^']*)'/.exec(line)?.[1];
+    if (name === undefined) continue;
+    if (line.includes('is up to date')) told[name] = false;
+    else if (/^\s*Building/.test(line) && line.includes('done')) told[name] = true;
+  }
+  return told;
 };
 
 /** The table of `zypper search -s`: lines `v | name | package | version | arch | repository`. */
@@ -64,15 +103,6 @@ const parseVersions = (text: string): string[] => [
     }),
   ),
 ];
-
-/** The table of `zypper list-updates`: a line `v | repository | name | current | available | arch`. */
-const parseUpdates = (text: string): Map<string, string> =>
-  new Map(
-    text.split('\n').flatMap(line => {
-      const [status, , name, , newest] = line.split('|').map(part => part.trim());
-      return status === 'v' && name && newest ? [[name, newest] as const] : [];
-    }),
-  );
 
 /** `Name : value` blocks of `zypper info`. */
 export const parseZypperInfo = (text: string): Map<string, string> => {

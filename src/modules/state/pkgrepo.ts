@@ -69,7 +69,8 @@ type ManagedOptions = {
  * @param aptkey taken for Salt's sake: keys are files, apt-key is never used
  * @param ppa a personal archive, `OWNER/NAME` (Ubuntu)
  * @param copr a Copr project, `OWNER/NAME` (Fedora)
- * @param refresh false: do not fetch the package lists afterwards
+ * @param refresh false: do not fetch the package lists afterwards; with zypper true: it fetches the
+ * data of this repository by itself
  * @example
  * deb [signed-by=/etc/apt/keyrings/docker.asc] https://download.docker.com/linux/debian bookworm stable:
  *   pkgrepo.managed:
@@ -88,7 +89,9 @@ export const managed = async (
   let wanted: PlainDict;
   try {
     before = await salt('pkg.get_repo')(repo, options);
-    wanted = isDebian() ? await salt('pkg.expand_repo_def')(repo, options) : sanitized(options);
+    wanted = isDebian()
+      ? await salt('pkg.expand_repo_def')(repo, options)
+      : { ...sanitized(options), ...fetching(rest) };
   } catch (error) {
     return failed(name, `Failed to examine repo '${name}': ${messageOf(error)}`);
   }
@@ -233,6 +236,10 @@ const sanitized = (options: PlainDict | ManagedOptions): PlainDict =>
     ),
   );
 
+/** With zypper `refresh` is a property of the repository: that its data is fetched by itself. */
+const fetching = ({ refresh }: ManagedOptions): PlainDict =>
+  __grains__.os_family === 'Suse' && isGiven(refresh) ? { autorefresh: isTrue(refresh) } : {};
+
 const isAsWanted = (
   before: PlainDict,
   wanted: PlainDict,
@@ -241,8 +248,15 @@ const isAsWanted = (
   Object.keys(wanted).every(key => {
     if (key === 'file' || (key === 'line' && wanted.disabled === true)) return true;
     if (key === 'comments' && isDebian() && !options.comments) return true;
+    if (key === 'comments') return isSame(commentsOf(before[key]), commentsOf(wanted[key]));
+    // A repository is switched on where its file says nothing of it.
+    if (key === 'enabled' && before[key] === undefined) return isTrue(wanted[key]);
     return isSame(before[key], wanted[key]);
   });
+
+/** A comment or several, with the sign before them or not. */
+const commentsOf = (value: Plain | undefined): Plain[] =>
+  [value ?? []].flat().map(one => pyStr(one).replace(/^#*\s*/, ''));
 
 const isSame = (left: Plain | undefined, right: Plain | undefined): boolean => {
   if (Array.isArray(left) && Array.isArray(right))

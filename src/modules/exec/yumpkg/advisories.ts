@@ -1,34 +1,24 @@
 import type { Downloaded } from '../../lib/downloaded-packages.ts';
-import { runManager } from '../../lib/package-manager.ts';
+import { refreshWith } from '../../lib/package-manager.ts';
 import { downloadedRpms } from '../../lib/rpm.ts';
-import { yum, yumProgram } from '../../lib/yum.ts';
-
-type Patches = { [id: string]: { installed: boolean; summary: string[] } };
+import { yum } from '../../lib/yum.ts';
+import { type Patches, parseUpdateInfo } from '../../lib/yum-offers.ts';
+import { runYum } from '../../lib/yum-run.ts';
 
 /**
  * The advisories that the repositories know: whether all of each is installed, and its packages.
  *
+ * @param refresh true: fetch the repositories' data first
  * @example tsalt-ssh '*' pkg.list_patches
  */
-export const list_patches = async (): Promise<Patches> => {
-  const argv: [string, ...string[]] = [yumProgram(), '--quiet', 'updateinfo', 'list', 'all'];
-  return _parseUpdateInfo((await runManager(argv, yum.locked)).stdout);
-};
-
-/** Lines of `i ADVISORY severity package`, without the `i` for what is not installed. */
-export const _parseUpdateInfo = (text: string): Patches => {
-  const patches: Patches = {};
-  for (const line of text.split('\n')) {
-    const match = /^(i?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$/.exec(line);
-    if (!match) continue;
-    const [, mark, id = '', , name = ''] = match;
-    const known = patches[id] ?? { installed: true, summary: [] };
-    patches[id] = {
-      installed: known.installed && mark === 'i',
-      summary: [...known.summary, name],
-    };
-  }
-  return patches;
+export const list_patches = async ({
+  refresh = false,
+}: {
+  refresh?: boolean;
+  [other: string]: unknown;
+} = {}): Promise<Patches> => {
+  if (refresh) await refreshWith(yum);
+  return parseUpdateInfo((await runYum('--quiet', 'updateinfo', 'list', 'all')).stdout);
 };
 
 /**

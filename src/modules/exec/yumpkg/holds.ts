@@ -1,21 +1,34 @@
-import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
-import { runManager } from '../../lib/package-manager.ts';
-import { targetsOf } from '../../lib/packages.ts';
-import { yum, yumProgram } from '../../lib/yum.ts';
+import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { fnmatch } from '../../lib/glob-match.ts';
+import { packageSources, targetsOf } from '../../lib/packages.ts';
+import { changeLock, lockedName, yumLocks } from '../../lib/yum-locks.ts';
 
 /**
  * The packages that are kept at their version (dnf's versionlock plugin).
  *
- * @example tsalt-ssh '*' pkg.list_holds
+ * @param pattern a glob: only packages whose names it matches
+ * @param full false: their names only
+ * @returns the locks, such as `nginx-1:1.20.1-14.el9.*`
+ * @example tsalt-ssh '*' pkg.list_holds full=False
  */
-export const list_holds = async (
-  options: { full?: boolean; pattern?: string } = {},
-): Promise<string[]> => {
-  const { stdout } = await runManager([yumProgram(), '-q', 'versionlock', 'list'], yum.locked);
-  const locks = stdout
-    .split('\n')
-    .filter(line => /^\S+-\d+:/.test(line) || /^\S+-\S+-\S+\.\*/.test(line));
-  return options.full === true ? locks : locks.map(_lockedName);
+export const list_holds = async ({
+  pattern = '*',
+  full = true,
+}: {
+  pattern?: string;
+  full?: boolean;
+} = {}): Promise<string[]> => {
+  const locks = (await yumLocks()).filter(lock => fnmatch(lockedName(lock), pattern));
+  return full ? locks : locks.map(lockedName);
+};
+
+/** The other name of `pkg.list_holds`. */
+export const get_locked_packages = list_holds;
+
+type HoldOptions = { pkgs?: Plain; sources?: Plain; [other: string]: unknown };
+
+type HoldResults = {
+  [name: string]: { name: string; changes: PlainDict; result: boolean | null; comment: string };
 };
 
 /**
@@ -23,60 +36,60 @@ export const list_holds = async (
  *
  * @param name a package
  * @param pkgs names of packages
+ * @param sources `{name: path}`, of which the names count
  * @example tsalt-ssh '*' pkg.hold nginx
  */
 export const hold = async (
   name: string | null = null,
-  options: { pkgs?: Plain; [other: string]: unknown } = {},
-): Promise<PlainDict> => changeLocks(name, options.pkgs, true);
+  options: HoldOptions = {},
+): Promise<HoldResults> => changeLocks(name, options, true);
 
 /**
  * Lets packages be upgraded again.
  *
  * @param name a package
  * @param pkgs names of packages
+ * @param sources `{name: path}`, of which the names count
  * @example tsalt-ssh '*' pkg.unhold nginx
  */
 export const unhold = async (
   name: string | null = null,
-  options: { pkgs?: Plain; [other: string]: unknown } = {},
-): Promise<PlainDict> => changeLocks(name, options.pkgs, false);
+  options: HoldOptions = {},
+): Promise<HoldResults> => changeLocks(name, options, false);
 
 const changeLocks = async (
   name: string | null,
-  pkgs: Plain | undefined,
+  { pkgs, sources }: HoldOptions,
   holding: boolean,
-): Promise<PlainDict> => {
-  const locked = await list_holds();
-  const results: PlainDict = {};
-  for (const one of targetsOf(name, pkgs, undefined).keys()) {
+): Promise<HoldResults> => {
+  if (!name && !pkgs && !sources)
+    throw new SaltInvocationError('One of name, pkgs, or sources must be specified.');
+  if (pkgs && sources)
+    throw new SaltInvocationError('Only one of pkgs or sources can be specified.');
+  const names = sources
+    ? [...packageSources(sources).keys()]
+    : [...targetsOf(name, pkgs ?? undefined, undefined).keys()];
+  const locked = (await yumLocks()).map(lockedName);
+  const results: HoldResults = {};
+  for (const one of names) {
     const isDone = locked.includes(one) === holding;
-    const { code, stderr, stdout } = isDone
-      ? { code: 0, stderr: '', stdout: '' }
-      : await runManager(
-          [yumProgram(), 'versionlock', holding ? 'add' : 'delete', one],
-          yum.locked,
-        );
-    if (/no such command: versionlock/i.test(stderr + stdout))
-      throw new CommandExecutionError(
-        'Holding packages needs the versionlock plugin: install python3-dnf-plugin-versionlock.',
-      );
-    const state = holding ? ['install', 'hold'] : ['hold', 'install'];
+    const worked = isDone || __opts__.test ? true : await changeLock(one, holding);
     results[one] = {
       name: one,
-      changes: isDone || code !== 0 ? {} : { old: state[0] ?? '', new: state[1] ?? '' },
-      result: code === 0,
-      comment:
-        code !== 0
-          ? `Package ${one} was unable to be ${holding ? 'held' : 'unheld'}.`
-          : isDone
-            ? `Package ${one} is already ${holding ? 'set to be held' : 'set not to be held'}.`
-            : `Package ${one} is ${holding ? 'now' : 'no longer'} being held.`,
+      changes: isDone || __opts__.test || !worked ? {} : changed(holding),
+      result: isDone ? true : __opts__.test ? null : worked,
+      comment: `Package ${one} ${said(holding, isDone, worked)}.`,
     };
   }
   return results;
 };
 
-/** The package of `nginx-1:1.20.1-14.el9.*`. */
-export const _lockedName = (lock: string): string =>
-  lock.replace(/^(\S+)-\d+:.*$/, '$1').replace(/^(\S+?)-[^-]+-[^-]+$/, '$1');
+const changed = (holding: boolean): PlainDict =>
+  holding ? { new: 'hold', old: '' } : { new: '', old: 'hold' };
+
+const said = (holding: boolean, isDone: boolean, worked: boolean): string => {
+  if (isDone) return holding ? 'is already set to be held' : 'is not being held';
+  if (__opts__.test) return `is set to be ${holding ? 'held' : 'unheld'}`;
+  if (!worked) return `was unable to be ${holding ? 'held' : 'unheld'}`;
+  return holding ? 'is now being held' : 'is no longer held';
+};

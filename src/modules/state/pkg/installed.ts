@@ -24,7 +24,7 @@ import { installReport, wouldInstall } from '../../lib/install-report.ts';
 import { changeHolds, type HoldOutcome, holdAfter, holdFailed } from '../../lib/package-holds.ts';
 import { isRefreshDue, PackageError, PackageTwice, type Wanted } from '../../lib/packages.ts';
 import { failed, unchanged } from '../../lib/returns.ts';
-import { currentPackages, desiredPackages } from '../../lib/wanted-packages.ts';
+import { currentPackages, desiredPackages, withProviders } from '../../lib/wanted-packages.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('pkg.install') || [
@@ -121,9 +121,10 @@ export const installed = async (
   let plan: InstallPlan;
   try {
     const current = await currentPackages();
+    if (!sources) desired = await withProviders(desired, current, rest);
     const missing = await notFound(desired, current, { skip_suggestions, fromrepo, sources });
     if (missing) return failed(name, missing);
-    await resolveLatest(desired, current, { refresh, fromrepo, sources });
+    await resolveLatest(desired, current, { refresh, fromrepo, sources, rest });
     plan = await planInstall(desired, current, sources !== null, options);
   } catch (error) {
     return failed(name, messageOf(error));

@@ -9,7 +9,12 @@ import {
   wantedPackages,
 } from '../../lib/packages.ts';
 import { failed, unchanged, would } from '../../lib/returns.ts';
-import { currentPackages, latestVersions, normalNames } from '../../lib/wanted-packages.ts';
+import {
+  currentPackages,
+  latestVersions,
+  normalNames,
+  repoChoice,
+} from '../../lib/wanted-packages.ts';
 import type { InstalledOptions } from './installed.ts';
 
 /**
@@ -44,7 +49,8 @@ export const latest = async (
   let newest: { [name: string]: string };
   let current: PackageList;
   try {
-    newest = await latestVersions(names, { refresh: isRefreshDue(refresh), fromrepo });
+    const repos = repoChoice(rest);
+    newest = await latestVersions(names, { refresh: isRefreshDue(refresh), fromrepo, ...repos });
     current = await currentPackages();
   } catch (error) {
     return failed(

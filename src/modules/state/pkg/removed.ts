@@ -88,7 +88,11 @@ const uninstall = async (
     );
   let changes: PlainDict;
   try {
-    changes = await salt(`pkg.${action}`)(null, { ...rest, pkgs: targets });
+    const pkgs = targets.map(one => {
+      const condition = wanted.get(one) ?? null;
+      return condition === null ? one : { [one]: condition };
+    });
+    changes = await salt(`pkg.${action}`)(null, { ...rest, pkgs });
   } catch (error) {
     if (error instanceof PackageError) return failed(name, error.message, error.changes);
     return failed(
@@ -101,7 +105,15 @@ const uninstall = async (
     action === 'purge'
       ? await salt('pkg.list_pkgs')({ versions_as_list: true, removed: true })
       : {};
-  const missed = targets.filter(one => one in now || one in left);
+  // Of a package with several versions the others stay.
+  const isStillThere = (one: string): boolean => {
+    const condition = wanted.get(one) ?? null;
+    const options = { ignoreEpoch: ignore_epoch };
+    return condition === null || !now[one]
+      ? one in now
+      : fulfills(now[one], condition, compareVersions, options);
+  };
+  const missed = targets.filter(one => isStillThere(one) || one in left);
   if (missed.length > 0)
     return failed(
       name,

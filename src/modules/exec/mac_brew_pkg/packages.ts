@@ -4,23 +4,20 @@
  * @platform macOS
  * @depends brew
  */
-import { statSync } from 'node:fs';
-import { __grains__, __opts__, CommandExecutionError, type Plain } from '../api.ts';
-import { listPkgs, versionOf } from '../lib/package-functions.ts';
-import { installedBy } from '../lib/package-manager.ts';
-import { compareAlpine } from '../lib/package-version.ts';
+import { __grains__, __opts__, CommandExecutionError, type Plain } from '../../api.ts';
+import { type BrewInfo, brew, homebrew, listBrew, readBrew } from '../../lib/brew.ts';
+import { listPkgs, versionOf } from '../../lib/package-functions.ts';
+import { compareAlpine } from '../../lib/package-version.ts';
 import {
   forgetPackages,
   type PackageChanges,
   PackageError,
-  type PackageList,
   packageChanges,
   refreshDone,
   targetsOf,
-} from '../lib/packages.ts';
-import { runCommand } from '../lib/run-command.ts';
-import { toList } from '../lib/values.ts';
-import { which } from '../lib/which.ts';
+} from '../../lib/packages.ts';
+import { toList } from '../../lib/values.ts';
+import { which } from '../../lib/which.ts';
 
 export const __virtualname__ = 'pkg';
 
@@ -29,54 +26,9 @@ export const __virtual__ = (): string | [false, string] =>
     ? __virtualname__
     : [false, 'This is no macOS system with Homebrew.'];
 
-/** Homebrew refuses to work as root: it runs as the owner of its own folder. */
-const brew = async (args: readonly string[]) => {
-  const path = which('brew') ?? '/opt/homebrew/bin/brew';
-  const owner = statSync(path, { throwIfNoEntry: false })?.uid;
-  return runCommand([path, ...args], {
-    plainLocale: true,
-    cwd: '/',
-    env: { HOMEBREW_NO_AUTO_UPDATE: '1', HOMEBREW_NO_ANALYTICS: '1' },
-    ...(owner !== undefined && process.getuid?.() === 0 ? { runas: owner } : {}),
-  });
-};
+export const list_pkgs = listPkgs(homebrew);
 
-const readJson = async (args: readonly string[]): Promise<BrewInfo> => {
-  const { code, stdout, stderr } = await brew(['info', '--json=v2', ...args]);
-  if (code !== 0) throw new CommandExecutionError(`brew info failed: ${stderr.trim()}`);
-  return JSON.parse(stdout) as BrewInfo;
-};
-
-type BrewInfo = {
-  formulae: {
-    name: string;
-    full_name: string;
-    versions: { stable: string | null };
-    installed: { version: string }[];
-  }[];
-  casks: { token: string; version: string; installed: string | null }[];
-};
-
-const manager = { list: async () => _parseBrewInfo(await readJson(['--installed'])) };
-
-const listBrew = (): Promise<PackageList> => installedBy(manager);
-
-/** Formulae by short and full name, casks by token. */
-export const _parseBrewInfo = ({ formulae, casks }: BrewInfo): PackageList => {
-  const list: PackageList = {};
-  for (const { name, full_name, installed } of formulae) {
-    const versions = installed.map(one => one.version);
-    if (versions.length === 0) continue;
-    list[name] = versions;
-    if (full_name !== name) list[full_name] = versions;
-  }
-  for (const { token, installed } of casks) if (installed) list[token] = [installed];
-  return list;
-};
-
-export const list_pkgs = listPkgs(manager);
-
-export const version = versionOf(manager);
+export const version = versionOf(homebrew);
 
 /**
  * The newest version that could be installed; an empty text when it is installed already.
@@ -90,10 +42,12 @@ export const latest_version = async (
   ...names: string[]
 ): Promise<string | { [name: string]: string }> => {
   if (refresh) await refresh_db();
-  const { formulae, casks } = await readJson(names);
+  const { formulae, casks } = await readBrew(names);
   const newest = new Map([
-    ...formulae.map(({ name, versions }) => [name, versions.stable ?? ''] as const),
-    ...casks.map(({ token, version: offered }) => [token, offered] as const),
+    ...formulae.flatMap(one => [one.name, one.full_name].map(key => [key, offered(one)] as const)),
+    ...casks.flatMap(({ token, full_token = token, version: newer }) =>
+      [token, full_token].map(key => [key, newer] as const),
+    ),
   ]);
   const list = await listBrew();
   const found = names.map(name => {
@@ -102,6 +56,35 @@ export const latest_version = async (
     return [name, isDone ? '' : candidate] as const;
   });
   return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
+};
+
+/** A formula that was built again at the same version has its revision behind it. */
+const offered = ({ versions, revision = 0 }: BrewInfo['formulae'][number]): string =>
+  `${versions.stable ?? ''}${versions.bottle && revision >= 1 ? `_${revision}` : ''}`;
+
+/** The other name of `pkg.latest_version`. */
+export const available_version = latest_version;
+
+/**
+ * What Homebrew knows about formulae and casks, by name.
+ *
+ * @param names names of packages
+ * @example tsalt-ssh '*' pkg.info_installed jq
+ */
+export const info_installed = async (...names: string[]): Promise<{ [name: string]: Plain }> => {
+  const { formulae, casks } = await readBrew(names);
+  const known: [string, Plain][] = [
+    ...formulae.flatMap(one =>
+      [one.name, one.full_name].map((key): [string, Plain] => [key, one as unknown as Plain]),
+    ),
+    ...casks.flatMap(one =>
+      [one.token, one.full_token ?? one.token].map((key): [string, Plain] => [
+        key,
+        one as unknown as Plain,
+      ]),
+    ),
+  ];
+  return Object.fromEntries(known.filter(([key]) => names.includes(key)));
 };
 
 /**
@@ -193,24 +176,44 @@ export const upgrade = async ({
  * The packages that an upgrade would change, with their new versions.
  *
  * @param refresh false: without fetching the formulae first
- * @example tsalt-ssh '*' pkg.list_upgrades
+ * @param include_casks true: casks too
+ * @example tsalt-ssh '*' pkg.list_upgrades include_casks=True
  */
 export const list_upgrades = async ({
   refresh = true,
+  include_casks = false,
 }: {
   refresh?: boolean;
+  include_casks?: boolean;
   [other: string]: unknown;
 } = {}): Promise<{ [name: string]: string }> => {
   if (refresh) await refresh_db();
-  const { stdout } = await brew(['outdated', '--json=v2']);
+  const { code, stdout, stderr } = await brew(['outdated', '--json=v2']);
+  if (code !== 0) throw new CommandExecutionError(`brew outdated failed: ${stderr.trim()}`);
   const { formulae, casks } = JSON.parse(stdout) as {
     formulae: { name: string; current_version: string }[];
     casks: { name: string; current_version: string }[];
   };
   return Object.fromEntries(
-    [...formulae, ...casks].map(({ name, current_version }) => [name, current_version]),
+    [...formulae, ...(include_casks ? casks : [])].map(({ name, current_version }) => [
+      name,
+      current_version,
+    ]),
   );
 };
+
+/**
+ * Whether a newer version of a package is available.
+ *
+ * @param pkg a package
+ * @param refresh false: without fetching the formulae first
+ * @param include_casks true: look at casks too
+ * @example tsalt-ssh '*' pkg.upgrade_available jq
+ */
+export const upgrade_available = async (
+  pkg: string,
+  options: { refresh?: boolean; include_casks?: boolean } = {},
+): Promise<boolean> => pkg in (await list_upgrades(options));
 
 /**
  * Fetches the formulae.

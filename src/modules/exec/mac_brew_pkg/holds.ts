@@ -1,0 +1,92 @@
+import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { brew, listBrew } from '../../lib/brew.ts';
+import { packageSources, targetsOf } from '../../lib/packages.ts';
+
+type HoldOptions = { pkgs?: Plain; sources?: Plain; [other: string]: unknown };
+
+type HoldResults = {
+  [name: string]: { name: string; changes: PlainDict; result: boolean | null; comment: string };
+};
+
+/**
+ * Keeps packages at their version (`brew pin`).
+ *
+ * @param name a package
+ * @param pkgs names of packages
+ * @example tsalt-ssh '*' pkg.hold jq
+ */
+export const hold = async (
+  name: string | null = null,
+  options: HoldOptions = {},
+): Promise<HoldResults> => changePins(name, options, true);
+
+/** The other name of `pkg.hold`. */
+export const pin = hold;
+
+/**
+ * Lets packages be upgraded again (`brew unpin`).
+ *
+ * @param name a package
+ * @param pkgs names of packages
+ * @example tsalt-ssh '*' pkg.unhold jq
+ */
+export const unhold = async (
+  name: string | null = null,
+  options: HoldOptions = {},
+): Promise<HoldResults> => changePins(name, options, false);
+
+/** The other name of `pkg.unhold`. */
+export const unpin = unhold;
+
+/**
+ * The packages that are kept at their version.
+ *
+ * @example tsalt-ssh '*' pkg.list_holds
+ */
+export const list_holds = async (_options: { full?: boolean } = {}): Promise<string[]> =>
+  (await brew(['list', '--pinned'])).stdout.split('\n').filter(line => line !== '');
+
+const changePins = async (
+  name: string | null,
+  { pkgs, sources }: HoldOptions,
+  holding: boolean,
+): Promise<HoldResults> => {
+  if (!name && !pkgs && !sources)
+    throw new SaltInvocationError('One of name, pkgs, or sources must be specified.');
+  if (pkgs && sources)
+    throw new SaltInvocationError('Only one of pkgs or sources can be specified.');
+  const names = sources
+    ? [...packageSources(sources).keys()]
+    : [...targetsOf(name, pkgs ?? undefined, undefined).keys()];
+  const [pinned, have] = [await list_holds(), await listBrew()];
+  const results: HoldResults = {};
+  for (const one of names)
+    results[one] = have[one]
+      ? await changePin(one, pinned.includes(one) === holding, holding)
+      : answer(one, false, 'does not have a state.');
+  return results;
+};
+
+const answer = (
+  name: string,
+  result: boolean | null,
+  words: string,
+  changes: PlainDict = {},
+): HoldResults[string] => ({ name, changes, result, comment: `Package ${name} ${words}` });
+
+const changePin = async (
+  name: string,
+  isDone: boolean,
+  holding: boolean,
+): Promise<HoldResults[string]> => {
+  if (isDone) return answer(name, true, `is already set ${holding ? '' : 'not '}to be held.`);
+  if (__opts__.test) return answer(name, null, `is set to be ${holding ? 'held' : 'unheld'}.`);
+  const { code } = await brew([holding ? 'pin' : 'unpin', name]);
+  if (code !== 0)
+    return {
+      ...answer(name, false, ''),
+      comment: `Unable to ${holding ? 'hold' : 'unhold'} package ${name}.`,
+    };
+  const [old, fresh] = holding ? ['install', 'hold'] : ['hold', 'install'];
+  return answer(name, true, `is ${holding ? 'now' : 'no longer'} being held.`, { old, new: fresh });
+};

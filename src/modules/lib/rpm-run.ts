@@ -1,0 +1,12 @@
+import { type CommandResult, runCommand } from './run-command.ts';
+
+/** Runs rpm, on the system below a folder where one is given; times are written in UTC. */
+export const rpm = (
+  args: readonly string[],
+  root: string | null | undefined = null,
+): Promise<CommandResult> =>
+  runCommand(['rpm', ...(root ? ['--root', root] : []), ...args], {
+    plainLocale: true,
+    cwd: '/',
+    env: { TZ: 'UTC' },
+  });
