@@ -90,6 +90,47 @@ describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => 
     );
     expect(told).toEqual({ added: 0, boot: true, disable: true, 'boot after': false });
   }, 300_000);
+
+  // The answers are those of Salt 3006.9's gentoo_service.
+  test('runlevels are told, asked for, added and taken away', async () => {
+    const told = await inside(
+      'openrc_service',
+      `for (const state of ['daemons', 'exclusive', 'failed', 'inactive', 'options', 'started', 'starting', 'stopping', 'tmp'])
+         mkdirSync('/run/openrc/' + state, { recursive: true });
+       writeFileSync('/run/openrc/softlevel', 'default\\n');
+       script('/etc/init.d/tsalt', '#!/sbin/openrc-run\\n');`,
+      `await step('enable', () => service.enable('tsalt', { runlevels: ['boot', 'default'] }));
+       await step('levels', async () => (await service.get_enabled()).tsalt);
+       await step('all', async () => (await service.get_all()).tsalt);
+       await step('in both', () => service.enabled('tsalt', { runlevels: ['boot', 'default'] }));
+       await step('in another', () => service.enabled('tsalt', { runlevels: 'sysinit' }));
+       await step('one only', () => service.enable('tsalt', { runlevels: 'boot' }));
+       await step('levels then', async () => (await service.get_enabled()).tsalt);
+       await step('not there', () => service.disable('tsalt', { runlevels: 'sysinit' }));
+       await step('disable', () => service.disable('tsalt', { runlevels: 'boot' }));
+       await step('levels last', async () => (await service.get_all()).tsalt);
+       await step('start', () => service.start('tsalt'));
+       await step('globs', () => service.status('tsal*'));
+       await step('zap', () => service.zap('tsalt'));
+       await step('up', () => service.status('tsalt'));`,
+    );
+    expect(told).toEqual({
+      enable: true,
+      levels: ['boot', 'default'],
+      all: ['boot', 'default'],
+      'in both': true,
+      'in another': false,
+      'one only': true,
+      'levels then': ['boot'],
+      'not there': true,
+      disable: true,
+      'levels last': [],
+      start: true,
+      globs: { tsalt: true },
+      zap: true,
+      up: false,
+    });
+  }, 300_000);
 });
 
 describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
@@ -104,6 +145,46 @@ describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
     );
     expect(told).toMatchObject({ ...expected, watched: [] });
     expect(told['start none']).toMatch(/failed: .*unable to change to service directory/);
+  }, 300_000);
+
+  test('enabling does not start a service unless asked, and all about it can be seen', async () => {
+    const told = await inside(
+      'runit_service',
+      `for (const folder of ['/etc/sv/tsalt', '/etc/sv/other', '/etc/service']) mkdirSync(folder, { recursive: true });
+       for (const one of ['tsalt', 'other']) script('/etc/sv/' + one + '/run', '#!/bin/sh\\nexec sleep 600\\n');
+       spawn('runsvdir', ['-P', '/etc/service'], { stdio: 'ignore' });`,
+      `await step('enable', () => service.enable('tsalt'));
+       await step('up', () => service.status('tsalt'));
+       await step('shown', () => service.show('tsalt'));
+       await step('enable other', () => service.enable('other', { start: true }));
+       await new Promise(resolve => setTimeout(resolve, 500));
+       await step('other up', () => service.status('other'));
+       await step('globs', () => service.status('ot*'));
+       await step('places', () => service.get_svc_avail_path());
+       await step('remove', () => service.remove('other'));
+       await step('remove again', () => service.remove('other'));
+       await step('shown none', () => service.show('nope'));`,
+    );
+    expect(told).toMatchObject({
+      enable: true,
+      up: false,
+      shown: {
+        available: true,
+        enabled: true,
+        disabled: false,
+        running: false,
+        autostart: true,
+        service_path: '/etc/sv/tsalt',
+        command_path: '/etc/sv/tsalt/run',
+      },
+      'enable other': true,
+      'other up': true,
+      globs: { other: true },
+      places: ['/etc/sv'],
+      remove: true,
+      'remove again': false,
+      'shown none': { available: false, enabled: false, service_path: null },
+    });
   }, 300_000);
 });
 

@@ -4,18 +4,14 @@
  * @platform Alpine, Gentoo
  * @depends rc-service, rc-update
  */
-import { __grains__ } from '../api.ts';
+import { __grains__, type Plain } from '../api.ts';
 import {
-  disabling,
-  enabling,
   fullyRestarting,
-  getAll,
   getDisabled,
-  getEnabled,
+  good,
   type InitSystem,
   isAvailable,
   isDisabled,
-  isEnabled,
   isMissing,
   reloading,
   restarting,
@@ -25,6 +21,7 @@ import {
 } from '../lib/init-system.ts';
 import { namesIn } from '../lib/read-file.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { toList } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtualname__ = 'service';
@@ -41,9 +38,16 @@ const run = (argv: readonly [string, ...string[]]) =>
 
 const notServices = ['functions.sh', 'README', 'skeleton'];
 
-/** The runlevels that a service is in. */
-const levelsOf = (name: string): string[] =>
-  namesIn('/etc/runlevels').filter(level => namesIn(`/etc/runlevels/${level}`).includes(name));
+/** The runlevels that each service is in. */
+const levelsByService = (): Map<string, string[]> => {
+  const levels = new Map<string, string[]>();
+  for (const level of namesIn('/etc/runlevels').sort())
+    for (const name of namesIn(`/etc/runlevels/${level}`))
+      levels.set(name, [...(levels.get(name) ?? []), level]);
+  return levels;
+};
+
+const levelsOf = (name: string): string[] => levelsByService().get(name) ?? [];
 
 const init: InitSystem = {
   act: (name, action) => run(['rc-service', name, action]),
@@ -55,14 +59,27 @@ const init: InitSystem = {
     return levels.length > 0 ? run(['rc-update', 'delete', name, ...levels]) : undefined;
   },
   all: async () => namesIn('/etc/init.d').filter(name => !notServices.includes(name)),
-  // Whatever is in any runlevel.
-  atBoot: async () => [
-    ...new Set(namesIn('/etc/runlevels').flatMap(level => namesIn(`/etc/runlevels/${level}`))),
-  ],
+  atBoot: async () => [...levelsByService().keys()],
 };
 
-export const get_all = getAll(init);
-export const get_enabled = getEnabled(init);
+type Levels = { [name: string]: string[] };
+
+/**
+ * The services that are there, with the runlevels that each is in.
+ *
+ * @example tsalt-ssh '*' service.get_all
+ */
+export const get_all = async (): Promise<Levels> =>
+  Object.fromEntries((await init.all()).sort().map(name => [name, levelsOf(name)]));
+
+/**
+ * The services that start at boot, with the runlevels that each is in.
+ *
+ * @example tsalt-ssh '*' service.get_enabled
+ */
+export const get_enabled = async (): Promise<Levels> =>
+  Object.fromEntries([...levelsByService()].sort(([one], [two]) => (one < two ? -1 : 1)));
+
 export const get_disabled = getDisabled(init);
 export const start = starting(init);
 export const stop = stopping(init);
@@ -70,9 +87,69 @@ export const restart = restarting(init);
 export const reload_ = reloading(init);
 export const full_restart = fullyRestarting(init);
 export const status = statusBy(init);
-export const enable = enabling(init);
-export const disable = disabling(init);
-export const enabled = isEnabled(init);
+
+/**
+ * Makes OpenRC forget what it knows of a service: it counts as stopped then.
+ *
+ * @param name the service
+ * @example tsalt-ssh '*' service.zap nginx
+ */
+export const zap = async (name: string): Promise<boolean> => good(init.act(name, 'zap'));
+
+type LevelOptions = { runlevels?: Plain; [other: string]: unknown };
+
+/**
+ * Makes a service start at boot.
+ *
+ * @param name the service
+ * @param runlevels the runlevels it is to be in, and in no others; otherwise the current one is added
+ * @example tsalt-ssh '*' service.enable nginx runlevels=boot
+ */
+export const enable = async (
+  name: string,
+  { runlevels = null }: LevelOptions = {},
+): Promise<boolean> => {
+  if (runlevels === null) return good(init.setBoot(name, true));
+  const [wanted, have] = [toList(runlevels), levelsOf(name)];
+  const gone = have.filter(level => !wanted.includes(level));
+  const added = wanted.filter(level => !have.includes(level));
+  if (gone.length > 0) await good(run(['rc-update', 'delete', name, ...gone.sort()]));
+  if (added.length > 0) await good(run(['rc-update', 'add', name, ...added.sort()]));
+  return true;
+};
+
+/**
+ * Keeps a service from starting at boot.
+ *
+ * @param name the service
+ * @param runlevels the runlevels to take it out of; otherwise all
+ * @example tsalt-ssh '*' service.disable nginx runlevels=boot
+ */
+export const disable = async (
+  name: string,
+  { runlevels = null }: LevelOptions = {},
+): Promise<boolean> => {
+  if (runlevels === null) return good(init.setBoot(name, false));
+  const wanted = toList(runlevels);
+  const gone = levelsOf(name).filter(level => wanted.includes(level));
+  return gone.length === 0 || good(run(['rc-update', 'delete', name, ...gone]));
+};
+
+/**
+ * Whether a service starts at boot.
+ *
+ * @param name the service
+ * @param runlevels whether it is in all of these runlevels
+ * @example tsalt-ssh '*' service.enabled nginx runlevels=boot
+ */
+export const enabled = async (
+  name: string,
+  { runlevels = null }: LevelOptions = {},
+): Promise<boolean> => {
+  const have = levelsOf(name);
+  return have.length > 0 && toList(runlevels).every(level => have.includes(level));
+};
+
 export const disabled = isDisabled(init);
 export const available = isAvailable(init);
 export const missing = isMissing(init);

@@ -9,9 +9,11 @@ import { __grains__ } from '../api.ts';
 import {
   disabling,
   enabling,
+  forciblyReloading,
   getAll,
   getDisabled,
   getEnabled,
+  good,
   type InitSystem,
   isAvailable,
   isDisabled,
@@ -37,7 +39,7 @@ export const __virtual__ = (): string | [false, string] =>
     ? __virtualname__
     : [false, 'No SysV init runs this system.'];
 
-export const __func_alias__ = { reload_: 'reload' };
+export const __func_alias__ = { reload_: 'reload', delete_: 'delete' };
 
 const run = (argv: readonly [string, ...string[]]) =>
   runCommand(argv, { plainLocale: true, cwd: '/' });
@@ -79,6 +81,7 @@ export const start = starting(init);
 export const stop = stopping(init);
 export const restart = restarting(init);
 export const reload_ = reloading(init);
+export const force_reload = forciblyReloading(init);
 export const status = statusBy(init);
 export const enable = enabling(init);
 export const disable = disabling(init);
@@ -86,3 +89,16 @@ export const enabled = isEnabled(init);
 export const disabled = isDisabled(init);
 export const available = isAvailable(init);
 export const missing = isMissing(init);
+
+/**
+ * Takes a service out of all runlevels for good: its script stays, but nothing starts it.
+ *
+ * @param name the service
+ * @example tsalt-ssh '*' service.delete nginx
+ */
+export const delete_ = async (name: string): Promise<boolean> =>
+  good(
+    run(
+      which('update-rc.d') ? ['update-rc.d', '-f', name, 'remove'] : ['chkconfig', '--del', name],
+    ),
+  );

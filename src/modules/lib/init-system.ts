@@ -1,4 +1,5 @@
 import { CommandExecutionError } from '../api.ts';
+import { fnmatch } from './glob-match.ts';
 import { hasProcess } from './processes.ts';
 import type { CommandResult } from './run-command.ts';
 
@@ -14,12 +15,13 @@ export type InitSystem = {
   readonly atBoot: () => Promise<string[]>;
 };
 
-export type Action = 'start' | 'stop' | 'restart' | 'reload';
+export type Action = 'start' | 'stop' | 'restart' | 'reload' | 'force-reload' | 'zap';
 
 /** How a command ended; nothing when there was nothing to run. */
 type Ended = Pick<CommandResult, 'code' | 'stdout' | 'stderr'> | undefined;
 
-const good = async (ended: Promise<Ended>): Promise<boolean> => {
+/** What a command came to: true, or a `CommandExecutionError` with its words. */
+export const good = async (ended: Promise<Ended>): Promise<boolean> => {
   const { code, stdout, stderr } = (await ended) ?? { code: 0, stdout: '', stderr: '' };
   if (code !== 0) throw new CommandExecutionError(stderr.trim() || stdout.trim());
   return true;
@@ -96,6 +98,17 @@ export const reloading =
     good(init.act(name, 'reload'));
 
 /**
+ * Makes a running service read its configuration again, or restarts it when it cannot.
+ *
+ * @param name the service
+ * @example tsalt-ssh '*' service.force_reload nginx
+ */
+export const forciblyReloading =
+  (init: InitSystem) =>
+  async (name: string): Promise<boolean> =>
+    good(init.act(name, 'force-reload'));
+
+/**
  * Stops a service and starts it again.
  *
  * @param name the service
@@ -109,17 +122,26 @@ export const fullyRestarting =
   };
 
 /**
- * Whether a service runs.
+ * Whether services run: true or false, or by name for a glob.
  *
- * @param name the service
+ * @param name the service, or a glob
  * @param sig text by which its process is found instead
  * @param wait taken for systemd, without effect here
  * @example tsalt-ssh '*' service.status nginx
  */
 export const statusBy =
   (init: InitSystem) =>
-  async (name: string, options: { sig?: string | null; wait?: number } = {}): Promise<boolean> =>
-    options.sig ? hasProcess(options.sig) : init.isUp(name);
+  async (
+    name: string,
+    options: { sig?: string | null; wait?: number } = {},
+  ): Promise<boolean | { [name: string]: boolean }> => {
+    if (options.sig) return hasProcess(options.sig);
+    if (!/[*?]|\[.+\]/.test(name)) return init.isUp(name);
+    const told: { [name: string]: boolean } = {};
+    for (const one of (await init.all()).sort())
+      if (fnmatch(one, name)) told[one] = await init.isUp(one);
+    return told;
+  };
 
 /**
  * Makes a service start at boot.

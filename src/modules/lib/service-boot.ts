@@ -1,7 +1,7 @@
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from './call.ts';
-import { actionOptions, type ServiceOptions, startsAtBoot } from './service-checks.ts';
+import { actionOptions, levelOption, type ServiceOptions, startsAtBoot } from './service-checks.ts';
 
 /** Brings `enable` about after the rest of the state is done; `started` is null when nothing was. */
 export const withBoot = async (
@@ -29,9 +29,9 @@ export const withBoot = async (
     return { ...state, result: null, comment: `Service ${name} set to be ${verb}d` };
   let reason = '';
   try {
-    const boot = enable ? actionOptions(options) : {};
+    const boot = { ...(enable ? actionOptions(options) : {}), ...levelOption(options) };
     if (await salt(`service.${verb}`)(name, boot)) {
-      const now = await startsAtBoot(name);
+      const now = await startsAtBoot(name, options);
       return {
         ...state,
         changes: now === atBoot ? state.changes : { ...state.changes, [name]: true },

@@ -1,5 +1,5 @@
 import { messageOf } from '../../protocol/error.ts';
-import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { __grains__, __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from './call.ts';
 import { failed, unchanged, would } from './returns.ts';
 
@@ -16,6 +16,7 @@ export type ServiceOptions = {
   reload?: boolean;
   full_restart?: boolean;
   force?: boolean;
+  runlevels?: Plain;
 };
 
 /** What ends `running` and `dead` before they look at the service. */
@@ -64,8 +65,14 @@ export const isUp = async (
   );
 };
 
-export const startsAtBoot = async (name: string): Promise<boolean> =>
-  hasFunction('service.enabled') ? salt('service.enabled')(name) : true;
+export const startsAtBoot = async (name: string, options: ServiceOptions = {}): Promise<boolean> =>
+  hasFunction('service.enabled') ? salt('service.enabled')(name, levelOption(options)) : true;
+
+/** Runlevels mean something to OpenRC only. */
+export const levelOption = ({ runlevels }: ServiceOptions): PlainDict =>
+  runlevels === undefined || runlevels === null || __grains__.init !== 'openrc'
+    ? {}
+    : { runlevels };
 
 export const toBoolean = (value: boolean | string | null | undefined): boolean | null => {
   if (typeof value !== 'string') return value ?? null;

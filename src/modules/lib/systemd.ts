@@ -1,5 +1,6 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { __context__, __grains__, CommandExecutionError } from '../api.ts';
+import { inRoot } from './other-root.ts';
 import { commandCount, runCommand } from './run-command.ts';
 import { which } from './which.ts';
 
@@ -81,30 +82,56 @@ export const act = async (args: readonly string[], name: string): Promise<boolea
   );
 };
 
+/** systemctl on the system below a folder: it changes links there, and starts nothing. */
+export const offlineAct = async (
+  args: readonly string[],
+  name: string,
+  root: string,
+): Promise<boolean> => {
+  const { code, stderr } = await systemctl(['--root', root, ...args, '--', unitName(name)]);
+  if (code === 0) return true;
+  throw new CommandExecutionError(
+    stderr.trim() || `systemctl --root ${root} ${args.join(' ')} ${name} failed`,
+  );
+};
+
 const maskFolder = (runtime: boolean): string =>
   runtime ? '/run/systemd/system' : '/etc/systemd/system';
 
-export const isMasked = (name: string, runtime: boolean): boolean => {
+export const isMasked = (name: string, runtime: boolean, root: string | null = null): boolean => {
   try {
-    return readlinkSync(`${maskFolder(runtime)}/${unitName(name)}`) === '/dev/null';
+    return readlinkSync(inRoot(`${maskFolder(runtime)}/${unitName(name)}`, root)) === '/dev/null';
   } catch {
     return false;
   }
 };
 
 /** Lifts a mask, where there is one. */
-export const liftMask = async (name: string, runtime: boolean): Promise<boolean> =>
-  isMasked(name, runtime) ? act(['unmask', ...(runtime ? ['--runtime'] : [])], name) : true;
+export const liftMask = async (
+  name: string,
+  runtime: boolean,
+  root: string | null = null,
+): Promise<boolean> => {
+  if (!isMasked(name, runtime, root)) return true;
+  const args = ['unmask', ...(runtime ? ['--runtime'] : [])];
+  return root ? offlineAct(args, name, root) : act(args, name);
+};
 
-export type ActionOptions = { no_block?: boolean; unmask?: boolean; unmask_runtime?: boolean };
+export type ActionOptions = {
+  no_block?: boolean;
+  unmask?: boolean;
+  unmask_runtime?: boolean;
+  root?: string | null;
+};
 
 /** Runs an action on a unit, masks lifted before where that is asked for. */
 export const actOn = async (
   verb: string,
   name: string,
-  { no_block = false, unmask = false, unmask_runtime = false }: ActionOptions,
+  { no_block = false, unmask = false, unmask_runtime = false, root = null }: ActionOptions,
 ): Promise<boolean> => {
-  if (unmask) await liftMask(name, false);
-  if (unmask_runtime) await liftMask(name, true);
+  if (unmask) await liftMask(name, false, root);
+  if (unmask_runtime) await liftMask(name, true, root);
+  if (root) return offlineAct([verb], name, root);
   return act([verb, ...(no_block ? ['--no-block'] : [])], name);
 };

@@ -1,34 +1,41 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExecutable } from '../../lib/file-paths.ts';
+import { inRoot } from '../../lib/other-root.ts';
 import { namesIn } from '../../lib/read-file.ts';
 import { systemctl } from '../../lib/systemd.ts';
 
 /**
  * The services that are there.
  *
+ * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_all
  */
-export const get_all = async (): Promise<string[]> =>
-  shortNames([...(await unitFiles()).map(([unit]) => unit), ...scripts()]);
+export const get_all = async ({ root = null }: RootOption = {}): Promise<string[]> =>
+  shortNames([...(await unitFiles(root)).map(([unit]) => unit), ...scripts(root)]);
 
 /**
  * The services that start at boot.
  *
+ * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_enabled
  */
-export const get_enabled = async (): Promise<string[]> =>
-  shortNames([...inState(await unitFiles(), 'enabled'), ...scripts().filter(isScriptAtBoot)]);
+export const get_enabled = async ({ root = null }: RootOption = {}): Promise<string[]> =>
+  shortNames([
+    ...inState(await unitFiles(root), 'enabled'),
+    ...scripts(root).filter(name => isScriptAtBoot(name, root)),
+  ]);
 
 /**
  * The services that could start at boot but do not.
  *
+ * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_disabled
  */
-export const get_disabled = async (): Promise<string[]> =>
+export const get_disabled = async ({ root = null }: RootOption = {}): Promise<string[]> =>
   shortNames([
-    ...inState(await unitFiles(), 'disabled'),
-    ...scripts().filter(name => !isScriptAtBoot(name)),
+    ...inState(await unitFiles(root), 'disabled'),
+    ...scripts(root).filter(name => !isScriptAtBoot(name, root)),
   ]);
 
 /**
@@ -51,18 +58,22 @@ export const get_running = async (): Promise<string[]> => {
 /**
  * The services that need no enabling.
  *
+ * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_static
  */
-export const get_static = async (): Promise<string[]> =>
-  shortNames(inState(await unitFiles(), 'static'));
+export const get_static = async ({ root = null }: RootOption = {}): Promise<string[]> =>
+  shortNames(inState(await unitFiles(root), 'static'));
+
+type RootOption = { root?: string | null };
 
 /** What counts as a unit in Salt: neither slices nor scopes. */
 const unitTypes = 'service,socket,device,mount,automount,swap,target,path,timer';
 
 type UnitFile = readonly [unit: string, state: string];
 
-const unitFiles = async (): Promise<UnitFile[]> => {
+const unitFiles = async (root: string | null): Promise<UnitFile[]> => {
   const { stdout } = await systemctl([
+    ...(root ? ['--root', root] : []),
     'list-unit-files',
     `--type=${unitTypes}`,
     '--no-legend',
@@ -80,17 +91,17 @@ const inState = (files: readonly UnitFile[], wanted: string): string[] =>
 const unitFolders = ['/lib', '/usr/lib', '/etc'].map(root => `${root}/systemd/system`);
 
 /** SysV scripts that no unit stands for. */
-const scripts = (): string[] =>
-  namesIn('/etc/init.d').filter(
+const scripts = (root: string | null): string[] =>
+  namesIn(inRoot('/etc/init.d', root)).filter(
     name =>
-      isExecutable(`/etc/init.d/${name}`) &&
-      !unitFolders.some(folder => existsSync(join(folder, `${name}.service`))),
+      isExecutable(inRoot(`/etc/init.d/${name}`, root)) &&
+      !unitFolders.some(folder => existsSync(inRoot(join(folder, `${name}.service`), root))),
   );
 
 /** Whether a runlevel with services has a link that starts the script. */
-const isScriptAtBoot = (name: string): boolean =>
+const isScriptAtBoot = (name: string, root: string | null): boolean =>
   ['3', '5'].some(level =>
-    namesIn(`/etc/rc${level}.d`).some(
+    namesIn(inRoot(`/etc/rc${level}.d`, root)).some(
       link => /^S\d*/.test(link) && link.replace(/^S\d*/, '') === name,
     ),
   );

@@ -74,7 +74,9 @@ export const mod_repo = async (repo: string, options: PlainDict = {}): Promise<P
   const before = await get_repo(repo, { root });
   const isNew = before.alias === undefined;
   const isMoved =
-    !isNew && typeof options.baseurl === 'string' && options.baseurl !== before.baseurl;
+    !isNew &&
+    typeof options.baseurl === 'string' &&
+    plainAddress(options.baseurl) !== plainAddress(before.baseurl);
   if (isNew) await addRepo(repo, url, root);
   else if (isMoved) {
     await del_repo(repo, { root });
@@ -104,6 +106,12 @@ const kept = ({ autorefresh, keeppackages, ...settings }: PlainDict): PlainDict 
   cache: keeppackages ?? false,
 });
 
+/** zypper writes `file:/srv` for `file:///srv`, and a slash at the end is of no account. */
+const plainAddress = (address: Plain | undefined): string =>
+  String(address ?? '')
+    .replace(/^(file|dir):\/\/\//, '$1:/')
+    .replace(/\/$/, '');
+
 const addRepo = async (repo: string, url: Plain, root: string | null): Promise<void> => {
   if (!url)
     throw new CommandExecutionError(
@@ -113,9 +121,8 @@ const addRepo = async (repo: string, url: Plain, root: string | null): Promise<v
     throw new CommandExecutionError(
       `Repository '${repo}' not found and URL for baseurl/mirrorlist is malformed`,
     );
-  const plain = (address: Plain | undefined): string => String(address ?? '').replace(/\/$/, '');
   for (const [alias, { baseurl }] of Object.entries(await list_repos({ root })))
-    if (baseurl && plain(baseurl) === plain(url))
+    if (baseurl && plainAddress(baseurl) === plainAddress(url))
       throw new CommandExecutionError(`Repository '${repo}' already exists as '${alias}'.`);
   await changeByZypper({ root }, 'addrepo', String(url), repo);
 };

@@ -3,7 +3,7 @@ import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { hasFunction, salt } from '../../lib/call.ts';
 import { PackageError } from '../../lib/packages.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
-import { currentPackages } from '../../lib/wanted-packages.ts';
+import { currentPackages, repoChoice } from '../../lib/wanted-packages.ts';
 
 /**
  * A package group is installed (yum, dnf, pacman).
@@ -30,7 +30,9 @@ export const group_installed = async (
       return failed(name, `${argument} must be formatted as a list`);
   let diff: { [kind: string]: { installed: string[]; 'not installed': string[] } };
   try {
-    diff = await salt('pkg.group_diff')(name);
+    const { fromrepo, ...repos } = rest;
+    const choice = { ...repoChoice(repos), ...(fromrepo ? { fromrepo } : {}) };
+    diff = await salt('pkg.group_diff')(name, ...(Object.keys(choice).length > 0 ? [choice] : []));
   } catch (error) {
     return failed(
       name,

@@ -21,6 +21,7 @@ import {
  * @param sig text by which its process is found (init systems that cannot tell)
  * @param init_delay seconds to wait before looking whether it is down
  * @param no_block true: do not wait until it is down (systemd)
+ * @param runlevels the runlevels that count (OpenRC)
  * @unknown ignored
  * @example
  * cups:
@@ -33,7 +34,7 @@ export const dead = async (name: string, options: ServiceOptions = {}): Promise<
   if (early)
     return early.result === false && !isMisuse(options) ? { ...early, result: true } : early;
   const enable = toBoolean(options.enable);
-  const bootBefore = await startsAtBoot(name);
+  const bootBefore = await startsAtBoot(name, options);
   if (!(await isUp(name, options)))
     return withBoot(
       unchanged(name, `The service ${name} is already dead`),

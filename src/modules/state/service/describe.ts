@@ -14,7 +14,7 @@ export const describe = async (): Promise<Description> => {
     : [];
   const isOurs = (name: string): boolean =>
     !/@$|@\.|\.(target|mount|slice|scope|device)$/.test(name);
-  const all: string[] = await salt('service.get_all')();
+  const all = namesOf(await salt('service.get_all')());
   // A script whose name no unit has (hwclock.sh) is listed, and yet there is nothing to start.
   const available = hasFunction('service.available') ? salt('service.available') : async () => true;
   const masked = hasFunction('service.masked') ? salt('service.masked') : async () => false;
@@ -31,5 +31,12 @@ export const describe = async (): Promise<Description> => {
 
 const bootableServices = async (): Promise<string[]> =>
   hasFunction('service.get_enabled') && hasFunction('service.get_disabled')
-    ? [...(await salt('service.get_enabled')()), ...(await salt('service.get_disabled')())]
-    : salt('service.get_all')();
+    ? [
+        ...namesOf(await salt('service.get_enabled')()),
+        ...namesOf(await salt('service.get_disabled')()),
+      ]
+    : namesOf(await salt('service.get_all')());
+
+/** With OpenRC lists of services have the runlevels of each beside it. */
+const namesOf = (list: string[] | { [name: string]: unknown }): string[] =>
+  Array.isArray(list) ? list : Object.keys(list);

@@ -8,6 +8,7 @@ import { isAvailable, type ServiceOptions, startsAtBoot } from '../../lib/servic
  *
  * @param name the service
  * @param unmask true: lift its mask first (systemd)
+ * @param runlevels the runlevels that count (OpenRC)
  * @unknown ignored
  * @example
  * nginx:
@@ -22,13 +23,21 @@ export const enabled = async (name: string, options: ServiceOptions = {}): Promi
           `Service ${name} not present; if created in this state run, it would have been enabled`,
         )
       : failed(name, `The named service ${name} is not available`);
-  return withBoot(unchanged(name, ''), true, await startsAtBoot(name), null, options, true);
+  return withBoot(
+    unchanged(name, ''),
+    true,
+    await startsAtBoot(name, options),
+    null,
+    options,
+    true,
+  );
 };
 
 /**
  * A service does not start at boot. Whether it runs now does not matter.
  *
  * @param name the service
+ * @param runlevels the runlevels that count (OpenRC)
  * @unknown ignored
  * @example
  * cups:
@@ -41,5 +50,12 @@ export const disabled = async (
   __context__['service.state'] = 'disabled';
   if (!(await isAvailable(name)))
     return unchanged(name, `The named service ${name} is not available`);
-  return withBoot(unchanged(name, ''), false, await startsAtBoot(name), null, options, true);
+  return withBoot(
+    unchanged(name, ''),
+    false,
+    await startsAtBoot(name, options),
+    null,
+    options,
+    true,
+  );
 };

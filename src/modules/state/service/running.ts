@@ -36,6 +36,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param reload true: reload it instead of restarting when something it watches changes
  * @param full_restart true: stop and start it instead (where the init system knows that)
  * @param force true: with `reload`, restart where it cannot reload
+ * @param runlevels the runlevels that count (OpenRC)
  * @unknown ignored
  * @example
  * nginx:
@@ -51,7 +52,7 @@ export const running = async (name: string, options: ServiceOptions = {}): Promi
   if (early) return early;
   const { enable, init_delay } = options;
   const before = await isUp(name, options);
-  const bootBefore = await startsAtBoot(name);
+  const bootBefore = await startsAtBoot(name, options);
   const lifted = await unmaskFirst(name, options);
   if (lifted.result === false) return lifted;
   if (before) {
