@@ -120,8 +120,14 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
 
   test('go with their source, and never together with other keys', async () => {
     const told = await runApart(
-      { pkg: 'src/modules/exec/aptpkg/repos.ts', pkgrepo: 'src/modules/state/pkgrepo.ts' },
+      {
+        repos: 'src/modules/exec/aptpkg/repos.ts',
+        keys: 'src/modules/exec/aptpkg/keys.ts',
+        pkgrepo: 'src/modules/state/pkgrepo.ts',
+      },
       `import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+      const pkg = { ...repos, ...keys };
+      context.salt = { ...context.salt, ...contextOf({ pkg }).salt };
       const [one, many] = await Promise.all(['key.asc', 'many'].map(async path => (await fetch('http://${at}/' + path)).text()));
       const own = '/etc/apt/trusted.gpg.d/tsalt-own.asc';
       const list = '/etc/apt/sources.list.d/tsalt-keyed.list';
@@ -163,6 +169,37 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
       ring: `0x${fingerprint}`,
       'ring gone': true,
       'no id': 'failed: keyid or keyid_ppa and PPA name must be passed',
+    });
+  }, 240_000);
+
+  test('are added and listed by themselves', async () => {
+    const told = await runApart(
+      { pkg: 'src/modules/exec/aptpkg/keys.ts' },
+      `import { readFileSync } from 'node:fs';
+      const text = await (await fetch('http://${at}/key.asc')).text();
+      const rings = '/etc/apt/keyrings';
+      const add = (...words) => () => pkg.add_repo_key(...words);
+      await step('none', add());
+      await step('no server', add(null, null, null, 'ABCDEF0123456789'));
+      await step('no file', add(null, text, null, null, 'base', false));
+      await step('text', add(null, text));
+      await step('by id', add(null, null, 'http://${at}', '${fingerprint.slice(-16)}', 'base', false, rings, 'tsalt.gpg'));
+      await step('again', add(null, null, 'http://127.0.0.1:1', '${fingerprint.slice(-8)}', 'base', false, rings, 'b.gpg'));
+      await step('trusted', () => pkg.get_repo_keys());
+      await step('ring', () => pkg.get_repo_keys(false));
+      told.packets = readFileSync(rings + '/tsalt.gpg')[0] & 0x80;`,
+    );
+    const keyid = fingerprint.slice(-16);
+    expect(told).toMatchObject({
+      none: 'failed: pkg.add_repo_key needs path, text or keyserver.',
+      'no server': 'failed: No keyserver specified for keyid: ABCDEF0123456789',
+      'no file': 'failed: Name the file that the key goes into as keyfile.',
+      text: true,
+      'by id': true,
+      again: true,
+      trusted: { [keyid]: { keyid, fingerprint } },
+      ring: { [keyid]: { keyid, fingerprint, file: '/etc/apt/keyrings/tsalt.gpg' } },
+      packets: 0x80,
     });
   }, 240_000);
 });

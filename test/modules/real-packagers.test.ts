@@ -253,10 +253,21 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
       told.version = readFileSync('/opt/tsalt/alpha/version', 'utf8');
       await tell('group', () => pkg.group_diff('tools'));
       await tell('no group', () => pkg.group_diff('nope'));
+      await tell('groups', () => pkg.group_list());
+      await tell('files', () => pkg.file_list('alpha'));
+      await tell('files by package', () => pkg.file_dict('alpha', 'nope'));
+      await tell('owners', () => pkg.owner('/opt/tsalt/alpha/version', '/etc/passwd'));
+      await tell('offers', () => pkg.list_repo_pkgs({}, 'al*'));
+      await tell('offers by repo', () => pkg.list_repo_pkgs({ byrepo: true }));
+      await tell('offers of none', () => pkg.list_repo_pkgs({ fromrepo: 'nope' }));
+      await tell('upgrade_available', () => pkg.upgrade_available('alpha'));
+      await tell('wildcard', () => pkg.install('gamma', { version: '2:3*' }));
       await tell('remove needed', () => pkgRemoved.removed('alpha'));
       await settle('remove', () => pkgRemoved.removed('r', { pkgs: ['alpha', 'beta'] }));
       await settle('purge', () => pkgRemoved.purged('gamma'));
       await settle('latest', () => pkgLatest.latest('alpha'));
+      await tell('needing', () => pkg.install('beta'));
+      await tell('purged with it', () => pkg.purge('alpha'));
       await tell('unknown', () => pkgInstalled.installed('nope'));
       await tell('no such version', () => pkgInstalled.installed('alpha', { version: '9' }));`,
         written,
@@ -276,6 +287,21 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
         default: { installed: ['alpha', 'beta'], 'not installed': [] },
       });
       expect(told['no group']).toBe("failed: Group 'nope' not found");
+      expect(told.groups).toEqual({ installed: ['tools'], partially_installed: [], available: [] });
+      const files = ['/opt/', '/opt/tsalt/', '/opt/tsalt/alpha/', '/opt/tsalt/alpha/version'];
+      expect(told.files).toEqual({ errors: [], files });
+      expect(told['files by package']).toEqual({
+        errors: ["error: package 'nope' was not found"],
+        packages: { alpha: files },
+      });
+      expect(told.owners).toEqual({ '/opt/tsalt/alpha/version': 'alpha', '/etc/passwd': '' });
+      expect(told.offers).toEqual({ alpha: ['2.0-1'] });
+      expect(told['offers by repo']).toEqual({
+        test: { alpha: ['2.0-1'], beta: ['1-1'], gamma: ['2:3-1'] },
+      });
+      expect(told['offers of none']).toEqual({});
+      expect(told.upgrade_available).toBe(false);
+      expect(told.wildcard).toEqual({});
       expect(told['remove needed']).toMatchObject({ result: false });
       expectSettled(told, 'remove', {
         alpha: { old: '2.0-1', new: '' },
@@ -283,6 +309,10 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
       });
       expectSettled(told, 'purge', { gamma: { old: '2:3-1', new: '' } });
       expectSettled(told, 'latest', { alpha: { old: '', new: '2.0-1' } });
+      expect(told['purged with it']).toEqual({
+        alpha: { old: '2.0-1', new: '' },
+        beta: { old: '1-1', new: '' },
+      });
       expect(told.unknown).toMatchObject({ result: false });
       expect(told['no such version']).toMatchObject({ result: false });
     });

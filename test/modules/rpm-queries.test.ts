@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -80,6 +80,10 @@ describe.skipIf(!canRun || !canRunApart())('the real dnf and rpm', { timeout: 24
       await ask('altered', () => pkg.verify({}, 'gamma'));
       await ask('not all altered', () =>
         pkg.verify({ ignore_types: 'config', verify_options: ['nomode'] }, 'gamma'));
+      await ask('download', () => pkg.download('gamma', 'nope'));
+      await ask('differences', () =>
+        pkg.diff('/opt/tsalt/gamma/conf', '/opt/tsalt/alpha/conf', '/etc/passwd', '/nowhere'));
+      await ask('restarts', () => pkg.services_need_restart());
       await ask('verify none', () => pkg.verify({}, 'nope'));
       await ask('modified', () => pkg.modified({}, 'gamma'));
       await ask('modified modes', () => pkg.modified({ mode: true }, 'gamma'));
@@ -215,6 +219,24 @@ describe.skipIf(!canRun || !canRunApart())('the real dnf and rpm', { timeout: 24
     expect(told['mended told']).toMatchObject({ result: null });
     expect(told.mended).toMatchObject({ result: true });
     expect(told['mended again']).toMatchObject({ result: true, changes: {} });
+  });
+
+  const plugins = '/usr/lib/python3/dist-packages/dnf-plugins';
+  const canDownload = existsSync(`${plugins}/download.py`) && which('cpio') && which('rpm2cpio');
+  test.skipIf(!canDownload)('packages are downloaded and compared with their files', () => {
+    expect(told.download).toEqual({
+      gamma: '/var/cache/yum/packages/gamma-3-1.noarch.rpm',
+      _error: 'The following package(s) failed to download: nope',
+    });
+    expect(told.differences).toMatchObject({
+      '/opt/tsalt/alpha/conf': 'Unchanged',
+      '/etc/passwd': 'Not managed',
+      '/nowhere': 'N/A',
+    });
+    expect((told.differences as { [path: string]: string })['/opt/tsalt/gamma/conf']).toBe(
+      '--- A /opt/tsalt/gamma/conf\n+++ B /opt/tsalt/gamma/conf\n@@ -1 +1 @@\n-setting\n+changed\n',
+    );
+    expect(told.restarts).toEqual(expect.any(Array));
   });
 
   test('offers, upgrades and advisories are listed', () => {

@@ -49,7 +49,7 @@ test.skipIf(!which('systemctl'))(
 test.skipIf(!which('systemd-firstboot'))(
   'settings of the first boot are written below a root',
   async () => {
-    const settings = { hostname: 'web7', timezone: 'UTC', machine_id: '0'.repeat(31) + '1', root };
+    const settings = { hostname: 'web7', timezone: 'UTC', machine_id: `${'0'.repeat(31)}1`, root };
     expect(await run(() => boot.firstboot(settings))).toBe(true);
     expect(readFileSync(join(root, 'etc/hostname'), 'utf8')).toBe('web7\n');
     expect(readFileSync(join(root, 'etc/machine-id'), 'utf8')).toBe(`${settings.machine_id}\n`);

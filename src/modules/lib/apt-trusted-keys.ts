@@ -37,6 +37,20 @@ export const removeTrustedKey = (id: string, folder: string | null): string[] =>
   return found;
 };
 
+/** A key that apt trusts, and the file it is in. */
+export type TrustedKey = { keyid: string; fingerprint: string; file: string };
+
+/** The keys that apt trusts for every source, or those of a folder of key rings, by id. */
+export const trustedKeys = (folder: string | null): { [keyid: string]: TrustedKey } =>
+  Object.fromEntries(
+    (folder ? [folder] : trusted).flatMap(filesAt).flatMap(file =>
+      fingerprints(readFileSync(file)).map(fingerprint => {
+        const keyid = fingerprint.slice(-16);
+        return [keyid, { keyid, fingerprint, file }] as const;
+      }),
+    ),
+  );
+
 const filesAt = (path: string): string[] => {
   try {
     return readdirSync(path)

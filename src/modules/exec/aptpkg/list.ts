@@ -5,12 +5,14 @@
  * @depends apt-get, dpkg
  */
 import { basename } from 'node:path';
-import { __grains__ } from '../../api.ts';
+import { __grains__, CommandExecutionError } from '../../api.ts';
 import { normalize } from '../../lib/apt-run.ts';
 import { type Downloaded, downloadedOf, filesBelow } from '../../lib/downloaded-packages.ts';
 import { installedNow, listed } from '../../lib/dpkg-list.ts';
 import { fnmatch } from '../../lib/glob-match.ts';
+import { inRoot } from '../../lib/other-root.ts';
 import { forgetPackages, shownPackages } from '../../lib/packages.ts';
+import { runCommand } from '../../lib/run-command.ts';
 import { which } from '../../lib/which.ts';
 
 export const __virtualname__ = 'pkg';
@@ -70,13 +72,34 @@ export const version = async (...names: string[]): Promise<string | { [name: str
 /**
  * The package files that apt has downloaded, by name and version.
  *
+ * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_downloaded
  */
-export const list_downloaded = async (): Promise<Downloaded> =>
+export const list_downloaded = async ({
+  root = null,
+}: {
+  root?: string | null;
+  [other: string]: unknown;
+} = {}): Promise<Downloaded> =>
   downloadedOf(
-    filesBelow('/var/cache/apt/archives', '.deb').flatMap(path => {
+    filesBelow(inRoot('/var/cache/apt/archives', root), '.deb').flatMap(path => {
       // apt writes the colon of an epoch as %3a.
       const match = /^([^_]+)_([^_]+)_[^_]+\.deb$/.exec(basename(path));
       return match ? [[path, match[1] ?? '', decodeURIComponent(match[2] ?? '')] as const] : [];
     }),
   );
+
+/**
+ * The services that run programs older than what is installed (`checkrestart` of debian-goodies).
+ *
+ * @example tsalt-ssh '*' pkg.services_need_restart
+ */
+export const services_need_restart = async (): Promise<string[]> => {
+  if (!which('checkrestart'))
+    throw new CommandExecutionError(
+      "'checkrestart' is needed. It is part of the 'debian-goodies' package which can be installed from official repositories.",
+    );
+  const argv = ['checkrestart', '--machine', '--package'] as const;
+  const { stdout } = await runCommand(argv, { plainLocale: true, cwd: '/' });
+  return [...new Set([...stdout.matchAll(/^SERVICE:([^,\n]+)/gm)].map(match => match[1] ?? ''))];
+};

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { CommandExecutionError } from '../../api.ts';
 import {
   type AptRepo,
   findRepo,
@@ -12,7 +12,6 @@ import {
   saveRepo,
   wantedRepo,
 } from '../../lib/apt-repos.ts';
-import { keyringFolder, removeTrustedKey } from '../../lib/apt-trusted-keys.ts';
 import { refresh_db } from './refresh.ts';
 
 /**
@@ -116,30 +115,4 @@ export const del_repo = async (repo: string, options: AptRepoOptions = {}): Prom
         : `File ${file} containing repo '${repo}' has been removed.`,
     )
     .join('');
-};
-
-/**
- * Takes the key of a source of packages away. apt-key is not used: keys are files.
- *
- * @param name the source; taken for Salt's sake
- * @param aptkey true: a key that apt trusts for every source; false: one of `keydir`
- * @param keydir the folder of key rings, `/etc/apt/keyrings` by default
- * @param keyid the key's id
- * @returns the id
- * @example tsalt-ssh '*' pkg.del_repo_key keyid=0123456789ABCDEF
- */
-export const del_repo_key = async (
-  name: string | null = null,
-  aptkey = true,
-  keydir: string | null = null,
-  { keyid = null, keyid_ppa = false }: { keyid?: string | number | null; keyid_ppa?: boolean } = {},
-): Promise<string> => {
-  if (keyid_ppa)
-    throw new CommandExecutionError(
-      `The key of ${name ?? 'a ppa'} is not looked up at Launchpad: give its id as keyid.`,
-    );
-  if (keyid === null)
-    throw new SaltInvocationError('keyid or keyid_ppa and PPA name must be passed');
-  removeTrustedKey(String(keyid), aptkey ? null : (keydir ?? keyringFolder));
-  return String(keyid);
 };

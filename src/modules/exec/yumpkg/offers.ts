@@ -91,10 +91,11 @@ export const download = async (...packages: string[]): Promise<{ [name: string]:
     file.endsWith('.rpm') && file.replace(/-[^-]+-[^-]+\.rpm$/, '') === name;
   for (const file of namesIn(downloads))
     if (packages.some(name => isOf(file, name))) await rm(join(downloads, file), { force: true });
+  // Without strict=0 dnf would download nothing when one of them is unknown.
   const where = `--destdir=${downloads}`;
   const { stderr } = which('yumdownloader')
     ? await runCommand(['yumdownloader', '-q', where, ...packages], { plainLocale: true, cwd: '/' })
-    : await runYum('-q', 'download', where, ...packages);
+    : await runYum('-q', '--setopt=strict=0', 'download', where, ...packages);
   if (/no such command: download/i.test(stderr))
     throw new CommandExecutionError(
       'Downloading packages needs the download plugin: install dnf-plugins-core.',
