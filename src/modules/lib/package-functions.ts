@@ -1,8 +1,8 @@
 import type { Plain } from '../api.ts';
 import { fnmatch } from './glob-match.ts';
+import { installWith } from './package-install.ts';
 import {
   installedBy,
-  installWith,
   latestWith,
   type Manager,
   type ManagerOptions,

@@ -1,5 +1,6 @@
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
-import { installedBy, installWith, type ManagerOptions } from '../../lib/package-manager.ts';
+import { installWith } from '../../lib/package-install.ts';
+import { installedBy, type ManagerOptions } from '../../lib/package-manager.ts';
 import type { PackageChanges } from '../../lib/packages.ts';
 import { toList } from '../../lib/values.ts';
 import { yum } from '../../lib/yum.ts';

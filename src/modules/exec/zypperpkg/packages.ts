@@ -16,12 +16,8 @@ import {
   versionCmp,
   versionOf,
 } from '../../lib/package-functions.ts';
-import {
-  installWith,
-  type ManagerOptions,
-  refreshWith,
-  runManager,
-} from '../../lib/package-manager.ts';
+import { installWith } from '../../lib/package-install.ts';
+import { type ManagerOptions, refreshWith, runManager } from '../../lib/package-manager.ts';
 import type { PackageChanges } from '../../lib/packages.ts';
 import { rpmListPkgs } from '../../lib/rpm-list.ts';
 import { which } from '../../lib/which.ts';
