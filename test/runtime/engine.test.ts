@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lowTag } from '../../src/protocol/low.ts';
+import type { Plain } from '../../src/protocol/plain.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { low } from './helpers/host-process.ts';
 import { outcomes, runEngine } from './helpers/run-engine.ts';
@@ -124,6 +125,16 @@ describe('parallel states', () => {
     ).toMatchObject({ x: 'true: reacted' });
   });
 
+  test('rehearsed for a prereq one runs by itself', async () => {
+    const { results } = await runEngine([
+      low('t.fail', 'a', { prereq: [{ t: 'b' }] }),
+      low('t.changes', 'b', { parallel: true, prerequired: [{ t: 'a' }] }),
+    ]);
+
+    expect(results[lowTag(low('t.changes', 'b'))]).toMatchObject({ changes: {}, result: null });
+    expect(results[lowTag(low('t.changes', 'b'))]).not.toHaveProperty('__parallel__');
+  });
+
   test('one that fails hard ends nothing: in Salt its result is not known when that is asked', async () => {
     const run = await runEngine([
       low('t.raise', 'a', { parallel: true, failhard: true }),
@@ -244,6 +255,51 @@ describe('retry', () => {
       },
     ]);
   });
+
+  /** Fails until its third call. */
+  const third = () => {
+    let calls = 0;
+    return {
+      state: {
+        'flaky.go': {
+          params: 'name',
+          run: ({ name }: { name?: unknown }) => ({
+            name,
+            changes: {},
+            result: ++calls === 3,
+            comment: `try ${calls}`,
+          }),
+        },
+      },
+    };
+  };
+  const twice = { retry: { attempts: 2, interval: 0 } };
+
+  test('of a parallel state comes once more than `attempts` says, as in Salt', async () => {
+    const { results } = await runEngine([low('flaky.go', 'x', { ...twice, parallel: true })], {
+      table: third(),
+    });
+
+    expect(Object.values(results)).toMatchObject([
+      {
+        result: true,
+        __run_num__: 0,
+        comment:
+          'try 1\n' +
+          'Attempt 1: Returned a result of "False", with the following comment: "try 2"\n' +
+          'Attempt 2: Returned a result of "True", with the following comment: "try 3"',
+      },
+    ]);
+  });
+
+  test('is not for a state that its conditions keep from starting in parallel', async () => {
+    const { calls, results } = await runEngine([
+      low('t.ok', 'x', { ...twice, parallel: true, creates: '/', retry: { until: false } }),
+    ]);
+
+    expect(calls).toEqual([]);
+    expect(Object.values(results)).toMatchObject([{ comment: '/ exists' }]);
+  });
 });
 
 describe('conditions', () => {
@@ -298,7 +354,7 @@ describe('slots', () => {
       'my.deep': { params: '', run: () => ({ a: ['x', { b: 'found' }] }) },
     },
   };
-  const filled = async (value: string | string[] | { [key: string]: string }) => {
+  const filled = async (value: Plain) => {
     const { calls } = await runEngine([low('t.ok', 'x', { value })], { table });
     return calls[0]?.kwargs.value;
   };
@@ -318,6 +374,13 @@ describe('slots', () => {
   test('are looked for in lists and in dictionaries', async () => {
     expect(await filled(['__slot__:salt:my.echo(1)', 'b'])).toEqual(['1', 'b']);
     expect(await filled({ a: '__slot__:salt:my.echo(2)' })).toEqual({ a: '2' });
+    expect(await filled([{ a: '__slot__:salt:my.echo(3)' }])).toEqual([{ a: '3' }]);
+  });
+
+  test('are text where they lie deeper, as in Salt', async () => {
+    const slot = '__slot__:salt:my.echo(1)';
+    for (const value of [[[slot]], { a: { b: slot } }, { a: [slot] }, [{ a: [slot] }]])
+      expect(await filled(value)).toEqual(value);
   });
 });
 

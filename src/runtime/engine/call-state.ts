@@ -1,5 +1,5 @@
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
-import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Resolved } from '../registry-types.ts';
 import { RunAborted } from './abort.ts';
@@ -8,7 +8,7 @@ import { checkReturn } from './check-return.ts';
 import { stopwatch } from './clock.ts';
 import { checkCommands, checkConditions, hasConditions } from './conditions.ts';
 import { asList, hasChanges, truthy } from './low-tools.ts';
-import { attemptNote, nextInterval, readRetry, retryNote } from './retry.ts';
+import { retryState } from './retry-state.ts';
 import type { Pass, RunState } from './run-state.ts';
 import { fillSlots } from './slots.ts';
 import { stackOf } from './stack-of.ts';
@@ -20,20 +20,25 @@ import { verifyLow } from './verify-low.ts';
  *
  * @throws RunAborted when the arguments are none the function knows
  */
-export const callState = async (
+export const callState = async (run: RunState, pass: Pass, low: LowChunk): Promise<StateResult> => {
+  const { result, last } = await callOnce(run, pass, low);
+  if (last || !isRetried(low, result)) return result;
+  return retryState(run, low, result, async () => (await callOnce(run, pass, low)).result);
+};
+
+/** One attempt; `last` where no other may follow. */
+const callOnce = async (
   run: RunState,
   pass: Pass,
   low: LowChunk,
-  attempt = 1,
-): Promise<StateResult> => {
+): Promise<{ readonly result: StateResult; readonly last?: true }> => {
   const watch = stopwatch();
   const rehearsal = truthy(low.__prereq__);
-  const test = rehearsal || truthy(run.host.opts.test);
   if (rehearsal) low.__prereq__ = false;
   const verified = await verifyLow(run.host.registry, low);
   if (verified.errors) {
     const comment = verified.errors.map(error => `${error}\n`).join('');
-    return finish({
+    const result = finish({
       result: false,
       name: low.name,
       changes: {},
@@ -41,22 +46,23 @@ export const callState = async (
       __run_num__: run.runNumber++,
       ...stackOf(verified.cause),
     });
+    return { result, last: true };
   }
   const { full, resolved } = verified;
   const kwargs = bindLow(full, resolved.signature, low);
-  const raw = await perform(run, pass, low, full, resolved, kwargs, test);
-  if (rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart)) return finish(checkReturn(raw));
+  const raw = await perform(run, pass, low, full, resolved, kwargs, rehearsal);
+  if (rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart))
+    return { result: finish(checkReturn(raw)), last: true };
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
   await refreshAfter(run, low, raw);
   Object.assign(raw, watch(), { __id__: low.__id__ });
-  const result = finish(checkReturn(raw));
-  return isRetried(low) ? retryState(run, pass, low, result, test, attempt) : result;
+  return { result: finish(checkReturn(raw)) };
 };
 
-/** As in Salt a state that says `parallel: false` is not retried either. */
-const isRetried = (low: LowChunk): boolean =>
-  Object.hasOwn(low, 'retry') && (!Object.hasOwn(low, 'parallel') || truthy(low.parallel));
+/** As in Salt: not a state that says `parallel: false`, nor a parallel one that did not start. */
+const isRetried = (low: LowChunk, result: StateResult): boolean =>
+  Object.hasOwn(low, 'retry') && (!Object.hasOwn(low, 'parallel') || truthy(result.__parallel__));
 
 const finish = (result: PlainDict): StateResult => result as StateResult;
 
@@ -68,7 +74,7 @@ const perform = async (
   full: string,
   resolved: Resolved,
   kwargs: PlainDict,
-  test: boolean,
+  rehearsal: boolean,
 ): Promise<unknown> => {
   const { host } = run;
   host.context.runas = low.runas ?? null;
@@ -88,12 +94,12 @@ const perform = async (
         env: String(
           low.saltenv ?? (typeof kwargs.env === 'string' ? kwargs.env : low.__env__) ?? 'base',
         ),
-        test,
+        test: rehearsal || truthy(host.opts.test),
         low,
         lowstate: pass.chunks,
         running: pass.running,
       };
-      if (truthy(low.parallel)) called = { __parallel__: true };
+      if (truthy(low.parallel) && !rehearsal) called = { __parallel__: true };
       ret = withNote(
         await withUmask(low, () => host.inState(view, () => resolved.call([], filled))),
         called,
@@ -181,42 +187,4 @@ const refreshAfter = async ({ host }: RunState, low: LowChunk, raw: PlainDict): 
     truthy(low.force_reload_modules)
   )
     await host.refresh('modules');
-};
-
-const retryState = async (
-  run: RunState,
-  pass: Pass,
-  low: LowChunk,
-  result: StateResult,
-  test: boolean,
-  attempt: number,
-): Promise<StateResult> => {
-  const retry = readRetry(low.retry);
-  if (test) {
-    const said: Plain = result.comment;
-    return { ...result, comment: [truthy(said) ? String(said) : '', retryNote(retry)].join('  ') };
-  }
-  if (result.result === retry.until || attempt >= retry.attempts || run.host.stopping())
-    return result;
-  const interval = nextInterval(retry);
-  run.host.log(
-    'info',
-    `${lowTag(low)}: the result is not what retry waits for; again in ${interval} seconds`,
-  );
-  await pause(run, interval);
-  if (run.host.stopping()) return result;
-  const next = await callState(run, pass, low, attempt + 1);
-  return {
-    ...next,
-    comment: [attemptNote(attempt, result.result, result.comment), next.comment ?? ''].join('\n'),
-    duration: (next.duration ?? 0) + (result.duration ?? 0) + interval * 1000,
-    start_time: attempt === 1 ? result.start_time : next.start_time,
-  };
-};
-
-/** Sleeps, but wakes when the run is told to stop. */
-const pause = async ({ host }: RunState, seconds: number): Promise<void> => {
-  const end = performance.now() + seconds * 1000;
-  for (let left = seconds * 1000; left > 0 && !host.stopping(); left = end - performance.now())
-    await new Promise(resolve => setTimeout(resolve, Math.min(left, 500)));
 };

@@ -6,35 +6,40 @@ const slotMark = '__slot__:';
 
 /**
  * Arguments with their slots filled: `__slot__:salt:test.arg(x, key=y).path ~ /tail` calls
- * an execution function the moment before the state runs. Looked for in strings, in the values
- * of a dictionary, and in lists of both, one level deep. The arguments given are not changed.
+ * an execution function the moment before the state runs. Looked for in texts, in the values of
+ * a dictionary, and in the texts and dictionaries of a list. The arguments given are not changed.
  */
 export const fillSlots = async (host: EngineHost, kwargs: PlainDict): Promise<PlainDict> => {
-  if (!Object.values(kwargs).some(value => hasSlot(value, 2))) return kwargs;
+  if (!Object.values(kwargs).some(hasSlot)) return kwargs;
   const filled: PlainDict = { ...kwargs };
-  for (const [key, value] of Object.entries(kwargs)) filled[key] = await fill(host, value, 2);
+  for (const [key, value] of Object.entries(kwargs)) filled[key] = await fill(host, value);
   return filled;
 };
 
 const isSlot = (value: Plain): value is string =>
   typeof value === 'string' && value.startsWith(slotMark);
 
-const hasSlot = (value: Plain, depth: number): boolean => {
-  if (isSlot(value)) return true;
-  if (depth === 0 || typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some(item => hasSlot(item, isPlainDict(value) ? 0 : depth - 1));
+const hasSlot = (value: Plain): boolean =>
+  isSlot(value) ||
+  hasSlotInDict(value) ||
+  (Array.isArray(value) && value.some(item => isSlot(item) || hasSlotInDict(item)));
+
+const hasSlotInDict = (value: Plain): value is PlainDict =>
+  isPlainDict(value) && Object.values(value).some(isSlot);
+
+const fill = async (host: EngineHost, value: Plain): Promise<Plain> => {
+  if (!Array.isArray(value)) return fillItem(host, value);
+  const list: Plain[] = [];
+  for (const item of value) list.push(await fillItem(host, item));
+  return list;
 };
 
-const fill = async (host: EngineHost, value: Plain, depth: number): Promise<Plain> => {
+const fillItem = async (host: EngineHost, value: Plain): Promise<Plain> => {
   if (isSlot(value)) return (await evaluate(host, value)) as Plain;
-  if (depth === 0 || !hasSlot(value, depth)) return value;
-  if (Array.isArray(value)) {
-    const list: Plain[] = [];
-    for (const item of value) list.push(await fill(host, item, depth - 1));
-    return list;
-  }
-  const dict: PlainDict = { ...(value as PlainDict) };
-  for (const [key, item] of Object.entries(dict)) dict[key] = await fill(host, item, 0);
+  if (!hasSlotInDict(value)) return value;
+  const dict: PlainDict = { ...value };
+  for (const [key, item] of Object.entries(dict))
+    if (isSlot(item)) dict[key] = (await evaluate(host, item)) as Plain;
   return dict;
 };
 
