@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lowTag } from '../../src/protocol/low.ts';
-import type { Plain } from '../../src/protocol/plain.ts';
+import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { low } from './helpers/host-process.ts';
 import { outcomes, runEngine } from './helpers/run-engine.ts';
@@ -381,6 +381,42 @@ describe('slots', () => {
     const slot = '__slot__:salt:my.echo(1)';
     for (const value of [[[slot]], { a: { b: slot } }, { a: [slot] }, [{ a: [slot] }]])
       expect(await filled(value)).toEqual(value);
+  });
+});
+
+describe('a command line that a state names has no shell unless it says so, as in Salt', () => {
+  const asked: unknown[] = [];
+  const table = {
+    exec: {
+      'cmd.run': {
+        params: 'cmd, **',
+        run: ({ python_shell }: { python_shell?: unknown }) => {
+          asked.push(python_shell);
+          return 'x';
+        },
+      },
+    },
+  };
+  const shells = async (args: PlainDict, opts: PlainDict = {}) => {
+    asked.length = 0;
+    await runEngine([low('t.ok', 'x', args)], { table, opts });
+    return asked;
+  };
+
+  test('in a condition', async () => {
+    expect(await shells({ onlyif: [{ fun: 'cmd.run', args: ['a | b'] }] })).toEqual([false]);
+    expect(await shells({ unless: [{ fun: 'cmd.run', cmd: 'a', python_shell: true }] })).toEqual([
+      true,
+    ]);
+    const open = { onlyif: [{ fun: 'cmd.run', args: ['a | b'] }] };
+    expect(await shells(open, { cmd_safe: false })).toEqual([undefined]);
+  });
+
+  test('in a slot', async () => {
+    expect(await shells({ value: '__slot__:salt:cmd.run(a)' })).toEqual([false]);
+    expect(await shells({ value: '__slot__:salt:cmd.run(a, python_shell=True)' })).toEqual([
+      'True',
+    ]);
   });
 });
 

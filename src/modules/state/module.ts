@@ -15,6 +15,7 @@ import {
   type StateReturn,
 } from '../api.ts';
 import { pyStr } from '../lib/python-text.ts';
+import { withShellOfStates } from '../lib/shell-default.ts';
 
 type Arguments = { [key: string]: Plain | undefined };
 
@@ -40,6 +41,7 @@ export const watch = wait;
  * Calls one or more functions. Each key with a dot is one: `- test.echo: [hello]`, its list
  * holds positional arguments and dictionaries of keywords. In the older form `name` is the
  * function and its arguments are arguments of the state (`m_name` where the state has the name).
+ * A command line of `cmd.run` and its kin has a shell only with `python_shell: true`.
  * @param name the function, in the older form
  */
 export const run = (name: string, { ...rest }: Arguments = {}): Promise<StateReturn> => {
@@ -100,7 +102,8 @@ const call = async (fun: string, given: Plain | undefined): Promise<Plain> => {
   const items = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
   const positional = items.filter(item => !isPlainDict(item));
   const named: PlainDict = Object.assign({}, ...items.filter(isPlainDict));
-  const answer: Plain | undefined = await __salt__[fun]?.(...positional, keywords(named));
+  const kwargs = withShellOfStates(fun, positional, named, __opts__);
+  const answer: Plain | undefined = await __salt__[fun]?.(...positional, keywords(kwargs));
   return answer ?? null;
 };
 
@@ -124,14 +127,14 @@ const runNamed = async (name: string, rest: Arguments): Promise<StateReturn> => 
       named[key.startsWith('m_') && prefixed.includes(key.slice(2)) ? key.slice(2) : key] = value;
   if (kwargs !== undefined && !isPlainDict(kwargs)) return failed("'kwargs' must be a dict.");
   if (args !== undefined && !Array.isArray(args)) return failed("'args' must be a list.");
+  const given = withShellOfStates(name, args ?? [], { ...named, ...kwargs }, __opts__);
   const warnings: string[] = [];
   const leftOut = (names: readonly string[]): void => {
     warnings.push(`${name} has no argument ${names.join(', ')}: left out.`);
   };
   try {
     const answer: Plain =
-      (await __salt__[name]?.(...(args ?? []), new Kwargs({ ...named, ...kwargs }, leftOut))) ??
-      null;
+      (await __salt__[name]?.(...(args ?? []), new Kwargs(given, leftOut))) ?? null;
     return {
       name,
       changes: { ret: answer },

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { withShellOfStates } from '../../modules/lib/shell-default.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import { asList, truthy } from './low-tools.ts';
@@ -119,10 +120,12 @@ const holds = async (host: EngineHost, entry: PlainDict): Promise<boolean> => {
   const { fun, args, get_return, ...rest } = entry;
   const filled = await fillSlots(host, { args: args ?? [], rest });
   delete host.context.retcode; // only what this call leaves there counts
+  const given = filled.args as Plain[];
+  const kwargs = await fillSlots(host, filled.rest as PlainDict);
   const answer = await host.execute(
     String(fun),
-    filled.args as Plain[],
-    await fillSlots(host, filled.rest as PlainDict),
+    given,
+    withShellOfStates(String(fun), given, kwargs, host.opts),
   );
   const result =
     typeof get_return === 'string' && get_return !== '' ? traverse(answer, get_return) : answer;

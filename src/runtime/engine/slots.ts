@@ -1,3 +1,4 @@
+import { withShellOfStates } from '../../modules/lib/shell-default.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { EngineHost } from './run-state.ts';
 import { traverse } from './traverse.ts';
@@ -55,7 +56,8 @@ const evaluate = async (host: EngineHost, slot: string): Promise<unknown> => {
   const call = parseCall(text);
   if (!call) return malformed("a slot holds a call: test.arg('arg', kw='kwarg')");
   if (!host.hasFunction(call.fun)) return malformed(`'${call.fun}' is not available.`);
-  const answer = await host.execute(call.fun, call.args, call.kwargs);
+  const kwargs = withShellOfStates(call.fun, call.args, call.kwargs, host.opts);
+  const answer = await host.execute(call.fun, call.args, kwargs);
   const [path = '', ...tail] = call.rest.split('~');
   const found = pick(answer, path.trim());
   if (tail.length === 0) return found ?? null;
