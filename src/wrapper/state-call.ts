@@ -8,6 +8,7 @@ import type { Problem } from '../compiler/problem.ts';
 import { messagesOf } from '../compiler/problem.ts';
 import type { Top, TopResult } from '../compiler/top.ts';
 import { loadTop, topMatches } from '../compiler/top.ts';
+import { pyStr } from '../data/python-text.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
@@ -36,7 +37,7 @@ export const required = (bound: Dict, name: string, fun: string): Data => {
 
 /** `a,b` and lists alike. (salt.utils.args.split_input) */
 export const splitInput = (value: Data): string[] => {
-  const parts = Array.isArray(value) ? value.map(String) : String(value).split(',');
+  const parts = Array.isArray(value) ? value.map(pyStr) : pyStr(value).split(',');
   return parts.map(part => part.trim()).filter(part => part !== '');
 };
 
@@ -171,9 +172,24 @@ export const errorAnswer = (
 /** The tree of the SLS that a call names. */
 export const loadMods = (view: StateView, mods: Data): Promise<SlsTree> =>
   loadSls({
-    matches: new Map([[view.saltenv ?? 'base', splitInput(mods)]]),
+    matches: new Map([[view.saltenv ?? 'base', slsNames(mods)]]),
     loader: view.loader,
   });
+
+/** The text of a dictionary or of a list within the list could be read as a pattern of names. */
+const slsNames = (mods: Data): string[] => {
+  const odd = [mods].flat().find(name => isDict(name) || Array.isArray(name));
+  if (odd !== undefined)
+    throw new TsaltError(
+      'bad-argument',
+      `SLS are named by a text or a list, not by ${pyStr(odd)}`,
+      {
+        hint: 'Write a,b or [a, b].',
+      },
+    );
+  const names = splitInput(mods);
+  return names.length === 0 && !Array.isArray(mods) ? [''] : names;
+};
 
 export const readTop = (view: StateView, stateTop?: string): Promise<TopResult> => {
   const { config } = view.ctx;

@@ -30,9 +30,8 @@ export const single: Wrapper = async call => {
     return 'Invalid function passed';
   }
   const name = required(bound, 'name', 'state.single');
-  // There is no other state that it could need.
-  const args = new Map(
-    [...bound].filter(([key]) => !callOnly.includes(String(key)) && !requisiteKeywords.has(key)),
+  const args = withoutRequisites(
+    new Map([...bound].filter(([key]) => !callOnly.includes(String(key)))),
   );
   const chunk: Dict = new Map([...args, ['state', state], ['fun', fun]]);
   chunk.set('__id__', name).set('name', name).set('order', 1);
@@ -42,13 +41,13 @@ export const single: Wrapper = async call => {
   });
 };
 
-/** `state.low`: one low chunk as it is; gives the bare result. */
+/** `state.low`: one low chunk by itself, whatever it requires; gives the bare result. */
 export const low: Wrapper = call => {
   const { ctx } = call;
   const bound = bindArguments(call, ['data', 'queue']);
   const data = required(bound, 'data', 'state.low');
   if (!isDict(data)) throw noDict('state.low', 'a low chunk');
-  const chunk = new Map(data);
+  const chunk = withoutRequisites(data);
   if (!chunk.has('__id__')) chunk.set('__id__', chunk.get('name') ?? null);
   const missing = ['state', 'fun', 'name'].filter(key => !chunk.has(key));
   if (missing.length > 0) {
@@ -63,6 +62,10 @@ export const low: Wrapper = call => {
     return toData((Object.values(outcome.states)[0] ?? null) as Plain);
   });
 };
+
+/** There is no other state that it could need. */
+const withoutRequisites = (data: Dict): Dict =>
+  new Map([...data].filter(([key]) => !requisiteKeywords.has(key)));
 
 const answer = (ctx: WrapperContext, { states, retcode }: RunOutcome): StateAnswer => {
   ctx.setRetcode(retcode);

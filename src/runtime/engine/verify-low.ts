@@ -1,10 +1,10 @@
+import { pyStr } from '../../modules/lib/python-text.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Signature } from '../../protocol/meta.ts';
 import type { Registry, Resolved } from '../registry-types.ts';
 import { requiredParameters } from './bind-low.ts';
 import { globMatches } from './glob.ts';
 import { asList, readRequisite } from './low-tools.ts';
-import { pythonText } from './retry.ts';
 
 export type Verified =
   | {
@@ -44,8 +44,7 @@ const mergedProviders = (list: readonly unknown[]): Record<string, string> =>
 const findNameFault = ({ name, __sls__ }: LowChunk): string[] => {
   if (typeof name === 'string' || !name) return [];
   const where = __sls__ === undefined ? '' : `in SLS '${__sls__}' `;
-  const text = typeof name === 'boolean' ? pythonText(name) : String(name);
-  return [`ID '${text}' ${where}is not formed as a string, but is a ${pythonType(name)}`];
+  return [`ID '${pyStr(name)}' ${where}is not formed as a string, but is a ${pythonType(name)}`];
 };
 
 const pythonType = (value: unknown): string => {
