@@ -5,6 +5,7 @@ import { type Plain, setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
 import { bindChunks } from './bind-chunks.ts';
+import { checkFunctions } from './check-functions.ts';
 import type { FileRefs, TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
@@ -110,6 +111,7 @@ export class HostStates {
   async #params(given: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
     const { facts, calls, refs, renderAhead } = this.#parts;
     const { chunks, warnings } = bindChunks(given, facts.modules);
+    checkFunctions(chunks, facts.modules);
     this.#warn(warnings);
     refs.addChunks(chunks, settings.pillar);
     return {
