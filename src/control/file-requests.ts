@@ -161,16 +161,21 @@ const clean = (path: string): string | undefined => {
 
 const envOf = (path: string, saltenv: string): string => parseSaltUrl(path).saltenv ?? saltenv;
 
-/** Handlers of the file requests of one host. `refuse` ends the host's run. */
+/**
+ * Handlers of the file requests of one host. `refuse` ends the host's run; `check` throws for a
+ * template whose engine does not exist, which is a fault of its state alone.
+ */
 export const fileHandlers = ({
   roots,
   refs,
   render,
+  check,
   refuse,
 }: {
   roots: FileRoots;
   refs: FileRefs;
   render: TemplateRenderer;
+  check: (request: ControlMethods['file.render']) => void;
   refuse: (error: TsaltError) => void;
 }): Record<string, Handler> => {
   const allowed = (path: string, saltenv: string): void => {
@@ -213,6 +218,7 @@ export const fileHandlers = ({
     'file.render': async (request: ControlMethods['file.render']) => {
       const trust = refs.templateTrust(request);
       if (!trust) {
+        check(request);
         const what = request.text === undefined ? request.source : 'a text of its own';
         const error = new TsaltError(
           'template-refused',

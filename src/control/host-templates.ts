@@ -2,7 +2,7 @@ import { type Data, type Dict, toDict } from '../data/value.ts';
 import { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ControlMethods } from '../protocol/job.ts';
-import { render, renderText } from '../render/render.ts';
+import { checkTextPipe, render, renderText } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
 import { callWrapper } from '../wrapper/define.ts';
@@ -49,6 +49,18 @@ export class HostTemplates {
     trust === 'confined'
       ? this.#renderConfined(request, text, file)
       : this.#render(request, text, file, { call: this.#calls.call });
+
+  /** Throws where the host asks for a template engine that does not exist. */
+  check = ({ template, source, saltenv }: ControlMethods['file.render']): void => {
+    checkTextPipe({
+      ...renderSettings(this.#facts.shared.request.config),
+      text: '',
+      file: source,
+      pipe: template,
+      saltenv,
+      context: this.context(new Map(), saltenv),
+    });
+  };
 
   /** Renders a file before its state runs; throws `NeedsHost` where the host has to be asked. */
   renderAhead: TemplateRenderer = (request, text, file) =>

@@ -107,6 +107,7 @@ export class Site {
         roots: this.facts.shared.fileRoots,
         refs: this.#refs,
         render: this.templates.render,
+        check: this.templates.check,
         refuse: this.#refuse,
       }),
       'file.push': pushHandler(this.facts.shared.request.config, this.facts.host.id),

@@ -55,6 +55,17 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
     : result;
 };
 
+/**
+ * Only looks whether `renderText` could begin.
+ *
+ * @throws TsaltError `pipe-…`
+ */
+export const checkTextPipe = (request: RenderRequest): void => {
+  const renderers = renderersOf(request);
+  const whole = { shebang: false, ...request };
+  pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), 'text');
+};
+
 /** The user's renderers: those of the request, else the `_renderers` of the files. */
 const renderersOf = ({ renderers, context, saltenv }: RenderRequest): RendererTable =>
   renderers ?? customRenderers(context.files, saltenv);

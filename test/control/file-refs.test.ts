@@ -8,6 +8,7 @@ import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { TsaltError } from '../../src/protocol/error.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
 import { WithContent } from '../../src/protocol/peer.ts';
+import { checkTextPipe } from '../../src/render/render.ts';
 
 const chunk = (given: object): LowChunk =>
   ({
@@ -20,6 +21,10 @@ const chunk = (given: object): LowChunk =>
     order: 1,
     ...given,
   }) as LowChunk;
+
+const never = async (): Promise<never> => {
+  throw new Error('nothing is called');
+};
 
 const site = (chunks: readonly LowChunk[]) => {
   const root = mkdtempSync(join(tmpdir(), 'tsalt-refs-'));
@@ -36,6 +41,11 @@ const site = (chunks: readonly LowChunk[]) => {
     render: async ({ template }, text, _file, trust) => {
       rendered.push(`${template}${trust === 'confined' ? ' confined' : ''}: ${text}`);
       return text.toUpperCase();
+    },
+    check: ({ template, source, saltenv }) => {
+      const files = new FileRoots({ base: [root] });
+      const context = { grains: new Map(), pillar: new Map(), opts: new Map(), files, call: never };
+      checkTextPipe({ text: '', file: source, pipe: template, saltenv, context });
     },
     refuse: error => refused.push(error),
   });
@@ -78,6 +88,18 @@ test('a file the job does not name ends the run of the host', async () => {
   ])
     expect(await ask('file.get', { path, saltenv: 'base' }), path).toBe('file-refused');
   expect(refused.length).toBe(6);
+});
+
+test('an engine that does not exist is a fault of the state: the host is not refused', async () => {
+  const { ask, refused } = site([chunk({ template: 'nope', contents_grains: 'os' })]);
+  const request = { saltenv: 'base', context: {}, chunk: { name: '/x' }, source: '' };
+  for (const template of ['nope', 'py', 'jinja|nope'])
+    expect(await ask('file.render', { ...request, template, text: 'x' })).toBe('pipe-unknown');
+  expect(refused).toEqual([]);
+  expect(await ask('file.render', { ...request, template: 'mako', text: 'x' })).toBe(
+    'template-refused',
+  );
+  expect(refused.length).toBe(1);
 });
 
 test('a text that the host made up is never rendered, nor a named file by another engine', async () => {

@@ -21,6 +21,11 @@ beforeAll(async () => {
         'a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n',
       'states/script.sls': '#!ts\nexport const run = ( => 1;\n',
       'states/python.sls': '#!py\ndef run(): return {}\n',
+      'states/control.sls':
+        '{{ grains.root }}/before:\n  file.touch: []\nagain:\n  module.run:\n    - state.sls: [{mods: tag}]\n',
+      'states/engine.sls':
+        '{{ grains.root }}/engine:\n  file.managed:\n    - contents_grains: id\n    - template: nope\nb:\n  test.nop: []\n',
+      'states/q.sls': 'q:\n  test.nop: []\n',
       'states/two.sls': 'include:\n  - yaml\n  - liquid\n',
     },
   });
@@ -261,4 +266,30 @@ test('an SLS in TypeScript that does not parse, and one in Python', async () => 
     - Rendering SLS 'base:python' failed: The pipe 'py' makes no sense: there is no renderer 'py'. (states/python.sls:1)
       Python does not run here; write it as #!ts, in TypeScript.
 `);
+});
+
+test('a state that calls what only the control node has: refused before any other ran', async () => {
+  const { code, text } = await apply('control');
+
+  expect(code).toBe(65);
+  expect(text).toContain(
+    "'state.sls' lives on the control node and cannot be called by a state, in SLS 'control', ID 'again'",
+  );
+  expect(existsSync(join(project.dir, 'hosts', 'web1', 'before'))).toBe(false);
+});
+
+test('a template engine that does not exist fails its own state only', async () => {
+  const { code, text } = await apply('engine');
+
+  expect(code).toBe(20);
+  expect(text).toContain("there is no renderer 'nope'");
+  expect(text).toMatch(/Succeeded: 1\n\s*Failed: {4}1/);
+});
+
+test('SLS named by a dictionary: its text is no pattern of names', async () => {
+  const { code, stdout, stderr } = await project.run('web1', 'state.apply', 'mods={q: 1}');
+
+  expect(stdout).not.toContain('test.nop');
+  expect(stderr + stdout).toContain("SLS are named by a text or a list, not by {'q': 1}");
+  expect(code).toBe(64);
 });
