@@ -1,4 +1,5 @@
 import { invalidKeywords, nearestHint } from '../data/bind.ts';
+import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
@@ -31,6 +32,7 @@ export const bindChunks = (
   for (const chunk of chunks) {
     const name = `${chunk.state}.${chunk.fun}`;
     const fun = functions.get(name);
+    if (!functions.has(name)) warnings.push(...misspelt(name, chunk, modules));
     const unknown = fun ? unknownArguments(chunk, fun) : [];
     if (!fun || unknown.length === 0) {
       bound.push(chunk);
@@ -70,6 +72,24 @@ const functionsOf = (
     }
   }
   return functions;
+};
+
+/** A state whose function no module has fails on the host; a slip of the pen is told before. */
+const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[]): string[] => {
+  const states = modules.filter(({ kind }) => kind === 'state');
+  const isOwn = ({ builtin, anyName, virtual, virtualname, file }: ModuleMeta): boolean =>
+    !builtin &&
+    (anyName || virtual?.includes(chunk.state) || (virtualname ?? file) === chunk.state);
+  if (modules.some(isOwn)) return [];
+  const meant = nearest(
+    name,
+    states.flatMap(module =>
+      module.functions.map(fun => `${module.virtualname ?? module.file}.${fun.name}`),
+    ),
+  );
+  return meant === undefined
+    ? []
+    : [`There is no state function '${name}' (did you mean '${meant}'?), ${placeOf(chunk)}.`];
 };
 
 const unknownArguments = (chunk: LowChunk, { signature }: FunctionMeta): string[] => {

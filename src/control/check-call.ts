@@ -1,5 +1,6 @@
 import { bind } from '../data/bind.ts';
 import { nearest } from '../data/nearest.ts';
+import { whyNotHere } from '../data/not-here.ts';
 import { type Data, type Dict, toPlain } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
@@ -82,6 +83,8 @@ export const checkTestMode = (fun: string, modules: readonly ModuleMeta[]): void
 const isTest = (param: { readonly name: string }): boolean => param.name === 'test';
 
 const unknown = (fun: string, modules: readonly ModuleMeta[]): TsaltError => {
+  const why = whyNotHere('exec', fun);
+  if (why) return new TsaltError('no-function', `'${fun}' is not available: ${why}.`);
   const names = [...modules.filter(({ kind }) => kind === 'exec'), ...wrapperModules()].flatMap(
     module => module.functions.map(({ name }) => `${module.virtualname ?? module.file}.${name}`),
   );

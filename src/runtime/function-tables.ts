@@ -1,3 +1,4 @@
+import { whyNotHere } from '../data/not-here.ts';
 import {
   CommandExecutionError,
   type FunctionTable,
@@ -86,7 +87,10 @@ export const missing = (
   name: string,
   { reason, cause }: { readonly reason?: string; readonly cause?: unknown } = {},
 ): Unavailable => {
-  if (reason === undefined) return { ok: false, reason: `'${name}' is not available.` };
+  if (reason === undefined) {
+    const why = kind === 'utils' ? undefined : whyNotHere(kind, name);
+    return { ok: false, reason: `'${name}' is not available${why ? `: ${why}` : ''}.` };
+  }
   if (kind === 'state' && / __virtual__ returned False/.test(reason)) return { ok: false, reason };
   const why = reason.replace(/^'[^']*' __virtual__ returned False: /, '');
   return { ok: false, reason: `'${name}' is not available: ${why}`, cause };

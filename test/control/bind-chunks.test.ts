@@ -77,3 +77,24 @@ test('a module of the user that takes the place of a built-in one says for itsel
     "'mode' is an invalid keyword argument for 'file.absent'",
   );
 });
+
+test('a state function that nearly has the name of another is told before anything runs', () => {
+  const misspelt = chunk('file.manged', { mode: 644 });
+  expect(bindChunks([misspelt], modules)).toEqual({
+    chunks: [misspelt],
+    warnings: [
+      "There is no state function 'file.manged' (did you mean 'file.managed'?), in SLS 's', ID 'a'.",
+    ],
+  });
+  expect(bind('boto3_sns.topic_present', {}).warnings).toEqual([]);
+});
+
+test('a function of an own execution module, of which states come, is not called misspelt', () => {
+  const own = {
+    ...modules[0],
+    kind: 'exec',
+    builtin: false,
+    file: 'fil',
+  } as (typeof modules)[number];
+  expect(bindChunks([chunk('fil.managed', {})], [...modules, own]).warnings).toEqual([]);
+});

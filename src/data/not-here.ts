@@ -1,0 +1,33 @@
+/**
+ * Modules of Salt's that cannot be here, as what they speak to is a master or a minion that keeps
+ * running: why, and what does their work instead.
+ */
+const noMaster = 'there is no master to ask';
+
+const reasons = {
+  exec: {
+    beacons: 'beacons need a minion that keeps running',
+    cloud: 'salt-cloud is no part of tsalt-ssh',
+    data: 'a host keeps nothing for tsalt-ssh between runs; grains.set writes what is to stay',
+    key: 'hosts are known by their ssh keys; ssh.host_keys tells them',
+    minion: `${noMaster}; the roster names the hosts`,
+    publish: `${noMaster}; name the hosts on the command line`,
+    ret: 'what hosts answer is kept by no returner; --out=json gives it to a program',
+    saltcloud: 'salt-cloud is no part of tsalt-ssh',
+    schedule: 'a schedule needs a minion that keeps running; cron.present and timers of systemd do',
+  },
+  state: {
+    beacon: 'beacons need a minion that keeps running',
+    cloud: 'salt-cloud is no part of tsalt-ssh',
+    salt: 'orchestration needs a master; name hosts and states on the command line, in the order they are to run',
+    salt_proxy: 'proxy minions need a master',
+    schedule: 'a schedule needs a minion that keeps running; cron.present and timers of systemd do',
+  },
+} as const;
+
+/** Why a function of Salt's is not there; undefined where nothing more is known than that. */
+export const whyNotHere = (kind: 'exec' | 'state', name: string): string | undefined => {
+  const module = name.slice(0, name.indexOf('.'));
+  const known: Readonly<Record<string, string>> = reasons[kind];
+  return Object.hasOwn(known, module) ? known[module] : undefined;
+};
