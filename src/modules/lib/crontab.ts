@@ -7,11 +7,12 @@ export type Crontab = {
 };
 
 export type CronJob = {
-  minute: string;
-  hour: string;
-  daymonth: string;
-  month: string;
-  dayweek: string;
+  /** The five times; without them there is `spec`. */
+  minute?: string;
+  hour?: string;
+  daymonth?: string;
+  month?: string;
+  dayweek?: string;
   /** `@reboot` and the like, instead of the five times. */
   spec?: string;
   cmd: string;
@@ -65,11 +66,9 @@ export const parseCrontab = (text: string): Crontab => {
 
 type Entry = Omit<CronJob, 'identifier' | 'comment' | 'commented'>;
 
-const times = { minute: '*', hour: '*', daymonth: '*', month: '*', dayweek: '*' };
-
 const parseEntry = (line: string): Entry | undefined => {
   const special = line.match(/^(@\w+)\s+(.+)$/);
-  if (special) return { ...times, spec: special[1] ?? '', cmd: special[2] ?? '' };
+  if (special) return { spec: special[1] ?? '', cmd: special[2] ?? '' };
   const plain = line.match(/^([\d*@\w,/~-]+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(.+)$/);
   if (!plain || (line.includes('=') && /^\s*[A-Za-z_]\w*\s*=/.test(line))) return undefined;
   const [, minute = '*', hour = '*', daymonth = '*', month = '*', dayweek = '*', cmd = ''] = plain;

@@ -73,7 +73,7 @@ export const present = async (
         continue;
       }
       const status: string = await __salt__['ssh.set_auth_key']?.(user, key, { ...about, config });
-      if (status === 'invalid') return failed(ret, invalid);
+      if (status === 'Invalid public key') return failed(ret, invalid);
       if (status !== 'no change') ret.changes[key] = status === 'new' ? 'New' : 'Updated';
       const verb = { new: 'was added', replace: 'was updated' }[status];
       lines.push(

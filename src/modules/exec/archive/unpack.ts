@@ -9,6 +9,7 @@ import {
   type ArchiveFormat,
   guessFormat,
   listArchive,
+  type Member,
   unpackArchive,
 } from '../../lib/archive-file.ts';
 import { salt } from '../../lib/call.ts';
@@ -67,14 +68,49 @@ export const list = async (
   const members = await withArchive(name, { clean, saltenv, source_hash, use_etag }, path =>
     listArchive(path, format, strip_components ?? 0),
   );
+  return verbose ? describeMembers(members, format) : shownPaths(members, format).toSorted();
+};
+
+/** Paths as Salt tells them: a directory with a slash at its end. */
+const shownPath = ({ path, kind }: Member): string => (kind === 'dir' ? `${path}/` : path);
+
+/** Zip archives of Windows name no directories: those of the files are there all the same. */
+const shownPaths = (members: readonly Member[], format: ArchiveFormat): string[] => {
+  const implied =
+    format === 'zip'
+      ? members
+          .filter(({ kind, path }) => kind === 'file' && path.includes('/'))
+          .map(({ path }) => path.slice(0, path.lastIndexOf('/') + 1))
+      : [];
+  return [...new Set([...members.map(shownPath), ...implied])];
+};
+
+const describeMembers = (
+  members: readonly Member[],
+  format: ArchiveFormat,
+): Record<string, string[]> => {
   const of = (...kinds: string[]): string[] =>
-    members.filter(({ kind }) => kinds.includes(kind)).map(member => member.path);
-  if (!verbose) return members.map(({ path: each, kind }) => (kind === 'dir' ? `${each}/` : each));
+    members
+      .filter(({ kind }) => kinds.includes(kind))
+      .map(shownPath)
+      .toSorted();
+  const dirs = shownPaths(members, format)
+    .filter(path => path.endsWith('/'))
+    .toSorted();
+  const isTop = (path: string): boolean => !path.slice(0, -1).includes('/');
+  const top = dirs.filter(isTop);
+  // One directory above all others, without a member of its own.
+  const [first = '/'] = new Set(dirs.map(path => path.slice(0, path.indexOf('/') + 1)));
+  const isShared = first !== '/' && dirs.every(path => path.startsWith(first));
+  const files = of('file', 'link');
+  const links = of('symlink');
   return {
-    dirs: of('dir'),
-    files: of('file', 'link'),
-    links: of('symlink'),
-    top_level_dirs: of('dir').filter(each => !each.includes('/')),
+    dirs,
+    files,
+    links,
+    top_level_dirs: isShared && !top.includes(first) ? [...top, first] : top,
+    top_level_files: files.filter(isTop),
+    top_level_links: links.filter(isTop),
   };
 };
 
@@ -257,12 +293,42 @@ export const is_encrypted = async (
   );
 
 /** Not done here: the program is not free, and its format has no description. */
-export const rar = async (rarfile: string): Promise<never> =>
-  notDone('archive.rar', 'rar is not free; zip and tar are there', rarfile);
+export const rar = async (
+  rarfile: string,
+  sources: string | string[] | null = null,
+  template: string | null = null,
+  cwd: string | null = null,
+  runas: string | null = null,
+): Promise<never> =>
+  notDone(
+    'archive.rar',
+    'rar is not free; zip and tar are there',
+    rarfile,
+    sources,
+    template,
+    cwd,
+    runas,
+  );
 
 /** Not done here: the program is not free, and its format has no description. */
-export const unrar = async (rarfile: string): Promise<never> =>
-  notDone('archive.unrar', 'rar is not free; zip and tar are there', rarfile);
+export const unrar = async (
+  rarfile: string,
+  dest: string | null = null,
+  excludes: string | string[] | null = null,
+  template: string | null = null,
+  runas: string | null = null,
+  trim_output: boolean | number = false,
+): Promise<never> =>
+  notDone(
+    'archive.unrar',
+    'rar is not free; zip and tar are there',
+    rarfile,
+    dest,
+    excludes,
+    template,
+    runas,
+    trim_output,
+  );
 
 const existing = (name: string): string => {
   const path = expandUser(name);

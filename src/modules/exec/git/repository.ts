@@ -85,8 +85,10 @@ export const revision = async (
  * @example tsalt-ssh '*' git.current_branch /srv/app
  */
 export const current_branch = async (cwd: string, options: Base = {}): Promise<string> => {
-  const how = { ...runOptions(cwd, options), ignore: true };
-  return (await git(['symbolic-ref', '--quiet', '--short', 'HEAD'], how)).stdout.trim();
+  const how = runOptions(cwd, options);
+  const found = await git(['symbolic-ref', '--quiet', '--short', 'HEAD'], { ...how, ignore: true });
+  // 1: HEAD is detached. Anything else is no answer.
+  return found.code > 1 ? gitText(['symbolic-ref', '--short', 'HEAD'], how) : found.stdout.trim();
 };
 
 /**

@@ -191,17 +191,22 @@ export const tag = async (
     opts = '',
     ...options
   }: { ref?: string; message?: string | null } & WorkOptions = {},
-): Promise<string> =>
-  gitText(
+): Promise<string> => {
+  const words = wordsOf(opts).filter(word => !['-a', '--annotate'].includes(word));
+  if (words.some(word => word === '-m' || word.includes('--message')))
+    throw new SaltInvocationError('Tag messages must be passed in the "message" argument');
+  const deletes = words.some(word => ['-d', '--delete'].includes(word));
+  return gitText(
     [
       'tag',
-      ...wordsOf(opts),
+      ...words,
       ...(message === null ? [] : [`--message=${message}`]),
       plainWord(name, 'tag'),
-      plainWord(ref, 'ref'),
+      ...(deletes ? [] : [plainWord(ref, 'ref')]),
     ],
     runOptions(cwd, options),
   );
+};
 
 /**
  * Merges a revision into the branch that is checked out.

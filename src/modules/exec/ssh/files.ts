@@ -107,7 +107,10 @@ export const key_is_encrypted = async (key: string): Promise<boolean> => {
   }
   if (/^(?:Proc-Type: 4,ENCRYPTED|-----BEGIN ENCRYPTED PRIVATE KEY-----)/m.test(text)) return true;
   const own = /-----BEGIN OPENSSH PRIVATE KEY-----([\s\S]+?)-----END/.exec(text)?.[1];
-  if (own === undefined) return false;
+  if (own === undefined) {
+    if (/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(text)) return false;
+    throw new CommandExecutionError(`${key} is not a private key`);
+  }
   // "openssh-key-v1\0", then the name of the cipher with its length before it.
   const bytes = Buffer.from(own, 'base64');
   const length = bytes.readUInt32BE(15);

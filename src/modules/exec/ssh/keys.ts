@@ -4,6 +4,7 @@
  * @platform unix
  */
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
+import { readAccounts } from '../../lib/accounts.ts';
 import {
   type AuthorizedKey,
   fingerprintOf,
@@ -16,9 +17,12 @@ import {
   writeKeyLines,
 } from '../../lib/authorized-keys.ts';
 import { textOf } from '../../lib/file-content.ts';
+import { isFile } from '../../lib/file-paths.ts';
 import { findSource } from '../../lib/file-source.ts';
+import { homeOf } from '../../lib/owner-names.ts';
 
 type KeyInfo = { enc: string; comment: string; options: string[]; fingerprint: string };
+type KeysByText = Record<string, KeyInfo>;
 
 const authorized = '.ssh/authorized_keys';
 
@@ -30,27 +34,40 @@ type Same = {
 };
 
 /**
- * The keys that may log in as a user.
+ * The keys that may log in as a user. Of a list of users, or of all, those that have a file of keys
+ * are told, each with its keys.
  *
- * @param user the user
+ * @param user the user, or a list; all when left out
  * @param config his file of keys
  * @param fingerprint_hash_type `sha256` or `md5`
  *
  * @example tsalt-ssh '*' ssh.auth_keys root
  */
 export const auth_keys = async (
-  user: string,
+  user: string | string[] | null = null,
   {
     config = authorized,
     fingerprint_hash_type = null,
   }: { config?: string; fingerprint_hash_type?: string | null } = {},
-): Promise<Record<string, KeyInfo>> =>
-  Object.fromEntries(
-    keysOf(user, config).map(({ key, enc, comment, options }) => [
-      key,
-      { enc, comment, options, fingerprint: fingerprintOf(key, fingerprint_hash_type ?? 'sha256') },
-    ]),
-  );
+): Promise<KeysByText | Record<string, KeysByText>> => {
+  const keys = (name: string): KeysByText =>
+    Object.fromEntries(
+      keysOf(name, config).map(({ key, enc, comment, options }) => [
+        key,
+        {
+          enc,
+          comment,
+          options,
+          fingerprint: fingerprintOf(key, fingerprint_hash_type ?? 'sha256'),
+        },
+      ]),
+    );
+  const hasFile = (name: string): boolean =>
+    homeOf(name) !== undefined && isFile(keyFile(name, config));
+  if (typeof user === 'string' && user !== '') return hasFile(user) ? keys(user) : {};
+  const users = Array.isArray(user) ? user : (await readAccounts()).map(({ name }) => name);
+  return Object.fromEntries(users.filter(hasFile).map(name => [name, keys(name)]));
+};
 
 /**
  * What setting a key would do: `add`, `update` or `exists`.
@@ -83,7 +100,7 @@ export const check_key = async (
 };
 
 /**
- * Lets a key log in as a user. Gives `new`, `replace`, `no change` or `invalid`.
+ * Lets a key log in as a user. Gives `new`, `replace`, `no change` or `Invalid public key`.
  *
  * @param user the user
  * @param key the key itself
@@ -103,15 +120,15 @@ export const set_auth_key = async (
     options = [],
     config = authorized,
   }: { enc?: string; comment?: string; options?: string[] | null; config?: string } & Same = {},
-): Promise<'new' | 'replace' | 'no change' | 'invalid'> => {
-  if (key.split(/\s/).length > 1) return 'invalid';
+): Promise<'new' | 'replace' | 'no change' | 'Invalid public key'> => {
+  if (key.split(/\s/).length > 1) return 'Invalid public key';
   const wanted: AuthorizedKey = { key, enc: keyType(enc), comment, options: options ?? [] };
   if (
     !isKeyText(key) ||
     !parseKeyLine(renderKeyLine({ ...wanted, options: [] })) ||
     /[\r\n]/.test(renderKeyLine(wanted))
   )
-    return 'invalid';
+    return 'Invalid public key';
   const path = keyFile(user, config);
   const lines = readKeyLines(path);
   const at = lines.findIndex(line => parseKeyLine(line)?.key === key);
@@ -139,9 +156,9 @@ export const rm_auth_key = async (
   key: string,
   { config = authorized }: { config?: string } & Pick<Same, 'fingerprint_hash_type'> = {},
 ): Promise<string> => {
+  if (homeOf(user) === undefined) return 'Key not present';
   const path = keyFile(user, config);
   const lines = readKeyLines(path);
-  if (lines.length === 0) return 'User authorized keys file not present';
   const left = lines.filter(line => parseKeyLine(line)?.key !== key);
   if (left.length === lines.length) return 'Key not present';
   writeKeyLines(user, path, left);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
@@ -223,9 +224,11 @@ export const rm_known_host = async (
   user: string | null,
   hostname: string,
   { config = null, port = null }: HostOptions = {},
-): Promise<{ status: string; comment: string }> => {
+): Promise<{ status: string; comment?: string; error?: string }> => {
   const pattern = hostPattern(hostname, port);
   const path = knownFile(user, config);
+  if (!existsSync(path))
+    return { status: 'error', error: `Known hosts file ${path} does not exist` };
   writeHosts(
     user,
     path,

@@ -41,8 +41,8 @@ export const false_ = (): boolean => false;
  * Waits.
  * @param length seconds
  */
-export const sleep = async (length: number | string): Promise<boolean> => {
-  await sleepFor(Number(length) * 1000);
+export const sleep = async (length: number): Promise<boolean> => {
+  await sleepFor(length * 1000);
   return true;
 };
 
@@ -50,7 +50,7 @@ export const sleep = async (length: number | string): Promise<boolean> => {
  * Waits a random time.
  * @param max the longest it may take, in seconds
  */
-export const rand_sleep = (max = 60): Promise<boolean> => sleep(randomInt(Number(max) + 1));
+export const rand_sleep = (max = 60): Promise<boolean> => sleep(randomInt(max + 1));
 
 /** The option `test.foo` of the configuration. */
 export const conf_test = (): Promise<Plain> => call('config.option')('test.foo');
@@ -71,8 +71,11 @@ export const kwarg = (kwargs: { [key: string]: Plain } = {}): PlainDict => kwarg
 /** Positional and keyword arguments, as they came. */
 export const arg = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({ args, kwargs });
 
-/** The same. */
-export const arg_clean = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({ args, kwargs });
+/** The same, without what a publisher adds: keywords that begin with `__pub`. */
+export const arg_clean = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({
+  args,
+  kwargs: Object.fromEntries(Object.entries(kwargs).filter(([key]) => !key.startsWith('__pub'))),
+});
 
 /** The types of the arguments, as Python names them. */
 export const arg_type = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({
@@ -105,8 +108,8 @@ const typeOf = (value: Plain): string => {
  * A Fibonacci number and the seconds it took.
  * @param num which one
  */
-export const fib = (num: number | string): number[] => {
-  const count = Number(num);
+export const fib = (num: number): number[] => {
+  const count = num;
   if (!Number.isInteger(count) || count < 0)
     throw new SaltInvocationError('Negative number is not allowed!');
   const start = performance.now();

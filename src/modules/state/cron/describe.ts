@@ -37,11 +37,11 @@ export const describe = async (): Promise<Description> => {
 };
 
 const timesOf = ({
-  minute,
-  hour,
-  daymonth,
-  month,
-  dayweek,
+  minute = '*',
+  hour = '*',
+  daymonth = '*',
+  month = '*',
+  dayweek = '*',
 }: CronJob): Record<string, string | number> =>
   Object.fromEntries(
     Object.entries({ minute, hour, daymonth, month, dayweek })

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { parseCrontab } from '../../src/modules/lib/crontab.ts';
+import { makeHost } from '../states/runner.ts';
+
+const host = makeHost();
+afterAll(() => host.remove());
+const at = (path: string): string => join(host.root, path);
+
+const keyText = 'AAAAC3NzaC1lZDI1NTE5AAAAIH2xLTm4bTsbxpt2ZvBs4ZCf4cTVb6VgmHxCpnOvmXwv';
+const me = userInfo().username;
+
+test('ssh.auth_keys knows no user that is not there, and lists of users', async () => {
+  const config = host.write('keys', `ssh-ed25519 ${keyText} a@b\n`);
+  expect(await host.call('ssh.auth_keys', 'no-such-user', { config })).toEqual({});
+  const one = await host.call('ssh.auth_keys', me, { config });
+  expect(one).toMatchObject({ [keyText]: { enc: 'ssh-ed25519', comment: 'a@b', options: [] } });
+  expect(await host.call('ssh.auth_keys', [me, 'no-such-user'], { config })).toEqual({ [me]: one });
+  expect(Object.keys((await host.call('ssh.auth_keys', null, { config })) as object)).toContain(me);
+});
+
+test('ssh says that a key is invalid, or not present, as Salt does', async () => {
+  const config = at('none');
+  expect(await host.call('ssh.set_auth_key', me, 'bad!key', { config })).toBe('Invalid public key');
+  expect(await host.call('ssh.rm_auth_key', me, keyText, { config })).toBe('Key not present');
+  expect(await host.call('ssh.rm_auth_key', 'no-such-user', keyText)).toBe('Key not present');
+  expect(await host.call('ssh.rm_known_host', me, 'h.example', { config })).toEqual({
+    status: 'error',
+    error: `Known hosts file ${config} does not exist`,
+  });
+});
+
+test('ssh.key_is_encrypted refuses what is no private key', async () => {
+  const path = host.write('text', 'no key\n');
+  await expect(host.call('ssh.key_is_encrypted', path)).rejects.toThrow(
+    `${path} is not a private key`,
+  );
+});
+
+test('special times of a crontab come without the five', () => {
+  const header = '# Lines below here are managed by Salt, do not edit';
+  expect(parseCrontab(`${header}\n@daily run\n`).special).toEqual([
+    { spec: '@daily', cmd: 'run', identifier: null, comment: null, commented: false },
+  ]);
+});
+
+test('archive.list tells directories by their slash, and what lies at the top', async () => {
+  mkdirSync(at('ar/s'), { recursive: true });
+  writeFileSync(at('ar/s/f'), 'x');
+  writeFileSync(at('ar/top'), 'x');
+  execFileSync('ln', ['-s', 'top', at('ar/l')]);
+  execFileSync('tar', ['-C', at('ar'), '-czf', at('a.tgz'), 's', 'top', 'l']);
+  execFileSync('tar', ['-C', at('ar'), '-czf', at('b.tgz'), 's/f']);
+  expect(await host.call('archive.list', at('a.tgz'), { verbose: true })).toEqual({
+    dirs: ['s/'],
+    files: ['s/f', 'top'],
+    links: ['l'],
+    top_level_dirs: ['s/'],
+    top_level_files: ['top'],
+    top_level_links: ['l'],
+  });
+  expect(await host.call('archive.list', at('b.tgz'))).toEqual(['s/f']);
+  execFileSync('zip', ['-q', '-D', '-r', at('c.zip'), 's'], { cwd: at('ar') });
+  expect(await host.call('archive.list', at('c.zip'))).toEqual(['s/', 's/f']);
+});
+
+test('git.tag takes tags away, and messages only by name; no branch is current where no repository is', async () => {
+  const repo = at('repo');
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-C', repo, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      encoding: 'utf8',
+    }).trim();
+  execFileSync('git', ['init', '-q', repo]);
+  git('commit', '-q', '--allow-empty', '-m', 'one');
+  git('tag', 't1');
+  expect(await host.call('git.tag', repo, 't1', { opts: '-d' })).toContain("Deleted tag 't1'");
+  expect(git('tag')).toBe('');
+  await expect(host.call('git.tag', repo, 't2', { opts: '-m x' })).rejects.toThrow(
+    'Tag messages must be passed in the "message" argument',
+  );
+  git('checkout', '-q', '--detach');
+  expect(await host.call('git.current_branch', repo)).toBe('');
+  rmSync(join(repo, '.git'), { recursive: true });
+  await expect(host.call('git.current_branch', repo)).rejects.toThrow('not a git repository');
+});
