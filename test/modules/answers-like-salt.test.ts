@@ -3,7 +3,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { changedJob } from '../../src/modules/lib/cron-job.ts';
 import { parseCrontab } from '../../src/modules/lib/crontab.ts';
+import { which } from '../../src/modules/lib/which.ts';
 import { makeHost } from '../states/runner.ts';
 
 const host = makeHost();
@@ -45,6 +47,38 @@ test('special times of a crontab come without the five', () => {
   expect(parseCrontab(`${header}\n@daily run\n`).special).toEqual([
     { spec: '@daily', cmd: 'run', identifier: null, comment: null, commented: false },
   ]);
+});
+
+test('a job with a special time stays as it is when it is so, and may get times', () => {
+  const [known] = parseCrontab(
+    '# Lines below here are managed by Salt, do not edit\n@daily run\n',
+  ).special;
+  expect(changedJob(known, { cmd: 'run', when: { spec: '@daily' } })).toBeUndefined();
+  const times = { minute: 5, hour: '*', daymonth: '*', month: '*', dayweek: 'random' };
+  expect(changedJob(known, { cmd: 'run', when: times }, () => '3')).toEqual({
+    minute: '5',
+    hour: '*',
+    daymonth: '*',
+    month: '*',
+    dayweek: '3',
+    cmd: 'run',
+    identifier: null,
+    comment: null,
+    commented: false,
+  });
+});
+
+test.runIf(which('crontab'))('a user that does not exist has no crontab', async () => {
+  expect(await host.call('cron.raw_cron', 'no-such-user')).toBe('');
+  expect(await host.state('cron.absent', 'job', { user: 'no-such-user' })).toMatchObject({
+    result: true,
+    comment: 'Cron job already absent',
+  });
+  const path = host.write('crontab', '1 2 3 4 5 job\n');
+  expect(await host.state('cron.file', path, { user: 'no-such-user' })).toMatchObject({
+    result: false,
+    comment: 'Could not identify group for user no-such-user',
+  });
 });
 
 test('archive.list tells directories by their slash, and what lies at the top', async () => {

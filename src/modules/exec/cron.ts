@@ -14,6 +14,7 @@ import {
   type WantedJob,
 } from '../lib/cron-job.ts';
 import { type CronJob, type Crontab, parseCrontab, renderCrontab } from '../lib/crontab.ts';
+import { uidOf } from '../lib/owner-names.ts';
 import { type CommandResult, runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 
@@ -24,7 +25,7 @@ export const __virtual__ = (): true | [false, string] =>
   which('crontab') ? true : [false, 'crontab is not installed'];
 
 /**
- * A user's crontab as it is.
+ * A user's crontab as it is; empty for a user that does not exist.
  *
  * @param user the user
  *
@@ -32,7 +33,7 @@ export const __virtual__ = (): true | [false, string] =>
  */
 export const raw_cron = async (user: string): Promise<string> => {
   const { code, stdout, stderr } = await crontab(user, '-l');
-  if (code !== 0 && !/no crontab/i.test(stderr))
+  if (code !== 0 && !/no crontab/i.test(stderr) && uidOf(user) !== undefined)
     throw new CommandExecutionError(`Cannot read the crontab of ${user}: ${stderr.trim()}`);
   return stdout
     .split('\n')

@@ -46,10 +46,9 @@ export const changedJob = (
   { cmd, comment = null, commented = false, identifier = null, when }: WantedJob,
   pick: (key: CronTimeKey) => string = anyTime,
 ): CronJob | undefined => {
-  const { spec, ...before } = known ?? blank;
+  const before = known ?? blank;
   const made: CronJob = {
-    ...before,
-    ...('spec' in when ? noTimes : {}),
+    ...('spec' in when ? {} : noTimes),
     cmd,
     comment: comment === null ? before.comment : comment.trimEnd(),
     commented,
@@ -58,7 +57,7 @@ export const changedJob = (
   };
   for (const [key, value] of Object.entries(when)) {
     const text = String(value).toLowerCase();
-    const now = spec === undefined ? before[key as CronTimeKey] : '*';
+    const now = before[key as CronTimeKey] ?? '*';
     Object.assign(made, {
       [key]: text !== 'random' ? text : now === '*' ? pick(key as CronTimeKey) : now,
     });

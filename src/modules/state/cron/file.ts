@@ -4,6 +4,7 @@ import { messageOf } from '../../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { findSource } from '../../lib/file-source.ts';
+import { uidOf } from '../../lib/owner-names.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { contentDiff } from '../../lib/text-diff.ts';
@@ -53,6 +54,8 @@ export const file = async (
   }: CronFileOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
+  if (uidOf(user) === undefined && !isUserToCome(user))
+    return failed(ret, `Could not identify group for user ${user}`);
   let current: string;
   try {
     current = isUserToCome(user) ? '' : await salt('cron.raw_cron')(user);
