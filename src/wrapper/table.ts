@@ -5,10 +5,12 @@ import { config } from './functions/config.ts';
 import { cp } from './functions/cp.ts';
 import { defaults } from './functions/defaults.ts';
 import { grains } from './functions/grains.ts';
+import { jinja } from './functions/jinja.ts';
 import { log } from './functions/log.ts';
 import { match } from './functions/match.ts';
 import { mine } from './functions/mine.ts';
 import { pillar } from './functions/pillar.ts';
+import { saltVersion } from './functions/salt-version.ts';
 import { saltutil } from './functions/saltutil.ts';
 import { sdb } from './functions/sdb.ts';
 import { slsutil } from './functions/slsutil.ts';
@@ -21,10 +23,12 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   cp,
   defaults,
   grains,
+  jinja,
   log,
   match,
   mine,
   pillar,
+  salt_version: saltVersion,
   saltutil,
   sdb,
   slsutil,
@@ -61,6 +65,7 @@ const forHosts: Readonly<Record<string, readonly string[] | 'all'>> = {
   log: 'all',
   match: 'all',
   pillar: ['fetch', 'filter_by', 'get', 'item', 'items', 'keys', 'ls', 'obfuscate', 'raw'],
+  salt_version: 'all',
   saltutil: 'all',
   slsutil: [
     'banner',
@@ -94,6 +99,7 @@ const looking: Readonly<Record<string, readonly string[]>> = {
   defaults: ['deepcopy', 'merge', 'update'],
   grains: ['equals', 'fetch', 'filter_by', 'get', 'has_value', 'item', 'items', 'ls'],
   pillar: ['fetch', 'filter_by', 'get', 'keys', 'ls', 'raw'],
+  salt_version: ['equal', 'get_release_number', 'greater_than', 'less_than'],
   slsutil: ['banner', 'boolstr', 'merge', 'merge_all', 'update'],
 };
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -119,4 +119,19 @@ test('git.tag takes tags away, and messages only by name; no branch is current w
   expect(await host.call('git.current_branch', repo)).toBe('');
   rmSync(join(repo, '.git'), { recursive: true });
   await expect(host.call('git.current_branch', repo)).rejects.toThrow('not a git repository');
+});
+
+test('temp makes files and folders for this account alone, in the place it is told', async () => {
+  mkdirSync(at('temp'));
+  const options = ['.x', 'my-', at('temp')];
+  for (const [fun, mode] of [
+    ['temp.dir', 0o40700],
+    ['temp.file', 0o100600],
+  ] as const) {
+    const path = (await host.call(fun, ...options)) as string;
+    expect(path).toMatch(/\/temp\/my-[0-9a-f]{16}\.x$/);
+    expect(statSync(path).mode).toBe(mode);
+  }
+  await expect(host.call('temp.dir', '/../x')).rejects.toThrow('without slashes');
+  await expect(host.call('temp.file', '', 'tmp', at('nowhere'))).rejects.toThrow('cannot be made');
 });

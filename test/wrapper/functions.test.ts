@@ -177,3 +177,38 @@ test('cp.get_file_str reads an absolute path on the host', async () => {
     site.close();
   }
 });
+
+test('salt_version compares code names of releases with 3006', async () => {
+  const answers = async (name: string): Promise<unknown[]> => [
+    await one.call('salt_version.less_than', [name]),
+    await one.call('salt_version.equal', [name]),
+    await one.call('salt_version.greater_than', [name]),
+    await one.call('salt_version.get_release_number', [name]),
+  ];
+  expect(await answers('Oxygen')).toEqual([false, false, true, '2018.3']);
+  expect(await answers('sulfur')).toEqual([false, true, false, '3006']);
+  expect(await answers('Argon')).toEqual([true, false, false, '3008']);
+  expect(await answers('Kryptonite')).toEqual([false, false, false, null]);
+});
+
+test('jinja tells what a map and files of data give for this host', async () => {
+  const site = await makeSite({
+    'states/f/map.jinja': "{% set f = {'os': grains.os, 'b': [1, none]} %}",
+    'states/f/a.yaml': 'z: 1\na: {b: yes}\n',
+    'states/f/a.json': '{"x": [1.5]}',
+  });
+  try {
+    expect(await site.call('jinja.load_map', ['f/map.jinja', 'f'])).toEqual({
+      os: 'Debian',
+      b: [1, null],
+    });
+    expect(await site.call('jinja.import_yaml', ['f/a.yaml'])).toEqual({ z: 1, a: { b: true } });
+    expect(await site.call('jinja.import_json', ['f/a.json'])).toEqual({ x: [1.5] });
+    await expect(site.call('jinja.load_map', ['f/map.jinja', 'f %}'])).rejects.toThrow(
+      "'f %}' is no name of a variable",
+    );
+    await expect(site.call('jinja.import_yaml', ['a" %}'])).rejects.toThrow('a" %}');
+  } finally {
+    site.close();
+  }
+});
