@@ -14,6 +14,9 @@ export const parsePlist = (text: string): Data => {
   return value;
 };
 
+/** As deep as YAML may nest here. */
+const maxDepth = 500;
+
 type Tag = { readonly name: string; readonly kind: 'open' | 'close' | 'empty' };
 
 const skipped = /(?:\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)*/y;
@@ -22,6 +25,7 @@ const tag = /<(\/?)([a-z]+)(?:\s[^<>]*?)?(\/?)>/y;
 class Reader {
   readonly #text: string;
   #at = 0;
+  #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -42,14 +46,22 @@ class Reader {
   #valueOf({ name, kind }: Tag): Data {
     if (kind === 'close') throw this.#fault(`</${name}> closes nothing`);
     const isEmpty = kind === 'empty';
-    if (name === 'dict') return isEmpty ? new Map() : this.#dict();
-    if (name === 'array') return isEmpty ? [] : this.#list();
+    if (name === 'dict') return isEmpty ? new Map() : this.#below(() => this.#dict());
+    if (name === 'array') return isEmpty ? [] : this.#below(() => this.#list());
     const content = isEmpty ? '' : this.#content(name);
     if (name === 'true' || name === 'false') return name === 'true';
     if (name === 'string') return content;
     if (name === 'integer') return this.#integer(content.trim());
     if (name === 'real') return new Float(Number(content.trim()));
     throw this.#fault(`<${name}> cannot be merged`);
+  }
+
+  #below<T>(read: () => T): T {
+    if (this.#depth >= maxDepth) throw this.#fault(`it nests deeper than ${maxDepth} levels`);
+    this.#depth += 1;
+    const value = read();
+    this.#depth -= 1;
+    return value;
   }
 
   #dict(): Dict {

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import * as addresses from '../../src/modules/exec/network/addresses.ts';
 import * as calculate from '../../src/modules/exec/network/calculate.ts';
 import * as connections from '../../src/modules/exec/network/connections.ts';
+import * as hardware from '../../src/modules/exec/network/hardware.ts';
 import * as interfaces from '../../src/modules/exec/network/interfaces.ts';
 import * as names from '../../src/modules/exec/network/names.ts';
 import * as reachable from '../../src/modules/exec/network/reachable.ts';
@@ -348,3 +349,17 @@ test('ps: counters are those of /proc', async () => {
   ).slice(1);
   if (name) expect(await run(() => ps.disk_io_counters(name))).toHaveProperty('read_bytes');
 });
+
+test.runIf(!which('ethtool'))(
+  'without ethtool there are no sizes of rings to tell or set',
+  async () => {
+    const path = process.env.PATH;
+    process.env.PATH = '/nowhere';
+    try {
+      expect(await run(() => hardware.get_bufsize('lo'))).toEqual({});
+      expect(await run(() => hardware.mod_bufsize('lo', { rx: 1 }))).toBe(false);
+    } finally {
+      process.env.PATH = path;
+    }
+  },
+);

@@ -1,5 +1,6 @@
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { which } from '../../lib/which.ts';
 
 const ethtool = async (...args: string[]) =>
   runCommand(['ethtool', ...args], { plainLocale: true, cwd: '/' });
@@ -11,20 +12,23 @@ const plainInterface = (iface: string): string => {
 };
 
 /**
- * The sizes of an interface's rings, as `ethtool -g` tells them: `rx`, `rx-max` …
+ * The sizes of an interface's rings, as `ethtool -g` tells them: `rx`, `rx-max` … Nothing where
+ * there is no ethtool.
  *
  * @param iface its name
  * @example tsalt-ssh '*' network.get_bufsize eth0
  */
 export const get_bufsize = async (iface: string): Promise<PlainDict> => {
-  const { code, stdout, stderr } = await ethtool('-g', plainInterface(iface));
+  const name = plainInterface(iface);
+  if (!which('ethtool')) return {};
+  const { code, stdout, stderr } = await ethtool('-g', name);
   if (code !== 0) return { result: false, comment: (stderr || stdout).trim() };
   const sizes: PlainDict = {};
   let suffix = '';
   for (const line of stdout.split('\n')) {
-    const [, name, value] = line.match(/^(.+):\s+(\d+)$/) ?? [];
-    if (name !== undefined)
-      sizes[`${name.toLowerCase().replaceAll(' ', '-')}${suffix}`] = Number(value);
+    const [, ring, value] = line.match(/^(.+):\s+(\d+)$/) ?? [];
+    if (ring !== undefined)
+      sizes[`${ring.toLowerCase().replaceAll(' ', '-')}${suffix}`] = Number(value);
     else if (line.endsWith('maximums:')) suffix = '-max';
     else if (line.endsWith('settings:')) suffix = '';
   }
@@ -32,7 +36,8 @@ export const get_bufsize = async (iface: string): Promise<PlainDict> => {
 };
 
 /**
- * Sets the sizes of an interface's rings: `rx`, `tx`, `rx-mini`, `rx-jumbo`.
+ * Sets the sizes of an interface's rings: `rx`, `tx`, `rx-mini`, `rx-jumbo`. False where there is
+ * no ethtool.
  *
  * @param iface its name
  * @example tsalt-ssh '*' network.mod_bufsize eth0 tx=4096 rx=4096
@@ -40,7 +45,7 @@ export const get_bufsize = async (iface: string): Promise<PlainDict> => {
 export const mod_bufsize = async (
   iface: string,
   { ...sizes }: { [ring: string]: number } = {},
-): Promise<{ result: boolean; comment: string }> => {
+): Promise<false | { result: boolean; comment: string }> => {
   const rings = ['rx', 'tx', 'rx-mini', 'rx-jumbo'];
   const odd = Object.keys(sizes).find(name => !rings.includes(name));
   if (odd !== undefined)
@@ -51,7 +56,9 @@ export const mod_bufsize = async (
       result: false,
       comment: 'Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>',
     };
-  const { code, stdout, stderr } = await ethtool('-G', plainInterface(iface), ...words);
+  const name = plainInterface(iface);
+  if (!which('ethtool')) return false;
+  const { code, stdout, stderr } = await ethtool('-G', name, ...words);
   return code === 0
     ? { result: true, comment: words.join(' ') }
     : { result: false, comment: (stderr || stdout).trim() };
