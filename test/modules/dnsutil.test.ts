@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as dig from '../../src/modules/exec/dig.ts';
 import * as dnsutil from '../../src/modules/exec/dnsutil.ts';
 import { contextOf, within } from './_context.ts';
 
@@ -11,10 +12,22 @@ let nameserver: string;
 const answers: Record<string, readonly Buffer[]> = {
   'www.example.com/1': [Buffer.from([192, 0, 2, 7])],
   'example.com/15': [mail(20, 'b'), mail(10, 'a')],
+  'example.com/2': [named('ns1')],
+  'alias.example.com/5': [named('www')],
+  '7.2.0.192.in-addr.arpa/12': [named('www')],
+  'example.com/16': [Buffer.concat([text('v=spf1'), text('-all')])],
 };
 
 function mail(priority: number, name: string): Buffer {
   return Buffer.from([0, priority, name.length, ...Buffer.from(name), 0]);
+}
+
+function named(name: string): Buffer {
+  return Buffer.from([name.length, ...Buffer.from(name), 0]);
+}
+
+function text(value: string): Buffer {
+  return Buffer.from([value.length, ...Buffer.from(value)]);
 }
 
 const reply = (query: Buffer): Buffer => {
@@ -90,4 +103,25 @@ test('serial counts on from the number kept, or begins with the day', async () =
     ['dnsserial_z', first],
     ['dnsserial_z', String(Number(first) + 1)],
   ]);
+});
+
+test('dig answers as `dig +short` does, and with nothing where no server does', async () => {
+  const asked = <T>(work: () => Promise<T>): Promise<T> => within(contextOf({}), work);
+  expect(await dig.A('www.example.com', nameserver)).toEqual(['192.0.2.7']);
+  expect(await dig.mx('example.com', false, nameserver)).toEqual([
+    ['20', 'b.'],
+    ['10', 'a.'],
+  ]);
+  expect(await dig.NS('example.com', false, nameserver)).toEqual(['ns1.']);
+  expect(await dig.CNAME('alias.example.com', nameserver)).toEqual(['www.']);
+  expect(await dig.PTR('192.0.2.7', nameserver)).toEqual(['www.']);
+  expect(await dig.TXT('example.com', nameserver)).toEqual(['"v=spf1" "-all"']);
+  expect(await asked(() => dig.A('broken.example.com', nameserver))).toEqual([]);
+});
+
+test('dig.check_ip takes addresses and networks', async () => {
+  const valid = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'];
+  const invalid = ['x', '', '10.0.0.0/0', '10.0.0.0/33', '10.0.0.0/x', 'fd00::/7', '1.2.3'];
+  for (const each of valid) expect(await dig.check_ip(each), each).toBe(true);
+  for (const each of invalid) expect(await dig.check_ip(each), each).toBe(false);
 });

@@ -1,9 +1,8 @@
 /** Answers of name servers, and serial numbers of zones. */
 
-import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { messageOf } from '../../protocol/error.ts';
-import { __grains__, __salt__, CommandExecutionError } from '../api.ts';
+import { __grains__, __salt__ } from '../api.ts';
+import { askDns } from '../lib/ask-dns.ts';
 
 /**
  * The serial number of a zone: the date and two digits. It is kept in the grain `dnsserial`, or
@@ -45,7 +44,7 @@ export const check_ip = (ip_addr: string): boolean => isIP(ip_addr) !== 0;
  * @example tsalt-ssh '*' dnsutil.A www.example.com
  */
 export const A = (host: string, nameserver: string | null = null): Promise<string[]> =>
-  ask(host, nameserver, resolver => resolver.resolve4(host));
+  askDns(host, nameserver, resolver => resolver.resolve4(host));
 
 /**
  * The IPv6 addresses of a name.
@@ -56,7 +55,7 @@ export const A = (host: string, nameserver: string | null = null): Promise<strin
  * @example tsalt-ssh '*' dnsutil.AAAA www.example.com
  */
 export const AAAA = (host: string, nameserver: string | null = null): Promise<string[]> =>
-  ask(host, nameserver, resolver => resolver.resolve6(host));
+  askDns(host, nameserver, resolver => resolver.resolve6(host));
 
 /**
  * The name servers of a zone.
@@ -72,7 +71,7 @@ export const NS = (
   resolve = true,
   nameserver: string | null = null,
 ): Promise<string[]> =>
-  ask(domain, nameserver, async resolver => {
+  askDns(domain, nameserver, async resolver => {
     const names = await resolver.resolveNs(domain);
     return resolve ? (await Promise.all(names.map(name => resolver.resolve4(name)))).flat() : names;
   });
@@ -91,7 +90,7 @@ export const MX = async (
   resolve = false,
   nameserver: string | null = null,
 ): Promise<[number, string][]> =>
-  ask(domain, nameserver, async resolver => {
+  askDns(domain, nameserver, async resolver => {
     const found = await resolver.resolveMx(domain);
     found.sort((one, other) => one.priority - other.priority);
     return Promise.all(
@@ -101,21 +100,3 @@ export const MX = async (
       }),
     );
   });
-
-const ask = async <T>(
-  name: string,
-  nameserver: string | null,
-  how: (resolver: Resolver) => Promise<T[]>,
-): Promise<T[]> => {
-  const resolver = new Resolver({ timeout: 3000, tries: 2 });
-  try {
-    if (nameserver !== null) resolver.setServers([nameserver]);
-    return await how(resolver);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENODATA' || code === 'ENOTFOUND') return [];
-    throw new CommandExecutionError(
-      `The name server${nameserver === null ? '' : ` ${nameserver}`} gave no answer for ${name}: ${messageOf(error)}.`,
-    );
-  }
-};

@@ -1,0 +1,26 @@
+import { Resolver } from 'node:dns/promises';
+import { messageOf } from '../../protocol/error.ts';
+import { CommandExecutionError } from '../api.ts';
+
+/**
+ * Asks a name server, the system's where none is named. Nothing where there are no such records.
+ *
+ * @throws CommandExecutionError where no server answers
+ */
+export const askDns = async <T>(
+  name: string,
+  nameserver: string | null,
+  how: (resolver: Resolver) => Promise<T[]>,
+): Promise<T[]> => {
+  const resolver = new Resolver({ timeout: 3000, tries: 2 });
+  try {
+    if (nameserver !== null) resolver.setServers([nameserver]);
+    return await how(resolver);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENODATA' || code === 'ENOTFOUND') return [];
+    throw new CommandExecutionError(
+      `The name server${nameserver === null ? '' : ` ${nameserver}`} gave no answer for ${name}: ${messageOf(error)}.`,
+    );
+  }
+};
