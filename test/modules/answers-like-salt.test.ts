@@ -135,3 +135,10 @@ test('temp makes files and folders for this account alone, in the place it is to
   await expect(host.call('temp.dir', '/../x')).rejects.toThrow('without slashes');
   await expect(host.call('temp.file', '', 'tmp', at('nowhere'))).rejects.toThrow('cannot be made');
 });
+
+test('cp.stat_file gives the mode as octal digits, or st_mode', async () => {
+  host.control.set('served', 'x');
+  expect(await host.call('cp.stat_file', 'salt://served')).toBe('0755');
+  expect(await host.call('cp.stat_file', 'salt://served', { octal: false })).toBe(0o100755);
+  expect(await host.call('cp.stat_file', 'salt://nothing')).toBeNull();
+});

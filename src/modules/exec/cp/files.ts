@@ -3,7 +3,7 @@
  *
  * @platform all
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { constants, mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { __opts__, getContext, log } from '../../api.ts';
 import { cachePath } from '../../lib/cache-dir.ts';
@@ -238,7 +238,7 @@ export const hash_file = async (
  *
  * @param path `salt://…`
  * @param saltenv its saltenv
- * @param octal false: as a number
+ * @param octal false: as the number `st_mode`, with the kind of file in it
  *
  * @example tsalt-ssh '*' cp.stat_file salt://path/to/file
  */
@@ -250,7 +250,7 @@ export const stat_file = async (
   const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { peek: true });
   if (file?.mode === undefined) return null;
   const bits = modeBits(file.mode.toString(8)) ?? 0;
-  return octal ? bits.toString(8).padStart(4, '0') : bits;
+  return octal ? bits.toString(8).padStart(4, '0') : constants.S_IFREG | bits;
 };
 
 /**
