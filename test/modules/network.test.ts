@@ -26,7 +26,7 @@ import {
   parseAddress,
 } from '../../src/modules/lib/ip-address.ts';
 import { byAddress, parseInterfaces } from '../../src/modules/lib/network-interfaces.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { canRunApart, runApart } from '../helpers/apart.ts';
 import { contextOf, within } from './_context.ts';
 
 const network = {
@@ -350,16 +350,17 @@ test('ps: counters are those of /proc', async () => {
   if (name) expect(await run(() => ps.disk_io_counters(name))).toHaveProperty('read_bytes');
 });
 
-test.runIf(!which('ethtool'))(
+test.skipIf(!canRunApart())(
   'without ethtool there are no sizes of rings to tell or set',
   async () => {
-    const path = process.env.PATH;
-    process.env.PATH = '/nowhere';
-    try {
-      expect(await run(() => hardware.get_bufsize('lo'))).toEqual({});
-      expect(await run(() => hardware.mod_bufsize('lo', { rx: 1 }))).toBe(false);
-    } finally {
-      process.env.PATH = path;
-    }
+    const told = await runApart(
+      { hardware: 'src/modules/exec/network/hardware.ts' },
+      `import { rmSync } from 'node:fs';
+    rmSync('/usr/sbin/ethtool', { force: true });
+    await step('sizes', () => hardware.get_bufsize('lo'));
+    await step('set', () => hardware.mod_bufsize('lo', { rx: 1 }));`,
+      ['/usr/sbin'],
+    );
+    expect(told).toEqual({ sizes: {}, set: false });
   },
 );
