@@ -150,6 +150,38 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     });
   });
 
+  test('knows an account by its host in any letters, and by the socket alone', async () => {
+    const away = { host: 'DB.Example.com', password: 'pw', ...where };
+    await settles(() => user.present('away', away));
+    const info = await within(context, () => accounts.user_info('away', 'DB.Example.com', where));
+    expect(info).toMatchObject({ Host: 'db.example.com', max_connections: 0 });
+    await settles(() => user.absent('away', { host: 'DB.Example.com', ...where }));
+    const bySocket = { unix_socket: true, ...where };
+    expect(await within(context, () => accounts.user_create('local', 'localhost', bySocket))).toBe(
+      true,
+    );
+    expect(
+      (await within(context, () => accounts.user_info('local', 'localhost', where)))?.plugin,
+    ).toBe('unix_socket');
+    await settles(() => user.absent('local', where));
+  });
+
+  test('a column may be called NULL', async () => {
+    expect(await ask("SELECT NULL, 'x'")).toMatchObject({
+      columns: ['NULL', 'x'],
+      results: [[null, 'x']],
+    });
+  });
+
+  test('a server that follows another one is freed of it', async () => {
+    const free = () => within(context, () => maintenance.free_slave(where));
+    await expect(free()).rejects.toThrow('follows no other');
+    await ask("CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=9, MASTER_USER='none'");
+    expect(await within(context, () => maintenance.slave_lag(where))).toBe(-2);
+    expect(await free()).toBe('promoted');
+    expect(await within(context, () => maintenance.slave_lag(where))).toBe(-1);
+  });
+
   test('grants and revokes rights', async () => {
     await ask('CREATE TABLE sh_op.items (id int, name text)');
     await settles(() => user.present('shop', { password: 'pw', ...where }));
@@ -188,6 +220,24 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
         ...to,
       }),
     );
+    await settles(() => grants.present('six', { grant: 'all', database: 'sh_op.*', ...to }));
+    const less = { grant: 'select', database: 'sh_op.*', revoke_first: true, ...to };
+    await settles(() => grants.present('six', less));
+    expect(await within(context, () => rights.user_grants('shop', 'localhost', where))).toContain(
+      'GRANT SELECT ON `sh\\_op`.* TO `shop`@`localhost`',
+    );
+    expect(
+      await within(context, () =>
+        grants.absent('none', { grant: 'usage', database: '*.*', ...to }),
+      ),
+    ).toMatchObject({ result: true, changes: nothing });
+    const noSsl = { grant: 'insert', database: 'sh_op.*', ...to };
+    await settles(() => grants.present('seven', { ...noSsl, ssl_option: [{ SSL: false }] }));
+    expect(
+      await within(context, () =>
+        grants.present('bad', { ...noSsl, grant: 'drop', ssl_option: true }),
+      ),
+    ).toMatchObject({ result: false, comment: expect.stringContaining('[{SSL: true}]') });
     expect(
       await within(context, () =>
         grants.present('bad', { grant: 'all; drop', database: 'a.*', ...to }),

@@ -119,7 +119,10 @@ const readRows = (text: string): MysqlRow[] => {
     .split('\n')
     .map(line => line.split('\t').map(unescapeField));
   if (!head || text === '') return [];
-  return rows.map(row => Object.fromEntries(head.map((name, at) => [name ?? '', row[at] ?? null])));
+  // A column may be called NULL, as that of SELECT NULL is.
+  return rows.map(row =>
+    Object.fromEntries(head.map((name, at) => [name ?? 'NULL', row[at] ?? null])),
+  );
 };
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', '0': '\0', '\\': '\\' };

@@ -2,7 +2,7 @@
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import { parseGrant, splitTarget } from '../lib/mysql-grant.ts';
+import { parseGrant, splitRights, splitTarget } from '../lib/mysql-grant.ts';
 import type { MysqlOptions } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
@@ -61,7 +61,8 @@ export const present = async (
   const command = `Failed to execute: "GRANT ${grant} ON ${database} TO ${user}@${host}"`;
   let doing = '';
   try {
-    if (await salt('mysql.grant_exists')(grant, database, user, host, options))
+    const isThere: boolean = await salt('mysql.grant_exists')(grant, database, user, host, options);
+    if (isThere && !(revoke_first && (await hasAll(grant, database, user, host, options))))
       return unchanged(name, `Grant ${words} is already present`);
     const changes = { [name]: 'Present' };
     if (__opts__.test) return would(name, `MySQL grant ${name} is set to be created`, changes);
@@ -77,6 +78,18 @@ export const present = async (
     return failed(name, doing ? `${doing} (${reason})` : reason);
   }
 };
+
+/** Whether it has all rights where some are wanted: what is revoked first is more than what is granted. */
+const hasAll = async (
+  grant: string,
+  database: string,
+  user: string,
+  host: string,
+  options: { grant_option: boolean; escape: boolean } & MysqlOptions,
+): Promise<boolean> =>
+  splitTarget(database).db !== '*' &&
+  !splitRights(grant).includes('ALL PRIVILEGES') &&
+  salt('mysql.grant_exists')('ALL PRIVILEGES', database, user, host, options);
 
 const revokeAll = async (
   database: string,
@@ -131,7 +144,9 @@ export const absent = async (
   const options = { grant_option, escape: escaped, ...where };
   let isFound = false;
   try {
-    if (!(await salt('mysql.grant_exists')(grant, database, user, host, options)))
+    // USAGE is what an account has that may do nothing: it cannot be taken back.
+    const isUsage = splitRights(grant).every(right => right === 'USAGE');
+    if (isUsage || !(await salt('mysql.grant_exists')(grant, database, user, host, options)))
       return unchanged(
         name,
         `Grant ${grant} on ${database} to ${user}@${host} is not present, so it cannot be revoked`,

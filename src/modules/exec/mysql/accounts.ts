@@ -36,13 +36,20 @@ export const user_info = async (
   user: string,
   host = 'localhost',
   options: MysqlOptions = {},
-): Promise<MysqlRow | null> =>
-  (
-    await mysqlRows(
-      `SELECT * FROM mysql.user WHERE User = ${mysqlText(user)} AND Host = ${mysqlText(host)};`,
-      options,
-    )
-  )[0] ?? null;
+): Promise<AccountRow | null> => {
+  // The server keeps names of hosts in small letters.
+  const [row] = await mysqlRows(
+    `SELECT * FROM mysql.user WHERE User = ${mysqlText(user)} AND LOWER(Host) = LOWER(${mysqlText(host)});`,
+    options,
+  );
+  if (!row) return null;
+  const limits = Object.keys(row).filter(
+    name => name.startsWith('max_') && /^\d+$/.test(row[name] ?? ''),
+  );
+  return { ...row, ...Object.fromEntries(limits.map(name => [name, Number(row[name])])) };
+};
+
+type AccountRow = { [column: string]: string | number | null };
 
 /**
  * Whether an account is there, and logs in like that.
@@ -75,15 +82,15 @@ export const user_exists = async (
     throw new CommandExecutionError(
       `MySQL Error 1054: Unknown column '${password_column}' in mysql.user`,
     );
-  const plugin = row.plugin ?? '';
+  const text = (column: string): string => String(row[column] ?? '');
+  const plugin = text('plugin');
   const kept = password_column
-    ? row[password_column]
-    : (row.authentication_string ?? '') || row.Password;
-  if (passwordless)
-    return unix_socket ? ['unix_socket', 'auth_socket'].includes(plugin) : (kept ?? '') === '';
+    ? text(password_column)
+    : text('authentication_string') || text('Password');
+  if (passwordless) return unix_socket ? isSocket(plugin) : kept === '';
   if (!password && !password_hash) return true;
   if (!['', 'mysql_native_password'].includes(plugin))
-    return !isSocket(plugin) && !kept?.startsWith('*');
+    return !isSocket(plugin) && !kept.startsWith('*');
   return kept === (password ? nativeHash(String(password)) : password_hash);
 };
 
@@ -108,7 +115,7 @@ const identified = async (
     return maria
       ? `IDENTIFIED VIA ${plugin} USING ${mysqlText(password_hash)}`
       : `IDENTIFIED WITH ${plugin} AS ${mysqlText(password_hash)}`;
-  if (!allow_passwordless)
+  if (!allow_passwordless && !unix_socket)
     throw new SaltInvocationError(
       'Either password or password_hash must be specified, unless allow_passwordless is True',
     );

@@ -1,6 +1,7 @@
-import { type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { type Plain, SaltInvocationError } from '../../api.ts';
 import { covers, grantTarget, parseGrant, rightsText, splitRights } from '../../lib/mysql-grant.ts';
 import { type MysqlOptions, mysqlAccount, mysqlRows, mysqlText } from '../../lib/mysql-run.ts';
+import { pyStr } from '../../lib/python-text.ts';
 import { repackDictList } from '../../lib/values.ts';
 
 /**
@@ -83,9 +84,8 @@ export const grant_add = async (
 ): Promise<boolean> => {
   const to = mysqlAccount(user, host);
   const end = grant_option ? ' WITH GRANT OPTION' : '';
-  const needs = ssl_option
-    ? `ALTER USER ${to} REQUIRE ${sslWords(repackDictList(ssl_option))};\n`
-    : '';
+  const words = ssl_option ? sslWords(ssl_option) : '';
+  const needs = words === '' ? '' : `ALTER USER ${to} REQUIRE ${words};\n`;
   await mysqlRows(
     `GRANT ${rightsText(grant)} ON ${grantTarget(database, escaped)} TO ${to}${end};\n${needs}`,
     where,
@@ -93,8 +93,12 @@ export const grant_add = async (
   return grant_exists(grant, database, user, host, { grant_option, escape: escaped, ...where });
 };
 
-const sslWords = (options: PlainDict): string =>
-  Object.entries(options)
+const sslWords = (options: Plain): string => {
+  if (typeof options !== 'object')
+    throw new SaltInvocationError(
+      `ssl_option is a list such as [{SSL: true}], not ${pyStr(options)}`,
+    );
+  return Object.entries(repackDictList(options))
     .filter(([, value]) => value !== false)
     .map(([key, value]) => {
       const word = key.toUpperCase();
@@ -104,6 +108,7 @@ const sslWords = (options: PlainDict): string =>
       throw new SaltInvocationError(`Not an ssl_option: ${key}`);
     })
     .join(' AND ');
+};
 
 /**
  * Takes rights back.

@@ -103,6 +103,20 @@ export const slave_lag = async (options: MysqlOptions = {}): Promise<number> => 
 };
 
 /**
+ * Ends that a server follows another one: it forgets that one, and its own log, where it keeps one, begins anew. `promoted`, or what is
+ * wrong when it follows none.
+ *
+ * @example tsalt-ssh db2 mysql.free_slave
+ */
+export const free_slave = async (options: MysqlOptions = {}): Promise<string> => {
+  if (Object.keys(await get_slave_status(options)).length === 0)
+    throw new CommandExecutionError('This server follows no other: there is nothing to free.');
+  const keepsLog = Object.keys(await get_master_status(options)).length > 0;
+  await mysqlRows(`STOP SLAVE;\nRESET SLAVE ALL;\n${keepsLog ? 'RESET MASTER;' : ''}`, options);
+  return Object.keys(await get_slave_status(options)).length === 0 ? 'promoted' : 'failed';
+};
+
+/**
  * The plugins of the server: name and status of each.
  *
  * @example tsalt-ssh db1 mysql.plugins_list
