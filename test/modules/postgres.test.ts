@@ -209,7 +209,15 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     await settles(() =>
       tablespace.present('fast', join(folder, 'space'), { options: { seq_page_cost: 3 }, ...db }),
     );
-    await settles(() => tablespace.absent('fast', db));
+    expect(
+      await within(context, () =>
+        storage.tablespace_alter('fast', { new_name: 'fast 2', ...where }),
+      ),
+    ).toBe(true);
+    expect((await within(context, () => storage.tablespace_list(where)))['fast 2']).toMatchObject({
+      Opts: '{seq_page_cost=3}',
+    });
+    await settles(() => tablespace.absent('fast 2', db));
   });
 
   test('an extension is brought to a newer version and another schema, never to an older one', async () => {
@@ -351,6 +359,20 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     const ext = (work: () => Promise<unknown>) => within(context, work);
     expect(await ext(() => objects.is_available_extension('plpgsql', where))).toBe(true);
     expect(await ext(() => objects.is_available_extension('toString', where))).toBe(false);
+    expect(await ext(() => objects.create_metadata('toString', where))).toEqual([
+      'EXTENSION NOT INSTALLED',
+    ]);
+    const newer = { ext_version: '99', schema: 'nowhere', ...where };
+    expect(await ext(() => objects.create_metadata('plpgsql', newer))).toEqual([
+      'EXTENSION INSTALLED',
+      'EXTENSION TO UPGRADE',
+    ]);
+    expect(await ext(() => objects.drop_extension('toString', where))).toBe(true);
+    expect(await ext(() => objects.get_available_extension('plpgsql', where))).toEqual({
+      name: 'plpgsql',
+      default_version: '1.0',
+      comment: 'PL/pgSQL procedural language',
+    });
     expect(await ext(() => objects.get_installed_extension('plpgsql', where))).toMatchObject({
       schema_name: 'pg_catalog',
     });

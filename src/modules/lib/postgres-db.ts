@@ -16,6 +16,20 @@ export type DbOptions = {
   db_user?: string | null;
 };
 
+/** Where the server of a schema is: its database is named apart. */
+export type SchemaOptions = {
+  /** The account to run psql as. */
+  user?: string | null;
+  /** The role to log in as. */
+  db_user?: string | null;
+  /** The role's password. */
+  db_password?: string | null;
+  /** The server, or the folder of its socket. */
+  db_host?: string | null;
+  /** The server's port. */
+  db_port?: string | number | null;
+};
+
 export const dbArgs = ({
   user = null,
   maintenance_db = null,

@@ -7,7 +7,15 @@ import { withSecretFile } from './secret-file.ts';
 import { which } from './which.ts';
 
 /** How a PostgreSQL server is reached; what is missing comes from `postgres.*` of the configuration. */
-export type PostgresOptions = {
+export type PostgresOptions = PostgresLogin & PostgresAccount;
+
+/** Where Salt has the account last, behind what a function is about. */
+export type PostgresAccount = {
+  /** The account to run psql as. */
+  runas?: string | null;
+};
+
+export type PostgresLogin = {
   /** The role to log in as. */
   user?: string | null;
   /** The server, or the folder of its socket. */
@@ -18,8 +26,6 @@ export type PostgresOptions = {
   maintenance_db?: string | null;
   /** The role's password. */
   password?: string | null;
-  /** The account to run psql as. */
-  runas?: string | null;
 };
 
 const fieldEnd = '\x1f';

@@ -1,7 +1,7 @@
 /** Schemas in databases of PostgreSQL. */
 import type { StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import type { DbOptions } from '../lib/postgres-db.ts';
+import type { SchemaOptions } from '../lib/postgres-db.ts';
 import { oneStep, postgresVirtual } from '../lib/postgres-state.ts';
 
 /** Schemas of a PostgreSQL database. */
@@ -27,7 +27,7 @@ export const __virtual__ = postgresVirtual;
 export const present = async (
   dbname: string,
   name: string,
-  { owner = null, ...where }: { owner?: string | null } & DbOptions = {},
+  { owner = null, ...where }: { owner?: string | null } & SchemaOptions = {},
 ): Promise<StateReturn> =>
   oneStep(name, {
     due: async () => !(await salt('postgres.schema_exists')(dbname, name, where)),
@@ -57,7 +57,7 @@ export const present = async (
 export const absent = async (
   dbname: string,
   name: string,
-  where: DbOptions = {},
+  where: SchemaOptions = {},
 ): Promise<StateReturn> =>
   oneStep(name, {
     due: () => salt('postgres.schema_exists')(dbname, name, where),

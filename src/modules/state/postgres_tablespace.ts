@@ -54,6 +54,7 @@ export const present = async (
     const set = Object.entries(options ?? {}).filter(
       ([key, value]) =>
         !String(have.Opts)
+          .replace(/^\{|\}$/g, '')
           .split(',')
           .includes(`${key}=${String(value)}`),
     );

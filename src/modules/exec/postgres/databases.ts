@@ -1,9 +1,16 @@
 import { CommandExecutionError, type PlainDict } from '../../api.ts';
-import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../lib/postgres-run.ts';
+import {
+  type PostgresAccount,
+  type PostgresLogin,
+  type PostgresOptions,
+  psqlRows,
+  quoteLiteral,
+  quoteName,
+} from '../../lib/postgres-run.ts';
 
 const listing = `SELECT datname AS "Name", pga.rolname AS "Owner",
  pg_encoding_to_char(encoding) AS "Encoding", datcollate AS "Collate", datctype AS "Ctype",
- array_to_string(datacl, ' ') AS "Access privileges", spcname AS "Tablespace"
+ datacl AS "Access privileges", spcname AS "Tablespace"
  FROM pg_database pgd JOIN pg_roles pga ON pga.oid = pgd.datdba
  JOIN pg_tablespace pgts ON pgts.oid = pgd.dattablespace ORDER BY 1`;
 
@@ -40,23 +47,16 @@ export const db_exists = async (name: string, options: PostgresOptions = {}): Pr
  */
 export const db_create = async (
   name: string,
-  {
-    tablespace = null,
-    encoding = null,
-    lc_collate = null,
-    lc_ctype = null,
-    owner = null,
-    template = null,
-    ...where
-  }: {
+  options: PostgresLogin & {
     tablespace?: string | null;
     encoding?: string | null;
     lc_collate?: string | null;
     lc_ctype?: string | null;
     owner?: string | null;
     template?: string | null;
-  } & PostgresOptions = {},
+  } & PostgresAccount = {},
 ): Promise<true> => {
+  const { tablespace, encoding, lc_collate, lc_ctype, owner, template, ...where } = options;
   const words = [
     ...(owner ? [`OWNER = ${quoteName(owner)}`] : []),
     ...(template ? [`TEMPLATE = ${quoteName(template)}`] : []),
@@ -83,21 +83,16 @@ export const db_create = async (
  */
 export const db_alter = async (
   name: string,
-  {
-    tablespace = null,
-    owner = null,
-    owner_recurse = false,
-    ...where
-  }: {
+  options: PostgresLogin & {
     tablespace?: string | null;
     owner?: string | null;
     owner_recurse?: boolean;
-  } & PostgresOptions = {},
-): Promise<boolean> => {
-  if (!tablespace && !owner) return false;
+  } & PostgresAccount = {},
+): Promise<true> => {
+  const { tablespace, owner, owner_recurse, ...where } = options;
   if (owner)
     await psqlRows(`ALTER DATABASE ${quoteName(name)} OWNER TO ${quoteName(owner)}`, where);
-  if (owner && owner_recurse) await owner_to(name, owner, where);
+  if (owner && owner_recurse) await owner_to(name, owner, inIt(where));
   if (tablespace)
     await psqlRows(
       `ALTER DATABASE ${quoteName(name)} SET TABLESPACE ${quoteName(tablespace)}`,
@@ -105,6 +100,8 @@ export const db_alter = async (
     );
   return true;
 };
+
+const inIt = ({ maintenance_db: _, ...where }: PostgresOptions) => where;
 
 /**
  * Gives every schema, table, view, sequence and function of a database an owner.
@@ -116,7 +113,7 @@ export const db_alter = async (
 export const owner_to = async (
   dbname: string,
   ownername: string,
-  options: PostgresOptions = {},
+  options: Omit<PostgresOptions, 'maintenance_db'> = {},
 ): Promise<true> => {
   const outside = "NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_toast'";
   const rows = await psqlRows(

@@ -1,12 +1,17 @@
 import type { PlainDict } from '../../api.ts';
-import { type DbOptions, dbArgs } from '../../lib/postgres-db.ts';
+import { compareDebian } from '../../lib/package-version.ts';
+import { dbArgs, type SchemaOptions } from '../../lib/postgres-db.ts';
 import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../lib/postgres-run.ts';
 
 const keyed = (rows: Record<string, string>[]): PlainDict =>
   Object.fromEntries(rows.map(({ name = '', ...row }) => [name, row]));
 
+/** The name stays in what is told of each. */
+const named = (rows: Record<string, string>[], column: string): PlainDict =>
+  Object.fromEntries(rows.map(row => [row[column] ?? '', row]));
+
 /** Salt names the database first for what lives in one, and the server as its states do. */
-const inside = (dbname: string, options: DbOptions): PostgresOptions => ({
+const inside = (dbname: string, options: SchemaOptions): PostgresOptions => ({
   ...dbArgs(options),
   maintenance_db: dbname,
 });
@@ -17,7 +22,7 @@ const inside = (dbname: string, options: DbOptions): PostgresOptions => ({
  * @example tsalt-ssh db1 postgres.available_extensions
  */
 export const available_extensions = async (options: PostgresOptions = {}): Promise<PlainDict> =>
-  keyed(await psqlRows('SELECT * FROM pg_available_extensions ORDER BY name', options));
+  named(await psqlRows('SELECT * FROM pg_available_extensions() ORDER BY name', options), 'name');
 
 /**
  * The extensions a database has, by name, with version and schema.
@@ -25,12 +30,13 @@ export const available_extensions = async (options: PostgresOptions = {}): Promi
  * @example tsalt-ssh db1 postgres.installed_extensions maintenance_db=shop
  */
 export const installed_extensions = async (options: PostgresOptions = {}): Promise<PlainDict> =>
-  keyed(
+  named(
     await psqlRows(
-      `SELECT e.extname AS name, e.extname, e.extversion, e.extrelocatable, n.nspname AS schema_name
- FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace ORDER BY 1`,
+      `SELECT e.*, n.nspname AS schema_name FROM pg_extension e
+ JOIN pg_namespace n ON n.oid = e.extnamespace ORDER BY e.extname`,
       options,
     ),
+    'extname',
   );
 
 /**
@@ -91,7 +97,36 @@ export const create_extension = async (
 };
 
 /**
- * Removes an extension.
+ * How a database stands to an extension: `EXTENSION NOT INSTALLED`, or `EXTENSION INSTALLED` with `EXTENSION TO
+ * UPGRADE` when its version is older than `ext_version`, and `EXTENSION TO MOVE` when it may go to `schema` and is not there.
+ *
+ * @param name the extension
+ * @param ext_version the version it is to have
+ * @param schema the schema it is to be in
+ * @example tsalt-ssh db1 postgres.create_metadata hstore maintenance_db=shop
+ */
+export const create_metadata = async (
+  name: string,
+  {
+    ext_version = null,
+    schema = null,
+    ...where
+  }: { ext_version?: string | number | null; schema?: string | null } & PostgresOptions = {},
+): Promise<string[]> => {
+  const have = await get_installed_extension(name, where);
+  if (have === null) return ['EXTENSION NOT INSTALLED'];
+  const isOlder =
+    ext_version !== null && compareDebian(String(have.extversion), String(ext_version)) < 0;
+  const isElsewhere = schema !== null && have.extrelocatable === 't' && have.schema_name !== schema;
+  return [
+    'EXTENSION INSTALLED',
+    ...(isOlder ? ['EXTENSION TO UPGRADE'] : []),
+    ...(isElsewhere ? ['EXTENSION TO MOVE'] : []),
+  ];
+};
+
+/**
+ * Removes an extension; true as well when it is not there.
  *
  * @param name the extension
  * @param if_exists no error when it is not there
@@ -108,6 +143,7 @@ export const drop_extension = async (
     ...where
   }: { if_exists?: boolean; restrict?: boolean; cascade?: boolean } & PostgresOptions = {},
 ): Promise<true> => {
+  if (!(await is_installed_extension(name, where))) return true;
   const end = cascade ? ' CASCADE' : restrict ? ' RESTRICT' : '';
   await psqlRows(`DROP EXTENSION ${if_exists ? 'IF EXISTS ' : ''}${quoteName(name)}${end}`, where);
   return true;
@@ -155,10 +191,13 @@ const own = (all: PlainDict, name: string): PlainDict | null =>
  * @param dbname the database
  * @example tsalt-ssh db1 postgres.schema_list shop
  */
-export const schema_list = async (dbname: string, options: DbOptions = {}): Promise<PlainDict> =>
+export const schema_list = async (
+  dbname: string,
+  options: SchemaOptions = {},
+): Promise<PlainDict> =>
   keyed(
     await psqlRows(
-      `SELECT nspname AS name, rolname AS owner, array_to_string(nspacl, '/') AS acl
+      `SELECT nspname AS name, rolname AS owner, nspacl AS acl
  FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner ORDER BY 1`,
       inside(dbname, options),
     ),
@@ -174,7 +213,7 @@ export const schema_list = async (dbname: string, options: DbOptions = {}): Prom
 export const schema_get = async (
   dbname: string,
   name: string,
-  options: DbOptions = {},
+  options: SchemaOptions = {},
 ): Promise<PlainDict | null> => {
   const all = await schema_list(dbname, options);
   return Object.hasOwn(all, name) ? (all[name] as PlainDict) : null;
@@ -190,7 +229,7 @@ export const schema_get = async (
 export const schema_exists = async (
   dbname: string,
   name: string,
-  options: DbOptions = {},
+  options: SchemaOptions = {},
 ): Promise<boolean> => (await schema_get(dbname, name, options)) !== null;
 
 /**
@@ -204,7 +243,7 @@ export const schema_exists = async (
 export const schema_create = async (
   dbname: string,
   name: string,
-  { owner = null, ...where }: { owner?: string | null } & DbOptions = {},
+  { owner = null, ...where }: { owner?: string | null } & SchemaOptions = {},
 ): Promise<true> => {
   const by = owner ? ` AUTHORIZATION ${quoteName(owner)}` : '';
   await psqlRows(`CREATE SCHEMA ${quoteName(name)}${by}`, inside(dbname, where));
@@ -221,7 +260,7 @@ export const schema_create = async (
 export const schema_remove = async (
   dbname: string,
   name: string,
-  options: DbOptions = {},
+  options: SchemaOptions = {},
 ): Promise<true> => {
   await psqlRows(`DROP SCHEMA ${quoteName(name)}`, inside(dbname, options));
   return true;

@@ -6,6 +6,12 @@ type PrivilegeOptions = {
   privileges?: string | string[] | null;
   grant_option?: boolean | null;
   prepend?: string | null;
+} & Where;
+
+/** As Salt has them here: the database before who logs in. */
+type Where = {
+  /** The database to connect to. */
+  maintenance_db?: string | null;
 } & PostgresOptions;
 
 /** What each type of object is in the catalog, and the rights that ALL stands for. */
@@ -139,7 +145,7 @@ const membersOf = async (
 export const privileges_list = async (
   name: string,
   object_type: string,
-  { prepend = 'public', ...where }: { prepend?: string | null } & PostgresOptions = {},
+  { prepend = 'public', ...where }: { prepend?: string | null } & Where = {},
 ): Promise<PlainDict> => {
   if (object_type === 'group')
     return Object.fromEntries(
@@ -247,7 +253,7 @@ export const privileges_revoke = async (
   name: string,
   object_name: string,
   object_type: string,
-  { privileges = null, prepend = 'public', ...where }: PrivilegeOptions = {},
+  { privileges = null, prepend = 'public', ...where }: Omit<PrivilegeOptions, 'grant_option'> = {},
 ): Promise<true> => {
   const role = name.toLowerCase() === 'public' ? 'PUBLIC' : quoteName(name);
   if (object_type === 'group') {

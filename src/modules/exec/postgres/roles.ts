@@ -1,6 +1,13 @@
 import { CommandExecutionError, type PlainDict } from '../../api.ts';
 import { type Encryption, hashedPassword } from '../../lib/postgres-password.ts';
-import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../lib/postgres-run.ts';
+import {
+  type PostgresAccount,
+  type PostgresLogin,
+  type PostgresOptions,
+  psqlRows,
+  quoteLiteral,
+  quoteName,
+} from '../../lib/postgres-run.ts';
 import { toList } from '../../lib/values.ts';
 
 type RoleOptions = {
@@ -32,11 +39,12 @@ const roleOf = (row: Record<string, string>, withPassword: boolean): PlainDict =
   const flags = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [
       key,
-      key === 'expiry time' || key === 'defaults variables' ? value || null : value === 't',
+      key === 'expiry time' ? value || null : key === 'defaults variables' ? value : value === 't',
     ]),
   );
   return {
     ...flags,
+    'can update system catalogs': null,
     connections: Number(connections) < 0 ? null : Number(connections),
     groups: groups ? groups.split(',') : [],
     ...(withPassword ? { password: password ?? '' } : {}),
@@ -49,16 +57,13 @@ const roleOf = (row: Record<string, string>, withPassword: boolean): PlainDict =
  * @param return_password true: with their passwords as the server keeps them; only for a superuser
  * @example tsalt-ssh db1 postgres.user_list
  */
-export const user_list = async ({
-  return_password = false,
-  ...where
-}: { return_password?: boolean } & PostgresOptions = {}): Promise<PlainDict> =>
-  Object.fromEntries(
-    (await psqlRows(`${listing(return_password)} ORDER BY 1`, where)).map(row => [
-      row.name ?? '',
-      roleOf(row, return_password),
-    ]),
-  );
+export const user_list = async (
+  options: PostgresOptions & { return_password?: boolean } = {},
+): Promise<PlainDict> => {
+  const { return_password = false, ...where } = options;
+  const rows = await psqlRows(`${listing(return_password)} ORDER BY 1`, where);
+  return Object.fromEntries(rows.map(row => [row.name ?? '', roleOf(row, return_password)]));
+};
 
 /**
  * One role; null when it is not there.
@@ -69,8 +74,9 @@ export const user_list = async ({
  */
 export const role_get = async (
   name: string,
-  { return_password = false, ...where }: { return_password?: boolean } & PostgresOptions = {},
+  options: PostgresOptions & { return_password?: boolean } = {},
 ): Promise<PlainDict | null> => {
+  const { return_password = false, ...where } = options;
   const sql = `${listing(return_password)} WHERE r.rolname = ${quoteLiteral(name)}`;
   const [row] = await psqlRows(sql, where);
   return row ? roleOf(row, return_password) : null;
@@ -104,7 +110,7 @@ export const user_exists = async (name: string, options: PostgresOptions = {}): 
  */
 export const user_create = async (
   username: string,
-  options: RoleOptions & PostgresOptions = {},
+  options: PostgresLogin & RoleOptions & PostgresAccount = {},
 ): Promise<true> => createRole(username, { login: true, ...options });
 
 /**
@@ -126,7 +132,7 @@ export const user_create = async (
  */
 export const user_update = async (
   username: string,
-  options: RoleOptions & PostgresOptions = {},
+  options: PostgresLogin & RoleOptions & PostgresAccount = {},
 ): Promise<true> => alterRole(username, options);
 
 /**
@@ -160,7 +166,7 @@ export const user_remove = async (
  */
 export const group_create = async (
   groupname: string,
-  options: RoleOptions & PostgresOptions = {},
+  options: PostgresLogin & RoleOptions & PostgresAccount = {},
 ): Promise<true> => createRole(groupname, { login: false, ...options });
 
 /**
@@ -171,7 +177,7 @@ export const group_create = async (
  */
 export const group_update = async (
   groupname: string,
-  options: RoleOptions & PostgresOptions = {},
+  options: PostgresLogin & RoleOptions & PostgresAccount = {},
 ): Promise<true> => alterRole(groupname, options);
 
 /**

@@ -1,5 +1,12 @@
 import type { PlainDict } from '../../api.ts';
-import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../lib/postgres-run.ts';
+import {
+  type PostgresAccount,
+  type PostgresLogin,
+  type PostgresOptions,
+  psqlRows,
+  quoteLiteral,
+  quoteName,
+} from '../../lib/postgres-run.ts';
 
 /**
  * The tablespaces by name, with owner and folder.
@@ -10,8 +17,8 @@ export const tablespace_list = async (options: PostgresOptions = {}): Promise<Pl
   Object.fromEntries(
     (
       await psqlRows(
-        `SELECT spcname AS "Name", rolname AS "Owner", array_to_string(spcacl, '/') AS "ACL",
- array_to_string(spcoptions, ',') AS "Opts", pg_tablespace_location(t.oid) AS "Location"
+        `SELECT spcname AS "Name", rolname AS "Owner", spcacl AS "ACL",
+ spcoptions AS "Opts", pg_tablespace_location(t.oid) AS "Location"
  FROM pg_tablespace t JOIN pg_roles r ON r.oid = t.spcowner ORDER BY 1`,
         options,
       )
@@ -65,6 +72,7 @@ export const tablespace_create = async (
  * Changes a tablespace.
  *
  * @param name the tablespace
+ * @param new_name its new name
  * @param new_owner its owner
  * @param set_option settings to make
  * @param reset_option the name of a setting to take back
@@ -72,22 +80,20 @@ export const tablespace_create = async (
  */
 export const tablespace_alter = async (
   name: string,
-  {
-    new_owner = null,
-    set_option = null,
-    reset_option = null,
-    ...where
-  }: {
+  options: PostgresLogin & {
+    new_name?: string | null;
     new_owner?: string | null;
     set_option?: PlainDict | null;
     reset_option?: string | null;
-  } & PostgresOptions = {},
+  } & PostgresAccount = {},
 ): Promise<true> => {
+  const { new_name, new_owner, set_option, reset_option, ...where } = options;
   const start = `ALTER TABLESPACE ${quoteName(name)}`;
   const parts = [
     ...(new_owner ? [`${start} OWNER TO ${quoteName(new_owner)};`] : []),
     ...(set_option ? [`${start} SET (${optionWords(set_option)});`] : []),
     ...(reset_option ? [`${start} RESET (${quoteName(reset_option)});`] : []),
+    ...(new_name ? [`${start} RENAME TO ${quoteName(new_name)};`] : []),
   ];
   if (parts.length > 0) await psqlRows(parts.join('\n'), where);
   return true;
