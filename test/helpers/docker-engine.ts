@@ -87,7 +87,7 @@ const makeBox = (root: string): void => {
   }
   mkdirSync(join(root, 'tmp'));
   const sh = spawnSync(busybox, ['--list'], { encoding: 'utf8' }).stdout.split('\n');
-  const links = sh.filter(name => /^(?:sh|cat|sleep|env|echo|id|kill|ls)$/.test(name));
+  const links = sh.filter(name => /^(?:sh|cat|sleep|env|echo|id|kill|ls|rm)$/.test(name));
   spawnSync('sh', ['-c', 'for one; do ln -s busybox "$0/bin/$one"; done', root, ...links]);
   const { status, stderr } = spawnSync('sh', [
     '-c',

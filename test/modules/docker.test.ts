@@ -4,9 +4,11 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
+import * as compare from '../../src/modules/exec/docker/compare.ts';
 import * as containers from '../../src/modules/exec/docker/containers.ts';
 import * as files from '../../src/modules/exec/docker/files.ts';
 import * as images from '../../src/modules/exec/docker/images.ts';
+import * as inside from '../../src/modules/exec/docker/inside.ts';
 import * as looks from '../../src/modules/exec/docker/looks.ts';
 import * as networks from '../../src/modules/exec/docker/networks.ts';
 import * as registries from '../../src/modules/exec/docker/registries.ts';
@@ -108,8 +110,11 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
     ...registries,
     ...files,
     ...looks,
+    ...compare,
+    ...inside,
   };
-  const context = contextOf({ docker, config });
+  const cp = { cache_file: async (source: string) => (existsSync(source) ? source : '') };
+  const context = contextOf({ docker, config, cp });
   const state = (work: () => Promise<StateReturn>) => within(context, work);
   const settings = (what: string): string => ask('inspect', what);
 
@@ -361,6 +366,56 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
     for (const name of ['again:1', 'kept:2']) ask('rmi', '--force', name);
   });
 
+  test('runs a script in a container, and compares containers and networks', async () => {
+    const call = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
+    await state(() => run.run('one', sleeper({ bg: true, environment: { A: '1' } })));
+    await state(() => run.run('two', sleeper({ bg: true, environment: { A: '2' } })));
+    const path = join(engine.folder, 'told.sh');
+    writeFileSync(path, '#!/bin/sh\necho "$A $1"; cat; exit 3\n', { mode: 0o644 });
+    const before = ask('exec', 'one', 'ls', '/tmp');
+    const told = await call(() => inside.script('one', path, { args: "'b c'", stdin: 'd' }));
+    expect(told).toMatchObject({ retcode: 3, stdout: '1 b c\nd', stderr: '' });
+    expect(ask('exec', 'one', 'ls', '/tmp')).toBe(before);
+    expect(await call(() => inside.script_retcode('two', path))).toBe(3);
+    expect(await call(() => inside.script('one', '/none'))).toMatchObject({ cache_error: true });
+    await expect(call(() => inside.call('one', 'test.ping'))).rejects.toThrow('docker.call would');
+    const found = await call(() => compare.compare_containers('one', 'two', 'Hostname'));
+    expect(found.HostConfig).toBe(undefined);
+    expect(found.Config).toEqual({
+      Env: { old: expect.arrayContaining(['A=1']), new: expect.arrayContaining(['A=2']) },
+    });
+    await state(() => network.present('left', { subnet: '10.94.0.0/24' }));
+    await state(() => network.present('right', { subnet: '10.95.0.0/24' }));
+    expect(await call(() => compare.compare_networks('left', 'right'))).toEqual({
+      IPAM: {
+        Config: {
+          old: [expect.objectContaining({ Subnet: '10.94.0.0/24' })],
+          new: [expect.objectContaining({ Subnet: '10.95.0.0/24' })],
+        },
+      },
+    });
+    for (const name of ['left', 'right']) ask('network', 'rm', name);
+  });
+
+  test('a watched Dockerfile builds its image again, and a watching job runs again', async () => {
+    const folder = join(engine.folder, 'watched');
+    mkdirSync(folder);
+    const write = (word: string): void =>
+      writeFileSync(join(folder, 'Dockerfile'), `FROM box:1\nLABEL made=${word}\n`);
+    write('first');
+    const build = { build: folder, tag: '1' };
+    await state(() => image.present('seen', build));
+    write('second');
+    expect(await state(() => image.present('seen', build))).toMatchObject({ changes: nothing });
+    const again = await state(() => image.mod_watch('seen', { sfun: 'present', ...build }));
+    expect(again, String(again.comment)).toMatchObject({ result: true });
+    expect(JSON.parse(settings('seen:1'))[0].Config.Labels).toEqual({ made: 'second' });
+    const job = { image: 'box:1', command: 'echo hi', replace: true };
+    const ran = await state(() => stopped.mod_watch('echoes', { sfun: 'run', ...job }));
+    expect(ran, String(ran.comment)).toMatchObject({ result: true });
+    ask('rmi', '--force', 'seen:1');
+  });
+
   test('builds, saves, loads, tags and removes images', async () => {
     const folder = join(engine.folder, 'image');
     mkdirSync(folder);
@@ -440,7 +495,12 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
 
   test('makes volumes, and replaces one only when forced', async () => {
     await settles(() => volume.present('data', { driver: 'local' }));
-    expect(await within(context, () => volumes.volumes())).toContain('data');
+    expect(await within(context, () => volumes.volumes())).toMatchObject({
+      Volumes: expect.arrayContaining([expect.objectContaining({ Name: 'data' })]),
+    });
+    expect(
+      await within(context, () => volumes.volumes({ name: 'nothing-so-named' })),
+    ).toMatchObject({ Volumes: [] });
     expect(await state(() => volume.present('data', { driver: 'other' }))).toMatchObject({
       result: false,
       changes: nothing,

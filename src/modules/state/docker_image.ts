@@ -130,3 +130,16 @@ export const absent = async (
     return failed(name, messageOf(error));
   }
 };
+
+/**
+ * Something that an image watches has changed: it is fetched, built or loaded again.
+ *
+ * @param name the image
+ */
+export const mod_watch = async (
+  name: string,
+  { sfun = null, ...options }: { sfun?: string | null; [argument: string]: Plain | undefined } = {},
+): Promise<StateReturn> =>
+  sfun === 'present'
+    ? present(name, { ...(options as Parameters<typeof present>[1]), force: true })
+    : failed(name, `watch requisite is not implemented for ${sfun}`);

@@ -61,11 +61,15 @@ export const present = async (
  * A volume is not there; what it holds is lost.
  *
  * @param name the volume
+ * @param driver taken, and of no effect: a volume is known by its name
  * @example
  * data:
  *   docker_volume.absent
  */
-export const absent = async (name: string): Promise<StateReturn> => {
+export const absent = async (
+  name: string,
+  { driver: _ = null }: { driver?: string | null } = {},
+): Promise<StateReturn> => {
   try {
     if (!(await salt('docker.inspect_volume')(name)))
       return unchanged(name, `Volume '${name}' already absent`);

@@ -1,8 +1,8 @@
-import { chmod, chown, copyFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Plain, PlainDict } from '../../api.ts';
-import { salt } from '../../lib/call.ts';
 import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
+import { fetchScript } from '../../lib/fetch-script.ts';
 import { uidOf } from '../../lib/owner-names.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { toList } from '../../lib/values.ts';
@@ -43,14 +43,7 @@ export const script = async (
   const folder = makeTempFolder('tsalt-script-');
   const path = join(folder, `script${extname(source.split('?')[0] ?? '')}`);
   try {
-    if (template) {
-      const done = await salt('cp.get_template')(source, path, template, { saltenv, context });
-      if (!done) return missing;
-    } else {
-      const cached: unknown = await salt('cp.cache_file')(source, saltenv);
-      if (typeof cached !== 'string' || cached === '') return missing;
-      await copyFile(cached, path);
-    }
+    if (!(await fetchScript(source, path, { saltenv, template, context }))) return missing;
     await chmod(path, 0o500);
     await handTo(options.runas, folder, path);
     const line = args ? `${quoteWord(path)} ${args}` : quoteWord(path);

@@ -109,12 +109,14 @@ export const save = async (name: string, path: string, options: Target = {}): Pr
  * @param source the archive, also `salt://` or an address
  * @param repository the image's name
  * @param tag its tag
+ * @param api_response taken, and of no effect
  * @example tsalt-ssh '*' docker.import /srv/web.tar app 1.0
  */
 export const import_ = async (
   source: string,
   repository: string | number,
   tag: string | number = 'latest',
+  { api_response: _ = false }: { api_response?: boolean } = {},
 ): Promise<{ Id: string; Image: string }> => {
   const path = await localFile(source);
   const Image = `${repository}:${tag}`;
@@ -198,9 +200,9 @@ export const copy_to = async (
   source: string,
   dest: string,
   {
+    exec_driver: _driver = null,
     overwrite = false,
     makedirs = false,
-    exec_driver: _driver = null,
   }: Omit<Target, 'compression'> & { exec_driver?: string | null } = {},
 ): Promise<true> => {
   await mustRun(name);

@@ -9,7 +9,11 @@ export const __func_alias__ = { tag_: 'tag' };
 const full = (image: string): string =>
   image.includes('@') || /:[^/]+$/.test(image) ? image : `${image}:latest`;
 
-type RegistryOptions = { insecure_registry?: boolean; client_timeout?: number | null };
+type RegistryOptions = {
+  insecure_registry?: boolean;
+  api_response?: boolean;
+  client_timeout?: number | null;
+};
 
 const checkRegistry = ({ insecure_registry }: RegistryOptions): void => {
   if (insecure_registry)
@@ -55,6 +59,7 @@ export const list_tags = async (): Promise<string[]> =>
  *
  * @param image the image
  * @param insecure_registry refused: that is a setting of the engine
+ * @param api_response taken, and of no effect
  * @param client_timeout taken, and of no effect
  * @example tsalt-ssh '*' docker.pull nginx:1.25
  */
@@ -111,6 +116,7 @@ export const tag_ = async (
  *
  * @param image the image
  * @param insecure_registry refused: that is a setting of the engine
+ * @param api_response taken, and of no effect
  * @param client_timeout taken, and of no effect
  * @example tsalt-ssh '*' docker.push registry.example.com/app:1.0
  */
@@ -128,6 +134,7 @@ export const push = async (image: string, options: RegistryOptions = {}): Promis
  * @param dockerfile another name of the Dockerfile
  * @param cache false: use no layer built before
  * @param rm false: keep the containers of the steps
+ * @param api_response taken, and of no effect
  * @param buildargs values of the Dockerfile's ARGs
  * @example tsalt-ssh '*' docker.build /srv/app repository=app tag=1.0
  */
@@ -136,16 +143,18 @@ export const build = async (
   {
     repository = null,
     tag = 'latest',
-    dockerfile = null,
     cache = true,
     rm = true,
+    api_response: _ = false,
+    dockerfile = null,
     buildargs = null,
   }: {
     repository?: string | null;
     tag?: string;
-    dockerfile?: string | null;
     cache?: boolean;
     rm?: boolean;
+    api_response?: boolean;
+    dockerfile?: string | null;
     buildargs?: Plain;
   } = {},
 ): Promise<{ Id: string; Image?: string }> => {

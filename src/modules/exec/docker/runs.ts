@@ -150,7 +150,22 @@ const makeWay = async (name: string, replace: boolean, force: boolean): Promise<
   );
 };
 
-type InsideOptions = { stdin?: string | null; user?: string | null; ignore_retcode?: boolean };
+type InsideOptions = {
+  /** taken, and of no effect: it is always docker's own exec */
+  exec_driver?: string | null;
+  stdin?: string | null;
+  /** taken, and of no effect: no shell reads the words */
+  python_shell?: boolean;
+  /** taken, and of no effect */
+  output_loglevel?: string;
+  /** true: a status other than 0 is none of the call's own */
+  ignore_retcode?: boolean;
+  /** taken, and of no effect */
+  use_vt?: boolean;
+  /** taken, and of no effect: the container's own environment counts */
+  keep_env?: Plain;
+  user?: string | null;
+};
 
 /**
  * Runs a command in a container that runs: `pid`, `retcode`, `stdout` and `stderr`.
@@ -164,8 +179,9 @@ type InsideOptions = { stdin?: string | null; user?: string | null; ignore_retco
 export const run_all = async (
   name: string,
   cmd: string,
-  { stdin = null, user = null }: InsideOptions = {},
+  options: InsideOptions = {},
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
+  const { stdin = null, user = null } = options;
   const { pid, code, stdout, stderr } = await runCommand(
     [
       ...(['docker', 'exec'] as const),

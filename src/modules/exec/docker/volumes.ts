@@ -2,6 +2,7 @@ import type { Plain, PlainDict } from '../../api.ts';
 import { askEngine } from '../../lib/docker-engine.ts';
 import { textDict } from '../../lib/docker-network-body.ts';
 import { docker, inspect } from '../../lib/docker-run.ts';
+import { pyStr } from '../../lib/python-text.ts';
 
 /**
  * What docker knows of a volume; null when it is not there.
@@ -13,12 +14,19 @@ export const inspect_volume = async (name: string): Promise<PlainDict | null> =>
   (await inspect('volume', name)) ?? null;
 
 /**
- * The volumes that are there.
+ * The volumes that are there, with what docker tells of each: `{Volumes: […], Warnings: …}`.
  *
+ * @param filters only those: as `{dangling: true, label: [role=web]}`
  * @example tsalt-ssh '*' docker.volumes
  */
-export const volumes = async (): Promise<string[]> =>
-  (await docker('volume', 'ls', '--quiet')).split('\n').filter(line => line !== '');
+export const volumes = async (filters: PlainDict | null = null): Promise<PlainDict> => {
+  const only = Object.entries(filters ?? {}).map(([key, value]) => [
+    key,
+    [value].flat().map(one => (typeof one === 'boolean' ? String(one) : pyStr(one))),
+  ]);
+  const query = encodeURIComponent(JSON.stringify(Object.fromEntries(only)));
+  return (await askEngine('GET', `/volumes?filters=${query}`, {})) as PlainDict;
+};
 
 /**
  * Makes a volume; gives what docker knows of it then.

@@ -2,6 +2,7 @@ import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
+import { run } from './run.ts';
 import { running } from './running.ts';
 
 /**
@@ -108,6 +109,7 @@ export const mod_watch = async (
     return (options.watch_action ?? 'force') === 'force'
       ? running(name, { ...options, force: true })
       : running(name, { ...options, send_signal: true, force: false });
+  if (sfun === 'run') return run(name, options as Parameters<typeof run>[1]);
   if (sfun === 'stopped') return stopped(name, options as Parameters<typeof stopped>[1]);
   return failed(name, `watch requisite is not implemented for ${sfun}`);
 };
