@@ -16,7 +16,16 @@ const other: Readonly<Record<string, string>> = {
   'cmd.powershell_all': 'refused',
   'cmd.run_bg': 'takes the arguments of cmd.run in their order',
   'cp.recv_chunked': 'refused',
+  'docker.create': 'settings of a container go by name',
+  'docker.create_network': 'settings of a network go by name',
+  'docker.run_container': 'settings of a container go by name',
   'git.is_worktree': 'takes ignore_retcode as the others',
+  'x509.create_certificate': "path first, as in Salt's older x509, and the rest by name",
+  'x509.create_crl': "path first, as in Salt's older x509, and the rest by name",
+  'x509.create_csr': "path first, as in Salt's older x509, and the rest by name",
+  'x509.create_private_key': "path first, as in Salt's older x509, and the rest by name",
+  'x509.get_public_key': 'there are no objects of Python',
+  'x509.get_signing_policy': 'there is no ca_server',
 };
 
 test('a second word of the command line means what it means in Salt', () => {

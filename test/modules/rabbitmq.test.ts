@@ -105,6 +105,8 @@ describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
         await tell('no policy', () => policy.absent('ttl', { vhost: 'shop $(id)' }));
         await tell('no user', () => user.absent('bob'));
         await settle('no vhost', () => vhost.absent('shop $(id)'));
+        await tell('queues', () => node.list_queues());
+        await tell('enabled before', () => node.list_enabled_plugins());
         await settle('plugin', () => plugin.enabled('rabbitmq_shovel'));
         await tell('no plugin', () => plugin.disabled('rabbitmq_shovel'));
         await tell('no such', () => plugin.enabled('rabbitmq_wings'));
@@ -175,6 +177,8 @@ describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
     });
 
     test('plugins are enabled and disabled, and one that is not there is told', () => {
+      expect(told.queues).toEqual({});
+      expect(told['enabled before']).not.toContain('rabbitmq_shovel');
       expectSettled('plugin', { old: '', new: 'rabbitmq_shovel' });
       expectDone('no plugin', { old: 'rabbitmq_shovel', new: '' });
       expect(told['no such']).toMatchObject({ result: false });

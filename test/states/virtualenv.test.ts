@@ -54,6 +54,19 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     const version = (): string =>
       spawnSync(join(venv, 'bin/pip'), ['show', 'tsalt-tiny'], { encoding: 'utf8' }).stdout;
     expect(version()).toContain('Version: 1.0');
+    const place = String(await host.call('virtualenv.get_distribution_path', venv, 'tsalt-tiny'));
+    expect(place).toBe(await host.call('virtualenv.get_site_packages', venv));
+    const typed = { package: 'pip', resource: 'py.typed' };
+    expect(await host.call('virtualenv.get_resource_path', venv, typed)).toBe(
+      join(place, 'pip/py.typed'),
+    );
+    expect(await host.call('virtualenv.get_resource_content', venv, typed)).toBe(
+      readFileSync(join(place, 'pip/py.typed'), 'utf8'),
+    );
+    await expect(
+      host.call('virtualenv.get_resource_path', venv, { package: 'no"such', resource: 'x' }),
+    ).rejects.toThrow('There is no package no"such');
+    await expect(host.call('virtualenv.get_distribution_path', venv, 'none')).rejects.toThrow();
     expect(await run()).toMatchObject({
       result: true,
       changes: nothing,

@@ -12,6 +12,9 @@ import { rvmPath, rvmUser } from '../lib/rvm-run.ts';
 
 type Where = { ruby?: string | null; runas?: string | null; gem_bin?: string | null };
 
+/** As Salt has it for `install`. */
+type GemWhere = { ruby?: string | null; gem_bin?: string | null; runas?: string | null };
+
 const hasPassword = (word: string): boolean => /^[\w+.-]+:\/\/[^/]*:[^/]*@/.test(word);
 
 // Runs gem with the words that it reads: everybody on the host sees those of a process.
@@ -85,15 +88,7 @@ export const _parseGems = (text: string): { [name: string]: string[] } =>
  */
 export const install = async (
   gems: string | string[],
-  {
-    version = null,
-    rdoc = false,
-    ri = false,
-    pre_releases = false,
-    proxy = null,
-    source = null,
-    ...where
-  }: Where & {
+  options: GemWhere & {
     version?: string | null;
     rdoc?: boolean;
     ri?: boolean;
@@ -101,14 +96,14 @@ export const install = async (
     proxy?: string | null;
     source?: string | null;
   } = {},
-): Promise<string> =>
-  run(
+): Promise<string> => {
+  const { version, rdoc, ri, pre_releases, proxy, source, ...where } = options;
+  const documents = [...(rdoc ? ['rdoc'] : []), ...(ri ? ['ri'] : [])].join(',');
+  return run(
     [
       'install',
       ...(version ? ['--version', version] : []),
-      ...(rdoc || ri
-        ? [`--document=${[...(rdoc ? ['rdoc'] : []), ...(ri ? ['ri'] : [])].join(',')}`]
-        : ['--no-document']),
+      documents === '' ? '--no-document' : `--document=${documents}`,
       ...(pre_releases ? ['--pre'] : []),
       ...(proxy ? ['--http-proxy', proxy] : []),
       ...(source ? ['--source', source] : []),
@@ -116,6 +111,7 @@ export const install = async (
     ],
     where,
   );
+};
 
 /**
  * Removes gems with all their versions and gives what gem said.

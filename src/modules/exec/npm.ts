@@ -42,8 +42,9 @@ const scopeOf = ({ dir }: Where): string[] => (dir ? [] : ['--global']);
  */
 export const list = async (
   pkg: string | null = null,
-  { depth = 0, ...where }: Where & { depth?: number } = {},
+  options: Where & { depth?: number } = {},
 ): Promise<PlainDict> => {
+  const { depth = 0, ...where } = options;
   const only = pkg === null ? [] : ['--', pkg];
   const { stdout, stderr } = await npm(
     ['list', '--json', `--depth=${Number(depth)}`, ...scopeOf(where), ...only],
@@ -75,10 +76,12 @@ export const install = async (
   pkg: string | null = null,
   {
     pkgs = null,
+    dir = null,
+    runas = null,
     registry = null,
+    env = null,
     dry_run = false,
     silent: _silent = true,
-    ...where
   }: Where & {
     pkgs?: string[] | null;
     registry?: string | null;
@@ -86,6 +89,7 @@ export const install = async (
     silent?: boolean;
   } = {},
 ): Promise<string> => {
+  const where = { dir, runas, env };
   const names = pkgs ?? (pkg === null ? [] : [pkg]);
   if (names.length === 0 && !where.dir)
     throw new SaltInvocationError('npm.install needs pkg, pkgs or dir.');
@@ -167,8 +171,9 @@ export const cache_list = async (
  */
 export const cache_clean = async (
   path: string | null = null,
-  { force = false, ...where }: Omit<Where, 'dir'> & { force?: boolean } = {},
+  options: Omit<Where, 'dir'> & { force?: boolean } = {},
 ): Promise<boolean> => {
+  const { force = false, ...where } = options;
   const keys = path === null ? [] : await cache_list(path, where);
   if (path !== null && keys.length === 0) return true;
   checked(await npm(['cache', 'clean', ...(force ? ['--force'] : []), '--', ...keys], where));

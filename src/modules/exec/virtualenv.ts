@@ -4,10 +4,10 @@
  * @depends virtualenv or python3-venv
  */
 import { join } from 'node:path';
-import { SaltInvocationError } from '../api.ts';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { configText } from '../lib/config-option.ts';
 import { isFile } from '../lib/file-paths.ts';
-import { runCommand } from '../lib/run-command.ts';
+import { runChecked, runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -17,6 +17,7 @@ export const __virtual__ = (): true | [false, string] =>
 type CreateOptions = {
   venv_bin?: string | null;
   system_site_packages?: boolean;
+  distribute?: boolean;
   clear?: boolean;
   python?: string | null;
   extra_search_dir?: string | string[] | null;
@@ -26,6 +27,8 @@ type CreateOptions = {
   symlinks?: boolean | null;
   upgrade?: boolean | null;
   user?: string | null;
+  use_vt?: boolean;
+  saltenv?: string;
 };
 
 /**
@@ -43,6 +46,9 @@ type CreateOptions = {
  * @param symlinks false: copy Python (venv)
  * @param upgrade renew it for a new Python (venv)
  * @param user the account to run as
+ * @param distribute refused: setuptools took its place
+ * @param use_vt taken, and of no effect
+ * @param saltenv taken, and of no effect
  * @example tsalt-ssh web1 virtualenv.create /srv/app/venv
  */
 export const create = async (
@@ -50,6 +56,10 @@ export const create = async (
   options: CreateOptions = {},
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
   if (path.startsWith('-')) throw new SaltInvocationError(`Not a path: ${path}`);
+  if (options.distribute)
+    throw new SaltInvocationError(
+      'virtualenv has no option for distribute any more: setuptools took its place.',
+    );
   const program = options.venv_bin ?? (await configText('virtualenv.venv_bin')) ?? found();
   const argv = isVenv(program)
     ? venvCommand(program, options)
@@ -118,3 +128,103 @@ export const get_site_packages = async (venv: string): Promise<string> => {
   );
   return stdout.trim();
 };
+
+/**
+ * The version of virtualenv, in numbers.
+ *
+ * @param venv_bin the program
+ * @param user the account to run as
+ * @example tsalt-ssh web1 virtualenv.virtualenv_ver /usr/bin/virtualenv
+ */
+export const virtualenv_ver = async (
+  venv_bin: string,
+  user: string | null = null,
+): Promise<number[]> => {
+  const { stdout } = await runChecked([venv_bin, '--version'], {
+    plainLocale: true,
+    ...(user ? { runas: user } : {}),
+  });
+  const [version] = /\d+(?:\.\d+)+/.exec(stdout) ?? [];
+  if (version === undefined)
+    throw new CommandExecutionError(`${venv_bin} --version tells no version: ${stdout.trim()}`);
+  return version.split('.').map(Number);
+};
+
+/** Runs code in a virtual environment; what it is about is never part of the code. */
+const inside = async (venv: string, code: string, ...words: string[]): Promise<string> => {
+  const python = join(venv, 'bin/python');
+  if (!isFile(python))
+    throw new CommandExecutionError(
+      `Path '${venv}' does not appear to be a virtualenv: '${python}' not found.`,
+    );
+  const { stdout } = await runChecked([python, '-c', code, ...words], { plainLocale: true });
+  return stdout;
+};
+
+const resourceCode = `import sys
+from importlib.util import find_spec
+try:
+    spec = find_spec(sys.argv[1])
+except ImportError:
+    spec = None
+places = [] if spec is None else list(spec.submodule_search_locations or [])
+if not places:
+    sys.exit("There is no package " + sys.argv[1])
+from os.path import exists, join
+path = next((one for one in (join(place, sys.argv[2]) for place in places) if exists(one)), None)
+`;
+
+/**
+ * The folder that a distribution is installed in.
+ *
+ * @param venv the virtual environment
+ * @param distribution the distribution
+ * @example tsalt-ssh web1 virtualenv.get_distribution_path /srv/app/venv flask
+ */
+export const get_distribution_path = async (venv: string, distribution: string): Promise<string> =>
+  (
+    await inside(
+      venv,
+      'import sys, importlib.metadata as m; print(m.distribution(sys.argv[1]).locate_file(""))',
+      distribution,
+    )
+  )
+    .trim()
+    .replace(/(?<=.)\/$/, '');
+
+/**
+ * Where a file of a package is.
+ *
+ * @param venv the virtual environment
+ * @param package the package
+ * @param resource the file, from the package's folder
+ * @example tsalt-ssh web1 virtualenv.get_resource_path /srv/app/venv flask sansio/app.py
+ */
+export const get_resource_path = async (
+  venv: string,
+  { package: name, resource }: { package: string; resource: string },
+): Promise<string> =>
+  (
+    await inside(venv, `${resourceCode}print(path or join(places[0], sys.argv[2]))`, name, resource)
+  ).trim();
+
+/**
+ * What is in a file of a package.
+ *
+ * @param venv the virtual environment
+ * @param package the package
+ * @param resource the file, from the package's folder
+ * @example tsalt-ssh web1 virtualenv.get_resource_content /srv/app/venv flask py.typed
+ */
+export const get_resource_content = async (
+  venv: string,
+  { package: name, resource }: { package: string; resource: string },
+): Promise<string> =>
+  inside(
+    venv,
+    `${resourceCode}if path is None:
+    sys.exit("The package " + sys.argv[1] + " has no file " + sys.argv[2])
+sys.stdout.write(open(path, encoding="utf-8").read())`,
+    name,
+    resource,
+  );

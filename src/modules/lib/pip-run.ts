@@ -59,53 +59,72 @@ export const runPip = async (
   });
 };
 
-/** What Salt's `pip.install` takes: how and from where pip installs. */
-export type PipOptions = PipWhere & {
+/** What Salt's `pip.install` takes, in its order: how and from where pip installs. */
+export type PipOptions = {
   requirements?: Plain;
+  bin_env?: string | null;
+  use_wheel?: Plain;
+  no_use_wheel?: Plain;
+  log?: string | null;
+  proxy?: string | false | null;
+  timeout?: number | null;
   editable?: Plain;
-  upgrade?: boolean;
-  force_reinstall?: boolean;
-  ignore_installed?: boolean;
-  no_deps?: boolean;
-  pre_releases?: boolean;
+  find_links?: Plain;
   index_url?: string | null;
   extra_index_url?: Plain;
   no_index?: boolean;
-  find_links?: Plain;
-  trusted_host?: Plain;
-  no_cache_dir?: boolean;
-  cache_dir?: string | null;
-  target?: string | null;
-  timeout?: number | null;
-  proxy?: string | false | null;
-  no_binary?: Plain;
-  only_binary?: Plain;
-  exists_action?: string | null;
-  extra_args?: Plain;
-  log?: string | null;
-  source?: string | null;
-  cert?: string | null;
-  global_options?: Plain;
-  saltenv?: string | null;
-  disable_version_check?: boolean;
-} & GoneOptions;
-
-/** Arguments that stood for options which pip no longer has: refused. */
-type GoneOptions = {
-  use_wheel?: Plain;
-  no_use_wheel?: Plain;
   mirrors?: Plain;
   build?: Plain;
+  target?: string | null;
   download?: Plain;
   download_cache?: Plain;
+  source?: string | null;
+  upgrade?: boolean;
+  force_reinstall?: boolean;
+  ignore_installed?: boolean;
+  exists_action?: string | null;
+  no_deps?: boolean;
   no_install?: Plain;
   no_download?: Plain;
+  global_options?: Plain;
   install_options?: Plain;
+  user?: string | null;
+  cwd?: string | null;
+  pre_releases?: boolean;
+  cert?: string | null;
   allow_all_external?: Plain;
   allow_external?: Plain;
   allow_unverified?: Plain;
   process_dependency_links?: Plain;
+  saltenv?: string | null;
+  env_vars?: Plain;
+  use_vt?: boolean;
+  trusted_host?: Plain;
+  no_cache_dir?: boolean;
+  extra_args?: Plain;
+  cache_dir?: string | null;
+  no_binary?: Plain;
+  disable_version_check?: boolean;
+  only_binary?: Plain;
 };
+
+/** Arguments that stood for options which pip no longer has: refused. */
+type GoneOptions = Pick<
+  PipOptions,
+  | 'use_wheel'
+  | 'no_use_wheel'
+  | 'mirrors'
+  | 'build'
+  | 'download'
+  | 'download_cache'
+  | 'no_install'
+  | 'no_download'
+  | 'install_options'
+  | 'allow_all_external'
+  | 'allow_external'
+  | 'allow_unverified'
+  | 'process_dependency_links'
+>;
 
 /** What to use instead. */
 const gone: { [name in keyof GoneOptions]-?: string } = {

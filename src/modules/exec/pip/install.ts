@@ -100,13 +100,17 @@ export const uninstall = async (
   pkgs: string | string[] | null = null,
   {
     requirements = null,
+    bin_env = null,
     log = null,
     proxy = null,
     timeout = null,
+    user = null,
+    cwd = null,
     saltenv = null,
-    ...options
+    ...others
   }: PipWhere & Pick<PipOptions, 'requirements' | 'log' | 'proxy' | 'timeout' | 'saltenv'> = {},
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
+  const options = { bin_env, user, cwd, ...others };
   const named = toRequirements(pkgs);
   if (named.length + toList(requirements).length === 0)
     throw new SaltInvocationError('pip.uninstall needs pkgs or requirements.');

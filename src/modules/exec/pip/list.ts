@@ -66,7 +66,14 @@ export const list_freeze_parse = async (prefix: string | null = null, options: P
  * @param bin_env a virtual environment, or the path of a pip
  * @example tsalt-ssh '*' pip.freeze bin_env=/srv/app/venv
  */
-export const freeze = async (options: PipWhere = {}): Promise<string[]> => {
+export const freeze = async ({
+  bin_env = null,
+  user = null,
+  cwd = null,
+  use_vt: _ = false,
+  env_vars = null,
+}: PipWhere = {}): Promise<string[]> => {
+  const options = { bin_env, user, cwd, env_vars };
   const { code, stdout, stderr } = await runPip(['freeze', '--all'], options);
   if (code !== 0) throw new CommandExecutionError(stderr.trim());
   return stdout.split('\n').filter(line => line !== '');

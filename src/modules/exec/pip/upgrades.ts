@@ -47,9 +47,14 @@ export const upgrade_available = async (pkg: string, options: PipWhere = {}): Pr
  * @param use_vt taken, and of no effect
  * @example tsalt-ssh '*' pip.upgrade bin_env=/srv/app/venv
  */
-export const upgrade = async (
-  options: PipWhere = {},
-): Promise<{ result: boolean; changes: PlainDict; comment: string }> => {
+export const upgrade = async ({
+  bin_env = null,
+  user = null,
+  cwd = null,
+  use_vt: _ = false,
+  env_vars = null,
+}: PipWhere = {}): Promise<{ result: boolean; changes: PlainDict; comment: string }> => {
+  const options = { bin_env, user, cwd, env_vars };
   const before = await list(null, options);
   const errors: string[] = [];
   for (const name of Object.keys(await list_upgrades(options))) {
@@ -87,14 +92,17 @@ export const upgrade = async (
 export const list_all_versions = async (
   pkg: string,
   {
+    bin_env = null,
     include_alpha = false,
     include_beta = false,
     include_rc = false,
+    user = null,
+    cwd = null,
     index_url = null,
     extra_index_url = null,
     find_links = null,
     no_index = false,
-    ...where
+    env_vars = null,
   }: PipWhere &
     Pick<PipOptions, 'index_url' | 'extra_index_url' | 'find_links' | 'no_index'> & {
       include_alpha?: boolean;
@@ -107,7 +115,7 @@ export const list_all_versions = async (
   // pip names all versions when it cannot find one.
   const { stderr } = await runPip(
     ['install', '--dry-run', '--pre', ...words, `${pkg}==9223372036854775807`],
-    where,
+    { bin_env, user, cwd, env_vars },
     secrets,
   );
   const [, found] = /\(from versions: ([^)]*)\)/.exec(stderr) ?? [];

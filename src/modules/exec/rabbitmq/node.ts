@@ -1,4 +1,5 @@
-import { type RunAs, runRabbitmq } from '../../lib/rabbitmq-run.ts';
+import { pyStr } from '../../lib/python-text.ts';
+import { listRabbitmq, type RunAs, runRabbitmq } from '../../lib/rabbitmq-run.ts';
 
 const ctl = async (words: readonly string[], options: RunAs): Promise<string> =>
   runRabbitmq(['rabbitmqctl', ...words], options);
@@ -61,39 +62,81 @@ export const join_cluster = async (
 };
 
 /**
- * The queues of a virtual host, as rabbitmqctl prints them.
+ * Takes RabbitMQ, which must be stopped, back to what it was when new: out of its cluster, without accounts, virtual
+ * hosts, policies and messages.
+ *
+ * @param runas the account to run rabbitmqctl as
+ * @example tsalt-ssh '*' rabbitmq.reset
+ */
+export const reset = async (options: RunAs = {}): Promise<string> => ctl(['reset'], options);
+
+/**
+ * As `rabbitmq.reset`, also when the other nodes of its cluster cannot be asked.
+ *
+ * @param runas the account to run rabbitmqctl as
+ * @example tsalt-ssh '*' rabbitmq.force_reset
+ */
+export const force_reset = async (options: RunAs = {}): Promise<string> =>
+  ctl(['force_reset'], options);
+
+/**
+ * The queues of the virtual host `/`: what is asked of each, by the first of it.
+ *
+ * @param runas the account to run rabbitmqctl as
+ * @param columns what is asked: `name`, `messages`, `consumers` …; name and messages when nothing is named
+ * @example tsalt-ssh '*' rabbitmq.list_queues null name consumers
+ */
+export const list_queues = async (
+  runas: string | null = null,
+  ...columns: string[]
+): Promise<{ [queue: string]: string[] }> => list_queues_vhost('/', runas, ...columns);
+
+/**
+ * The queues of a virtual host: what is asked of each, by the first of it.
  *
  * @param vhost the virtual host
- * @param columns what is printed: `name`, `messages`, `consumers` …
  * @param runas the account to run rabbitmqctl as
- * @example tsalt-ssh '*' rabbitmq.list_queues_vhost shop '[name, messages]'
+ * @param columns what is asked: `name`, `messages`, `consumers` …; name and messages when nothing is named
+ * @example tsalt-ssh '*' rabbitmq.list_queues_vhost shop null name consumers
  */
 export const list_queues_vhost = async (
   vhost: string,
-  { columns = [], ...options }: RunAs & { columns?: string[] } = {},
-): Promise<string> =>
-  ctl(['--quiet', 'list_queues', `--vhost=${vhost}`, '--', ...columns], options);
+  runas: string | null = null,
+  ...columns: string[]
+): Promise<{ [queue: string]: string[] }> => {
+  const asked = columns.length > 0 ? columns : ['name', 'messages'];
+  const words = ['list_queues', `--vhost=${vhost}`, '--', ...asked];
+  return Object.fromEntries(
+    (await listRabbitmq(words, { runas })).map(row => {
+      const [first = '', ...others] = asked.map(column => pyStr(row[column] ?? ''));
+      return [first, others];
+    }),
+  );
+};
 
-/**
- * The plugins that are there; those that are enabled with `enabled`.
- *
- * @param enabled true: only those
- * @param runas the account to run rabbitmq-plugins as
- * @example tsalt-ssh '*' rabbitmq.list_available_plugins
- */
-export const list_available_plugins = async ({
-  enabled = false,
-  ...options
-}: RunAs & { enabled?: boolean } = {}): Promise<string[]> =>
-  (
-    await runRabbitmq(
-      ['rabbitmq-plugins', '--quiet', 'list', '--minimal', ...(enabled ? ['--enabled'] : [])],
-      options,
-    )
-  )
+const plugins = async (more: readonly string[], options: RunAs): Promise<string[]> =>
+  (await runRabbitmq(['rabbitmq-plugins', '--quiet', 'list', '--minimal', ...more], options))
     .split('\n')
     .map(line => line.trim())
     .filter(line => line !== '');
+
+/**
+ * The plugins that are there.
+ *
+ * @param runas the account to run rabbitmq-plugins as
+ * @example tsalt-ssh '*' rabbitmq.list_available_plugins
+ */
+export const list_available_plugins = async (options: RunAs = {}): Promise<string[]> =>
+  plugins([], options);
+
+/**
+ * The plugins that are enabled, for their own sake or for another one's.
+ *
+ * @param runas the account to run rabbitmq-plugins as
+ * @example tsalt-ssh '*' rabbitmq.list_enabled_plugins
+ */
+export const list_enabled_plugins = async (options: RunAs = {}): Promise<string[]> =>
+  plugins(['--enabled'], options);
 
 /**
  * Whether a plugin is enabled, for its own sake or for another one's.
@@ -103,7 +146,7 @@ export const list_available_plugins = async ({
  * @example tsalt-ssh '*' rabbitmq.plugin_is_enabled rabbitmq_management
  */
 export const plugin_is_enabled = async (name: string, options: RunAs = {}): Promise<boolean> =>
-  (await list_available_plugins({ ...options, enabled: true })).includes(name);
+  (await list_enabled_plugins(options)).includes(name);
 
 /**
  * Enables a plugin.

@@ -64,8 +64,8 @@ export const set_policy = async (
   definition: Plain,
   {
     priority = null,
+    runas = null,
     apply_to = null,
-    ...options
   }: RunAs & { priority?: number | string | null; apply_to?: string | null } = {},
 ): Promise<{ Set: string }> => {
   const text =
@@ -80,7 +80,7 @@ export const set_policy = async (
         ...(apply_to ? [`--apply-to=${apply_to}`] : []),
         ...['--', name, pattern, text],
       ],
-      options,
+      { runas },
     ),
   };
 };

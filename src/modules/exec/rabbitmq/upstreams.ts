@@ -53,8 +53,9 @@ export const upstream_exists = async (name: string, options: RunAs = {}): Promis
 export const set_upstream = async (
   name: string,
   uri: string | string[],
-  { runas = null, ...options }: RunAs & UpstreamOptions = {},
+  given: UpstreamOptions & RunAs = {},
 ): Promise<true> => {
+  const { runas = null, ...options } = given;
   const value = upstreamSettings(uri, options);
   const definitions = { parameters: [{ component, vhost: '/', name, value }] };
   try {
