@@ -26,6 +26,7 @@ import {
   parseAddress,
 } from '../../src/modules/lib/ip-address.ts';
 import { byAddress, parseInterfaces } from '../../src/modules/lib/network-interfaces.ts';
+import { which } from '../../src/modules/lib/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { contextOf, within } from './_context.ts';
 
