@@ -2,7 +2,7 @@
  * Kernel modules: loaded now, and at boot.
  *
  * @platform linux
- * @depends modprobe, lsmod
+ * @depends modprobe, rmmod
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
@@ -11,6 +11,7 @@ import { writeAtomic } from '../lib/atomic-write.ts';
 import { makeDirs } from '../lib/make-dirs.ts';
 import { readOr } from '../lib/read-file.ts';
 import { runChecked } from '../lib/run-command.ts';
+import { splitWords } from '../lib/words.ts';
 
 const systemdFile = '/etc/modules-load.d/salt_managed.conf';
 
@@ -77,24 +78,27 @@ export const is_loaded = async (mod: string): Promise<boolean> =>
 /**
  * Loads a kernel module. Gives all that were loaded with it.
  *
- * @param mod the module
+ * @param mod the module, its settings behind it: `bonding mode=4`
  * @param persist also at boot
  *
  * @example tsalt-ssh '*' kmod.load kvm
  */
 export const load = async (mod: string, persist = false): Promise<string[]> => {
   const before = await mod_list();
-  await runChecked(['modprobe', plain(mod)], { plainLocale: true });
+  const [name = '', ...settings] = splitWords(mod);
+  await runChecked(['modprobe', plain(name), ...settings], { plainLocale: true });
   const added = (await mod_list()).filter(each => !before.includes(each));
   if (!persist || (await mod_list(true)).includes(nameOf(mod))) return added;
   makeDirs('/etc/modules-load.d');
   const lines = persisted().filter((line, at, all) => line !== '' || at < all.length - 1);
-  writeAtomic(persistFile(), `${[...lines, mod].join('\n')}\n`);
-  return [...new Set([...added, mod])];
+  const off = lines.findIndex(line => line.replace(/^#\s*/, '').trim() === mod);
+  const kept = off < 0 ? [...lines, mod] : lines.with(off, mod);
+  writeAtomic(persistFile(), `${kept.join('\n')}\n`);
+  return [...new Set([...added, name])];
 };
 
 /**
- * Takes a kernel module out. Gives all that went with it.
+ * Takes a kernel module out, and none that it needed. Gives what went.
  *
  * @param mod the module
  * @param persist also at boot
@@ -104,8 +108,7 @@ export const load = async (mod: string, persist = false): Promise<string[]> => {
  */
 export const remove = async (mod: string, persist = false, comment = true): Promise<string[]> => {
   const before = await mod_list();
-  if (before.includes(nameOf(mod)))
-    await runChecked(['modprobe', '-r', plain(mod)], { plainLocale: true });
+  if (before.includes(nameOf(mod))) await runChecked(['rmmod', plain(mod)], { plainLocale: true });
   const after = await mod_list();
   const removed = before.filter(each => !after.includes(each));
   if (!persist || !(await mod_list(true)).includes(nameOf(mod))) return removed;

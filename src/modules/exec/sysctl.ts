@@ -37,7 +37,7 @@ export const get = async (name: string): Promise<string> => {
 };
 
 /**
- * The values of a file, or of the running kernel when none is given. Null when it is missing.
+ * The values of a file, or of the running kernel when none is given. An empty list when it is missing.
  *
  * @param config_file the file
  *
@@ -47,9 +47,9 @@ export const show = async ({
   config_file = null,
 }: {
   config_file?: string | null;
-} = {}): Promise<Record<string, string> | null> => {
+} = {}): Promise<Record<string, string> | []> => {
   if (config_file === null) return Object.fromEntries(running('/proc/sys', ''));
-  if (!existsSync(config_file)) return null;
+  if (!existsSync(config_file)) return [];
   return Object.fromEntries(entriesOf(readFileSync(config_file, 'utf8')));
 };
 
@@ -107,10 +107,10 @@ export const persist = async (
 const procPath = (name: string): string => {
   if (!/^[\w./*@:-]+$/.test(name) || name.includes('..'))
     throw new CommandExecutionError(`${name} is no name of a kernel parameter`);
-  const path = name.includes('/')
-    ? name.replace(/[./]/g, c => (c === '/' ? '/' : '.'))
-    : name.replaceAll('.', '/');
-  return join('/proc/sys', path);
+  // As sysctl(8): the first of the two is what separates, the other stands for it inside a name.
+  const isPath = /[./]/.exec(name)?.[0] === '/';
+  const swapped = name.replace(/[./]/g, one => (one === '/' ? '.' : '/'));
+  return join('/proc/sys', isPath ? name : swapped);
 };
 
 const isSame = (one: string, other: string | number): boolean =>

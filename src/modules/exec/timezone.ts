@@ -10,6 +10,7 @@ import { writeAtomic } from '../lib/atomic-write.ts';
 import { hashFile } from '../lib/file-hash.ts';
 import { isLink } from '../lib/file-paths.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { which } from '../lib/which.ts';
 
 const zones = '/usr/share/zoneinfo';
 
@@ -89,7 +90,7 @@ export const get_hwclock = async (): Promise<string> => {
 };
 
 /**
- * Says what the hardware clock shows.
+ * Says what the hardware clock shows. Where systemd runs it sets the clock, too.
  *
  * @param clock `UTC` or `localtime`
  *
@@ -98,6 +99,14 @@ export const get_hwclock = async (): Promise<string> => {
 export const set_hwclock = async (clock: string): Promise<boolean> => {
   if (clock !== 'UTC' && clock !== 'localtime')
     throw new SaltInvocationError("clock must be either 'UTC' or 'localtime'");
+  if (existsSync('/run/systemd/system') && which('timedatectl')) {
+    const { code } = await runCommand([
+      'timedatectl',
+      'set-local-rtc',
+      clock === 'localtime' ? 'true' : 'false',
+    ]);
+    return code === 0;
+  }
   const lines = existsSync('/etc/adjtime') ? readFileSync('/etc/adjtime', 'utf8').split('\n') : [];
   const [drift = '0.0 0 0.0', last = '0'] = lines.filter(Boolean);
   writeAtomic('/etc/adjtime', `${drift}\n${last}\n${clock === 'UTC' ? 'UTC' : 'LOCAL'}\n`);
