@@ -1,17 +1,6 @@
-/**
- * Modules, sites and configurations of Apache, enabled as Debian does it.
- *
- * @platform Debian
- */
 import { lstatSync } from 'node:fs';
-import { __grains__, CommandExecutionError } from '../api.ts';
-import { runCommand } from '../lib/run-command.ts';
-import { which } from '../lib/which.ts';
-
-export const __virtual__ = (): true | [false, string] =>
-  __grains__.os_family !== 'Debian'
-    ? [false, 'only Debian and its kin enable parts of Apache by a2enmod']
-    : which('a2enmod') !== undefined || [false, 'apache2 is not installed.'];
+import { depends } from '../../api.ts';
+import { runCommand } from '../../lib/run-command.ts';
 
 /** Where Apache's configuration lies: Debian's tools look at this variable, too. */
 const folder = (): string => process.env.APACHE_CONFDIR ?? '/etc/apache2';
@@ -59,11 +48,27 @@ const withSuffix = (name: string, ...suffixes: [string, ...string[]]): string =>
 export const check_mod_enabled = async (mod: string): Promise<boolean> =>
   isLink(`${folder()}/mods-enabled/${withSuffix(mod, '.load', '.conf')}`);
 
-/** Enables a module. */
-export const a2enmod = async (mod: string): Promise<Status> => toggle('en', 'mod', mod);
+/**
+ * Enables a module, as Debian does it.
+ *
+ * @param mod its name
+ * @example tsalt-ssh web1 apache.a2enmod status
+ */
+export const a2enmod = depends(
+  'a2enmod',
+  async (mod: string): Promise<Status> => toggle('en', 'mod', mod),
+);
 
-/** Disables a module. */
-export const a2dismod = async (mod: string): Promise<Status> => toggle('dis', 'mod', mod);
+/**
+ * Disables a module, as Debian does it.
+ *
+ * @param mod its name
+ * @example tsalt-ssh web1 apache.a2dismod status
+ */
+export const a2dismod = depends(
+  'a2dismod',
+  async (mod: string): Promise<Status> => toggle('dis', 'mod', mod),
+);
 
 /**
  * Whether a site is enabled.
@@ -77,11 +82,27 @@ export const check_site_enabled = async (site: string): Promise<boolean> => {
   return isLink(`${sites}/${file}`) || (site === 'default' && isLink(`${sites}/000-${file}`));
 };
 
-/** Enables a site. */
-export const a2ensite = async (site: string): Promise<Status> => toggle('en', 'site', site);
+/**
+ * Enables a site, as Debian does it.
+ *
+ * @param site its name
+ * @example tsalt-ssh web1 apache.a2ensite example.com
+ */
+export const a2ensite = depends(
+  'a2ensite',
+  async (site: string): Promise<Status> => toggle('en', 'site', site),
+);
 
-/** Disables a site. */
-export const a2dissite = async (site: string): Promise<Status> => toggle('dis', 'site', site);
+/**
+ * Disables a site, as Debian does it.
+ *
+ * @param site its name
+ * @example tsalt-ssh web1 apache.a2dissite example.com
+ */
+export const a2dissite = depends(
+  'a2dissite',
+  async (site: string): Promise<Status> => toggle('dis', 'site', site),
+);
 
 /**
  * Whether a configuration is enabled.
@@ -92,31 +113,24 @@ export const a2dissite = async (site: string): Promise<Status> => toggle('dis', 
 export const check_conf_enabled = async (conf: string): Promise<boolean> =>
   isLink(`${folder()}/conf-enabled/${withSuffix(conf, '.conf')}`);
 
-/** Enables a configuration. */
-export const a2enconf = async (conf: string): Promise<Status> => toggle('en', 'conf', conf);
-
-/** Disables a configuration. */
-export const a2disconf = async (conf: string): Promise<Status> => toggle('dis', 'conf', conf);
+/**
+ * Enables a configuration, as Debian does it.
+ *
+ * @param conf its name
+ * @example tsalt-ssh web1 apache.a2enconf security
+ */
+export const a2enconf = depends(
+  'a2enconf',
+  async (conf: string): Promise<Status> => toggle('en', 'conf', conf),
+);
 
 /**
- * Apache's version.
+ * Disables a configuration, as Debian does it.
  *
- * @example tsalt-ssh web1 apache.version
+ * @param conf its name
+ * @example tsalt-ssh web1 apache.a2disconf security
  */
-export const version = async (): Promise<string> => {
-  const { stdout } = await runCommand(['apache2ctl', '-v'], { plainLocale: true });
-  return /Server version:\s*(.+)/.exec(stdout)?.[1]?.trim() ?? '';
-};
-
-/**
- * Whether Apache's configuration holds together: what `apache2ctl configtest` says.
- *
- * @example tsalt-ssh web1 apache.configtest
- */
-export const configtest = async (): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(['apache2ctl', 'configtest'], {
-    plainLocale: true,
-  });
-  if (code !== 0) throw new CommandExecutionError((stderr || stdout).trim());
-  return (stderr || stdout).trim().split('\n').at(-1) ?? '';
-};
+export const a2disconf = depends(
+  'a2disconf',
+  async (conf: string): Promise<Status> => toggle('dis', 'conf', conf),
+);
