@@ -33,6 +33,10 @@ describe.skipIf(!which('incrontab') || !canRunApart())('the real incron', () => 
         await thrice(user + ' gone', () => state.absent('/srv/in', ['IN_MOVED_TO', 'IN_CREATE'], take, { user }));
         await step(user + ' left', () => incron.list_tab(user));
       }
+      const named = { path: '/srv/named' };
+      await thrice('named', () => state.present('Watch it', ['IN_CREATE'], 'true\\n', named));
+      await step('named table', () => incron.list_tab('root'));
+      await thrice('named gone', () => state.absent('Watch it', ['IN_CREATE'], 'true\\n', named));
       told.file = readFileSync('/etc/incron.d/salt', 'utf8');
       await step('bad mask', () => state.present('/srv/in', ['IN_WINGS'], take));
       await step('blanks', () => state.present('/srv/a b', ['IN_MOVE'], take));
@@ -58,6 +62,15 @@ describe.skipIf(!which('incrontab') || !canRunApart())('the real incron', () => 
       });
       expect(told[`${user} left`]).toHaveProperty('crons.length', 1);
     }
+    for (const name of ['named', 'named gone']) {
+      const changes = { root: 'Watch it' };
+      expect(told[`${name} told`]).toMatchObject({ result: null, changes });
+      expect(told[name]).toMatchObject({ result: true, changes });
+      expect(told[`${name} again`]).toHaveProperty('changes', {});
+    }
+    expect(told['named table']).toHaveProperty('crons', [
+      { path: '/srv/named', mask: 'IN_CREATE', cmd: 'true' },
+    ]);
     expect(told.file).toBe('/srv/a IN_MODIFY true\n');
     expect(told['bad mask']).toMatchObject({
       result: false,

@@ -116,17 +116,19 @@ export const reread = async (where: Where = {}): Promise<string> => told(['rerea
 /**
  * Has supervisor read its configuration and start, restart and stop what that changes.
  *
- * @param name this group only
  * @param user the account to run supervisorctl as
  * @param conf_file supervisor's configuration
  * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
+ * @param name this group only
  * @example tsalt-ssh '*' supervisord.update
  */
 export const update = async ({
+  user = null,
+  conf_file = null,
+  bin_env = null,
   name = null,
-  ...where
 }: Where & { name?: string | null } = {}): Promise<string> =>
-  told(['update', ...(name ? [groupOnly(name)] : [])], where);
+  told(['update', ...(name ? [groupOnly(name)] : [])], { user, conf_file, bin_env });
 
 const states = 'STOPPED|STARTING|RUNNING|BACKOFF|STOPPING|EXITED|FATAL|UNKNOWN';
 

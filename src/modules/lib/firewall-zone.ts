@@ -82,7 +82,11 @@ export const kinds = {
     add: (zone, item) => salt('firewalld.add_service')(item, zone, true),
     remove: (zone, item) => salt('firewalld.remove_service')(item, zone, true),
   },
-  interfaces: plainKind('interfaces', 'get_interfaces', 'change_interface', 'remove_interface'),
+  interfaces: {
+    ...plainKind('interfaces', 'get_interfaces', '', ''),
+    add: (zone, item) => salt('firewalld.change_interface')(zone, { interface: item }),
+    remove: (zone, item) => salt('firewalld.remove_interface')(zone, { interface: item }),
+  },
   sources: plainKind('sources', 'get_sources', 'add_source', 'remove_source'),
   rich_rules: plainKind('rich_rules', 'get_rich_rules', 'add_rich_rule', 'remove_rich_rule', {
     read: readRichRule,

@@ -3,7 +3,7 @@ import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { failOnError } from '../lib/fail-on-error.ts';
-import { type Incrontab, jobIn, parseIncrontab } from '../lib/incrontab.ts';
+import { type IncronJob, type Incrontab, jobIn, parseIncrontab } from '../lib/incrontab.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isUserToCome } from '../lib/to-come.ts';
 import { toList } from '../lib/values.ts';
@@ -14,6 +14,15 @@ export const __virtual__ = (): true | [false, string] =>
 const tabOf = async (user: string): Promise<Incrontab> =>
   user !== 'system' && isUserToCome(user) ? parseIncrontab('') : salt('incron.list_tab')(user);
 
+type Whose = { path?: string | null; user?: string };
+
+/** A command in a block of YAML ends with a line's end. */
+const jobOf = (path: string, mask: Plain, cmd: string): IncronJob => ({
+  path,
+  mask: toList(mask).join(','),
+  cmd: cmd.replace(/\n$/, ''),
+});
+
 const notCommitted = (name: string, user: string, error: unknown): StateReturn =>
   failed(name, `Incron ${name} for user ${user} failed to commit with error \n${messageOf(error)}`);
 
@@ -21,9 +30,10 @@ const notCommitted = (name: string, user: string, error: unknown): StateReturn =
  * A command runs when something happens to a path. Another mask for the same path and command
  * takes the place of the one that is there.
  *
- * @param name the path that is watched
+ * @param name the path that is watched, or any name beside `path`
  * @param mask events: `[IN_CREATE, IN_CLOSE_WRITE]`
  * @param cmd the command, where `$@` is the path, `$#` the file in it and `$%` the event
+ * @param path the path that is watched
  * @param user the user, or `system`
  * @example
  * /srv/in:
@@ -35,17 +45,17 @@ export const present = async (
   name: string,
   mask: Plain,
   cmd: string,
-  { user = 'root' }: { user?: string } = {},
+  { path = null, user = 'root' }: Whose = {},
 ): Promise<StateReturn> =>
   failOnError(name, async () => {
-    const events = toList(mask).join(',');
-    const { status } = jobIn(await tabOf(user), { path: name, mask: events, cmd });
+    const job = jobOf(path ?? name, mask, cmd);
+    const { status } = jobIn(await tabOf(user), job);
     if (status === 'present') return unchanged(name, `Incron ${name} already present`);
     const changes = { [user]: name };
     const word = status === 'update' ? 'updated' : 'added';
     if (__opts__.test) return would(name, `Incron ${name} is set to be ${word}`, changes);
     try {
-      await salt('incron.set_job')(user, name, events, cmd);
+      await salt('incron.set_job')(user, job.path, job.mask, job.cmd);
     } catch (error) {
       return notCommitted(name, user, error);
     }
@@ -59,9 +69,10 @@ export const present = async (
 /**
  * A command does not run when this happens to a path.
  *
- * @param name the path that is watched
+ * @param name the path that is watched, or any name beside `path`
  * @param mask events, all of the job
  * @param cmd the command
+ * @param path the path that is watched
  * @param user the user, or `system`
  * @example
  * /srv/in:
@@ -73,16 +84,16 @@ export const absent = async (
   name: string,
   mask: Plain,
   cmd: string,
-  { user = 'root' }: { user?: string } = {},
+  { path = null, user = 'root' }: Whose = {},
 ): Promise<StateReturn> =>
   failOnError(name, async () => {
-    const events = toList(mask).join(',');
-    const { status } = jobIn(await tabOf(user), { path: name, mask: events, cmd });
+    const job = jobOf(path ?? name, mask, cmd);
+    const { status } = jobIn(await tabOf(user), job);
     if (status !== 'present') return unchanged(name, `Incron ${name} already absent`);
     const changes = { [user]: name };
     if (__opts__.test) return would(name, `Incron ${name} is set to be removed`, changes);
     try {
-      await salt('incron.rm_job')(user, name, events, cmd);
+      await salt('incron.rm_job')(user, job.path, job.mask, job.cmd);
     } catch (error) {
       return notCommitted(name, user, error);
     }

@@ -42,6 +42,7 @@ type RunningOptions = Where & { restart?: boolean; update?: boolean };
  * @param user the account to run supervisorctl as
  * @param conf_file supervisor's configuration
  * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
+ * @unknown ignored
  * @example
  * web:
  *   supervisord.running:
@@ -132,6 +133,7 @@ const predict = (
  * @param user the account to run supervisorctl as
  * @param conf_file supervisor's configuration
  * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
+ * @unknown ignored
  * @example
  * web:
  *   supervisord.dead

@@ -14,42 +14,39 @@ export const get_interfaces = async (zone: string, permanent = true): Promise<st
  * Adds an interface to a zone.
  *
  * @param zone the zone
- * @param device the interface
+ * @param interface the interface
  * @param permanent false: now instead of permanently
  * @example tsalt-ssh '*' firewalld.add_interface public eth0
  */
 export const add_interface = async (
   zone: string,
-  device: string,
-  permanent = true,
+  { interface: device, permanent = true }: { interface: string; permanent?: boolean },
 ): Promise<string> => zoneCmd(zone, permanent, `--add-interface=${device}`);
 
 /**
  * Takes an interface out of a zone.
  *
  * @param zone the zone
- * @param device the interface
+ * @param interface the interface
  * @param permanent false: now instead of permanently
  * @example tsalt-ssh '*' firewalld.remove_interface public eth0
  */
 export const remove_interface = async (
   zone: string,
-  device: string,
-  permanent = true,
+  { interface: device, permanent = true }: { interface: string; permanent?: boolean },
 ): Promise<string> => zoneCmd(zone, permanent, `--remove-interface=${device}`);
 
 /**
  * Moves an interface to a zone, whatever zone it is in.
  *
  * @param zone the zone
- * @param device the interface
+ * @param interface the interface
  * @param permanent false: now instead of permanently
  * @example tsalt-ssh '*' firewalld.change_interface public eth0
  */
 export const change_interface = async (
   zone: string,
-  device: string,
-  permanent = true,
+  { interface: device, permanent = true }: { interface: string; permanent?: boolean },
 ): Promise<string> => zoneCmd(zone, permanent, `--change-interface=${device}`);
 
 /**

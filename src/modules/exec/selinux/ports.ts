@@ -70,9 +70,13 @@ export const _parsePorts = (lines: readonly string[]): Policy[] =>
 export const port_add_policy = async (
   name: string,
   sel_type: string,
-  { sel_range = null, ...where }: PortOptions & { sel_range?: string | null } = {},
+  {
+    protocol: kind = null,
+    port: number = null,
+    sel_range = null,
+  }: PortOptions & { sel_range?: string | null } = {},
 ): Promise<Answer> => {
-  const { protocol, port } = protocolAndPort(name, where);
+  const { protocol, port } = protocolAndPort(name, { protocol: kind, port: number });
   const range = sel_range === null ? [] : ['--range', sel_range];
   return answerOf(
     await semanageAdd('port', ['--proto', protocol, '--type', sel_type, ...range, port]),
