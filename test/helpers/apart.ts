@@ -23,7 +23,7 @@ export const canRunApart = (): boolean =>
 /**
  * Runs code with modules (by name, their files) on a copy of /etc, with a /run and processes of its
  * own, without any services: nothing of this machine is touched. `cover` names further folders to
- * work on a copy of. `step(name, work, context?)` notes what `work` gives, or its error, and `thrice`
+ * work on a copy of; `flags` are further ones of unshare(1), as `--net`. `step(name, work, context?)` notes what `work` gives, or its error, and `thrice`
  * that of test mode (`NAME told`), of a run and of another (`NAME again`); all notes are the answer.
  * Needs root, and ends after `seconds`.
  */
@@ -32,6 +32,7 @@ export const runApart = (
   code: string,
   cover: readonly string[] = [],
   seconds = 240,
+  flags: readonly string[] = [],
 ): Promise<Record<string, unknown>> => {
   const imports = Object.entries(modules).map(
     ([name, file]) => `import * as ${name} from ${JSON.stringify(resolve(file))};`,
@@ -53,7 +54,17 @@ export const runApart = (
     console.log('TOLD ' + JSON.stringify(told));
     process.exit(0);`;
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-apart-'));
-  const words = [...apart, '--kill-child', '--mount-proc', 'sh', '-c', mounts, 'sh', folder];
+  const words = [
+    ...apart,
+    ...flags,
+    '--kill-child',
+    '--mount-proc',
+    'sh',
+    '-c',
+    mounts,
+    'sh',
+    folder,
+  ];
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program];
   return new Promise((done, fail) => {
     const options = {
