@@ -4,6 +4,7 @@
  * @platform linux
  */
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
 import { userName } from '../../lib/owner-names.ts';
 import {
@@ -122,9 +123,18 @@ export const kill_pid = async (
   { signal = 15 }: { signal?: number | string } = {},
 ): Promise<boolean> => send(pid, signal);
 
+const signalOf = (signal: number | string): number => {
+  const text = String(signal).toUpperCase();
+  const names: Readonly<Record<string, number>> = constants.signals;
+  const number = /^\d+$/.test(text) ? Number(text) : (names[text] ?? names[`SIG${text}`]);
+  if (number === undefined) throw new SaltInvocationError(`There is no signal ${signal}.`);
+  return number;
+};
+
 const send = (pid: number, signal: number | string): boolean => {
+  const number = signalOf(signal);
   try {
-    process.kill(pid, typeof signal === 'string' ? (signal as NodeJS.Signals) : signal);
+    process.kill(pid, number);
     return true;
   } catch {
     return false;
