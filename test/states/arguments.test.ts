@@ -171,7 +171,6 @@ test('ssh_auth.manage lets the keys of a source log in as well', async () => {
 
 test.each([
   ['file.shortcut', { target: '/srv' }, 'file.symlink'],
-  ['network.managed', { type: 'eth', ipaddr: '10.0.0.1' }, 'file.managed'],
   ['network.routes', { routes: [] }, 'file.managed'],
 ])('%s is refused, and the way around it named', async (fun, options, instead) => {
   const { made } = hostWith({});
