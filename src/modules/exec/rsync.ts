@@ -1,82 +1,60 @@
 /**
- * Copies of folders by rsync.
+ * Copies folders and files by rsync, on this host or between it and others.
  *
+ * @platform unix
  * @depends rsync
  */
-import { join } from 'node:path';
-import { type Plain, SaltInvocationError } from '../api.ts';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import { configOption } from '../lib/config-option.ts';
-import { textList } from '../lib/python-text.ts';
-import { readOr } from '../lib/read-file.ts';
-import { runCommand } from '../lib/run-command.ts';
+import { configOption, configText } from '../lib/config-option.ts';
+import { runChecked, runCommand } from '../lib/run-command.ts';
+import { parseSource } from '../lib/source-url.ts';
 import { makeTempFolder, removeTemp } from '../lib/temporary.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('rsync') !== undefined || [false, 'rsync is not installed.'];
 
-type Options = {
+type RsyncOptions = {
   delete?: boolean;
   force?: boolean;
   update?: boolean;
   passwordfile?: string | null;
-  exclude?: Plain;
+  exclude?: string | string[] | null;
   excludefrom?: string | null;
   dryrun?: boolean;
   rsh?: string | null;
-  additional_opts?: string[] | null;
 };
 
-const wordsOf = (options: Options): string[] => {
-  const { passwordfile, exclude, excludefrom, rsh, additional_opts } = options;
-  const patterns = excludefrom || !exclude ? [] : textList(exclude);
-  return [
-    '-avz',
-    ...(options.delete ? ['--delete'] : []),
-    ...(options.force ? ['--force'] : []),
-    ...(options.update ? ['--update'] : []),
-    ...(rsh ? [`--rsh=${rsh}`] : []),
-    ...(passwordfile ? ['--password-file', passwordfile] : []),
-    ...(excludefrom ? ['--exclude-from', excludefrom] : []),
-    ...patterns.flatMap(pattern => ['--exclude', pattern]),
-    ...(options.dryrun ? ['--dry-run'] : []),
-    ...(additional_opts ?? []),
-  ];
-};
-
-/** What is not given may stand in the configuration: `rsync.src`, `rsync.delete` … */
-const withDefaults = async <T extends object>(given: T): Promise<T> => {
-  const all = { ...given };
-  for (const [key, value] of Object.entries(given))
-    if (!value) Object.assign(all, { [key]: (await configOption(`rsync.${key}`)) ?? value });
-  return all;
-};
-
-type Result = { pid: number; retcode: number; stdout: string; stderr: string };
+type RsyncAnswer = { pid: number; retcode: number; stdout: string; stderr: string };
 
 /**
- * Copies a folder or file to another place, what differs only.
+ * Copies with `rsync -avz`. What is not given is taken from the options `rsync.src`, `rsync.dst`,
+ * `rsync.delete` and so on of the configuration or the pillar. A failure of rsync is in the answer.
  *
- * @param src the source; of a folder that ends in `/` only what is in it; `salt://…` too
- * @param dst the target
- * @param delete true: what the source does not have goes
- * @param force true: a folder that is not empty makes room for a file
- * @param update true: what is newer in the target stays
- * @param passwordfile a file with the password for a daemon of rsync
- * @param exclude what to leave out: a pattern or several
- * @param excludefrom a file of such patterns, which takes the place of `exclude`
- * @param dryrun true: only tell
- * @param rsh the remote shell, `ssh -p 2222`
- * @param additional_opts further options of rsync
- * @param saltenv the environment of a source `salt://…`
- * @example tsalt-ssh '*' rsync.rsync /srv/web/ /srv/copy delete=True exclude='*.tmp'
+ * @param src what to copy: a path, `host:path`, `rsync://…`, or a file or folder `salt://…`; a
+ *   folder with a slash at its end stands for what is in it
+ * @param dst where to: a path, `host:path` or `rsync://…`
+ * @param delete remove at the destination what the source does not have
+ * @param force remove folders there even when something is in them
+ * @param update leave files that are newer at the destination
+ * @param passwordfile a file on this host with the password of an rsync daemon
+ * @param exclude patterns to leave out
+ * @param excludefrom a file on this host with such patterns; `exclude` does not count then
+ * @param dryrun only tell what would be copied
+ * @param rsh the command for the way to another host, as `ssh -p 2222`
+ * @param additional_opts further options for rsync
+ * @param saltenv where `salt://…` is looked for
+ * @returns `pid`, `retcode`, `stdout` and `stderr`
+ * @example tsalt-ssh '*' rsync.rsync /srv/www/ backup:/srv/www delete=True exclude='[cache, tmp]'
  */
 export const rsync = async (
   src: string,
   dst: string,
   {
-    delete: extraneous = false,
+    delete: remove = false,
     force = false,
     update = false,
     passwordfile = null,
@@ -86,52 +64,65 @@ export const rsync = async (
     rsh = null,
     additional_opts = null,
     saltenv = 'base',
-  }: Options & { saltenv?: string } = {},
-): Promise<Result> => {
-  const {
-    src: from,
-    dst: to,
-    ...options
-  } = await withDefaults({
-    src,
-    dst,
-    delete: extraneous,
-    force,
-    update,
-    passwordfile,
-    exclude,
-    excludefrom,
-    dryrun,
-    rsh,
-  });
+  }: RsyncOptions & { additional_opts?: string[] | null; saltenv?: string } = {},
+): Promise<RsyncAnswer> => {
+  const given = { delete: remove, force, update, passwordfile, exclude, excludefrom, dryrun, rsh };
+  const options = optionsOf(await completed(given));
+  const from = src || (await configText('rsync.src'));
+  const to = dst || (await configText('rsync.dst'));
   if (!from || !to) throw new SaltInvocationError('src and dst cannot be empty');
-  const words = wordsOf({ ...options, additional_opts });
-  if (!from.startsWith('salt://')) return run([...words, from, to]);
-  const folder = makeTempFolder('tsalt-rsync-');
+  const fetched = from.startsWith('salt://') ? await fetch(from, saltenv) : undefined;
   try {
-    return await run([...words, await fetched(from, folder, saltenv), to]);
+    const { pid, code, stdout, stderr } = await runCommand(
+      ['rsync', ...options, ...(additional_opts ?? []), fetched?.path ?? from, to],
+      { plainLocale: true },
+    );
+    return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
   } finally {
-    removeTemp(folder);
+    if (fetched) removeTemp(fetched.folder);
   }
 };
 
-const fetched = async (source: string, folder: string, saltenv: string): Promise<string> => {
-  const path = source.slice('salt://'.length).replace(/\/+$/, '');
-  const files: string[] = await salt('cp.get_dir')(`salt://${path}`, folder, { saltenv });
-  if (files.length > 0)
-    return `${join(folder, path.split('/').at(-1) ?? '')}${source.endsWith('/') ? '/' : ''}`;
-  const file = join(folder, path.split('/').at(-1) ?? '');
-  if (!(await salt('cp.get_file')(source, file, { saltenv })))
-    throw new SaltInvocationError(`${source} does not exist`);
-  return file;
+const completed = async (given: Required<RsyncOptions>): Promise<RsyncOptions> => {
+  const pairs = Object.entries(given).map(async ([name, value]) => [
+    name,
+    value || (await configOption(`rsync.${name}`)),
+  ]);
+  return Object.fromEntries(await Promise.all(pairs));
 };
 
-const run = async (words: readonly string[]): Promise<Result> => {
-  const { pid, code, stdout, stderr } = await runCommand(['rsync', ...words], {
-    plainLocale: true,
-    cwd: '/',
-  });
-  return { pid, retcode: code, stdout: stdout.trim(), stderr: stderr.trim() };
+const optionsOf = (wish: RsyncOptions): string[] => {
+  const excluded = wish.exclude && !wish.excludefrom ? [wish.exclude].flat() : [];
+  return [
+    '-avz',
+    ...(wish.delete ? ['--delete'] : []),
+    ...(wish.force ? ['--force'] : []),
+    ...(wish.update ? ['--update'] : []),
+    ...(wish.rsh ? [`--rsh=${wish.rsh}`] : []),
+    ...(wish.passwordfile ? ['--password-file', wish.passwordfile] : []),
+    ...(wish.excludefrom ? ['--exclude-from', wish.excludefrom] : []),
+    ...excluded.flatMap(pattern => ['--exclude', pattern]),
+    ...(wish.dryrun ? ['--dry-run'] : []),
+  ];
+};
+
+/** A file or folder of the file server, in a folder of our own. */
+const fetch = async (url: string, saltenv: string): Promise<{ folder: string; path: string }> => {
+  const folder = makeTempFolder('tsalt-rsync-');
+  const isWhole = url.endsWith('/');
+  const source = url.replace(/\/+$/, '');
+  const inside = join(folder, basename(parseSource(source).path));
+  try {
+    if ((await salt('cp.get_file')(source, inside, { saltenv })) !== '' && !isWhole)
+      return { folder, path: inside };
+    const files: string[] = await salt('cp.get_dir')(source, folder, { saltenv });
+    if (files.length > 0) return { folder, path: isWhole ? `${inside}/` : inside };
+  } catch (error) {
+    removeTemp(folder);
+    throw error;
+  }
+  removeTemp(folder);
+  throw new CommandExecutionError(`${url} does not exist`);
 };
 
 /**
@@ -139,14 +130,35 @@ const run = async (words: readonly string[]): Promise<Result> => {
  *
  * @example tsalt-ssh '*' rsync.version
  */
-export const version = async (): Promise<string> =>
-  /version (\S+)/.exec((await run(['--version'])).stdout)?.[1] ?? '';
+export const version = async (): Promise<string> => {
+  const { stdout } = await runChecked(['rsync', '--version'], { plainLocale: true });
+  const found = stdout.split('\n', 1)[0]?.split(/\s+/)[2];
+  if (found) return found;
+  throw new CommandExecutionError('Unable to determine rsync version');
+};
 
 /**
- * The configuration of rsync's daemon.
+ * The configuration of the rsync daemon as it is.
  *
  * @param conf_path its file
  * @example tsalt-ssh '*' rsync.config
  */
-export const config = async (conf_path = '/etc/rsyncd.conf'): Promise<string> =>
-  readOr(conf_path) ?? '';
+export const config = async (conf_path = '/etc/rsyncd.conf'): Promise<string> => {
+  try {
+    return readFileSync(conf_path, 'utf8');
+  } catch (error) {
+    throw unreadable(conf_path, error as NodeJS.ErrnoException);
+  }
+};
+
+const unreadable = (path: string, error: NodeJS.ErrnoException): CommandExecutionError => {
+  const texts: Record<string, string> = {
+    ENOENT: `${path} does not exist`,
+    EACCES: `Unable to read ${path}, access denied`,
+    EISDIR: `Unable to read ${path}, path is a directory`,
+  };
+  return new CommandExecutionError(
+    texts[error.code ?? ''] ?? `${path} cannot be read: ${error.message}`,
+    { cause: error },
+  );
+};

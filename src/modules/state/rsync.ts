@@ -1,31 +1,32 @@
-/** Copies of folders by rsync. */
-import { existsSync, mkdirSync } from 'node:fs';
-import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
+/** Folders kept like others by rsync. */
+import { existsSync } from 'node:fs';
+import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
-import { failOnError } from '../lib/fail-on-error.ts';
+import { makeDirs } from '../lib/make-dirs.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('rsync.rsync') || [false, 'rsync is not installed.'];
 
 /**
- * A folder has what its source has.
+ * A folder has what another one has.
  *
- * @param name the target
- * @param source the source; of a folder that ends in `/` only what is in it; `salt://…` too
- * @param delete true: what the source does not have goes
- * @param force true: a folder that is not empty makes room for a file, and the target may be missing
- * @param update true: what is newer in the target stays
- * @param passwordfile a file with the password for a daemon of rsync
- * @param exclude what to leave out: a pattern or several
- * @param excludefrom a file of such patterns, which takes the place of `exclude`
- * @param prepare true: make the target
- * @param dryrun true: only tell, as with `test=True`
- * @param additional_opts further options of rsync
+ * @param name where to: a path, `host:path` or `rsync://…`
+ * @param source what to copy: a path, `host:path`, `rsync://…`, or a file or folder `salt://…`; a
+ *   folder with a slash at its end stands for what is in it
+ * @param delete remove at the destination what the source does not have
+ * @param force remove folders there even when something is in them; the destination may be missing
+ * @param update leave files that are newer at the destination
+ * @param passwordfile a file on this host with the password of an rsync daemon
+ * @param exclude patterns to leave out
+ * @param excludefrom a file on this host with such patterns; `exclude` does not count then
+ * @param prepare make the destination when it is missing
+ * @param dryrun only tell what would be copied, as test mode does
+ * @param additional_opts further options for rsync
  * @example
- * /srv/copy:
+ * /srv/backup:
  *   rsync.synchronized:
- *     - source: /srv/web/
+ *     - source: /srv/www
  *     - delete: true
  *     - prepare: true
  */
@@ -33,7 +34,7 @@ export const synchronized = async (
   name: string,
   source: string,
   {
-    delete: extraneous = false,
+    delete: remove = false,
     force = false,
     update = false,
     passwordfile = null,
@@ -47,56 +48,60 @@ export const synchronized = async (
     force?: boolean;
     update?: boolean;
     passwordfile?: string | null;
-    exclude?: Plain;
+    exclude?: string | string[] | null;
     excludefrom?: string | null;
     prepare?: boolean;
     dryrun?: boolean;
     additional_opts?: string[] | null;
   } = {},
-): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    const isThere = existsSync(name);
-    if (!isThere && !force && !prepare)
-      return failed(name, `Destination directory ${name} was not found.`);
-    const told = __opts__.test || dryrun;
-    if (!isThere && prepare && told) return would(name, `${name} is set to be made and filled`);
-    if (!isThere && prepare) mkdirSync(name, { recursive: true });
-    const { retcode, stdout, stderr } = await salt('rsync.rsync')(source, name, {
-      delete: extraneous,
-      force,
-      update,
-      passwordfile,
-      exclude,
-      excludefrom,
-      dryrun: told,
-      additional_opts,
-    });
-    if (retcode !== 0) return failed(name, stderr || stdout);
-    const changes = changesOf(stdout);
-    const comment = summaryOf(stdout);
-    if (changes === undefined) return unchanged(name, comment);
-    return told ? would(name, comment, changes) : changed(name, comment, changes);
+): Promise<StateReturn> => {
+  const isMissing = !isElsewhere(name) && !existsSync(name);
+  if (isMissing && !force && !prepare)
+    return failed(name, `Destination directory ${name} was not found.`);
+  const onlyTell = __opts__.test || dryrun;
+  // Where nothing is yet, rsync cannot say what it would copy into several folders to come.
+  if (isMissing && prepare && onlyTell)
+    return would(name, `Destination directory ${name} would be created and filled.`);
+  if (isMissing && prepare) makeDirs(name);
+  const { retcode, stdout, stderr } = await salt('rsync.rsync')(source, name, {
+    delete: remove,
+    force,
+    update,
+    passwordfile,
+    exclude,
+    excludefrom,
+    dryrun: onlyTell,
+    additional_opts,
   });
-
-/** The names behind the first line, up to the blank one. */
-const changesOf = (said: string): PlainDict | undefined => {
-  const [list = ''] = said.split('\n\n');
-  const names = list
-    .split('\n')
-    .slice(1)
-    .filter(line => line !== '');
-  const deleted = names.filter(line => line.startsWith('deleting ')).map(line => line.slice(9));
-  const copied = names.filter(line => !line.startsWith('deleting '));
-  if (names.length === 0) return undefined;
-  return {
-    copied: copied.sort().join('\n') || 'N/A',
-    deleted: deleted.sort().join('\n') || 'N/A',
-  };
+  if (retcode !== 0) return failed(name, stderr || `rsync ended with exit status ${retcode}.`);
+  const changes = changesOf(stdout);
+  if (!changes) return unchanged(name, summaryOf(stdout));
+  return (onlyTell ? would : changed)(name, summaryOf(stdout), changes);
 };
 
-const summaryOf = (said: string): string =>
-  (said.split('\n\n').at(-1) ?? '')
-    .split(/\n|\s{2,}/)
-    .filter(part => part !== '')
-    .map(part => `- ${part}`)
+/** `host:path` and `rsync://…` are on another host. */
+const isElsewhere = (name: string): boolean => /^[^/]*:/.test(name);
+
+/** What rsync says at the end: how much was sent, one item a line. */
+const summaryOf = (stdout: string): string =>
+  (stdout.split('\n\n').at(-1) ?? '')
+    .replaceAll('  ', '\n')
+    .split('\n')
+    .filter(Boolean)
+    .map(item => `- ${item}`)
     .join('\n');
+
+const changesOf = (stdout: string): PlainDict | undefined => {
+  const lines = (stdout.split('\n\n', 1)[0] ?? '').split('\n').slice(1);
+  const gone = lines.filter(line => line.startsWith('deleting '));
+  const copied = lines.filter(line => !line.startsWith('deleting '));
+  if (lines.length === 0) return undefined;
+  return {
+    copied: copied.sort().join('\n') || 'N/A',
+    deleted:
+      gone
+        .map(line => line.slice('deleting '.length))
+        .sort()
+        .join('\n') || 'N/A',
+  };
+};
