@@ -3,7 +3,7 @@ import type { RenderRequest } from './types.ts';
 
 /**
  * What every template sees, in Salt's names (`salt.utils.templates.generate_sls_context`):
- * grains, pillar, opts, saltenv, env, sls, slspath, sls_path, slsdotpath, slscolonpath,
+ * grains, pillar, opts, saltenv, sls, slspath, sls_path, slsdotpath, slscolonpath,
  * tplpath, tplfile, tpldir, tpldot, tplroot; then what the caller adds.
  */
 export const variablesOf = (request: RenderRequest): Dict => {
@@ -13,7 +13,6 @@ export const variablesOf = (request: RenderRequest): Dict => {
     ['pillar', context.pillar],
     ['opts', context.opts],
     ['saltenv', saltenv],
-    ['env', saltenv],
   ]);
   const extra = context.extra ?? new Map();
   const tplfile = request.tplfile ?? templateName(file, sls);

@@ -165,7 +165,6 @@ test('the variables of the SLS are there under Salt names', async () => {
     'tpldot',
     'tplroot',
     'saltenv',
-    'env',
   ];
   const text = names.map(name => `${name}: '{{ ${name} }}'`).join('\n');
   expect(await data(text, { file: '/srv/a/b/c.sls', sls: 'a.b.c' })).toEqual({
@@ -179,7 +178,6 @@ test('the variables of the SLS are there under Salt names', async () => {
     tpldot: 'a.b',
     tplroot: 'a',
     saltenv: 'base',
-    env: 'base',
   });
   expect(await data(text, { file: '/srv/a.sls', sls: 'a' })).toMatchObject({
     slspath: '',
