@@ -1,99 +1,138 @@
-import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
-import { builtinMetadata } from '../../src/bundle/metadata.ts';
-import { isCovered, isSameSpan, readMember } from '../../src/modules/lib/ipset-members.ts';
-import { canRunApart, runApart } from '../helpers/apart.ts';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import * as ipset from '../../src/modules/exec/ipset.ts';
+import { holdsEntry, parseEntry } from '../../src/modules/lib/ipset-members.ts';
+import { which } from '../../src/modules/lib/which.ts';
+import * as state from '../../src/modules/state/ipset.ts';
+import { contextOf, testing, within } from './_context.ts';
+import { notedPrograms } from './_programs.ts';
 
-test('a member is an element with options', () => {
-  expect(readMember('10.0.0.1 timeout 5 comment "of mine"')).toEqual({
-    element: '10.0.0.1',
-    comment: 'of mine',
+const holds = (members: string[], entry: string): boolean =>
+  holdsEntry(members.map(parseEntry), parseEntry(entry));
+
+test('an entry is there when all of its addresses are', () => {
+  expect(holds(['192.0.2.0/24'], '192.0.2.7')).toBe(true);
+  expect(holds(['192.0.2.0/24'], '192.0.2.0/23')).toBe(false);
+  expect(holds(['192.0.2.7'], '192.0.2.0/24')).toBe(false);
+  expect(holds(['192.0.2.1', '192.0.2.3', '192.0.2.2'], '192.0.2.1-192.0.2.3')).toBe(true);
+  expect(holds(['192.0.2.1', '192.0.2.3'], '192.0.2.1-192.0.2.3')).toBe(false);
+  expect(holds(['2001:db8::/32'], '2001:0db8:0::1')).toBe(true);
+  expect(holds(['192.0.2.1,tcp:80'], '192.0.2.1,tcp:80')).toBe(true);
+  expect(holds(['192.0.2.1,tcp:80'], '192.0.2.1,tcp:81')).toBe(false);
+  expect(holds(['192.0.2.1 timeout 12 comment "a b"'], '192.0.2.1 comment "a b"')).toBe(true);
+  expect(holds(['192.0.2.1 timeout 12 comment "a b"'], '192.0.2.1 timeout 90')).toBe(true);
+  expect(holds(['192.0.2.1 comment "a b"'], '192.0.2.1 comment a')).toBe(false);
+  expect(holds(['192.0.2.0/24 nomatch'], '192.0.2.1')).toBe(false);
+});
+
+/** Whether the kernel here has sets, in a network of their own. */
+const hasSets = (): boolean => {
+  const words = ['--net', 'ipset', 'create', 'x', 'hash:ip'];
+  return process.getuid?.() === 0 && !!which('ipset') && spawnSync('unshare', words).status === 0;
+};
+
+describe.skipIf(!hasSets())('the real ipset, in a network of its own', () => {
+  const { program, log } = notedPrograms();
+  const context = contextOf({ ipset });
+  const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
+  let network: ChildProcess;
+  beforeAll(async () => {
+    network = spawn('unshare', ['--net', 'sh', '-c', 'echo; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await new Promise(done => network.stdout?.once('data', done));
   });
-  expect(readMember('10.0.0.0/24')).toEqual({ element: '10.0.0.0/24', comment: undefined });
-});
+  afterAll(() => void network.kill());
+  beforeEach(() => {
+    const real = which('ipset');
+    program('ipset', `exec nsenter -t ${network.pid} -n ${real} "$@"`);
+  });
 
-test('addresses are compared as such', () => {
-  expect(isSameSpan('10.0.0.7/24', '10.0.0.0/24')).toBe(true);
-  expect(isSameSpan('10.0.0.0/24', '10.0.0.0/25')).toBe(false);
-  expect(isSameSpan('fd00::1', 'fd00:0::0001')).toBe(true);
-  expect(isSameSpan('10.0.0.1,tcp:80', '10.0.0.1,tcp:80')).toBe(true);
-  expect(isCovered('10.0.0.1-10.0.0.3', ['10.0.0.3', '10.0.0.1', '10.0.0.2'])).toBe(true);
-  expect(isCovered('10.0.0.1-10.0.0.3', ['10.0.0.3', '10.0.0.1'])).toBe(false);
-  expect(isCovered('10.0.0.4/30', ['10.0.0.0/29'])).toBe(true);
-  expect(isCovered('fd00::/126', ['fd00::', 'fd00::1', 'fd00::2/127'])).toBe(true);
-});
+  /** What test mode tells, what a run does, and what another does. */
+  const thrice = async (work: () => ReturnType<typeof state.flush>) => [
+    await within(testing(context), work),
+    await run(work),
+    await run(work),
+  ];
 
-test('options of sets and entries are arguments', () => {
-  const functions = builtinMetadata().find(one => one.kind === 'exec' && one.file === 'ipset');
-  const argumentsOf = (name: string): string[] =>
-    (functions?.functions.find(one => one.name === name)?.signature.keywords ?? []).map(
-      one => one.name,
+  test('sets and entries come once and go', async () => {
+    const made = await thrice(() =>
+      state.set_present('net', 'hash:net', 'ipv4', { comment: true, counters: true, timeout: 0 }),
     );
-  expect(argumentsOf('new_set')).toEqual(expect.arrayContaining(['comment', 'range', 'timeout']));
-  expect(argumentsOf('add')).toEqual(expect.arrayContaining(['comment', 'skbmark', 'timeout']));
-});
-
-const hasSets =
-  canRunApart() && spawnSync('unshare', ['-n', 'ipset', 'create', 't', 'hash:ip']).status === 0;
-
-describe.skipIf(!hasSets)('the sets of a kernel', () => {
-  test('come, are filled, emptied and go', { timeout: 120_000 }, async () => {
-    const told = await runApart(
-      { ipset: 'src/modules/exec/ipset.ts', state: 'src/modules/state/ipset.ts' },
-      `const nets = 'nets';
-      await thrice('set', () => state.set_present(nets, 'hash:net', { comment: true, timeout: 0 }));
-      await thrice('entries', () => state.present('lab', { set_name: nets, entry: ['192.0.2.0/24', '203.0.113.4-203.0.113.7'] }));
-      await thrice('comments', () => state.present('lab', { set_name: nets, comment: 'all of it', entry: ['192.0.2.0/24', '198.51.100.7 comment "one machine"'] }));
-      await step('one', () => ipset.check(nets, '192.0.2.99'));
-      await step('half', () => ipset.check(nets, '192.0.2.0/25'));
-      await step('found', () => ipset.test(nets, '192.0.2.99'));
-      await step('timeout', () => ipset.add(nets, '192.0.2.128/25', { timeout: 900, nomatch: true }));
-      await step('counters', () => ipset.add(nets, '192.0.2.1', { packets: 3 }));
-      await thrice('out', () => state.absent('lab', { set_name: nets, entry: '198.51.100.7' }));
-      await thrice('ports', () => state.set_present('ports', 'bitmap:port', { range: '1-1024' }));
-      await thrice('port', () => state.present('web', { set_name: 'ports', entry: [80, 443] }));
-      await thrice('six', () => state.set_present('six', 'hash:ip,port', { family: 'ipv6' }));
-      await thrice('address', () => state.present('x', { set_name: 'six', entry: 'fd00::1,tcp:80' }));
-      await step('sets', () => ipset.list_sets());
-      await step('renamed', () => ipset.rename_set('six', 'sixth'));
-      await step('flushed', () => state.flush('ports'));
-      await step('after', () => ipset.check('ports', '80'));
-      await thrice('gone', () => state.set_absent('ports'));
-      await step('no set', () => state.present('x', { set_name: 'nowhere', entry: '10.0.0.1' }));
-      await step('no type', () => state.set_present('x', 'hash:wings'));
-      await step('no entry', () => state.present('x', { set_name: nets }));
-      await step('bad entry', () => state.present('x', { set_name: nets, entry: 'wings' }));`,
-      [],
-      100,
-      ['--net'],
-    );
-    for (const name of ['set', 'entries', 'comments', 'out', 'ports', 'port', 'six', 'address'])
-      expect([name, told[`${name} told`], told[name], told[`${name} again`]]).toMatchObject([
-        name,
-        { result: null },
-        { result: true, changes: { locale: expect.any(String) } },
-        { result: true, changes: expect.not.objectContaining({ locale: expect.anything() }) },
-      ]);
-    expect(told).toMatchObject({ one: true, half: false, found: true, timeout: 'Success' });
-    expect(told.counters).toBe('failed: Error: Set nets not created with counters support');
-    expect((told['entries again'] as { comment: string }).comment).toBe(
-      'entry for 192.0.2.0/24 already in set nets for ipv4\nentry for 203.0.113.4-203.0.113.7 already in set nets for ipv4\n',
-    );
-    expect(told.sets).toMatchObject([
-      { Name: 'nets', Type: 'hash:net', 'Number of entries': '3' },
-      { Name: 'ports', Type: 'bitmap:port', 'Number of entries': '2' },
-      { Name: 'six', Header: expect.stringContaining('family inet6') },
+    const changes = { locale: 'net' };
+    expect(made).toMatchObject([
+      { result: null, changes, comment: 'ipset set net would be added for ipv4' },
+      { result: true, changes, comment: 'ipset set net created successfully for ipv4' },
+      { result: true, changes: {}, comment: 'ipset set net already exists for ipv4' },
     ]);
-    expect(told).toMatchObject({ renamed: true, flushed: { result: true }, after: false });
-    expect(told.gone).toMatchObject({ result: true, changes: { locale: 'ports' } });
-    expect(told['gone again']).toMatchObject({
-      comment: 'ipset set ports for ipv4 is already absent',
-    });
-    expect(told['no set']).toMatchObject({
+    expect(log()).toContain('ipset create net hash:net timeout 0 counters family inet comment');
+
+    const entry = ['192.0.2.0/24', '198.51.100.7 timeout 90'];
+    const filled = await thrice(() =>
+      state.present('mine', entry, 'ipv4', { set_name: 'net', comment: 'spam & more' }),
+    );
+    expect(filled).toMatchObject([
+      { result: null, changes: { locale: 'mine' } },
+      { result: true, changes: { locale: 'mine' } },
+      {
+        result: true,
+        changes: {},
+        comment:
+          'entry for 192.0.2.0/24 already in set net for ipv4\nentry for 198.51.100.7 already in set net for ipv4\n',
+      },
+    ]);
+    expect(log()).toContain('ipset add -exist net 192.0.2.0/24 comment spam & more');
+    expect(await run(() => ipset.check('net', '192.0.2.9 comment "spam & more"'))).toBe(true);
+    expect(await run(() => ipset.check('net', '192.0.2.9 comment other'))).toBe(false);
+    expect(await run(() => ipset.test('net', '192.0.2.9'))).toBe(true);
+
+    const gone = await thrice(() =>
+      state.absent('x', '192.0.2.0/24', null, 'ipv4', { set_name: 'net' }),
+    );
+    expect(gone.map(({ result, changes }) => [result, Object.keys(changes).length])).toEqual([
+      [null, 1],
+      [true, 1],
+      [true, 0],
+    ]);
+    expect(await run(() => ipset.list_sets())).toMatchObject([
+      { Name: 'net', Type: 'hash:net', 'Number of entries': '1' },
+    ]);
+    expect(await run(() => state.flush('net'))).toMatchObject({ result: true, changes });
+    const left = await thrice(() => state.set_absent('net'));
+    expect(left).toMatchObject([
+      { result: null, changes },
+      { result: true, changes, comment: 'ipset set net deleted successfully for family ipv4' },
+      { result: true, changes: {} },
+    ]);
+    expect(await run(() => ipset.list_sets())).toEqual([]);
+  });
+
+  test('what cannot be is told: no set, no support, a type that is none, no entry', async () => {
+    expect(
+      await run(() => state.present('x', '192.0.2.1', 'ipv4', { set_name: 'none' })),
+    ).toMatchObject({
       result: false,
-      comment: 'Error: Set nowhere does not exist',
+      comment:
+        'Failed to add to entry 192.0.2.1 to set none for family ipv4.\nError: Set none does not exist\n',
     });
-    for (const name of ['no type', 'no entry', 'bad entry'])
-      expect(told[name]).toMatchObject({ result: false });
+    expect(await run(() => state.flush('none'))).toMatchObject({ result: false });
+    expect(await run(() => state.present('x'))).toMatchObject({ result: false });
+    expect(await run(() => state.set_present('t', 'tree:ip'))).toMatchObject({
+      result: false,
+      comment: 'Failed to create set t for ipv4: Error: Set Type is invalid',
+    });
+    expect(await run(() => state.set_present('t', 'bitmap:ip'))).toMatchObject({ result: false });
+    expect(
+      await run(() => state.set_present('six', 'hash:ip', 'ipv6', { maxelem: 10 })),
+    ).toMatchObject({ result: true });
+    expect(await run(() => ipset.add('six', '2001:db8::1', 'ipv6', { comment: 'a' }))).toBe(
+      'Error: Set six not created with comment support',
+    );
+    expect(await run(() => ipset.add('six', '192.0.2.1', 'ipv6'))).toMatch(/^Error: ipset v/);
+    expect(await run(() => ipset.add('six', '2001:db8::1', 'ipv6'))).toBe('Success');
+    expect(await run(() => ipset.rename_set('six', 'seven'))).toBe(true);
+    expect(await run(() => ipset.delete_('seven', '2001:db8::1'))).toBe('Success');
+    expect(await run(() => ipset.delete_set('seven'))).toBe(true);
+    await expect(run(() => ipset.check_set('x', 'ipv5'))).rejects.toThrow("'ipv5' is no family");
   });
 });

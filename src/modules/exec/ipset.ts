@@ -1,34 +1,23 @@
 /**
- * Sets of addresses, networks and ports for iptables. `family` is `ipv4` or `ipv6`.
+ * Sets of addresses, networks and ports that firewall rules refer to.
  *
- * @platform Linux
+ * @platform linux
  * @depends ipset
  */
-import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
-import {
-  type IpsetMember,
-  isCovered,
-  isManyAddresses,
-  isSameSpan,
-  readMember,
-} from '../lib/ipset-members.ts';
-import { type CommandResult, runCommand } from '../lib/run-command.ts';
+import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
+import { holdsEntry, optionWords, parseEntry } from '../lib/ipset-members.ts';
+import { runChecked, runCommand } from '../lib/run-command.ts';
+import { toList } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
-import { splitWords } from '../lib/words.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('ipset') !== undefined || [false, 'ipset is not installed.'];
 
-type Family = { family?: string };
+export const __func_alias__ = { delete_: 'delete' };
 
-const run = async (words: readonly string[]): Promise<CommandResult> =>
-  runCommand(['ipset', ...words], { plainLocale: true, cwd: '/' });
+type Option = number | string | null;
 
-const checked = async (...words: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await run(words);
-  if (code === 0) return stdout;
-  throw new CommandExecutionError(`Error: ${stderr.trim() || stdout.trim()}`);
-};
+type EntryOptions = Readonly<Record<string, Option>>;
 
 const families: Readonly<Record<string, string>> = {
   ipv4: 'inet',
@@ -37,10 +26,16 @@ const families: Readonly<Record<string, string>> = {
   ip6: 'inet6',
 };
 
-const familyOf = (family: string): string => {
+const protocolOf = (family: string): string => {
   const found = families[family];
   if (found) return found;
-  throw new SaltInvocationError(`The family of a set is ipv4 or ipv6, not ${family}.`);
+  throw new SaltInvocationError(`'${family}' is no family: ipv4 or ipv6 is.`);
+};
+
+/** What ipset says where it fails; undefined when all went well. */
+const ipset = async (...words: string[]): Promise<string | undefined> => {
+  const { code, stdout, stderr } = await runCommand(['ipset', ...words], { plainLocale: true });
+  return code === 0 ? undefined : (stderr || stdout).trim();
 };
 
 /**
@@ -49,263 +44,261 @@ const familyOf = (family: string): string => {
  * @example tsalt-ssh '*' ipset.version
  */
 export const version = async (): Promise<string> =>
-  (await checked('--version')).split(/\s+/)[1] ?? '';
-
-const flags = ['counters', 'comment', 'skbinfo', 'forceadd'] as const;
-const settings = [
-  'range',
-  'netmask',
-  'timeout',
-  'hashsize',
-  'maxelem',
-  'markmask',
-  'size',
-] as const;
-
-type SetOptions = Family & {
-  comment?: boolean;
-  counters?: boolean;
-  skbinfo?: boolean;
-  forceadd?: boolean;
-  range?: string | number;
-  netmask?: string | number;
-  timeout?: string | number;
-  hashsize?: string | number;
-  maxelem?: string | number;
-  markmask?: string | number;
-  size?: string | number;
-};
+  (await runChecked(['ipset', '--version'], { plainLocale: true })).stdout.split(/[\s,]+/)[1] ?? '';
 
 /**
  * Makes a set.
  *
  * @param name the set
- * @param set_type its type, `hash:ip`, `hash:net`, `bitmap:port`, `list:set` …
- * @param family of the addresses in it
- * @param comment true: entries may have a comment
- * @param counters true: packets and bytes are counted
- * @param skbinfo true: entries may set marks and queues
- * @param forceadd true: where it is full an entry goes for a new one
- * @param range of a bitmap: `10.0.0.0/16`, `1-1024`
- * @param netmask the networks of addresses are kept, of this length
- * @param timeout seconds that entries stay, when they say no other
- * @param hashsize how large it is at first
- * @param maxelem how many entries it takes
- * @param markmask which bits of a mark count
- * @param size of a list: how many sets it takes
+ * @param set_type its type, as `hash:ip`, `hash:net`, `bitmap:port` or `list:set`
+ * @param family `ipv4` or `ipv6`
+ * @param comment entries may have comments
+ * @param range the range of a `bitmap:…`: `192.168.0.0/16`, `1-1024`
+ * @param netmask store networks of this length
+ * @param timeout seconds after which entries go; 0: never, unless the entry has its own
+ * @param counters count packets and bytes
+ * @param skbinfo entries may set mark, priority and queue
+ * @param hashsize the hash's size at first
+ * @param maxelem how many entries there may be
+ * @param markmask the mask of marks of a `hash:ip,mark`
+ * @param size how many sets a `list:set` may have
+ * @returns true, or what was wrong
+ * @unknown ignored
  * @example tsalt-ssh '*' ipset.new_set blocked hash:net comment=True
  */
 export const new_set = async (
   name: string,
   set_type: string,
-  { family = 'ipv4', ...options }: SetOptions = {},
-): Promise<true> => {
+  family = 'ipv4',
+  comment: Plain = false,
+  {
+    range = null,
+    netmask = null,
+    timeout = null,
+    counters = false,
+    skbinfo = false,
+    hashsize = null,
+    maxelem = null,
+    markmask = null,
+    size = null,
+  }: {
+    range?: string | null;
+    netmask?: Option;
+    timeout?: Option;
+    counters?: boolean;
+    skbinfo?: boolean;
+    hashsize?: Option;
+    maxelem?: Option;
+    markmask?: Option;
+    size?: Option;
+  } = {},
+): Promise<true | string> => {
+  const protocol = protocolOf(family);
+  if (!name) return 'Error: Set Name needs to be specified';
+  if (!set_type) return 'Error: Set Type needs to be specified';
+  if (!/^(?:bitmap|hash|list):/.test(set_type)) return 'Error: Set Type is invalid';
+  if (set_type.startsWith('bitmap:') && !range) return 'Error: range is a required argument';
   const hasFamily = set_type.startsWith('hash:') && set_type !== 'hash:mac';
-  await checked(
+  const wrong = await ipset(
     'create',
     name,
     set_type,
-    ...settings.flatMap(key => (options[key] === undefined ? [] : [key, String(options[key])])),
-    ...(hasFamily ? ['family', familyOf(family)] : []),
-    ...flags.filter(key => options[key]),
+    ...valueWords({ range, netmask, timeout, hashsize, maxelem, markmask, size }),
+    ...(counters ? ['counters'] : []),
+    ...(skbinfo ? ['skbinfo'] : []),
+    ...(hasFamily ? ['family', protocol] : []),
+    ...(comment ? ['comment'] : []),
   );
-  return true;
+  return wrong ?? true;
 };
+
+const valueWords = (values: Readonly<Record<string, Option>>): string[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    value === null || value === '' ? [] : [name, String(value)],
+  );
 
 /**
  * Removes a set.
  *
  * @param name the set
- * @param family accepted for compatibility
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
+ * @returns true, or what was wrong
  * @example tsalt-ssh '*' ipset.delete_set blocked
  */
-export const delete_set = async (
-  name: string,
-  { family: _family = 'ipv4' }: Family = {},
-): Promise<true> => {
-  await checked('destroy', name);
-  return true;
+export const delete_set = async (name: string, family = 'ipv4'): Promise<true | string> => {
+  protocolOf(family);
+  return name ? ((await ipset('destroy', name)) ?? true) : 'Error: Set needs to be specified';
 };
 
 /**
  * Gives a set another name.
  *
  * @param name the set
- * @param new_set its new name
- * @param family accepted for compatibility
- * @example tsalt-ssh '*' ipset.rename_set blocked new_set=banned
+ * @param new_set its name to be
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
+ * @returns true, or what was wrong
+ * @example tsalt-ssh '*' ipset.rename_set blocked denied
  */
 export const rename_set = async (
   name: string,
   new_set: string,
-  { family: _family = 'ipv4' }: Family = {},
-): Promise<true> => {
-  await checked('rename', name, new_set);
-  return true;
+  family = 'ipv4',
+): Promise<true | string> => {
+  protocolOf(family);
+  if (!name) return 'Error: Set needs to be specified';
+  if (!new_set) return 'Error: New name for set needs to be specified';
+  if (!(await headOf(name))) return 'Error: Set does not exist';
+  if (await headOf(new_set)) return 'Error: New Set already exists';
+  return (await ipset('rename', name, new_set)) ?? true;
 };
 
-const fieldsOf = (block: string): Record<string, string> =>
-  Object.fromEntries(
-    block.split('\n').flatMap(line => {
-      const [, key, value = ''] = /^([^:]+): ?(.*)$/.exec(line) ?? [];
-      return key === undefined ? [] : [[key, value]];
-    }),
-  );
-
 /**
- * All sets: `Name`, `Type`, `Header`, `References` and so on of each.
+ * All sets, each with what ipset tells of it, without its entries.
  *
- * @param family accepted for compatibility
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
  * @example tsalt-ssh '*' ipset.list_sets
  */
-export const list_sets = async ({ family: _family = 'ipv4' }: Family = {}): Promise<PlainDict[]> =>
-  (await checked('list', '-t'))
+export const list_sets = async (family = 'ipv4'): Promise<PlainDict[]> => {
+  protocolOf(family);
+  const { stdout } = await runChecked(['ipset', 'list', '-t'], { plainLocale: true });
+  return stdout
     .split('\n\n')
-    .filter(block => block.trim() !== '')
-    .map(fieldsOf);
-
-const infoOf = async (name: string): Promise<Record<string, string> | undefined> => {
-  const { code, stdout, stderr } = await run(['list', '-t', name]);
-  if (code === 0) return fieldsOf(stdout);
-  if (stderr.includes('does not exist')) return undefined;
-  throw new CommandExecutionError(`Error: ${stderr.trim()}`);
+    .map(text => fieldsOf(text))
+    .filter(set => Object.keys(set).length > 0);
 };
 
 /**
- * Whether a set is there.
+ * Whether there is a set of this name.
  *
  * @param name the set
- * @param family accepted for compatibility
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
  * @example tsalt-ssh '*' ipset.check_set blocked
  */
-export const check_set = async (
-  name: string,
-  { family: _family = 'ipv4' }: Family = {},
-): Promise<boolean> => (await infoOf(name)) !== undefined;
-
-const membersOf = async (name: string): Promise<IpsetMember[]> =>
-  (await checked('list', name))
-    .split(/^Members:\n/m)
-    .slice(1)
-    .join('')
-    .split('\n')
-    .filter(line => line !== '')
-    .map(readMember);
-
-const infoFlags = ['skbmark', 'skbprio', 'skbqueue'] as const;
-const values = ['timeout', 'packets', 'bytes', ...infoFlags] as const;
-
-type EntryOptions = Family & {
-  comment?: string;
-  nomatch?: boolean;
-  timeout?: string | number;
-  packets?: string | number;
-  bytes?: string | number;
-  skbmark?: string;
-  skbprio?: string;
-  skbqueue?: string | number;
-};
-
-/** What an option needs that the set was made with. */
-const neededBy: Readonly<Record<string, string>> = {
-  timeout: 'timeout',
-  packets: 'counters',
-  bytes: 'counters',
-  comment: 'comment',
-  skbmark: 'skbinfo',
-  skbprio: 'skbinfo',
-  skbqueue: 'skbinfo',
+export const check_set = async (name: string, family = 'ipv4'): Promise<boolean | string> => {
+  protocolOf(family);
+  return name ? (await headOf(name)) !== undefined : 'Error: Set needs to be specified';
 };
 
 /**
- * Puts an entry into a set, or sets its options anew where it is there: `Success`.
+ * Adds an entry to a set.
  *
  * @param name the set
- * @param entry the entry, options behind it: `10.0.0.0/24 timeout 60`
- * @param family accepted for compatibility
- * @param comment a comment
- * @param nomatch true: an exception from a larger network
- * @param timeout seconds that it stays
- * @param packets what is counted of it so far
- * @param bytes what is counted of it so far
- * @param skbmark the mark it gives, `0x1/0xff`
- * @param skbprio the class it gives, `1:10`
- * @param skbqueue the queue it gives
- * @example tsalt-ssh '*' ipset.add blocked 192.0.2.0/24 comment='of the lab'
+ * @param entry the entry, with options behind it where it has some: `192.0.2.1 timeout 30`
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
+ * @param timeout seconds after which it goes
+ * @param comment a comment on it
+ * @param packets packets counted so far
+ * @param bytes bytes counted so far
+ * @param skbmark mark for packets that match
+ * @param skbprio priority for them
+ * @param skbqueue queue for them
+ * @returns `Success`, or a text that begins with `Warn:` or `Error:`
+ * @unknown ignored
+ * @example tsalt-ssh '*' ipset.add blocked 192.0.2.0/24
  */
 export const add = async (
   name: string,
   entry: string,
-  { family: _family = 'ipv4', comment, nomatch = false, ...options }: EntryOptions = {},
+  family = 'ipv4',
+  {
+    timeout = null,
+    comment = null,
+    packets = null,
+    bytes = null,
+    skbmark = null,
+    skbprio = null,
+    skbqueue = null,
+  }: {
+    timeout?: Option;
+    comment?: string | null;
+    packets?: Option;
+    bytes?: Option;
+    skbmark?: Option;
+    skbprio?: Option;
+    skbqueue?: Option;
+  } = {},
 ): Promise<string> => {
-  const info = await infoOf(name);
-  if (!info) throw new CommandExecutionError(`Error: Set ${name} does not exist`);
-  const words = splitWords(entry);
-  const given: [string, string][] = values.flatMap((key): [string, string][] =>
-    options[key] === undefined || words.includes(key) ? [] : [[key, String(options[key])]],
+  protocolOf(family);
+  if (!name) return 'Error: Set needs to be specified';
+  if (!entry) return 'Error: Entry needs to be specified';
+  const head = await headOf(name);
+  if (!head) return `Error: Set ${name} does not exist`;
+  const given = { timeout, comment, packets, bytes, skbmark, skbprio, skbqueue };
+  const wanted = withOptions(entry, given);
+  const lacking = needs.find(
+    ([option, support]) =>
+      wanted.options.has(option) &&
+      !String(head.Header ?? '')
+        .split(' ')
+        .includes(support),
   );
-  if (comment !== undefined && !words.includes('comment')) given.push(['comment', comment]);
-  const made = (info.Header ?? '').split(' ');
-  for (const [key] of given) {
-    const need = neededBy[key] ?? '';
-    if (!made.includes(need))
-      throw new CommandExecutionError(`Error: Set ${name} not created with ${need} support`);
-  }
-  await checked('add', '-exist', name, ...words, ...given.flat(), ...(nomatch ? ['nomatch'] : []));
-  return 'Success';
+  if (lacking) return `Error: Set ${name} not created with ${lacking[1]} support`;
+  if ((await membersOf(name))?.includes(entry))
+    return `Warn: Entry ${entry} already exists in set ${name}`;
+  // An entry that is there gets its comment and timeout anew.
+  const wrong = await ipset('add', '-exist', name, wanted.element, ...optionWords(wanted));
+  return wrong === undefined ? 'Success' : `Error: ${wrong}`;
+};
+
+/** Which support a set needs for an entry's option. */
+const needs: readonly (readonly [option: string, support: string])[] = [
+  ['timeout', 'timeout'],
+  ['packets', 'counters'],
+  ['bytes', 'counters'],
+  ['comment', 'comment'],
+  ['skbmark', 'skbinfo'],
+  ['skbprio', 'skbinfo'],
+  ['skbqueue', 'skbinfo'],
+];
+
+const withOptions = (entry: string, more: EntryOptions) => {
+  const { element, options } = parseEntry(entry);
+  const further = Object.entries(more).flatMap(([name, value]): [string, string][] =>
+    value === null ? [] : [[name, String(value)]],
+  );
+  return { element, options: new Map([...further, ...options]) };
 };
 
 /**
- * Takes an entry out of a set: `Success`.
+ * Takes an entry out of a set.
  *
  * @param name the set
  * @param entry the entry
- * @param family accepted for compatibility
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
+ * @returns `Success`, or a text that begins with `Error:`
+ * @unknown ignored
  * @example tsalt-ssh '*' ipset.delete blocked 192.0.2.0/24
  */
-export const delete_ = async (
-  name: string,
-  entry: string,
-  { family: _family = 'ipv4' }: Family = {},
-): Promise<string> => {
-  await checked('del', name, splitWords(entry)[0] ?? '');
-  return 'Success';
+export const delete_ = async (name: string, entry: string, family = 'ipv4'): Promise<string> => {
+  protocolOf(family);
+  if (!name) return 'Error: Set needs to be specified';
+  if (!entry) return 'Error: Entry needs to be specified';
+  if (!(await headOf(name))) return `Error: Set ${name} does not exist`;
+  const wrong = await ipset('del', name, parseEntry(entry).element);
+  return wrong === undefined ? 'Success' : `Error: ${wrong}`;
 };
 
-export const __func_alias__ = { delete_: 'delete' };
-
 /**
- * Whether an entry is in a set, with its comment where it has one. Of a range every address has to
- * be there; a network of a set of networks is there as it stands.
+ * Whether the entries of a set hold one, all of its addresses and its comment where it has one.
  *
  * @param name the set
- * @param entry the entry: `192.0.2.1`, `192.0.2.0/24`, `192.0.2.1-192.0.2.9`
- * @param family accepted for compatibility
- * @example tsalt-ssh '*' ipset.check blocked '192.0.2.1 comment "of the lab"'
+ * @param entry an address, a range or a network, with a comment or not; or several of them, of which
+ *   one is enough
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
+ * @example tsalt-ssh '*' ipset.check blocked '192.0.2.1 comment "Hello"'
  */
 export const check = async (
   name: string,
-  entry: string,
-  { family: _family = 'ipv4' }: Family = {},
-): Promise<boolean> => {
-  const info = await infoOf(name);
-  if (!info) return false;
-  const { element, comment } = readMember(entry);
-  if (comment === undefined && !isManyAddresses(element)) return isIn(name, element);
-  const members = await membersOf(name);
-  if (comment !== undefined)
-    return members.some(one => isSameSpan(one.element, element) && one.comment === comment);
-  const elements = members.map(one => one.element);
-  return info.Type === 'hash:net' && element.includes('/')
-    ? elements.some(one => isSameSpan(one, element))
-    : isCovered(element, elements);
-};
-
-const isIn = async (name: string, element: string): Promise<boolean> => {
-  const { code, stderr } = await run(['test', name, element]);
-  if (code === 0) return true;
-  if (/is NOT in set/.test(stderr)) return false;
-  throw new CommandExecutionError(`Error: ${stderr.trim()}`);
+  entry: string | string[],
+  family = 'ipv4',
+): Promise<boolean | string> => {
+  protocolOf(family);
+  if (!name) return 'Error: Set needs to be specified';
+  if (!entry || entry.length === 0) return 'Error: Entry needs to be specified';
+  const members = (await membersOf(name))?.map(parseEntry);
+  if (!members) return `Error: Set ${name} does not exist`;
+  const wanted = Array.isArray(entry) ? toList(entry) : [entry];
+  return wanted.some(one => holdsEntry(members, parseEntry(one)));
 };
 
 /**
@@ -313,26 +306,56 @@ const isIn = async (name: string, element: string): Promise<boolean> => {
  *
  * @param name the set
  * @param entry the entry
- * @param family accepted for compatibility
- * @example tsalt-ssh '*' ipset.test blocked 192.0.2.1
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
+ * @unknown ignored
+ * @example tsalt-ssh '*' ipset.test blocked 192.0.2.2
  */
 export const test = async (
   name: string,
   entry: string,
-  { family: _family = 'ipv4' }: Family = {},
-): Promise<boolean> => isIn(name, splitWords(entry)[0] ?? '');
+  family = 'ipv4',
+): Promise<boolean | string> => {
+  protocolOf(family);
+  if (!name) return 'Error: Set needs to be specified';
+  if (!entry) return 'Error: Entry needs to be specified';
+  if (!(await headOf(name))) return `Error: Set ${name} does not exist`;
+  return (await ipset('test', name, entry)) === undefined;
+};
 
 /**
- * Empties a set, or all of them.
+ * Takes all entries out of a set, or out of all sets.
  *
- * @param name the set; all when not given
- * @param family accepted for compatibility
+ * @param name the set; without it all
+ * @param family `ipv4` or `ipv6`; a set is found by its name alone
  * @example tsalt-ssh '*' ipset.flush blocked
  */
-export const flush = async (
-  name: string | null = null,
-  { family: _family = 'ipv4' }: Family = {},
-): Promise<boolean> => {
-  await checked('flush', ...(name ? [name] : []));
-  return true;
+export const flush = async (name: string | null = null, family = 'ipv4'): Promise<boolean> => {
+  protocolOf(family);
+  return (await ipset('flush', ...(name ? [name] : []))) === undefined;
+};
+
+const fieldsOf = (text: string): PlainDict =>
+  Object.fromEntries(
+    text
+      .split('\n')
+      .filter(line => line.includes(':'))
+      .map(line => {
+        const at = line.indexOf(':');
+        return [line.slice(0, at), line.slice(at + 1).trim()];
+      }),
+  );
+
+/** What ipset tells of a set; undefined where there is none. */
+const headOf = async (name: string): Promise<PlainDict | undefined> => {
+  const { code, stdout } = await runCommand(['ipset', 'list', '-t', name], { plainLocale: true });
+  return code === 0 ? fieldsOf(stdout) : undefined;
+};
+
+const membersOf = async (name: string): Promise<string[] | undefined> => {
+  const { code, stdout } = await runCommand(['ipset', 'list', name], { plainLocale: true });
+  if (code !== 0) return undefined;
+  return stdout
+    .replace(/^[\s\S]*?^Members:\n?/m, '')
+    .split('\n')
+    .filter(Boolean);
 };
