@@ -9,7 +9,6 @@ import { expect, test } from 'vitest';
 import * as addresses from '../../src/modules/exec/network/addresses.ts';
 import * as calculate from '../../src/modules/exec/network/calculate.ts';
 import * as connections from '../../src/modules/exec/network/connections.ts';
-import * as hardware from '../../src/modules/exec/network/hardware.ts';
 import * as interfaces from '../../src/modules/exec/network/interfaces.ts';
 import * as names from '../../src/modules/exec/network/names.ts';
 import * as reachable from '../../src/modules/exec/network/reachable.ts';
