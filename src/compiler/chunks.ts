@@ -1,9 +1,10 @@
 import { canonical } from '../data/canonical.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
-import { Float, isDict, keyText, toPlain } from '../data/value.ts';
+import { Float, isDict, isWhole, keyText, toPlain } from '../data/value.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type PlainDict, setOwn } from '../protocol/plain.ts';
+import { markWholeFloat } from '../protocol/whole-floats.ts';
 import type { High, IdDeclaration, StateDeclaration } from './high.ts';
 import { isOwnKey } from './high.ts';
 import { placeOf } from './place.ts';
@@ -35,9 +36,10 @@ export const chunkData = (chunk: Chunk): Dict => {
 /** A chunk as it travels to the host. */
 const lowChunk = (chunk: Chunk): LowChunk => {
   const plain: PlainDict = {};
-  eachArgument(chunk, (key, value) =>
-    setOwn(plain, keyText(key), toPlain(isVersion(key) ? withFloatsAsText(value) : value)),
-  );
+  eachArgument(chunk, (key, value) => {
+    setOwn(plain, keyText(key), toPlain(value));
+    if (isWhole(value)) markWholeFloat(plain, keyText(key));
+  });
   return plain as LowChunk;
 };
 
@@ -63,20 +65,6 @@ const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): v
   if (place !== undefined) set('name_order', place);
   set('fun', fun);
   set('order', order);
-};
-
-/**
- * Arguments that hold versions. YAML reads `2.0` as a float, which would arrive as `2`: they go as
- * the text that Salt makes of them.
- */
-const isVersion = (key: DataKey): boolean => key === 'version' || key === 'pkgs';
-
-const withFloatsAsText = (value: Data): Data => {
-  if (value instanceof Float) return String(value);
-  if (Array.isArray(value)) return value.map(withFloatsAsText);
-  return isDict(value)
-    ? new Map([...value].map(([key, item]) => [key, withFloatsAsText(item)]))
-    : value;
 };
 
 /** What a state cannot say about itself, or what is read here. */

@@ -5,6 +5,8 @@ import type { LowChunk } from '../protocol/low.ts';
 import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { internalKeywords } from '../protocol/state-keywords.ts';
+import { mergeDicts, withWholeFloatsOf } from '../protocol/whole-floats.ts';
+import { withFloatTexts } from './float-arguments.ts';
 
 type BoundChunks = {
   readonly chunks: readonly LowChunk[];
@@ -29,9 +31,10 @@ export const bindChunks = (
   const bound: LowChunk[] = [];
   const faults: string[] = [];
   const warnings: string[] = [];
-  for (const chunk of chunks) {
-    const name = `${chunk.state}.${chunk.fun}`;
+  for (const given of chunks) {
+    const name = `${given.state}.${given.fun}`;
     const fun = functions.get(name);
+    const chunk = withFloatTexts(given, fun);
     if (!functions.has(name)) warnings.push(...misspelt(name, chunk, modules));
     const unknown = fun ? unknownArguments(chunk, fun) : [];
     if (!fun || unknown.length === 0) {
@@ -116,7 +119,7 @@ const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean)
   const defaults = chunk.defaults ?? {};
   if (!asVariables || !isPlainDict(defaults)) return kept;
   const variables = Object.fromEntries(keys.map(key => [key, chunk[key] ?? null]));
-  return { ...kept, defaults: { ...variables, ...defaults } };
+  return { ...kept, defaults: mergeDicts(withWholeFloatsOf(chunk, variables), defaults) };
 };
 
 const placeOf = ({ __sls__, __id__ }: LowChunk): string => `in SLS '${__sls__}', ID '${__id__}'`;

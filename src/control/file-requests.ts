@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { pyStr } from '../data/python-text.ts';
 import { missing, traverse } from '../data/traverse.ts';
-import { type Dict, toPlain } from '../data/value.ts';
+import type { Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { parseSaltUrl } from '../fileserver/url.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -146,7 +147,7 @@ const contentsFromPillar = (
   const between = typeof contents_delimiter === 'string' ? contents_delimiter : ':';
   const lines = [contents_pillar].flat().flatMap(key => {
     const value = traverse(pillar, String(key), between);
-    return value === missing ? [] : [toPlain(value)].flat().map(String);
+    return value === missing ? [] : [value].flat().map(pyStr);
   });
   return [lines.join('\n')];
 };

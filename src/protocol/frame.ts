@@ -1,12 +1,12 @@
 import { TsaltError } from './error.ts';
-import { stringify } from './key-order.ts';
+import { stringify } from './exact-json.ts';
 
 /**
  * The wire's unit: `u32be length | u8 type | payload`. `length` counts the payload only.
  * Type 1 is a JSON message; type 2 is raw bytes: `u32be transfer id | bytes`; type 4 is a JSON
- * message with dicts as pairs (`key-order.ts`). Type 3 is the loader's.
+ * message with what plain JSON does not keep (`exact-json.ts`). Type 3 is the loader's.
  */
-export const frameType = { json: 1, data: 2, pairs: 4 } as const;
+export const frameType = { json: 1, data: 2, marked: 4 } as const;
 
 export type Frame = { readonly type: 1 | 2 | 4; readonly payload: Uint8Array };
 
@@ -24,11 +24,11 @@ export const encodeFrame = (type: Frame['type'], payload: Uint8Array): Uint8Arra
 };
 
 export const encodeJson = (message: unknown): Uint8Array => {
-  const { text, pairs } = stringify(message);
+  const { text, marked } = stringify(message);
   const length = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(headerSize + length);
   frame.writeUInt32BE(length);
-  frame[4] = pairs ? frameType.pairs : frameType.json;
+  frame[4] = marked ? frameType.marked : frameType.json;
   frame.write(text, headerSize);
   return frame;
 };
@@ -60,7 +60,7 @@ export class FrameDecoder {
       const header = this.#peek(headerSize);
       const length = new DataView(header.buffer, header.byteOffset).getUint32(0);
       const type = header[4];
-      if (type !== frameType.json && type !== frameType.data && type !== frameType.pairs)
+      if (type !== frameType.json && type !== frameType.data && type !== frameType.marked)
         throw badFrame(`unknown type ${type}`);
       if (length > (type === frameType.data ? maxDataFrame : maxJsonFrame) + 4)
         throw badFrame(`${length} bytes is over the limit`);

@@ -9,6 +9,9 @@ import { type Plain, type PlainDict, setOwn } from './plain.ts';
 const ordered = new WeakSet<object>();
 let any = false;
 
+/** Whether there was ever one. */
+export const hasOrderedDicts = (): boolean => any;
+
 export const isOrderedDict = (value: object): value is PlainDict => ordered.has(value);
 
 /** A dict with these keys, in this order. */
@@ -65,29 +68,3 @@ const withOrder = (
   any = true;
   return dict;
 };
-
-const mark = '\u0000';
-
-/** Writes such dicts as lists of pairs. @returns `pairs`: whether there was one. */
-export const stringify = (message: unknown): { text: string; pairs: boolean } => {
-  if (!any) return { text: JSON.stringify(message), pairs: false };
-  let pairs = false;
-  const text = JSON.stringify(message, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null) return value;
-    if (!ordered.has(value) && !Object.hasOwn(value, mark)) return value;
-    pairs = true;
-    return { [mark]: Object.entries(value) };
-  });
-  return { text, pairs };
-};
-
-/** What `stringify` wrote with pairs. What is no list of pairs is left as it is. */
-export const parsePairs = (text: string): unknown =>
-  JSON.parse(text, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return value;
-    const entries = (value as PlainDict)[mark];
-    return Array.isArray(entries) && entries.every(isEntry) ? dictOf(entries) : value;
-  });
-
-const isEntry = (entry: Plain): entry is [string, Plain] =>
-  Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string';

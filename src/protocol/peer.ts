@@ -1,4 +1,5 @@
 import { messageOf, TsaltError } from './error.ts';
+import { parseExact } from './exact-json.ts';
 import {
   encodeData,
   encodeJson,
@@ -7,7 +8,6 @@ import {
   frameType,
   maxJsonFrame,
 } from './frame.ts';
-import { parsePairs } from './key-order.ts';
 import { type Position, positionsOf, readPositions } from './stack.ts';
 
 /** What a request may bring besides its JSON answer: a stream of bytes. */
@@ -269,7 +269,7 @@ const parse = ({ type, payload }: Frame): Message => {
   let message: unknown;
   try {
     const text = decoder.decode(payload);
-    message = type === frameType.pairs ? parsePairs(text) : JSON.parse(text);
+    message = type === frameType.marked ? parseExact(text) : JSON.parse(text);
   } catch {
     throw broken('text that is not JSON');
   }

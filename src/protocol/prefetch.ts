@@ -1,5 +1,6 @@
 import type { ControlMethods, FileAnswer } from './job.ts';
 import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
+import { mergeDicts } from './whole-floats.ts';
 
 /**
  * What control found out before the run, so that a run without changes asks for nothing. It
@@ -45,7 +46,7 @@ export const renderRequest = (
     source: source ?? '',
     saltenv,
     template,
-    context: { ...defaults, ...context },
+    context: mergeDicts(defaults, context),
     chunk,
     ...(text !== undefined && { text }),
   };

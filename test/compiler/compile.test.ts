@@ -69,19 +69,6 @@ test('a template that shares lists by anchors does not make its states share the
   expect(of('y')).toMatchObject({ order: 10002, require: [{ test: 'r' }] });
 });
 
-test('a version that YAML reads as 2.0 does not arrive as 2', async () => {
-  const { chunks } = await compiled({
-    'a.sls':
-      'x:\n  pkg.installed:\n    - version: 2.0\n    - cache_valid_time: 3.0\n    - pkgs: [{a: 1.0}, {b: 1.5}, {c: 2}, d]\n',
-  });
-
-  expect(lowChunks(chunks)[0]).toMatchObject({
-    version: '2.0',
-    cache_valid_time: 3,
-    pkgs: [{ a: '1.0' }, { b: 1.5 }, { c: 2 }, 'd'],
-  });
-});
-
 test('compiling changes nothing it was given', async () => {
   const tree = await load(
     {

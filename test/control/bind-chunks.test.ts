@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
 import { bindChunks } from '../../src/control/bind-chunks.ts';
+import { type Data, Float, toPlainDict } from '../../src/data/value.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
+import { mergeDicts } from '../../src/protocol/whole-floats.ts';
 
 const modules = builtinMetadata();
 
 const chunk = (fun: string, args: PlainDict): LowChunk => {
   const [state = '', name = ''] = fun.split('.');
   const own = { state, fun: name, name: '/a', order: 1 };
-  return { ...own, ...args, __id__: 'a', __sls__: 's', __env__: 'base' };
+  return mergeDicts(own, args, { __id__: 'a', __sls__: 's', __env__: 'base' }) as LowChunk;
 };
 
 const bind = (fun: string, args: PlainDict) => {
@@ -97,4 +99,22 @@ test('a function of an own execution module, of which states come, is not called
     file: 'fil',
   } as (typeof modules)[number];
   expect(bindChunks([chunk('fil.managed', {})], [...modules, own]).warnings).toEqual([]);
+});
+
+test('a float without a fraction is text where text is made of it, and stays a number elsewhere', () => {
+  const args = new Map<string, Data>([
+    ['version', new Float(2)],
+    ['cache_valid_time', new Float(3)],
+    ['pkgs', [new Map([['a', new Float(1)]]), new Map([['b', new Float(1.5)]]), 2]],
+  ]);
+  expect(bind('pkg.installed', toPlainDict(args)).bound).toMatchObject({
+    version: '2.0',
+    cache_valid_time: 3,
+    pkgs: [{ a: '1.0' }, { b: 1.5 }, 2],
+  });
+  const replace = new Map<string, Data>([
+    ['pattern', 'x'],
+    ['repl', new Float(4)],
+  ]);
+  expect(bind('file.replace', toPlainDict(replace)).bound).toMatchObject({ repl: '4.0' });
 });

@@ -1,4 +1,4 @@
-import { pyStr } from './python-text.ts';
+import { pyItem, pyTypeAt } from './python-text.ts';
 
 export type KeyValueOptions = {
   readonly values: Readonly<Record<string, unknown>>;
@@ -28,16 +28,19 @@ export const setKeyValues = (
   const result: string[] = [];
   let changes = 0;
   for (const line of lines) {
-    const edited = editLine(line, options, left);
+    const { edited, type = 'str' } = editLine(line, options, left);
     if (edited !== line) {
       changes++;
       diff.push(`- ${line}`);
-      if (edited !== '') diff.push(`+ ${edited}`);
+      if (edited !== '')
+        diff.push(type === 'str' ? `+ ${edited}` : `+ ${edited.trimEnd()} (from ${type} type)\n`);
     }
     result.push(edited);
   }
   const missing = Object.keys(options.values).filter(key => (left.get(key) ?? 0) > 0);
-  const additions = missing.map(key => `${key}${options.separator}${pyStr(options.values[key])}\n`);
+  const additions = missing.map(
+    key => `${key}${options.separator}${pyItem(options.values, key)}\n`,
+  );
   if (additions.length === 0 || !(options.append || options.prepend))
     return { lines: result, diff, changes };
   const shown = additions.map(line => `+ ${line}`);
@@ -56,27 +59,32 @@ export const setKeyValues = (
       };
 };
 
-const editLine = (line: string, options: KeyValueOptions, left: Map<string, number>): string => {
+/** A line as it is to be, and the Python type of the value it got. */
+type Edited = { readonly edited: string; readonly type?: string };
+
+const editLine = (line: string, options: KeyValueOptions, left: Map<string, number>): Edited => {
   const { values, separator, uncomment, keyIgnoreCase, valueIgnoreCase } = options;
   const bare = uncomment === null ? line.trimStart() : stripLead(line, uncomment);
   const wasComment = bare.length < line.length;
   const working = wasComment ? bare : line;
   const at = working.indexOf(separator);
-  if (at < 0) return line;
+  if (at < 0) return { edited: line };
   const fold = (text: string, ignore: boolean): string => (ignore ? text.toLowerCase() : text);
   const lineKey = working.slice(0, at);
   const key = Object.keys(values).find(
     name => fold(name, keyIgnoreCase) === fold(lineKey, keyIgnoreCase),
   );
-  if (key === undefined) return line;
+  if (key === undefined) return { edited: line };
   const remaining = left.get(key) ?? 0;
   const same =
     fold(working.slice(at + separator.length).trim(), valueIgnoreCase) ===
-    fold(pyStr(values[key]).trim(), valueIgnoreCase);
-  if (wasComment && remaining === 0) return line;
+    fold(pyItem(values, key).trim(), valueIgnoreCase);
+  if (wasComment && remaining === 0) return { edited: line };
   if (remaining > 0) left.set(key, remaining - 1);
-  if (same && !wasComment && remaining !== 0) return line;
-  return remaining === 0 ? '' : `${lineKey}${separator}${pyStr(values[key])}\n`;
+  if (same && !wasComment && remaining !== 0) return { edited: line };
+  return remaining === 0
+    ? { edited: '' }
+    : { edited: `${lineKey}${separator}${pyItem(values, key)}\n`, type: pyTypeAt(values, key) };
 };
 
 const stripLead = (line: string, characters: string): string => {

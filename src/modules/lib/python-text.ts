@@ -1,3 +1,5 @@
+import { isWholeFloat, wholeFloatText } from '../../protocol/whole-floats.ts';
+
 /** How Python shows values, where Salt puts them into files and comments. */
 
 /** `str(value)`. */
@@ -10,12 +12,32 @@ export const pyRepr = (value: unknown): string => {
   if (value === true) return 'True';
   if (value === false) return 'False';
   if (typeof value === 'string') return reprText(value);
-  if (Array.isArray(value)) return `[${value.map(pyRepr).join(', ')}]`;
-  if (typeof value === 'object')
-    return `{${Object.entries(value)
-      .map(([key, item]) => `${pyRepr(key)}: ${pyRepr(item)}`)
-      .join(', ')}}`;
-  return String(value);
+  if (typeof value !== 'object') return String(value);
+  const itemRepr = (key: string | number, item: unknown): string =>
+    typeof item === 'number' && isWholeFloat(value, key) ? wholeFloatText(item) : pyRepr(item);
+  if (Array.isArray(value)) return `[${value.map((item, at) => itemRepr(at, item)).join(', ')}]`;
+  return `{${Object.entries(value)
+    .map(([key, item]) => `${pyRepr(key)}: ${itemRepr(key, item)}`)
+    .join(', ')}}`;
+};
+
+/** `str()` of what a list or dict has there. */
+export const pyItem = (container: Readonly<Record<string, unknown>>, key: string): string => {
+  const item = container[key];
+  return typeof item === 'number' && isWholeFloat(container, key)
+    ? wholeFloatText(item)
+    : pyStr(item);
+};
+
+/** The name of the type that Python gives what a dict has there. */
+export const pyTypeAt = (container: Readonly<Record<string, unknown>>, key: string): string => {
+  const item = container[key];
+  if (item === null || item === undefined) return 'NoneType';
+  if (typeof item === 'number')
+    return Number.isInteger(item) && !isWholeFloat(container, key) ? 'int' : 'float';
+  if (typeof item === 'boolean') return 'bool';
+  if (Array.isArray(item)) return 'list';
+  return typeof item === 'object' ? 'dict' : 'str';
 };
 
 const reprText = (text: string): string => {

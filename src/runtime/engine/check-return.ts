@@ -1,6 +1,7 @@
 import { messageOf } from '../../protocol/error.ts';
 import { dictOf, isOrderedDict } from '../../protocol/key-order.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
+import { withWholeFloatsOf } from '../../protocol/whole-floats.ts';
 import { truthy } from './low-tools.ts';
 
 /**
@@ -78,19 +79,25 @@ export const toJson = (
   if (above.length > 200) throw unserializable(path, 'nested too deep');
   const inside = [...above, value];
   if (Array.isArray(value))
-    return value.map((item, index) => toJson(item, [...path, String(index)], inside));
+    return withWholeFloatsOf(
+      value,
+      value.map((item, index) => toJson(item, [...path, String(index)], inside)),
+    );
   if ('toJSON' in value && typeof value.toJSON === 'function' && !(value instanceof Uint8Array))
     return toJson(value.toJSON(), path, inside);
   if (value instanceof Error) return value.message;
   if (!isPlainDict(value)) throw unserializable(path, `a ${classOf(value)}`);
   if (isOrderedDict(value))
-    return dictOf(
-      Object.entries(value).map(([key, item]) => [key, toJson(item, [...path, key], inside)]),
+    return withWholeFloatsOf(
+      value,
+      dictOf(
+        Object.entries(value).map(([key, item]) => [key, toJson(item, [...path, key], inside)]),
+      ),
     );
   const copy: PlainDict = {};
   for (const [key, item] of Object.entries(value))
     if (item !== undefined) setOwn(copy, key, toJson(item, [...path, key], inside));
-  return copy;
+  return withWholeFloatsOf(value, copy);
 };
 
 /** `Map`, `Generator` … */

@@ -1,4 +1,4 @@
-import { pyStr } from '../../modules/lib/python-text.ts';
+import { pyStr, pyTypeAt } from '../../modules/lib/python-text.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Signature } from '../../protocol/meta.ts';
 import type { Registry, Resolved } from '../registry-types.ts';
@@ -41,17 +41,13 @@ const providersOf = ({ provider, providers }: LowChunk) => ({
 const mergedProviders = (list: readonly unknown[]): Record<string, string> =>
   Object.assign({}, ...list.filter(item => typeof item === 'object' && item !== null));
 
-const findNameFault = ({ name, __sls__ }: LowChunk): string[] => {
+const findNameFault = (low: LowChunk): string[] => {
+  const { name, __sls__ } = low;
   if (typeof name === 'string' || !name) return [];
   const where = __sls__ === undefined ? '' : `in SLS '${__sls__}' `;
-  return [`ID '${pyStr(name)}' ${where}is not formed as a string, but is a ${pythonType(name)}`];
-};
-
-const pythonType = (value: unknown): string => {
-  if (Array.isArray(value)) return 'list';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
-  return 'dict';
+  return [
+    `ID '${pyStr(name)}' ${where}is not formed as a string, but is a ${pyTypeAt(low, 'name')}`,
+  ];
 };
 
 const takeUmask = (low: LowChunk): string[] => {

@@ -1,4 +1,5 @@
 import { messageOf } from '../../../protocol/error.ts';
+import { mergeDicts } from '../../../protocol/whole-floats.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { accumulatedFor } from '../../lib/accumulators.ts';
 import { checkContent } from '../../lib/check-cmd.ts';
@@ -183,7 +184,7 @@ export const managed = async (
   if (keepsContent && exists(path)) return onlyPerms(ret, path, perms);
 
   const accumulator = accumulatedFor(path);
-  const variables = accumulator ? { ...context, accumulator } : context;
+  const variables = accumulator ? mergeDicts(context, { accumulator }) : context;
   const saltenv = __env__.name;
   try {
     const found = await sourceFor(path, {

@@ -1,0 +1,55 @@
+import { dictOf, hasOrderedDicts, isOrderedDict } from './key-order.ts';
+import type { Plain, PlainDict } from './plain.ts';
+import { hasWholeFloats, isWholeFloat, markWholeFloat } from './whole-floats.ts';
+
+/**
+ * Below this key stands what plain JSON does not keep: the pairs of a dict with an order of its own,
+ * or the number of a float without a fraction.
+ */
+const mark = '\u0000';
+
+/** Writes a message. @returns `marked`: whether it has such marks and is to be read by `parseExact` */
+export const stringify = (message: unknown): { text: string; marked: boolean } => {
+  if (!hasOrderedDicts() && !hasWholeFloats())
+    return { text: JSON.stringify(message), marked: false };
+  let marked = false;
+  const text = JSON.stringify(message, function (this: object, key: string, value: unknown) {
+    if (typeof value === 'number') {
+      if (!isWholeFloat(this, key)) return value;
+      marked = true;
+      return { [mark]: value };
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (!isOrderedDict(value) && !Object.hasOwn(value, mark)) return value;
+    marked = true;
+    return { [mark]: pairsOf(value as PlainDict) };
+  });
+  return { text, marked };
+};
+
+const pairsOf = (dict: PlainDict): [string, Plain][] =>
+  Object.entries(dict).map(pair => {
+    if (isWholeFloat(dict, pair[0])) markWholeFloat(pair, 1);
+    return pair;
+  });
+
+/** What `stringify` wrote with marks. What only looks like one is left as it is. */
+export const parseExact = (text: string): unknown =>
+  JSON.parse(text, function (this: object, key: string, value: unknown) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return value;
+    const inside = (value as PlainDict)[mark];
+    if (typeof inside === 'number') {
+      markWholeFloat(this, key);
+      return inside;
+    }
+    return Array.isArray(inside) && inside.every(isPair) ? dictFrom(inside) : value;
+  });
+
+const dictFrom = (pairs: readonly [string, Plain][]): PlainDict => {
+  const dict = dictOf(pairs);
+  for (const pair of pairs) if (isWholeFloat(pair, 1)) markWholeFloat(dict, pair[0]);
+  return dict;
+};
+
+const isPair = (pair: Plain): pair is [string, Plain] =>
+  Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string';

@@ -1,0 +1,47 @@
+import type { PlainDict } from './plain.ts';
+
+/**
+ * Floats without a fraction (`1.0`), which JavaScript cannot tell from integers: which items of a
+ * list or dict they are is remembered beside it. Where there is none this costs nothing.
+ */
+const kept = new WeakMap<object, Set<string>>();
+let any = false;
+
+/** Whether there was ever one. */
+export const hasWholeFloats = (): boolean => any;
+
+/** Remembers that the number at this key or index is a float. */
+export const markWholeFloat = (container: object, key: string | number): void => {
+  any = true;
+  const keys = kept.get(container);
+  if (keys) keys.add(String(key));
+  else kept.set(container, new Set([String(key)]));
+};
+
+/** Is what stands there now such a float? */
+export const isWholeFloat = (container: object, key: string | number): boolean =>
+  any &&
+  kept.get(container)?.has(String(key)) === true &&
+  Number.isInteger((container as Readonly<Record<string | number, unknown>>)[key]);
+
+/** What is known of a list or dict holds for a copy of it, too. */
+export const withWholeFloatsOf = <T extends object>(container: object, copy: T): T => {
+  for (const key of kept.get(container) ?? [])
+    if (isWholeFloat(container, key)) markWholeFloat(copy, key);
+  return copy;
+};
+
+/** One dict of several: of a key in more than one the later counts. */
+export const mergeDicts = (...dicts: readonly (PlainDict | null | undefined)[]): PlainDict => {
+  const all: PlainDict = Object.assign({}, ...dicts);
+  if (any)
+    for (const key of Object.keys(all)) {
+      const from = dicts.findLast(dict => dict && Object.hasOwn(dict, key));
+      if (from && isWholeFloat(from, key)) markWholeFloat(all, key);
+    }
+  return all;
+};
+
+/** Such a float as Python writes it: `1.0`, `1e+16`. */
+export const wholeFloatText = (value: number): string =>
+  Math.abs(value) < 1e16 ? value.toFixed(1) : String(value);
