@@ -222,7 +222,9 @@ describe.skipIf(!canRun || !canRunApart())('the real dnf and rpm', { timeout: 24
   });
 
   const plugins = '/usr/lib/python3/dist-packages/dnf-plugins';
-  const canDownload = existsSync(`${plugins}/download.py`) && which('cpio') && which('rpm2cpio');
+  const canDownload =
+    ['download.py', 'needs_restarting.py'].every(name => existsSync(`${plugins}/${name}`)) &&
+    ['cpio', 'rpm2cpio'].every(which);
   test.skipIf(!canDownload)('packages are downloaded and compared with their files', () => {
     expect(told.download).toEqual({
       gamma: '/var/cache/yum/packages/gamma-3-1.noarch.rpm',
