@@ -142,3 +142,10 @@ test('cp.stat_file gives the mode as octal digits, or st_mode', async () => {
   expect(await host.call('cp.stat_file', 'salt://served', { octal: false })).toBe(0o100755);
   expect(await host.call('cp.stat_file', 'salt://nothing')).toBeNull();
 });
+
+test('what a formula puts into the mine is taken, whatever it gives with it', async () => {
+  expect(await host.call('mine.send', 'network.ip_addrs', 'eth0', { cidr: '10.0.0.0/8' })).toBe(
+    true,
+  );
+  expect(await host.call('mine.update', true, { mine_functions: {} })).toBe(true);
+});
