@@ -57,7 +57,10 @@ const plain = operations({
   list: [[], isList],
   iterable: [[], value => itemsIn(need(value)) !== undefined],
   sequence: [[], value => sizeIn(need(value)) !== undefined],
-  callable: [[], value => value instanceof Thing && value.isCallable],
+  callable: [
+    [],
+    value => value instanceof Undefined || (value instanceof Thing && value.isCallable),
+  ],
   sameas: [other, (value, [against]) => value === against || sameNumber(value, against)],
   even: [[], value => equal(modulo(value, 2), 0)],
   odd: [[], value => equal(modulo(value, 2), 1)],

@@ -122,6 +122,34 @@ test('includes share the variables, templates extend others', async () => {
   ).toBe('<QmidAQmidA>');
 });
 
+test('self is there outside of blocks too, for each template its own', async () => {
+  const { text } = site({
+    files: {
+      'base.jinja': '<{% block a %}A{% endblock %}|{{ self.a() }}>',
+      'child.jinja': "{% extends 'base.jinja' %}{% block a %}C{% endblock %}",
+    },
+  });
+  expect(
+    await text(
+      "{% block a %}O{% endblock %}{{ self.a() }}{% include 'child.jinja' %}{% block b %}{% include 'base.jinja' %}{{ self.a() }}{% endblock %}",
+      'jinja',
+    ),
+  ).toBe('OO<C|C><A|A>O');
+});
+
+test('an inline if without else prints nothing, however strict the rest is', async () => {
+  const { text } = site();
+  expect(
+    await text(
+      "{{ 'a' if false }}|{{ ('a' if false)|default('d') }}|{{ 'x' ~ ('a' if false) }}|{% if ('a' if false) %}y{% endif %}",
+      'jinja',
+    ),
+  ).toBe('|d|x|');
+  await expect(text("{{ ('a' if false).b }}", 'jinja')).rejects.toThrow(
+    'the inline if-expression on line 1 evaluated to false and no else section was defined.',
+  );
+});
+
 test("Salt's filters and globals", async () => {
   const { text } = site({ pillar: { p: { q: 1 } } });
   const cases: [string, string][] = [

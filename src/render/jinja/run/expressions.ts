@@ -7,6 +7,7 @@ import { slice } from '../values/iterate.ts';
 import { binary, negative, positive } from '../values/operators.ts';
 import { orElse } from '../values/or-else.ts';
 import { longestText, quoted, textOf } from '../values/text.ts';
+import { Undefined } from '../values/undefined.ts';
 import { tuple, type Value, type ValueDict } from '../values/value.ts';
 import { compileArgs, compileCall } from './calls.ts';
 import { compileComparison } from './comparison.ts';
@@ -24,6 +25,7 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
     case 'Const':
       return () => node.value;
     case 'Name':
+      if (node.name === 'self') return frame => frame.get('self') ?? frame.context.self ?? null;
       return frame =>
         orElse(frame.get(node.name), () =>
           frame.run.undefined(`${quoted(node.name)} is undefined`),
@@ -86,7 +88,7 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
     }
     case 'If': {
       const [test, then] = [compile(node.test), compile(node.chosen)];
-      const otherwise = node.otherwise ? compile(node.otherwise) : noElse;
+      const otherwise = node.otherwise ? compile(node.otherwise) : noElse(node.line);
       return frame =>
         after(test(frame), value => (truth(value, frame, spot) ? then(frame) : otherwise(frame)));
     }
@@ -146,10 +148,12 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
 
 const nothing: Evaluate = () => null;
 
-const noElse: Evaluate = frame =>
-  frame.run.undefined(
-    'the inline if-expression evaluated to false and no else section was defined.',
-  );
+/** Lenient in strict templates too: Jinja prints nothing for `{{ 'a' if false }}`. */
+const noElse = (line: number): Evaluate => {
+  const where = `the inline if-expression on line ${line}`;
+  const reason = `${where} evaluated to false and no else section was defined.`;
+  return () => new Undefined(reason, false);
+};
 
 const both =
   (

@@ -14,6 +14,8 @@ export class Context {
   readonly exported = new Set<string>();
   /** The template it extends, once that is known. */
   parent: Template | undefined;
+  /** `self` in its text: its blocks. */
+  self: Value | undefined;
   /** Bodies of blocks by name, the most derived first. */
   readonly blocks = new Map<string, BlockBody[]>();
 

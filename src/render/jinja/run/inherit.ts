@@ -11,6 +11,7 @@ import type { BlockBody } from './program.ts';
 /** Runs a template from its top, and then the one it extends, in its context. */
 export const runTemplate = (context: Context, out: Output): Eventual<undefined> => {
   addBlocks(context, context.template.blocks);
+  context.self = new Self(context);
   return runFrom(context, context.template.execute, out);
 };
 
@@ -71,7 +72,6 @@ const runBlock = (
   outer.run.step();
   const frame = outer.inner();
   frame.set('super', superOf(name, level + 1, outer, bodies.length));
-  frame.set('self', new Self(outer.context));
   outer.run.enterBlock();
   return after(body.execute(frame, out), signal => {
     outer.run.leaveBlock();
@@ -97,7 +97,7 @@ const blockFunction = (name: string, level: number, outer: Frame): Callable =>
   });
 
 /** `self`: the blocks of the template, to be printed again. */
-export class Self extends Thing {
+class Self extends Thing {
   override readonly typeName = 'TemplateReference';
   readonly #context: Context;
 
