@@ -87,7 +87,7 @@ const readOptions = (
   let open = types?.open ?? false;
   for (const property of pattern.properties) {
     if (property.type === 'RestElement') {
-      open ||= types === undefined || types.members.size === 0 || types.open;
+      open ||= types === undefined || types.members.size === 0 || types.unread === true;
       continue;
     }
     const name = keyName(property.key);
@@ -95,7 +95,7 @@ const readOptions = (
     const member = types?.members.get(name);
     const value = property.value;
     const fallback = value.type === 'AssignmentPattern' ? value.right : undefined;
-    const optional = member ? member.optional : annotation === undefined;
+    const optional = member ? member.optional : !types || types.open || types.unread === true;
     keywords.set(name, {
       name,
       ...(member?.type ? { type: member.type } : {}),
@@ -133,7 +133,7 @@ const readNamedOptions = (
   if (!types || (types.members.size === 0 && !(isNamedSo && types.open))) return undefined;
   return {
     keywords: [...types.members].map(([name, member]) => toParam(name, member, docs)),
-    ...(types.open ? { anyKeyword: true } : {}),
+    ...(types.open || types.unread ? { anyKeyword: true } : {}),
   };
 };
 

@@ -6,7 +6,13 @@ type MemberType = {
   readonly optional: boolean;
   readonly doc?: string;
 };
-export type Members = { readonly members: ReadonlyMap<string, MemberType>; readonly open: boolean };
+export type Members = {
+  readonly members: ReadonlyMap<string, MemberType>;
+  /** Any other name may come too. */
+  readonly open: boolean;
+  /** Part of the type could not be read, that of a package for one. */
+  readonly unread?: true;
+};
 
 const depthLimit = 8;
 
@@ -73,6 +79,66 @@ export const memberTypes = (
       return merge(node.types.map(part => memberTypes(sources, source, part, depth + 1)));
     case 'TSTypeReference':
       return fromReference(sources, source, node, depth);
+    case 'TSMappedType':
+      return fromMapped(sources, source, node, depth);
+    default:
+      return undefined;
+  }
+};
+
+/** `{ [k in 'a' | 'b']?: T }`; of other keys than texts, any name may come. */
+const fromMapped = (
+  sources: Sources,
+  source: Source,
+  node: Extract<TypeNode, { type: 'TSMappedType' }>,
+  depth: number,
+): Members => {
+  const constraint = node.typeParameter.constraint ?? undefined;
+  const names = constraint && keyNames(sources, source, constraint, depth + 1);
+  const type = node.typeAnnotation ? typeText(sources, source, node.typeAnnotation) : 'unknown';
+  const optional = node.optional === true || node.optional === '+';
+  return named(names, { type, optional });
+};
+
+const named = (names: readonly string[] | undefined, member: MemberType): Members => ({
+  members: new Map(names?.map(name => [name, member])),
+  open: names === undefined,
+});
+
+/** The texts of which a type of keys consists; undefined when it stands for any text or cannot be read. */
+const keyNames = (
+  sources: Sources,
+  source: Source,
+  node: TypeNode,
+  depth: number,
+): readonly string[] | undefined => {
+  if (depth > depthLimit) return undefined;
+  const inner = (child: TypeNode) => keyNames(sources, source, child, depth + 1);
+  switch (node.type) {
+    case 'TSLiteralType':
+      return node.literal.type === 'StringLiteral' ? [node.literal.value] : undefined;
+    case 'TSParenthesizedType':
+      return inner(node.typeAnnotation);
+    case 'TSUnionType': {
+      const parts = node.types.map(inner);
+      return parts.every(part => part !== undefined) ? parts.flat() : undefined;
+    }
+    case 'TSTypeOperator': {
+      const of =
+        node.operator === 'keyof'
+          ? memberTypes(sources, source, node.typeAnnotation, depth + 1)
+          : undefined;
+      return of && !of.open ? [...of.members.keys()] : undefined;
+    }
+    case 'TSTypeReference': {
+      const found =
+        node.typeName.type === 'Identifier'
+          ? lookUp(sources, source, node.typeName.name)
+          : undefined;
+      return found?.declaration.kind === 'alias'
+        ? keyNames(sources, found.source, found.declaration.node, depth + 1)
+        : undefined;
+    }
     default:
       return undefined;
   }
@@ -97,10 +163,14 @@ const fromReference = (
   if (name === 'Required')
     return mapMembers(of(argument), member => ({ ...member, optional: false }));
   if (name === 'Pick' || name === 'Omit') {
-    const named = new Set(keys ? slice(source, keys).match(/[\w$]+/g) : []);
-    return filterMembers(of(argument), key => named.has(key) === (name === 'Pick'));
+    const picked = new Set(keys && keyNames(sources, source, keys, depth + 1));
+    return filterMembers(of(argument), key => picked.has(key) === (name === 'Pick'));
   }
   const found = lookUp(sources, source, name);
+  if (!found && name === 'Record' && argument && keys) {
+    const names = keyNames(sources, source, argument, depth + 1);
+    return named(names, { type: typeText(sources, source, keys), optional: false });
+  }
   if (!found) return openDicts.has(name) ? { members: new Map(), open: true } : undefined;
   if (found.declaration.kind === 'alias')
     return memberTypes(sources, found.source, found.declaration.node, depth + 1);
@@ -151,6 +221,7 @@ const merge = (parts: readonly (Members | undefined)[]): Members | undefined => 
   return {
     members: new Map(known.flatMap(part => [...part.members])),
     open: known.some(part => part.open),
+    ...(known.length < parts.length || known.some(part => part.unread) ? { unread: true } : {}),
   };
 };
 

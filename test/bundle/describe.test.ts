@@ -112,6 +112,55 @@ test('types of the same file and of imported files are followed', () => {
   });
 });
 
+test('keys of a mapped type, of a Record and of what Pick and Omit take are followed', () => {
+  const keywords = (type: string, how = '{ ...rest }') =>
+    signature(`
+      type Known = { a: string; b: number; 'c-d': boolean };
+      type Keys = 'on' | ('off');
+      export const f = (${how}: ${type}) => 1;`)?.keywords?.map(
+      ({ name, type: of, optional }) => `${name}${optional ? '?' : ''}: ${of}`,
+    );
+  expect(keywords('{ [k in Keys]?: string }')).toEqual(['on?: string', 'off?: string']);
+  expect(keywords('{ readonly [k in keyof Known]: number }')).toEqual([
+    'a: number',
+    'b: number',
+    'c-d: number',
+  ]);
+  expect(keywords("{ x: 1 } & Partial<Record<Keys | 'auto', boolean>>")).toEqual([
+    'x: 1',
+    'on?: boolean',
+    'off?: boolean',
+    'auto?: boolean',
+  ]);
+  expect(keywords("Omit<Known, 'c-d'>")).toEqual(['a: string', 'b: number']);
+  expect(keywords('Pick<Known, keyof Pick<Known, "a">>')).toEqual(['a: string']);
+  expect(keywords('{ [k in Keys]?: string }', 'options')).toEqual(['on?: string', 'off?: string']);
+});
+
+test('what a type does not say that cannot be read is neither demanded nor refused', () => {
+  const of = (parameters: string) =>
+    signature(`import type { Far } from 'some-package';
+      export const f = (${parameters}) => 1;`);
+  const near = { name: 'near', type: 'string' };
+  expect(of('{ near, far, ...rest }: { near: string } & Far')).toEqual({
+    positional: [],
+    keywords: [near, { name: 'far', optional: true }],
+    anyKeyword: true,
+  });
+  expect(of('{ near, far }: { near: string } & Far')).toEqual({
+    positional: [],
+    keywords: [near, { name: 'far', optional: true }],
+  });
+  expect(of('options: { near: string } & Far')).toEqual({
+    positional: [],
+    keywords: [near],
+    anyKeyword: true,
+  });
+  expect(of('{ near }: { [k in Far]: string }')?.keywords).toEqual([
+    { name: 'near', optional: true },
+  ]);
+});
+
 test('any keyword: a rest in the options object, or an index signature', () => {
   expect(signature('export const f = (name, { a, ...kwargs } = {}) => 1;')).toMatchObject({
     keywords: [{ name: 'a', optional: true }],
