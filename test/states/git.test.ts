@@ -112,11 +112,56 @@ test.skipIf(!hasGit)(
     git(target, 'checkout', '-q', 'mine');
     expect(await host.state('git.latest', origin, { target, force_reset: true })).toMatchObject({
       result: true,
-      changes: { revision: { old: mine, new: first } },
+      changes: { 'forced update': true, revision: { old: mine, new: first } },
+      comment: `Repository was hard-reset to remote HEAD (${first.slice(0, 7)})`,
     });
     expect(git(target, 'symbolic-ref', '--short', 'HEAD')).toBe('mine');
   },
 );
+
+test.skipIf(!hasGit)('git.latest fills a repository that has no commit yet', async () => {
+  const sha = commit('1');
+  const target = join(host.root, 'fresh');
+  host.write('fresh/.keep', '');
+  git(target, 'init', '-q', '-b', 'main');
+  expect(await host.test('git.latest', origin, { target, rev: 'main' })).toMatchObject({
+    result: null,
+    comment: expect.stringContaining(`would be updated to ${sha.slice(0, 7)}`),
+  });
+  expect(await host.state('git.latest', origin, { target, rev: 'main' })).toMatchObject({
+    result: true,
+    changes: { revision: { old: null, new: sha } },
+    comment: expect.stringContaining(
+      `Repository was fast-forwarded to origin/main (${sha.slice(0, 7)})`,
+    ),
+  });
+  expect(host.file('fresh/f')).toBe('1');
+  expect(git(target, 'rev-parse', '--abbrev-ref', '@{u}')).toBe('origin/main');
+});
+
+test.skipIf(!hasGit)('git.config_set writes a boolean as Salt does', async () => {
+  commit('1');
+  expect(
+    await host.state('git.config_set', 'core.fine', { value: true, repo: origin }),
+  ).toMatchObject({ changes: { 'core.fine': { old: null, new: ['True'] } } });
+  expect(git(origin, 'config', 'core.fine')).toBe('True');
+  expect(git(origin, 'config', '--type=bool', 'core.fine')).toBe('true');
+});
+
+test.skipIf(!hasGit)('git refuses to go on without any of the keys it is given', async () => {
+  commit('1');
+  const target = join(host.root, 'clone');
+  const key = join(host.root, 'no-key');
+  expect(await host.state('git.latest', origin, { target, identity: key })).toMatchObject({
+    result: false,
+    comment: expect.stringContaining(`identity file(s) were not found: ${key}`),
+  });
+  host.write('a-key', 'x');
+  const identity = [key, join(host.root, 'a-key')];
+  expect(await host.state('git.latest', origin, { target, identity })).toMatchObject({
+    result: true,
+  });
+});
 
 test.skipIf(!hasGit)('git.cloned and git.config_set act once', async () => {
   commit('1');

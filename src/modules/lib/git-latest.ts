@@ -133,8 +133,11 @@ export const update = async (
       `Local branch '${local}' has uncommitted changes. Set 'force_reset' to True (or 'remote-changes') to discard them and proceed.`,
     );
   const base = onBranch ? 'HEAD' : `refs/heads/${wantedBranch}`;
+  // A repository without a commit has none to lose.
+  const isForward = async (): Promise<boolean> =>
+    (base === 'HEAD' && old === null) || (await isFastForward(path, base, found.sha, user));
   const refused = async (): Promise<StateReturn | undefined> =>
-    wanted.bare || wanted.force_reset || (await isFastForward(path, base, found.sha, user))
+    wanted.bare || wanted.force_reset || (await isForward())
       ? undefined
       : failed(
           ret,
@@ -147,7 +150,7 @@ export const update = async (
     }
     ret.changes.revision = { old, new: found.sha };
     comments.push(
-      `Repository would be updated from ${old?.slice(0, 7)} to ${found.sha.slice(0, 7)}`,
+      `Repository would be updated ${old === null ? '' : `from ${old.slice(0, 7)} `}to ${found.sha.slice(0, 7)}`,
     );
     return { ...ret, result: null, comment: comments.join('\n') };
   }
@@ -160,19 +163,22 @@ export const update = async (
   }
   const problem = await refused();
   if (problem) return problem;
+  const forced = discard || (Boolean(wanted.force_reset) && !(await isForward()));
   await switchTo(wanted, found, Boolean(wanted.force_reset) || wanted.force_checkout);
   if (wanted.submodules) await __salt__['git.submodule_update']?.(path, login);
   const now = await headOf(path, user);
   if (now !== old) ret.changes.revision = { old, new: now };
-  if (discard) ret.changes['forced update'] = true;
+  if (forced) ret.changes['forced update'] = true;
   if (now === old && !onBranch) ret.changes['local branch'] = { old: local, new: wantedBranch };
   comments.push(
-    discard || wanted.force_reset
-      ? `Repository was hard-reset to ${rev} (${now?.slice(0, 7)})`
-      : `Repository was fast-forwarded to ${rev} (${now?.slice(0, 7)})`,
+    `Repository was ${forced ? 'hard-reset' : 'fast-forwarded'} to ${placeOf(wanted, found)} (${now?.slice(0, 7)})`,
   );
   return finish(ret, comments, upToDate);
 };
+
+/** What Salt calls the revision in its comments. */
+const placeOf = ({ rev, remote }: Wanted, { kind }: Found): string =>
+  rev === 'HEAD' ? 'remote HEAD' : kind === 'branch' ? `${remote}/${rev}` : rev;
 
 const fetchRefs = async (wanted: Wanted): Promise<void> => {
   const { path, remote, login, bare, branches, tags } = wanted;
@@ -248,7 +254,7 @@ const switchTo = async (wanted: Wanted, found: Found, force: boolean): Promise<v
   }
   const start = found.kind === 'branch' ? `${remote}/${found.ref}` : found.sha;
   const track = found.kind === 'branch' ? '--track' : '--no-track';
-  if (current === local && !force_reset)
+  if (current === local && !force_reset && (await headOf(path, user)) !== null)
     await __salt__['git.reset']?.(path, { opts: `--keep ${start}`, user });
   else
     await __salt__['git.checkout']?.(path, start, {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { salt } from './call.ts';
+import { expandUser } from './file-paths.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
 import { withSecretFile } from './secret-file.ts';
 import { quoteWord } from './words.ts';
@@ -101,6 +103,7 @@ export const git = async (
     ),
   ];
   const open = split.map(({ url }) => url);
+  refuseMissingKeys(options.identity ?? []);
   if (logins.length === 0) return run(open, options);
   return withSecretFile(`${logins.join('\n')}\n`, options.user ?? undefined, path =>
     run(
@@ -113,6 +116,14 @@ export const git = async (
       ],
       options,
     ),
+  );
+};
+
+/** Of several keys, git takes those that are there. */
+const refuseMissingKeys = (keys: readonly string[]): void => {
+  if (keys.length === 0 || keys.some(key => existsSync(expandUser(key)))) return;
+  throw new CommandExecutionError(
+    `Unable to authenticate using identity file:\n\nThe following identity file(s) were not found: ${keys.join(', ')}`,
   );
 };
 

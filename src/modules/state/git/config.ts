@@ -2,7 +2,7 @@ import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 
-import { pyRepr } from '../../lib/python-text.ts';
+import { pyRepr, pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../../lib/to-come.ts';
 
@@ -60,8 +60,9 @@ export const config_set = async (
     return failed(ret, "One of 'value' and 'multivar' is required");
   if (!global && repo === null)
     return failed(ret, "Non-global config options require the 'repo' argument to be set");
-  const wanted = listOf(multivar ?? [value ?? '']).map(String);
+  const wanted = listOf(multivar ?? [value ?? '']).map(each => pyStr(each));
   const scope = { cwd: repo, user, global };
+  const key = `${global ? 'Global key ' : ''}'${name}'`;
   try {
     refuseEncoding(output_encoding);
     const old: string[] = isToCome(repo, user)
@@ -69,7 +70,7 @@ export const config_set = async (
       : await __salt__['git.config_get_all']?.(name, scope);
     const text = pyRepr(multivar === null ? wanted[0] : wanted);
     if (old.length === wanted.length && old.every((each, index) => each === wanted[index]))
-      return { ...ret, comment: `'${name}' is already set to ${text}` };
+      return { ...ret, comment: `${key} is already set to ${text}` };
     const changes = { [name]: { old: old.length === 0 ? null : old, new: wanted } };
     const what = old.length === 0 ? 'added as' : 'set to';
     if (__opts__.test)
@@ -77,10 +78,10 @@ export const config_set = async (
         ...ret,
         result: null,
         changes,
-        comment: `'${name}' would be ${what} ${text}`,
+        comment: `${key} would be ${what} ${text}`,
       };
     await __salt__['git.config_set']?.(name, { ...scope, multivar: wanted });
-    return { ...ret, changes, comment: `'${name}' was ${what} ${text}` };
+    return { ...ret, changes, comment: `${key} was ${what} ${text}` };
   } catch (error) {
     return failed(ret, messageOf(error));
   }
