@@ -59,14 +59,30 @@ test.skipIf(!which('python3'))('a zip is unpacked once', async () => {
   expect(readFileSync(join(host.root, 'out/app/run'), 'utf8')).toBe('#!/bin/sh\n');
 });
 
-test('strip-components takes leading folders off', async () => {
+test.each([
+  '--strip-components=1',
+  '--strip-components 1',
+  'xzf --strip=1',
+  '-z --strip-components=1 -v',
+  '--gzip --verbose --strip-components=1',
+])('options "%s" take leading folders off', async written => {
   const archive = join(host.root, 'a.tgz');
   execFileSync('tar', ['czf', archive, '-C', makeTree(), 'app']);
-  const options = { options: '--strip-components=1' };
+  const options = { options: written };
   expect(await host.state('archive.extracted', `${host.root}/out`, archive, options)).toMatchObject(
     { result: true },
   );
   expect(existsSync(join(host.root, 'out/run'))).toBe(true);
+});
+
+test('options that would unpack something else are refused', async () => {
+  const archive = join(host.root, 'a.tgz');
+  execFileSync('tar', ['czf', archive, '-C', makeTree(), 'app']);
+  for (const options of ['--exclude=run', '-z --exclude=run --strip-components=1', '-C /'])
+    expect(
+      await host.state('archive.extracted', `${host.root}/out`, archive, { options }),
+    ).toMatchObject({ result: false, comment: expect.stringContaining('are not supported') });
+  expect(existsSync(join(host.root, 'out'))).toBe(false);
 });
 
 test.each([
