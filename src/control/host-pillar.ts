@@ -6,7 +6,7 @@ import type { PlainDict } from '../protocol/plain.ts';
 import { customRenderers } from '../render/custom.ts';
 import { renderValue } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
-import { sdbUrisIn } from '../sdb/uri.ts';
+import { sdbUrisIn, sdbValuesIn } from '../sdb/uri.ts';
 import { matches } from '../targeting/match.ts';
 import type { PillarSettings } from '../wrapper/context.ts';
 import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
@@ -23,7 +23,7 @@ export class HostPillar {
   readonly #renderContext: (pillar: Dict, saltenv: string) => RenderContext;
   readonly #ask: AskOutside;
   #pillar: Promise<Dict> | undefined;
-  /** What of sdb stands in the pillar files that were read. */
+  /** What of sdb stands in the pillar files that were read, and is a value for this host. */
   readonly #addresses = new Set<string>();
   /** At first what the command line says about it. */
   #settings: PillarSettings;
@@ -121,8 +121,9 @@ export class HostPillar {
   }
 
   /**
-   * Replaces `sdb://` addresses by their values, where they stand so in a pillar file and the
-   * host has not said them: one that a template took from a grain stays text.
+   * Replaces `sdb://` addresses by their values, where they stand so in a pillar file, also as it
+   * is rendered for this host, and the host has not said them: one that a template took from a
+   * grain stays text, also where only YAML makes an address of it (`"sdb:\\x2f\\x2f…"`).
    */
   async #resolveSdb(pillar: Dict): Promise<Dict> {
     const { sdb } = this.#facts.shared.request;
@@ -190,8 +191,9 @@ export class HostPillar {
       pillarRoots,
       saltenv => ({ ...this.#renderContext(seen, saltenv), files: pillarRoots }),
       { ...renderSettings(request.config), renderers: customRenderers(fileRoots) },
-      text => {
-        for (const uri of sdbUrisIn(text)) this.#addresses.add(uri);
+      (written, rendered) => {
+        const values = new Set(sdbValuesIn(rendered));
+        for (const uri of sdbUrisIn(written)) if (values.has(uri)) this.#addresses.add(uri);
       },
     );
   }

@@ -23,7 +23,7 @@ export const slsLoader = (
   roots: FileRoots,
   context: (saltenv: string) => RenderContext,
   settings: RenderSettings,
-  onText: (text: string) => void = () => undefined,
+  onText?: (written: string, rendered: string) => void,
 ): SlsLoader => ({
   envs: () => roots.envs(),
   list: async saltenv => roots.listStates(saltenv),
@@ -33,7 +33,6 @@ export const slsLoader = (
     const full = roots.find(found, saltenv)?.path ?? found;
     const base = context(saltenv);
     const text = roots.read(found, saltenv);
-    onText(text);
     const data: Data = await render({
       ...settings,
       text,
@@ -41,6 +40,7 @@ export const slsLoader = (
       tplfile: found,
       sls,
       saltenv,
+      ...(onText ? { onRendered: (rendered: string) => onText(text, rendered) } : {}),
       context: isDict(extra?.defaults)
         ? { ...base, extra: mergeExtra(base.extra, extra.defaults) }
         : base,

@@ -91,6 +91,8 @@ const run = async (
   let engines = stages.filter(stage => stage.kind === 'text').length;
   for (const { name, argument, renderer, kind } of stages) {
     if (kind === 'text') engines -= 1;
+    if ((kind === 'data' || kind === 'any') && typeof value === 'string')
+      request.onRendered?.(value);
     const guarded = engines > 0;
     const stage: Stage = {
       name,

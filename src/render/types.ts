@@ -39,6 +39,8 @@ export type RenderRequest = {
   readonly renderers?: RendererTable | undefined;
   readonly whitelist?: readonly string[] | undefined;
   readonly blacklist?: readonly string[] | undefined;
+  /** Is told the text that its data is made of: what the template engines gave. */
+  readonly onRendered?: ((text: string) => void) | undefined;
   /** Whether the first line may be a shebang. Default true. */
   readonly shebang?: boolean | undefined;
 };

@@ -15,4 +15,18 @@ export const parseSdbUri = (uri: string): SdbUri | undefined => {
 };
 
 /** The addresses of sdb that stand in a text. */
-export const sdbUrisIn = (text: string): string[] => text.match(/sdb:\/\/[^\s'"]+/g) ?? [];
+export const sdbUrisIn = (text: string): string[] =>
+  [...text.matchAll(address)].flatMap(([found]) => readings(found));
+
+/** Those that are a whole value in a text of YAML, JSON or the like: no comment, no part of a text. */
+export const sdbValuesIn = (text: string): string[] =>
+  [...text.replace(comments, '').matchAll(value)].flatMap(([, found = '']) => readings(found));
+
+const address = /sdb:\/\/[^\s'"]+/g;
+const comments = /(?<!\S)#.*$/gm;
+// A host may have written this text: each place is looked at in bounded time.
+const value =
+  /(sdb:\/\/(?<=(?:^|[:=?[{,-])[ \t]*['"]?sdb:\/\/)[^\s'"]{1,1000})(?=['"]?[ \t]*(?:$|[\r,\]}]))/gm;
+
+/** What comes last may belong to the list or mapping around the address. */
+const readings = (found: string): string[] => [found, found.replace(/[,\]}]+$/, '')];

@@ -281,6 +281,34 @@ describe('vault', () => {
 });
 
 describe('addresses in configuration and pillar', () => {
+  test('no escape makes an address of what a host said', async () => {
+    const { call } = await siteWith(
+      'osenv: {driver: env}\n',
+      {
+        'pillar/top.sls': "base: {'*': [a]}\n",
+        'pillar/a.sls': `# sdb://osenv/OTHER
+flow: [sdb://osenv/KEY, {x: sdb://osenv/KEY}]
+text: as in sdb://osenv/OTHER
+motd: "{{ grains.motd }}"
+joined: {{ grains.one }}
+{% if grains.id == 'db' %}
+pw: sdb://osenv/OTHER
+{% endif %}
+`,
+      },
+      {
+        env: { KEY: 'one', OTHER: 'two' },
+        grains: { motd: 'sdb:\\x2f\\x2fosenv/OTHER', one: '!!str "sdb:\\x2f/osenv/OTHER"' },
+      },
+    );
+    expect(await call('pillar.items')).toEqual({
+      flow: ['one', { x: 'one' }],
+      text: 'as in sdb://osenv/OTHER',
+      motd: 'sdb://osenv/OTHER',
+      joined: 'sdb://osenv/OTHER',
+    });
+  });
+
   const profiles = 'osenv: {driver: env}\n';
 
   test('options are resolved; profiles and vault are known to nobody', async () => {
