@@ -24,9 +24,11 @@ export const checkHost = (entries: readonly Entry[], defaults: readonly Layer[])
   const entry = entries.at(-1) as Entry;
   const { id } = entry;
   checkId(entry);
-  const layers: Layer[] = [...entries]
-    .reverse()
-    .map(one => ({ dict: dictOf(one), file: one.file, outside: one.outside === true }));
+  const layers: Layer[] = [...entries].reverse().map(one => ({
+    dict: dictOf(one),
+    file: one.file,
+    ...(one.outside ? { outside: one.outside } : {}),
+  }));
   for (const layer of layers) {
     checkKeys(id, layer, 'roster');
     if (layer.outside) checkOutside(id, layer);

@@ -1,5 +1,5 @@
 import { placeOf } from '../data/read.ts';
-import { isDict } from '../data/value.ts';
+import { type Dict, isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { secretKeys } from './keys.ts';
 import type { Layer } from './roster.ts';
@@ -7,24 +7,44 @@ import type { Layer } from './roster.ts';
 /** Keys that run a program of this machine, or send one of its files away. */
 const local = ['ssh_pre_hook', 'ssh_pre_flight'];
 
+const transports = ['ssh2', 'openssh'];
+
+/** Options by which a host gets the user's own credentials, or which name a socket of this machine. */
+const credentials = /^(?:-o\s*)?(?:gssapidelegatecredentials|identityagent)\b/i;
+
 /**
  * What other programs wrote (a state of Terraform, an inventory of Ansible) holds values that
- * came from elsewhere: they may name no program, no file and no store of this machine.
+ * came from elsewhere: they may name no program, no file and no store of this machine. That a host is this machine,
+ * or a container on it, people say in an inventory (`ansible_connection`), but no state does.
  * @throws TsaltError `roster-outside`
  */
-export const checkOutside = (id: string, { dict, file }: Layer): void => {
+export const checkOutside = (id: string, { dict, file, outside }: Layer): void => {
   const isSource = (key: string): boolean => {
     const value = dict.get(key) ?? null;
     return isDict(value) || (typeof value === 'string' && value.startsWith('sdb://'));
   };
-  const key = [...local.filter(name => dict.has(name)), ...secretKeys.filter(isSource)][0];
+  const key = [
+    ...local.filter(name => dict.has(name)),
+    ...secretKeys.filter(isSource),
+    ...(outside === 'state' ? here(dict) : []),
+  ][0];
   if (key === undefined) return;
   throw new TsaltError(
     'roster-outside',
-    `The roster entry '${id}' must not set '${key}' there: it would reach a program, a file or a store of this machine.`,
+    `The roster entry '${id}' must not set '${key}' there: it would reach this machine: a program, a file, a store or a service of it.`,
     {
       at: placeOf(file, dict, key),
       hint: 'Set it in a roster of your own, or in roster_defaults.',
     },
   );
+};
+
+/** Keys by which states would run on this machine, or a host would reach its network or credentials. */
+const here = (dict: Dict): string[] => {
+  const options = [dict.get('ssh_options') ?? null].flat();
+  return [
+    ...(transports.includes(String(dict.get('transport') ?? 'ssh2')) ? [] : ['transport']),
+    ...(dict.has('remote_port_forwards') ? ['remote_port_forwards'] : []),
+    ...(options.some(option => credentials.test(String(option).trim())) ? ['ssh_options'] : []),
+  ];
 };

@@ -11,11 +11,14 @@ export type Entry = {
   readonly file: string;
   readonly at?: Place;
   /** Other programs wrote it, of values that came from elsewhere: see `outside.ts`. */
-  readonly outside?: boolean;
+  readonly outside?: Outside;
 };
 
+/** A state is made by programs alone; an inventory is written by people too. */
+export type Outside = 'state' | 'inventory';
+
 /** Roster keys and the file they stand in: an entry's own, or the defaults. */
-export type Layer = { readonly dict: Dict; readonly file: string; readonly outside?: boolean };
+export type Layer = { readonly dict: Dict; readonly file: string; readonly outside?: Outside };
 
 /** What one backend found. */
 export type Found = {

@@ -191,11 +191,17 @@ test.each([
   ['passwd', { command: ['touch', '/tmp/x'] }],
   ['sudo_passwd', { file: '/etc/shadow' }],
   ['passwd', 'sdb://osenv/TOKEN'],
+  ['transport', 'local'],
+  ['transport', 'chroot'],
+  ['transport', 'container'],
+  ['remote_port_forwards', ['8080:127.0.0.1:80']],
+  ['ssh_options', ['-o GSSAPIDelegateCredentials=yes']],
+  ['ssh_options', 'identityagent /run/other'],
 ])('a terraform state cannot reach this machine by %s', async (key, value) => {
   const outputs = { salt_hosts: { value: { out1: { host: '10.0.0.9', [key]: value } } } };
   const dir = folder({ 'terraform.tfstate': JSON.stringify({ version: 4, outputs }) });
   await expect(hostsOf('terraform', join(dir, 'terraform.tfstate'))).rejects.toThrow(
-    `The roster entry 'out1' must not set '${key}' there: it would reach a program, a file or a store of this machine.`,
+    `The roster entry 'out1' must not set '${key}' there: it would reach this machine: a program, a file, a store or a service of it.`,
   );
 });
 

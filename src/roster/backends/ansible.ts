@@ -92,7 +92,7 @@ const entryOf = ({ inventory, id, vars: written, file, env }: Named): Entry => {
   if (jump !== undefined) value.set('proxy_jump', jump);
   if (options.length > 0) value.set('ssh_options', [...options]);
   if (opts.size > 0) value.set('minion_opts', opts);
-  return { id, value, file, at, outside: true };
+  return { id, value, file, at, outside: 'inventory' };
 };
 
 const readable = (vars: Dict): Dict => new Map([...vars].filter(([, value]) => !isVault(value)));

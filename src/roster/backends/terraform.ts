@@ -34,7 +34,7 @@ const entryOf = (attributes: Dict, file: string): Entry => {
   const value: Dict = new Map();
   for (const [key, item] of attributes)
     if (rosterKeys.includes(String(key)) && item !== null && item !== '') value.set(key, item);
-  return { id, value, file, at: { file }, outside: true };
+  return { id, value, file, at: { file }, outside: 'state' };
 };
 
 const fromOutput = (state: Dict, file: string): Entry[] => {
@@ -47,7 +47,7 @@ const fromOutput = (state: Dict, file: string): Entry[] => {
     value,
     file,
     at: { file },
-    outside: true,
+    outside: 'state',
   }));
 };
 
