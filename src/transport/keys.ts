@@ -7,7 +7,10 @@ import type { Ask } from './transport.ts';
 
 export type ParseKey = (data: Buffer, passphrase?: string) => ParsedKey | Error;
 
-/** The run's private keys: each file is read, decrypted and parsed once, however many hosts use it. */
+/**
+ * The run's private keys: each file is read, decrypted and parsed once, however many hosts use
+ * it. A passphrase that does not open it is the trouble of the hosts that have it alone.
+ */
 export class KeyRing {
   readonly #parser: () => Promise<ParseKey>;
   readonly #ask: Ask | undefined;
@@ -24,10 +27,11 @@ export class KeyRing {
    * @throws {TsaltError} kind `auth`: absent, unreadable, of an unsupported kind, wrong passphrase
    */
   load(path: string, host: string, passphrase?: Secret): Promise<ParsedKey> {
-    const known = this.#keys.get(path);
+    const name = `${path}\0${passphrase?.reveal() ?? ''}`;
+    const known = this.#keys.get(name);
     if (known) return known;
     const key = this.#load(path, host, passphrase);
-    this.#keys.set(path, key);
+    this.#keys.set(name, key);
     return key;
   }
 
