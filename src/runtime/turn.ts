@@ -33,11 +33,11 @@ const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken 
   const { queue = false, fun = 'state.apply', job } = params;
   const take = (): Taken => takeLock(place.dir, fun, job);
   try {
-    const first = take();
-    if (!('pid' in first)) return first;
+    let lock = take();
     // The same job under another name of this host: neither is in the other's way for long.
-    if (job !== undefined && first.job === job) return await waitForJob(take, job, place);
-    if (queue === false) return first;
+    if ('pid' in lock && job !== undefined && lock.job === job)
+      lock = await waitForJob(take, job, place);
+    if (!('pid' in lock) || queue === false || place.isStopping()) return lock;
     return await waitInQueue(
       take,
       typeof queue === 'number' ? queue : Number.POSITIVE_INFINITY,
