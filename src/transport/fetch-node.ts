@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
 import { readable } from './faults.ts';
@@ -91,8 +92,11 @@ export const unpackNode = async (
 
 const blockSize = 512;
 
-/** One regular file of a gzipped tar, streamed. */
-const extract = async (
+/**
+ * One regular file of a gzipped tar, streamed to `write`.
+ * @returns whether it was there, whole; throws where the archive cannot be read
+ */
+export const extract = async (
   archive: string,
   wanted: string,
   write: (bytes: Buffer) => Promise<void>,
@@ -102,7 +106,9 @@ const extract = async (
   let padding = 0;
   let isWanted = false;
   let found = false;
-  for await (const chunk of createReadStream(archive).pipe(createGunzip())) {
+  // The loop itself throws what the callback is told.
+  const bytes = pipeline(createReadStream(archive), createGunzip(), () => undefined);
+  for await (const chunk of bytes) {
     buffer = Buffer.concat([buffer, chunk as Buffer]);
     for (;;) {
       if (left + padding > 0) {
