@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { Question } from '../config/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
@@ -60,7 +61,8 @@ const readHidden = (
   prompt: string,
 ): Promise<Secret> =>
   new Promise((resolve, reject) => {
-    let typed = '';
+    let typed: string[] = [];
+    const decoder = new StringDecoder('utf8');
     const finish = (settle: () => void): void => {
       stdin.off('data', onData);
       stdin.setRawMode(false);
@@ -69,9 +71,9 @@ const readHidden = (
       settle();
     };
     const onData = (chunk: Buffer): void => {
-      for (const character of chunk.toString('utf8')) {
+      for (const character of decoder.write(chunk)) {
         if ('\r\n\u0004'.includes(character)) {
-          finish(() => resolve(new Secret(typed)));
+          finish(() => resolve(new Secret(typed.join(''))));
           return;
         }
         if (character === '\u0003') {
@@ -79,9 +81,9 @@ const readHidden = (
           process.kill(process.pid, 'SIGINT');
           return;
         }
-        if (character === '\u007f' || character === '\b') typed = typed.slice(0, -1);
-        else if (character === '\u0015') typed = '';
-        else typed += character;
+        if (character === '\u007f' || character === '\b') typed.pop();
+        else if (character === '\u0015') typed = [];
+        else typed.push(character);
       }
     };
     stderr.write(prompt);

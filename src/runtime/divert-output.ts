@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { format } from 'node:util';
 import type { LogLevel } from '../protocol/job.ts';
 
@@ -39,11 +40,11 @@ const replace = (name: 'stdout' | 'stdin', make: () => unknown): void => {
 };
 
 const lines = (onLine: (line: string) => void): Writable => {
+  const decoder = new StringDecoder('utf8');
   let rest = '';
   return new Writable({
-    decodeStrings: false,
-    write(chunk: string | Uint8Array, _, done) {
-      rest += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
+    write(chunk: Buffer, _, done) {
+      rest += decoder.write(chunk);
       const parts = rest.split('\n');
       rest = parts.pop() ?? '';
       for (const part of parts) onLine(part);
