@@ -1,6 +1,6 @@
 import { toPlain, toPlainDict } from '../data/value.ts';
 import type { HostResult, Phase } from '../protocol/event.ts';
-import type { CallResult, LogLine, StateFinished, StateStarted } from '../protocol/job.ts';
+import type { CallResult } from '../protocol/job.ts';
 import type { Handler, Peer } from '../protocol/peer.ts';
 import { openRuntime } from '../transport/bootstrap.ts';
 import type { Link } from '../transport/runtime-link.ts';
@@ -9,6 +9,7 @@ import { askSudo, type HostRun, phase } from './host-run.ts';
 import { lastGrains } from './last-grains.ts';
 import { PlacedFaults } from './placed-faults.ts';
 import { type NewSite, Rehearsal } from './rehearsal.ts';
+import { readFinished, readLine, readStarted } from './said-events.ts';
 import type { Shared } from './shared.ts';
 import type { Site } from './site.ts';
 
@@ -140,18 +141,20 @@ export const connectRuntime = async (
     ...(early ? { early: early.send } : {}),
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {
-      'state-start': (started: StateStarted) => {
+      'state-start': (said: unknown) => {
+        const started = readStarted(said);
         if (!site().states.isOwnRun) return;
         if (!begun) phase(run, 'run', `first state ${started.tag}`);
         begun = true;
         shared.emit({ type: 'state-start', host: host.id, ...started });
       },
-      state: (said: StateFinished) => {
-        const finished = faults.state(said);
+      state: (said: unknown) => {
+        const finished = faults.state(readFinished(said));
         if (site().states.finished(finished))
           shared.emit({ type: 'state', host: host.id, ...finished });
       },
-      log: (line: LogLine) => shared.emit({ type: 'log', host: host.id, ...faults.line(line) }),
+      log: (said: unknown) =>
+        shared.emit({ type: 'log', host: host.id, ...faults.line(readLine(said)) }),
     },
     onPhase: (name: Phase, detail?: string) => phase(run, name, detail),
     onSent,

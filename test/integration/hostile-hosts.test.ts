@@ -65,6 +65,8 @@ test.each([
   ['answer-nobody-asked-for', /ask|answer/],
   ['bytes-nobody-asked-for', /transfer|bytes|content|data/],
   ['unknown-event', /exec/],
+  ['shapeless-state', /its event "state" does not hold what it must/],
+  ['shapeless-log', /its event "log" does not hold what it must/],
   ['endless-bytes', /frame|limit|type/],
   ['ask-file', /asked for salt:\/\/secret\.txt, which its job does not name/],
   ['ask-traversal', /which its job does not name/],
