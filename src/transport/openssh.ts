@@ -3,6 +3,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { harmlessSshOptions } from '../protocol/ssh-options.ts';
 import { cancelled, readable } from './faults.ts';
+import { jumpOption } from './openssh-jump.ts';
 import { processChannel } from './process-channel.ts';
 import type { Connection, Exit, HostKeyMode, Transport, TransportOptions } from './transport.ts';
 import { parseTunnel } from './tunnels.ts';
@@ -101,6 +102,11 @@ const sshArguments = (host: Host, options: TransportOptions): string[] => {
         hint: 'Use a key or an agent, or transport ssh2.',
       },
     );
+  if (host.priv_passwd)
+    throw new TsaltError('auth-openssh', `${host.id}: transport openssh cannot use priv_passwd.`, {
+      kind: 'auth',
+      hint: 'Load the key into an agent (ssh-add), or use transport ssh2.',
+    });
   if (host.host_key !== undefined)
     throw new TsaltError('auth-openssh', `${host.id}: transport openssh cannot check host_key.`, {
       kind: 'host-key',
@@ -124,14 +130,15 @@ const sshArguments = (host: Host, options: TransportOptions): string[] => {
           ['GlobalKnownHostsFile', '/dev/null'],
         ] as [string, string][])
       : []),
-    ...(host.proxy_jump === undefined
-      ? []
-      : [['ProxyJump', checkJump(host.proxy_jump)] as [string, string]]),
   ];
   const config = options.sshConfig === false ? '/dev/null' : options.sshConfig;
-  return [
+  const rules = [
     ...(config === undefined ? [] : ['-F', config]),
     ...set.flatMap(([name, value]) => ['-o', `${name}=${value}`]),
+  ];
+  return [
+    ...rules,
+    ...(host.proxy_jump === undefined ? [] : ['-o', jumpOption(host.proxy_jump, rules)]),
     ...(host.ssh_options ?? []).flatMap(option => ['-o', checkSshOption(option)]),
     ...(host.unsaid?.includes('port') ? [] : ['-p', String(host.port)]),
     ...(host.unsaid?.includes('user') ? [] : ['-l', host.user]),
@@ -145,13 +152,6 @@ const tunnelArgument = (text: string): string => {
 };
 
 const quoteFile = (file: string): string => (/[\s"]/.test(file) ? `"${file}"` : file);
-
-const checkJump = (jump: string): string => {
-  if (/^[A-Za-z0-9_.:@,[\]%/-]+$/.test(jump) && !/(?:^|[,@/])-/.test(jump)) return jump;
-  throw new TsaltError('proxy-jump', `"${readable(jump, 80)}" is no jump host.`, {
-    hint: 'Write [user@]host[:port], several with commas between.',
-  });
-};
 
 /** ssh ends with 255 for its own faults and says why only in English. */
 const explain = (host: Host, exit: Exit, stderr: string): TsaltError | undefined => {
