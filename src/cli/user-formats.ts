@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { moduleDirs } from '../config/module-dirs.ts';
 import type { Format } from '../output/format.ts';
 import { dataByHost } from '../output/result.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -15,6 +16,7 @@ export const userFormats =
     const { loadControlModules } = await import('../bundle/control-modules.ts');
     const modules = await loadControlModules({
       fileRoots: config.file_roots,
+      extraDirs: moduleDirs(config),
       cacheDir: config.cachedir,
     });
     const found = modules.find(module => module.kind === 'outputters' && module.name === name);

@@ -48,6 +48,15 @@ export type Config = {
   readonly file_ignore_regex?: readonly string[];
   readonly fileserver_followsymlinks?: boolean;
   readonly fileserver_ignoresymlinks?: boolean;
+  /** Folders of modules besides those of the file roots; see `module-dirs.ts`. */
+  readonly extension_modules?: string;
+  readonly module_dirs?: readonly string[];
+  readonly states_dirs?: readonly string[];
+  readonly grains_dirs?: readonly string[];
+  readonly utils_dirs?: readonly string[];
+  readonly outputter_dirs?: readonly string[];
+  readonly matchers_dirs?: readonly string[];
+  readonly pillar_dirs?: readonly string[];
   /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
   readonly node_mirror?: PlainDict;
   /** Releases of Node to bring instead of ours, by platform; see `transport/node-release.ts`. */

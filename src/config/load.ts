@@ -157,7 +157,7 @@ const readPlain = (source: Source): PlainKeys => {
 };
 
 /** A path from the configuration: `~` is the home folder, the rest starts at the file. */
-const pathOf = (dir: string, path: string): string => {
+export const pathOf = (dir: string, path: string): string => {
   const full = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
   return isAbsolute(full) ? full : resolve(dir, full);
 };

@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { buildArtifact } from '../bundle/artifact.ts';
+import { moduleDirs } from '../config/module-dirs.ts';
 import type { Request } from '../config/request.ts';
+import { optionsWithoutEffect } from '../config/without-effect.ts';
 import { brokenModules } from '../data/module-docs.ts';
 import { FileRoots } from '../fileserver/file-roots.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
@@ -35,6 +37,8 @@ export const run = async (
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
   const shared = share(request, emit);
+  for (const message of optionsWithoutEffect(request.config))
+    emit({ type: 'log', level: 'warning', module: 'config', message });
   if (request.raw === undefined) await checkModules(request, shared);
   for (const name of unknownNames(request))
     emit({
@@ -114,6 +118,7 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
   const fileRoots = new FileRoots(config.file_roots, config);
   const artifact = buildArtifact({
     fileRoots: config.file_roots,
+    extraDirs: moduleDirs(config),
     cacheDir: config.cachedir,
     controlFunctions: controlFunctions(),
   });

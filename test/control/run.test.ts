@@ -1,13 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { openSdb } from '../../src/cli/open-sdb.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
 import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { run } from '../../src/control/run.ts';
-import type { HostResult } from '../../src/protocol/event.ts';
+import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import { scratch } from '../helpers/hosts.ts';
 
 const { path: dir, remove } = scratch('tsalt-run');
@@ -22,6 +22,11 @@ writeFileSync(
 );
 
 const carryOut = async (...argv: string[]): Promise<[HostResult[], AbortSignal]> => {
+  const { events, signal } = await carryOutIn(dir, ...argv);
+  return [events.flatMap(event => (event.type === 'host' ? [event.result] : [])), signal];
+};
+
+const carryOutIn = async (dir: string, ...argv: string[]) => {
   const env = { ...process.env, HOME: dir };
   const config = loadConfig({ cwd: dir, env });
   const request = await makeRequest({
@@ -32,9 +37,9 @@ const carryOut = async (...argv: string[]): Promise<[HostResult[], AbortSignal]>
     ask: () => Promise.reject(new Error('nobody is there')),
   });
   const { signal } = new AbortController();
-  const results: HostResult[] = [];
-  await run(request, event => void (event.type === 'host' && results.push(event.result)), signal);
-  return [results, signal];
+  const events: RunEvent[] = [];
+  await run(request, event => void events.push(event), signal);
+  return { events, signal };
 };
 
 test.each([['test.ping'], ['state.show_sls', 'nothing'], ['state.apply', 'nothing']])(
@@ -51,4 +56,33 @@ test('what the options of the file server leave out of the roots is there for no
   expect(results.map(({ value }) => value)).toEqual([['nothing.sls']]);
   const [[found]] = await carryOut('@local', 'cp.get_file_str', 'salt://old.sls.bak');
   expect(JSON.stringify(found)).not.toContain('nobody should see this');
+});
+
+test('modules lie in the folders that the configuration names; options that do nothing are named once', async () => {
+  const other = join(dir, 'other');
+  for (const [path, text] of Object.entries({
+    'mods/mine.ts': "export const hello = () => 'mine';\n",
+    'ext/modules/theirs.ts': "import { __grains__ } from 'tsalt-ssh/module';\nexport const hello = () => `theirs ${__grains__.ours}`;\n",
+    'ext/grains/ours.ts': "export const ours = () => ({ ours: 'g' });\n",
+    'tsalt.yaml':
+      'cachedir: cache\nmodule_dirs: mods\nextension_modules: ext\nfileserver_backend: [roots]\nmaster_tops: {ext_nodes: x}\npillar_cache: false\n',
+  })) {
+    mkdirSync(dirname(join(other, path)), { recursive: true });
+    writeFileSync(join(other, path), text);
+  }
+  for (const [fun, value] of [
+    ['mine.hello', 'mine'],
+    ['theirs.hello', 'theirs g'],
+  ] as const) {
+    const { events } = await carryOutIn(other, '@local', fun);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'host', result: expect.objectContaining({ value }) }),
+    );
+    const told = events.flatMap(event =>
+      event.type === 'log' && event.module === 'config' ? [event.message] : [],
+    );
+    expect(told).toEqual([
+      "The option 'master_tops' does nothing: the top file alone says what a host gets.",
+    ]);
+  }
 });

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import { pathOf } from './load.ts';
+
+/** Options that name folders of modules, what lies in them, and where it is in `extension_modules`. */
+const kinds = [
+  ['module_dirs', '_modules', 'modules'],
+  ['states_dirs', '_states', 'states'],
+  ['grains_dirs', '_grains', 'grains'],
+  ['utils_dirs', '_utils', 'utils'],
+  ['outputter_dirs', '_outputters', 'output'],
+  ['matchers_dirs', '_matchers', 'matchers'],
+  ['pillar_dirs', '_pillar', 'pillar'],
+] as const;
+
+/**
+ * Folders of modules besides those of the file roots, by what a file root calls such a folder:
+ * those of `module_dirs`, `states_dirs` …, then the part of `extension_modules`.
+ */
+export const moduleDirs = (config: Config): Record<string, string[]> => {
+  const { dir, extension_modules } = config;
+  const found = kinds.map(([option, folder, part]): [string, string[]] => [
+    folder,
+    [
+      ...(config[option] ?? []).map(path => pathOf(dir, path)),
+      ...(extension_modules === undefined ? [] : [join(pathOf(dir, extension_modules), part)]),
+    ],
+  ]);
+  return Object.fromEntries(found.filter(([, dirs]) => dirs.length > 0));
+};
