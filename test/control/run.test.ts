@@ -62,7 +62,8 @@ test('modules lie in the folders that the configuration names; options that do n
   const other = join(dir, 'other');
   for (const [path, text] of Object.entries({
     'mods/mine.ts': "export const hello = () => 'mine';\n",
-    'ext/modules/theirs.ts': "import { __grains__ } from 'tsalt-ssh/module';\nexport const hello = () => `theirs ${__grains__.ours}`;\n",
+    'ext/modules/theirs.ts':
+      "import { __grains__ } from 'tsalt-ssh/module';\nexport const hello = () => `theirs ${__grains__.ours}`;\n",
     'ext/grains/ours.ts': "export const ours = () => ({ ours: 'g' });\n",
     'tsalt.yaml':
       'cachedir: cache\nmodule_dirs: mods\nextension_modules: ext\nfileserver_backend: [roots]\nmaster_tops: {ext_nodes: x}\npillar_cache: false\n',
@@ -85,4 +86,17 @@ test('modules lie in the folders that the configuration names; options that do n
       "The option 'master_tops' does nothing: the top file alone says what a host gets.",
     ]);
   }
+});
+
+test.each([
+  ['file.read', ['/not/here'], 'The file /not/here cannot be read: there is none on this host'],
+  ['file.read', ['/tmp'], 'The file /tmp cannot be read: it is a folder'],
+  [
+    'slsutil.renderer',
+    ['/not/here'],
+    'The file /not/here cannot be read: there is none on this host',
+  ],
+] as const)('%s %j', async (fun, words, expected) => {
+  const [[result]] = await carryOut('@local', fun, ...words);
+  expect(String(result?.failure?.message ?? result?.value)).toContain(expected);
 });

@@ -101,8 +101,25 @@ export const read = async (
   path: string,
   { binary = false }: { binary?: boolean } = {},
 ): Promise<string> => {
-  const bytes = readFileSync(expandUser(path));
+  const bytes = bytesOf(expandUser(path));
   return binary ? bytes.toString('base64') : decode(bytes);
+};
+
+const bytesOf = (path: string): Buffer => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const why = reasons[code] ?? messageOf(error);
+    throw new CommandExecutionError(`The file ${path} cannot be read: ${why}`);
+  }
+};
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is none on this host',
+  ENOTDIR: 'a part of its path is no folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
 };
 
 /**
