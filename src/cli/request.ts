@@ -142,7 +142,6 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     acceptNewHostKeys: options['accept-new-host-keys'] === true,
     ignoreHostKeys: options['ignore-host-keys'] === true,
     jid: jidOf(textOf(options.jid)),
-    logLevel: logLevelOf('--log-level', textOf(options['log-level'])) ?? 'warning',
   };
 };
 

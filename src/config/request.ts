@@ -1,6 +1,5 @@
 import type { Data, Dict } from '../data/value.ts';
 import type { Host, Secret } from '../protocol/host.ts';
-import type { LogLevel } from '../protocol/job.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Config } from './config.ts';
 
@@ -77,7 +76,6 @@ export type RunOptions = {
   /** `-i`: no check of host keys at all. */
   readonly ignoreHostKeys: boolean;
   readonly jid: string;
-  readonly logLevel: LogLevel | 'quiet';
 };
 
 export type Batch = { readonly count: number } | { readonly percent: number };

@@ -10,6 +10,7 @@ import type { ControlMethods, FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Handler, WithContent } from '../protocol/peer.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { readable } from '../transport/faults.ts';
 
 /** Renders a template file's text for the host: `template:` of file states. */
 export type TemplateRenderer = (
@@ -162,6 +163,9 @@ const clean = (path: string): string | undefined => {
 
 const envOf = (path: string, saltenv: string): string => parseSaltUrl(path).saltenv ?? saltenv;
 
+/** What a host sent, for a message: it may be of any length, and steer a terminal. */
+const shown = (text: string): string => readable(text, 300);
+
 /**
  * Handlers of the file requests of one host. `refuse` ends the host's run; `check` throws for a
  * template whose engine does not exist, which is a fault of its state alone.
@@ -183,7 +187,7 @@ export const fileHandlers = ({
     if (refs.allows(path, saltenv)) return;
     const error = new TsaltError(
       'file-refused',
-      `The host asked for ${path.replace(/^(?!salt:\/\/)/, 'salt://')}, which its job does not name.`,
+      `The host asked for ${shown(path.replace(/^(?!salt:\/\/)/, 'salt://'))}, which its job does not name.`,
       {
         kind: 'host',
         hint: 'If a custom module computes this path, name it in extra_filerefs in tsalt.yaml.',
@@ -220,10 +224,10 @@ export const fileHandlers = ({
       const trust = refs.templateTrust(request);
       if (!trust) {
         check(request);
-        const what = request.text === undefined ? request.source : 'a text of its own';
+        const what = request.text === undefined ? shown(request.source) : 'a text of its own';
         const error = new TsaltError(
           'template-refused',
-          `The host asked to render ${what} by ${request.template}, which its job does not name.`,
+          `The host asked to render ${what} by ${shown(request.template)}, which its job does not name.`,
           {
             kind: 'host',
             hint: 'Put the template into the file roots and name it as salt:// source; texts from elsewhere are rendered by jinja and liquid only.',

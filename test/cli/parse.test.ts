@@ -95,7 +95,6 @@ test('options may stand anywhere, and -- ends them', async () => {
     '--now',
   ]);
   expect(made.args).toEqual(['ls -l', '--now']);
-  expect(made.options.logLevel).toBe('debug');
 });
 
 test.each([
@@ -159,7 +158,6 @@ test('options of the run arrive, and the configuration has the defaults', async 
     acceptNewHostKeys: true,
     ignoreHostKeys: true,
     jid: '20261121000000000001',
-    logLevel: 'warning',
   });
   expect((await request(['a', 'b.c'], roster, 'ssh_max_procs: 7')).options.maxProcs).toBe(7);
 });
@@ -259,7 +257,6 @@ test.each([
     "The value of --timeout must be a number of seconds above 0, not 'soon'.",
   ],
   [['x', 'a.b', '--jid=1'], "The value of --jid must be 20 digits, not '1'."],
-  [['x', 'a.b', '-l', 'loud'], "There is no log level 'loud'."],
   [['x', 'a.b', '--outt=json'], 'There is no option --outt.'],
   [['x', 'a.b', '-Z'], 'There is no option -Z.'],
   [['x', 'a.b', '--passwd=hunter2'], 'There is no option --passwd.'],

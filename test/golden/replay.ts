@@ -169,7 +169,6 @@ const requestOf = async (
       acceptNewHostKeys: false,
       ignoreHostKeys: true,
       jid: '20260101000000000000',
-      logLevel: 'quiet',
     },
   };
 };
