@@ -56,7 +56,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   sdb: { imports: ['yaml', 'data', 'protocol'] },
   roster: { imports: ['yaml', 'data', 'protocol'], packages: ['esbuild'] },
   targeting: { imports: ['data', 'protocol'] },
-  fileserver: { imports: ['protocol'] },
+  fileserver: { imports: ['data', 'protocol'] },
   render: {
     imports: ['yaml', 'fileserver', 'data', 'protocol'],
     packages: ['liquidjs', 'json5', 'smol-toml', 'age-encryption', 'esbuild'],

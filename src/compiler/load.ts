@@ -1,9 +1,9 @@
+import { fnmatchFilter, isGlob } from '../data/glob.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { fnmatchFilter, isGlob } from '../targeting/glob.ts';
 import { isFalsy } from './high.ts';
 import { placeOf, setFile } from './place.ts';
 import { type Problem, problem, renderProblem } from './problem.ts';

@@ -1,10 +1,10 @@
+import { fnmatchFilter } from '../data/glob.ts';
 import { mergeDicts } from '../data/merge.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { RenderedSls } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { fnmatchFilter } from '../targeting/glob.ts';
 import { isFalsy } from './high.ts';
 import { isEnv, listed, type Session } from './pillar-session.ts';
 import { placeOf, setFile } from './place.ts';

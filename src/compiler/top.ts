@@ -1,9 +1,9 @@
+import { fnmatchFilter } from '../data/glob.ts';
 import { pyRepr, pyStr } from '../data/python-text.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { fnmatchFilter } from '../targeting/glob.ts';
 import type { Subject } from '../targeting/match.ts';
 import { matches as isMatch } from '../targeting/match.ts';
 import { isFalsy } from './high.ts';

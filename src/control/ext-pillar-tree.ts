@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { fnmatch } from '../data/glob.ts';
 import { mergeRecursive } from '../data/merge.ts';
 import type { Data, Dict } from '../data/value.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
-import { fnmatch } from '../targeting/glob.ts';
 import { argumentsOf, type ExtPillarInput, type Source } from './ext-pillar-source.ts';
 
 /**

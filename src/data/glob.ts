@@ -2,10 +2,10 @@
  * Shell globs as Python's `fnmatch` reads them: `*`, `?`, `[seq]`, `[!seq]`; case matters,
  * a slash or dot is a character like any other, there is no escape but a class (`[*]`).
  */
-export const fnmatch = (name: string, pattern: string): boolean => testOf(pattern)(name);
+export const fnmatch = (name: string, pattern: string): boolean => globTest(pattern)(name);
 
 export const fnmatchFilter = (names: Iterable<string>, pattern: string): string[] =>
-  [...names].filter(testOf(pattern));
+  [...names].filter(globTest(pattern));
 
 /** True when the text has a glob's special characters: otherwise it matches only itself. */
 export const isGlob = (text: string): boolean => /[*?[]/.test(text);
@@ -15,7 +15,8 @@ type Test = (name: string) => boolean;
 const cache = new Map<string, Test>();
 const cacheSize = 2000;
 
-const testOf = (pattern: string): Test => {
+/** `fnmatch` by one pattern, for many names. */
+export const globTest = (pattern: string): Test => {
   const known = cache.get(pattern);
   if (known) return known;
   if (cache.size >= cacheSize) cache.clear();

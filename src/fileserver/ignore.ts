@@ -1,3 +1,4 @@
+import { globTest } from '../data/glob.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 export type IgnoreRules = {
@@ -14,36 +15,20 @@ export type IgnoreRules = {
  */
 export const ignoreTest = (rules: IgnoreRules): ((path: string) => boolean) => {
   const tests = [
-    ...(rules.file_ignore_regex ?? []).map(toRegExp),
-    ...(rules.file_ignore_glob ?? []).map(globToRegExp),
+    ...(rules.file_ignore_regex ?? []).map(toTest),
+    ...(rules.file_ignore_glob ?? []).map(globTest),
   ];
-  return path => tests.some(test => test.test(path));
+  return path => tests.some(test => test(path));
 };
 
-const toRegExp = (pattern: string): RegExp => {
+const toTest = (pattern: string): ((path: string) => boolean) => {
   try {
-    return new RegExp(pattern);
+    const regex = new RegExp(pattern);
+    return path => regex.test(path);
   } catch (error) {
     throw new TsaltError(
       'config-regex',
       `file_ignore_regex holds '${pattern}', which is no regular expression: ${(error as Error).message}.`,
     );
   }
-};
-
-/** A shell pattern by the rules of Python's `fnmatch`: `*`, `?`, `[a-z]`, `[!a-z]`. */
-const globToRegExp = (glob: string): RegExp => {
-  let pattern = '';
-  for (let index = 0; index < glob.length; index += 1) {
-    const char = glob.charAt(index);
-    const close = char === '[' ? glob.indexOf(']', index + 2) : -1;
-    if (char === '*') pattern += '.*';
-    else if (char === '?') pattern += '.';
-    else if (close > 0) {
-      const set = glob.slice(index + 1, close).replaceAll('\\', '\\\\');
-      pattern += set.startsWith('!') ? `[^${set.slice(1)}]` : `[${set.replace(/^\^/, '\\^')}]`;
-      index = close;
-    } else pattern += char.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  }
-  return new RegExp(`^(?:${pattern})$`, 's');
 };

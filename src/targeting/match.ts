@@ -1,3 +1,4 @@
+import { fnmatch } from '../data/glob.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
@@ -6,7 +7,6 @@ import type { Address, Network } from './address.ts';
 import { inNetwork, parseAddress, parseNetwork } from './address.ts';
 import type { Expression, Term } from './compound.ts';
 import { parseCompound, parseTerm } from './compound.ts';
-import { fnmatch } from './glob.ts';
 import type { Nodegroups } from './nodegroup.ts';
 import { expandNodegroup } from './nodegroup.ts';
 import { pythonMatch, pythonRegExp } from './python-regex.ts';

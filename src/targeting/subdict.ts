@@ -1,8 +1,8 @@
+import { fnmatch } from '../data/glob.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { fnmatch } from './glob.ts';
 import { pythonMatch } from './python-regex.ts';
 
 export type Comparison = 'glob' | 'regex' | 'exact';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { fnmatch } from '../../src/data/glob.ts';
 import { CommandExecutionError } from '../../src/modules/api.ts';
-import { fnmatch } from '../../src/modules/lib/glob-match.ts';
 import {
   escapeRegex,
   pythonMatcher,

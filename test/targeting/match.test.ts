@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { fnmatch } from '../../src/data/glob.ts';
 import { toData, toDict } from '../../src/data/value.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
-import { fnmatch } from '../../src/targeting/glob.ts';
 import { complaint, matches, needs, type Subject } from '../../src/targeting/match.ts';
 
 const grains: PlainDict = {

@@ -7,9 +7,9 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { rm, symlink, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { fnmatch } from '../../data/glob.ts';
 import { __context__, __grains__, CommandExecutionError } from '../api.ts';
 import { isExecutable } from '../lib/file-paths.ts';
-import { fnmatch } from '../lib/glob-match.ts';
 import {
   disabling,
   fullyRestarting,

@@ -3,6 +3,7 @@
  * control node.
  */
 
+import { fnmatch } from '../../data/glob.ts';
 import { nearest } from '../../data/nearest.ts';
 import { messageOf } from '../../protocol/error.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type PlainDict,
 } from '../api.ts';
 import { addDescription, type Description } from '../lib/describe.ts';
-import { fnmatch } from '../lib/glob-match.ts';
 import { asItems } from '../lib/items.ts';
 import { lockHolder, showHolder } from '../lib/run-lock.ts';
 

@@ -1,6 +1,6 @@
+import { fnmatch } from '../../data/glob.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { git } from './git-run.ts';
-import { fnmatch } from './glob-match.ts';
 
 type TagWish = {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fnmatch } from '../../data/glob.ts';
 import { isDir, linkExists } from './file-paths.ts';
-import { fnmatch } from './glob-match.ts';
 
 const magic = /[*?[]/;
 

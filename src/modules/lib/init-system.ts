@@ -1,5 +1,5 @@
+import { fnmatch } from '../../data/glob.ts';
 import { CommandExecutionError } from '../api.ts';
-import { fnmatch } from './glob-match.ts';
 import { hasProcess } from './processes.ts';
 import type { CommandResult } from './run-command.ts';
 

@@ -1,5 +1,5 @@
+import { fnmatch } from '../../data/glob.ts';
 import type { Plain } from '../api.ts';
-import { fnmatch } from './glob-match.ts';
 import { installWith } from './package-install.ts';
 import {
   installedBy,

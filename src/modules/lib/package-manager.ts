@@ -1,5 +1,5 @@
+import { fnmatch } from '../../data/glob.ts';
 import { __opts__, CommandExecutionError, type Plain } from '../api.ts';
-import { fnmatch } from './glob-match.ts';
 import { compareDebian, type VersionCompare } from './package-version.ts';
 import {
   forgetPackages,

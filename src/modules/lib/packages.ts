@@ -1,3 +1,4 @@
+import { fnmatch } from '../../data/glob.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import {
   __context__,
@@ -7,7 +8,6 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../api.ts';
-import { fnmatch } from './glob-match.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
 

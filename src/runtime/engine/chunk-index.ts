@@ -1,5 +1,5 @@
+import { globTest, isGlob } from '../../data/glob.ts';
 import type { LowChunk } from '../../protocol/low.ts';
-import { globMatches, isGlob } from './glob.ts';
 import type { Requisite } from './low-tools.ts';
 
 /**
@@ -38,7 +38,7 @@ export class ChunkIndex {
   #named(value: string): readonly LowChunk[] {
     if (!isGlob(value)) return this.#byName.get(value) ?? [];
     return this.#cached(`name ${value}`, () => {
-      const matches = globMatches(value);
+      const matches = globTest(value);
       return this.#chunks.filter(
         ({ name, __id__ }) => (typeof name === 'string' && matches(name)) || matches(__id__),
       );
@@ -48,7 +48,7 @@ export class ChunkIndex {
   #files(value: string): readonly LowChunk[] {
     if (!isGlob(value)) return this.#bySls.get(value) ?? [];
     return this.#cached(`sls ${value}`, () => {
-      const matches = globMatches(value);
+      const matches = globTest(value);
       return this.#chunks.filter(({ __sls__ }) => matches(String(__sls__)));
     });
   }

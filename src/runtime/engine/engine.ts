@@ -1,9 +1,9 @@
+import { globTest } from '../../data/glob.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
 import { RunAborted } from './abort.ts';
 import { callChunk } from './call-chunk.ts';
 import { ChunkIndex } from './chunk-index.ts';
-import { globMatches } from './glob.ts';
 import { findListeners } from './listen.ts';
 import { asList } from './low-tools.ts';
 import { failsHard } from './report.ts';
@@ -110,7 +110,7 @@ const takeDisabled = (
   if (patterns.length === 0) return chunks;
   return chunks.filter(low => {
     const fun = `${low.state}.${low.fun}`;
-    const pattern = patterns.find(candidate => globMatches(candidate)(fun));
+    const pattern = patterns.find(candidate => globTest(candidate)(fun));
     if (pattern === undefined) return true;
     if (Object.hasOwn(results, lowTag(low))) return false;
     const result = {

@@ -1,9 +1,9 @@
+import { globTest } from '../../data/glob.ts';
 import { pyStr, pyTypeAt } from '../../modules/lib/python-text.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Signature } from '../../protocol/meta.ts';
 import type { Registry, Resolved } from '../registry-types.ts';
 import { requiredParameters } from './bind-low.ts';
-import { globMatches } from './glob.ts';
 import { asList, readRequisite } from './low-tools.ts';
 
 export type Verified =
@@ -88,7 +88,7 @@ const requiresItself = (low: LowChunk): string[] => {
     .filter(item => {
       const { key, value } = readRequisite(item);
       if (key !== low.state || typeof value !== 'string') return false;
-      const matches = globMatches(value);
+      const matches = globTest(value);
       return matches(String(low.name)) || matches(low.__id__);
     })
     .map(

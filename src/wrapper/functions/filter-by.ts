@@ -1,9 +1,9 @@
 import { cloneData } from '../../data/clone.ts';
+import { fnmatch } from '../../data/glob.ts';
 import { mergeRecursive, updateDict } from '../../data/merge.ts';
 import type { missing } from '../../data/traverse.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { fnmatch } from '../../targeting/glob.ts';
 
 /**
  * Picks an entry of `lookup` by a value, as grains.filter_by does: the value (or one of a list

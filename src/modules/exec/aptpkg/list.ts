@@ -5,11 +5,11 @@
  * @depends apt-get, dpkg
  */
 import { basename } from 'node:path';
+import { fnmatch } from '../../../data/glob.ts';
 import { __grains__, CommandExecutionError } from '../../api.ts';
 import { normalize } from '../../lib/apt-run.ts';
 import { type Downloaded, downloadedOf, filesBelow } from '../../lib/downloaded-packages.ts';
 import { installedNow, listed } from '../../lib/dpkg-list.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { inRoot } from '../../lib/other-root.ts';
 import { forgetPackages, shownPackages } from '../../lib/packages.ts';
 import { runCommand } from '../../lib/run-command.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { fnmatch } from '../../../data/glob.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
 import { decode, splitAtNewlines } from '../../lib/text-diff.ts';
 

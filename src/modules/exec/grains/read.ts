@@ -3,11 +3,12 @@
  *
  * @platform all
  */
+
+import { fnmatch } from '../../../data/glob.ts';
 import { mergeRecursive } from '../../../data/merge.ts';
 import { toDict, toPlain } from '../../../data/value.ts';
 import { isPlainDict, setOwn } from '../../../protocol/plain.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { allGrains, grainAt } from '../../lib/grain-at.ts';
 import { pyStr } from '../../lib/python-text.ts';
 

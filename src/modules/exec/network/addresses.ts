@@ -1,5 +1,5 @@
+import { fnmatch } from '../../../data/glob.ts';
 import type { PlainDict } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { inNetwork, netmaskOf, networkOf, parseAddress } from '../../lib/ip-address.ts';
 import {
   addressesOf,

@@ -1,5 +1,5 @@
+import { fnmatch } from '../../../data/glob.ts';
 import { type Plain, SaltInvocationError } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { refreshWith } from '../../lib/package-manager.ts';
 import { compareRpm } from '../../lib/package-version.ts';
 import { pacman, runPacman } from '../../lib/pacman.ts';

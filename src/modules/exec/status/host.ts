@@ -5,8 +5,8 @@
  */
 import { statfs } from 'node:fs/promises';
 import { cpus, freemem, loadavg as loads, totalmem, uptime as up } from 'node:os';
+import { fnmatch } from '../../../data/glob.ts';
 import type { PlainDict } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { readMounts } from '../../lib/mounts.ts';
 import { userName } from '../../lib/owner-names.ts';
 import { listProcesses } from '../../lib/processes.ts';

@@ -1,4 +1,4 @@
-import { fnmatch } from '../../lib/glob-match.ts';
+import { fnmatch } from '../../../data/glob.ts';
 import { systemctl, unitName, unitOf } from '../../lib/systemd.ts';
 import { get_all } from './lists.ts';
 

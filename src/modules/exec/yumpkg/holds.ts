@@ -1,5 +1,5 @@
+import { fnmatch } from '../../../data/glob.ts';
 import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { packageSources, targetsOf } from '../../lib/packages.ts';
 import { changeLock, lockedName, yumLocks } from '../../lib/yum-locks.ts';
 

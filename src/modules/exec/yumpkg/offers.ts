@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fnmatch } from '../../../data/glob.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import type { ManagerOptions } from '../../lib/package-manager.ts';
 import { compareRpm } from '../../lib/package-version.ts';
 import { namesIn } from '../../lib/read-file.ts';

@@ -1,5 +1,5 @@
+import { fnmatch } from '../../../data/glob.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { inRoot } from '../../lib/other-root.ts';
 import { installedBy } from '../../lib/package-manager.ts';
 import { wantedPackages } from '../../lib/packages.ts';

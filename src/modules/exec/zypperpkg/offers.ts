@@ -1,5 +1,5 @@
+import { fnmatch } from '../../../data/glob.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
-import { fnmatch } from '../../lib/glob-match.ts';
 import { inRoot } from '../../lib/other-root.ts';
 import { refreshWith, runManager } from '../../lib/package-manager.ts';
 import { compareRpm } from '../../lib/package-version.ts';
