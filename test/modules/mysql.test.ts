@@ -156,6 +156,13 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     const info = await within(context, () => accounts.user_info('away', 'DB.Example.com', where));
     expect(info).toMatchObject({ Host: 'db.example.com', max_connections: 0 });
     await settles(() => user.absent('away', { host: 'DB.Example.com', ...where }));
+    // With a password the socket does not count, and is not told.
+    const both = { password: 'pw', unix_socket: true, ...where };
+    expect(await within(context, () => user.present('both', both))).toMatchObject({
+      result: true,
+      comment: 'The user both@localhost has been added',
+    });
+    await settles(() => user.absent('both', where));
     const bySocket = { unix_socket: true, ...where };
     expect(await within(context, () => accounts.user_create('local', 'localhost', bySocket))).toBe(
       true,
@@ -276,10 +283,18 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
       ),
     ).toMatchObject({
       comment: expect.stringContaining(
-        `'rows returned': 2, 'columns': ['id', 'name'], 'results': [{'id': '1', 'name': 'a\\tb\\n\\\\c'}, {'id': '2', 'name': None}]}`,
+        `'rows returned': 2, 'columns': ('id', 'name'), 'results': [{'id': '1', 'name': 'a\\tb\\n\\\\c'}, {'id': '2', 'name': None}]}`,
       ),
     });
     expect(readFileSync(rows.output, 'utf8')).toBe('id:1\nname:a\tb\n\\c\nid:2\nname:None\n');
+    expect(await ask("SELECT 1 AS a, '5%%' AS a, NULL AS `NULL`")).toMatchObject({
+      columns: ['a', 'a', 'NULL'],
+      results: [['1', '5%', null]],
+    });
+    const one = await within(context, () => query.run('q', 'sh_op', 'SELECT 1', where));
+    expect(one.comment).toMatch(
+      /, 'rows returned': 1, 'columns': \('1',\), 'results': \[\{'1': '1'\}\]\}$/,
+    );
     expect(await ask('SELECT * FROM items WHERE id = 9', 'sh_op')).toMatchObject({
       'rows returned': 0,
       results: [],
@@ -309,6 +324,17 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     };
     const remote = contextOf({ mysql: { ...server, ...databases }, cp: { cache_file } });
     writeFileSync(schema, 'SELECT 1;\n');
+    const unknown = contextOf({
+      mysql: { ...server, ...databases },
+      cp: { cache_file: async () => false },
+    });
+    const missing = { query_file: 'salt://shop/gone.sql', ...where };
+    expect(
+      await within(testing(unknown), () => query.run_file('f', 'sh_op', missing)),
+    ).toMatchObject({
+      result: false,
+      comment: 'File salt://shop/gone.sql does not exist',
+    });
     const given = { query_file: 'salt://shop/x.sql', saltenv: 'prod', ...where };
     expect(await within(remote, () => query.run_file('f', 'sh_op', given))).toMatchObject({
       result: true,
@@ -339,9 +365,13 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     const plugin = 'METADATA_LOCK_INFO';
     const library = 'metadata_lock_info.so';
     expect(await run(() => maintenance.plugin_add(plugin, library, where))).toBe(true);
-    expect(await run(() => maintenance.plugin_add(plugin, library, where))).toBe(false);
+    expect(await run(() => maintenance.plugin_add(plugin, library, where))).toBe(true);
     expect(await run(() => maintenance.plugin_remove(plugin, where))).toBe(true);
-    expect(await run(() => maintenance.plugin_remove(plugin, where))).toBe(false);
+    expect(await run(() => maintenance.plugin_status(plugin, where))).toBe('');
+    expect(await run(() => maintenance.plugin_remove(plugin, where))).toBe(true);
+    expect(await run(() => server.processlist(where))).toContainEqual(
+      expect.objectContaining({ Id: expect.any(Number), Info: 'SHOW FULL PROCESSLIST' }),
+    );
   });
 
   test('names of accounts, tables and columns may have blanks and quotes', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CommandExecutionError } from '../api.ts';
+import { CommandExecutionError, type PlainDict } from '../api.ts';
 import { configText } from './config-option.ts';
 import { runCommand } from './run-command.ts';
 import { withSecretFile } from './secret-file.ts';
@@ -54,6 +54,19 @@ export const mysqlRows = async (
   options: MysqlOptions = {},
   database: string | null = null,
 ): Promise<MysqlRow[]> => {
+  const [head, ...rows] = await mysqlTable(sql, options, database);
+  return rows.map(row =>
+    // A column may be called NULL, as that of SELECT NULL is.
+    Object.fromEntries((head ?? []).map((name, at) => [name ?? 'NULL', row[at] ?? null])),
+  );
+};
+
+/** As `mysqlRows`, but the names of the columns as the first row: two may have the same name. */
+export const mysqlTable = async (
+  sql: string,
+  options: MysqlOptions = {},
+  database: string | null = null,
+): Promise<(string | null)[][]> => {
   const program = mysqlPath();
   if (!program) throw new CommandExecutionError('Neither mariadb nor mysql is installed.');
   const base = database ?? options.connection_db ?? (await configText('mysql.db'));
@@ -71,7 +84,7 @@ export const mysqlRows = async (
   const { code, stdout, stderr } = await withSecretFile(await loginFile(options), undefined, file =>
     runCommand(argv(file), { plainLocale: true, cwd: '/', stdin: start + sql }),
   );
-  if (code === 0) return readRows(stdout);
+  if (code === 0) return readTable(stdout);
   const told = /ERROR (\d+) \([^)]*\)(?: at line \d+)?: ([\s\S]*)/.exec(stderr);
   throw new CommandExecutionError(
     told ? `MySQL Error ${told[1]}: ${told[2]?.trim()}` : stderr.trim(),
@@ -113,17 +126,22 @@ const loginFile = async (options: MysqlOptions): Promise<string> => {
 const escapeOption = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
 
-const readRows = (text: string): MysqlRow[] => {
-  const [head, ...rows] = text
-    .replace(/\n$/, '')
-    .split('\n')
-    .map(line => line.split('\t').map(unescapeField));
-  if (!head || text === '') return [];
-  // A column may be called NULL, as that of SELECT NULL is.
-  return rows.map(row =>
-    Object.fromEntries(head.map((name, at) => [name ?? 'NULL', row[at] ?? null])),
+const readTable = (text: string): (string | null)[][] =>
+  text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map(line => line.split('\t').map(unescapeField));
+
+/** A row with these columns as numbers: the client program gives texts only. */
+export const withNumbers = (row: MysqlRow, columns: readonly string[]): PlainDict =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value !== null && columns.includes(name) ? Number(value) : value,
+    ]),
   );
-};
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', '0': '\0', '\\': '\\' };
 

@@ -6,7 +6,7 @@ import { salt } from '../lib/call.ts';
 import { exists } from '../lib/file-paths.ts';
 import type { MysqlAnswer, MysqlOptions } from '../lib/mysql-run.ts';
 import { mysqlVirtual } from '../lib/mysql-state.ts';
-import { pyStr } from '../lib/python-text.ts';
+import { pyRepr, pyStr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
 /** SQL that states run on a MySQL or MariaDB server. */
@@ -82,12 +82,15 @@ export const run_file = async (
   }: { query_file?: string | null; saltenv?: string | null } & Options = {},
 ): Promise<StateReturn> => {
   if (!query_file) return failed(name, 'mysql_query.run_file needs query_file.');
-  if (query_file.startsWith('/') && !exists(query_file))
-    return failed(name, `File ${query_file} does not exist`);
-  return execute(name, database, options, where =>
-    salt('mysql.file_query')(database, inEnvironment(query_file, saltenv), where),
-  );
+  const path = await fileOf(query_file, saltenv);
+  if (!path || !exists(path)) return failed(name, `File ${query_file} does not exist`);
+  return execute(name, database, options, where => salt('mysql.file_query')(database, path, where));
 };
+
+const fileOf = async (file: string, saltenv: string | null): Promise<string | false> =>
+  /^(?:salt|https?):\/\//.test(file)
+    ? ((await salt('cp.cache_file')(inEnvironment(file, saltenv))) as string | false)
+    : file;
 
 const inEnvironment = (file: string, saltenv: string | null): string =>
   saltenv && file.startsWith('salt://') && !file.includes('?saltenv=')
@@ -142,7 +145,7 @@ const execute = async (
     if (output === 'grain')
       await salt('grains.set')(key ? `${grain}:${key}` : grain, answer, { force: true });
     else if (output) writeAtomic(output, Buffer.from(linesOf(answer)));
-    return changed(name, pyStr(answer), changes);
+    return changed(name, textOf(answer), changes);
   } catch (error) {
     return failed(name, messageOf(error));
   }
@@ -156,6 +159,13 @@ const withNamedColumns = (answer: MysqlAnswer): PlainDict => {
     Object.fromEntries(columns.map((column, at) => [column, row[at] ?? null])),
   );
   return { ...rest, columns, results: rows };
+};
+
+/** `str()` of it: the columns are a tuple in Salt. */
+const textOf = ({ columns, results, ...rest }: PlainDict): string => {
+  if (!Array.isArray(columns)) return pyStr(rest);
+  const tuple = `(${columns.map(pyRepr).join(', ')}${columns.length === 1 ? ',' : ''})`;
+  return `${pyStr(rest).slice(0, -1)}, 'columns': ${tuple}, 'results': ${pyRepr(results)}}`;
 };
 
 /** What a file gets: `column:value` for every value, or what the server says of the run. */

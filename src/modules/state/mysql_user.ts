@@ -58,7 +58,7 @@ export const present = async (
   const login = { password, password_hash, unix_socket, password_column };
   const how =
     (allow_passwordless ? ' with passwordless login' : '') +
-    (unix_socket ? ' using unix_socket' : '');
+    (unix_socket && passwordless ? ' using unix_socket' : '');
   const deed = passwordless ? 'cleared' : 'changed';
   let doing = '';
   try {

@@ -1,10 +1,11 @@
-import { CommandExecutionError } from '../../api.ts';
+import { CommandExecutionError, type PlainDict } from '../../api.ts';
 import {
   type MysqlOptions,
   type MysqlRow,
   mysqlName,
   mysqlRows,
   mysqlText,
+  withNumbers,
 } from '../../lib/mysql-run.ts';
 import { db_tables } from './databases.ts';
 
@@ -76,8 +77,8 @@ export const quote_identifier = async (identifier: string, for_grants = false): 
  *
  * @example tsalt-ssh db1 mysql.get_master_status
  */
-export const get_master_status = async (options: MysqlOptions = {}): Promise<MysqlRow> =>
-  (await mysqlRows('SHOW MASTER STATUS;', options))[0] ?? {};
+export const get_master_status = async (options: MysqlOptions = {}): Promise<PlainDict> =>
+  withNumbers((await mysqlRows('SHOW MASTER STATUS;', options))[0] ?? {}, ['Position']);
 
 /**
  * How a server that follows another stands; empty when it follows none.
@@ -139,7 +140,7 @@ export const plugin_status = async (name: string, options: MysqlOptions = {}): P
   (await plugins_list(options)).find(one => one.name === name)?.status ?? '';
 
 /**
- * Adds a plugin to the server. False when it has it.
+ * Adds a plugin to the server, unless it has it.
  *
  * @param name the plugin
  * @param soname its library; the plugin's name with `.so` when not given
@@ -150,7 +151,7 @@ export const plugin_add = async (
   soname: string | null = null,
   options: MysqlOptions = {},
 ): Promise<boolean> => {
-  if (await plugin_status(name, options)) return false;
+  if (await plugin_status(name, options)) return true;
   const library = soname ?? `${name}.so`;
   if (library.includes('/'))
     throw new CommandExecutionError(`The library of a plugin has no folder: ${library}`);
@@ -159,13 +160,13 @@ export const plugin_add = async (
 };
 
 /**
- * Takes a plugin from the server. False when it has it not.
+ * Takes a plugin from the server, if it has it.
  *
  * @param name the plugin
  * @example tsalt-ssh db1 mysql.plugin_remove auth_socket
  */
 export const plugin_remove = async (name: string, options: MysqlOptions = {}): Promise<boolean> => {
-  if (!(await plugin_status(name, options))) return false;
+  if (!(await plugin_status(name, options))) return true;
   await mysqlRows(`UNINSTALL PLUGIN ${mysqlName(name)};`, options);
   return true;
 };

@@ -9,16 +9,18 @@ import { __salt__, CommandExecutionError, type PlainDict } from '../../api.ts';
 import {
   type MysqlAnswer,
   type MysqlOptions,
-  type MysqlRow,
   mysqlPath,
   mysqlRows,
+  mysqlTable,
+  withNumbers,
 } from '../../lib/mysql-run.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   mysqlPath() !== undefined || [false, 'Neither mariadb nor mysql is installed.'];
 
 /**
- * Runs SQL in a database and gives the rows.
+ * Runs SQL in a database and gives the rows. `%%` in it stands for `%`, as in Salt. Of a query that
+ * finds no rows the names of the columns are not told.
  *
  * @param database the database
  * @param query the SQL
@@ -30,27 +32,37 @@ export const query = async (
   options: MysqlOptions = {},
 ): Promise<MysqlAnswer> => {
   const started = performance.now();
-  const rows = await mysqlRows(
-    `${query.trim().replace(/;$/, '')};\nSELECT ROW_COUNT() AS \`#affected\`;\n`,
+  const sql = query.replaceAll('%%', '%').trim().replace(/;$/, '');
+  const table = await mysqlTable(
+    `${sql};\nSELECT ROW_COUNT() AS \`#affected\`;\n`,
     options,
     database,
   );
-  return answerOf(rows, /^\s*(?:SELECT|SHOW|DESC)/i.test(query), performance.now() - started);
+  return answerOf(table, /^\s*(?:SELECT|SHOW|DESC)/i.test(query), performance.now() - started);
 };
 
 /** The last result is the count; a query without rows has nothing before it, not even its columns. */
-const answerOf = (rows: MysqlRow[], isQuestion: boolean, milliseconds: number): MysqlAnswer => {
+const answerOf = (
+  table: (string | null)[][],
+  isQuestion: boolean,
+  milliseconds: number,
+): MysqlAnswer => {
   const time = {
     human: `${milliseconds.toFixed(1)}ms`,
     raw: (milliseconds / 1000).toFixed(5),
   };
-  const head = Object.keys(rows[0] ?? {});
-  if (head[0] === '#affected')
-    return isQuestion
-      ? { 'query time': time, 'rows returned': 0, columns: [], results: [] }
-      : { 'query time': time, 'rows affected': Math.max(Number(rows[0]?.['#affected']), 0) };
-  const results = rows.slice(0, -2).map(row => head.map(name => row[name] ?? null));
-  return { 'query time': time, 'rows returned': results.length, columns: head, results };
+  const [head, ...results] = table.slice(0, -2);
+  if (head)
+    return {
+      'query time': time,
+      'rows returned': results.length,
+      columns: head.map(name => name ?? 'NULL'),
+      results,
+    };
+  const affected = Math.max(Number(table.at(-1)?.[0]), 0);
+  return isQuestion
+    ? { 'query time': time, 'rows returned': 0, columns: [], results: [] }
+    : { 'query time': time, 'rows affected': affected };
 };
 
 /**
@@ -117,8 +129,10 @@ export const showvariables = async (options: MysqlOptions = {}): Promise<PlainDi
  *
  * @example tsalt-ssh db1 mysql.processlist
  */
-export const processlist = async (options: MysqlOptions = {}): Promise<MysqlRow[]> =>
-  mysqlRows('SHOW FULL PROCESSLIST;', options);
+export const processlist = async (options: MysqlOptions = {}): Promise<PlainDict[]> =>
+  (await mysqlRows('SHOW FULL PROCESSLIST;', options)).map(row =>
+    withNumbers(row, ['Id', 'Time', 'Progress']),
+  );
 
 /**
  * Whether somebody can log in.
