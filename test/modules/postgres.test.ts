@@ -175,13 +175,42 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     ).toMatchObject({ changes: nothing });
     await settles(() => rights.absent('shop', 'readers', 'group', db));
     await settles(() => user.present('shop', { groups: ['readers'], ...db }));
+    // What cannot be done as a whole is not done in part.
+    expect(
+      await within(context, () => user.present('half', { groups: 'not_there', ...db })),
+    ).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('"not_there" does not exist'),
+    });
+    const half = { superuser: true, groups: 'not_there', ...db };
+    expect(await within(context, () => group.present('readers', half))).toMatchObject({
+      result: false,
+    });
+    expect(
+      await sql("SELECT rolname, rolsuper FROM pg_roles WHERE rolname IN ('half', 'readers')"),
+    ).toEqual([{ rolname: 'readers', rolsuper: 'f' }]);
   });
 
   test('makes a database, gives it to another owner, refuses another encoding', async () => {
     await settles(() =>
       database.present('shop-1', { encoding: 'UTF8', template: 'template0', ...db }),
     );
+    await sql(
+      "CREATE AGGREGATE total (int) (sfunc = int4pl, stype = int4); CREATE PROCEDURE noop() LANGUAGE sql AS ''",
+      'shop-1',
+    );
     await settles(() => database.present('shop-1', { owner: 'shop', owner_recurse: true, ...db }));
+    expect(
+      await sql(
+        "SELECT proname, pg_get_userbyid(proowner) AS owner FROM pg_proc WHERE proname IN ('total', 'noop') ORDER BY 1",
+        'shop-1',
+      ),
+    ).toEqual([
+      { proname: 'noop', owner: 'shop' },
+      { proname: 'total', owner: 'shop' },
+    ]);
+    // As in Salt, nothing to change is no fault, and the server is not asked.
+    expect(await within(context, () => databases.db_alter('not there', where))).toBe(true);
     expect(
       await within(context, () => database.present('shop-1', { encoding: 'LATIN1', ...db })),
     ).toMatchObject({
@@ -272,6 +301,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
       ['plpgsql', 'language', ['USAGE']],
       ['pg_default', 'tablespace', ['CREATE']],
       ['one(integer)', 'function', ['EXECUTE']],
+      ['one', 'function', ['EXECUTE']],
     ] as const) {
       const options = { privileges: [...list], ...on };
       await settles(() => rights.present('reader', object, type, options));

@@ -54,6 +54,16 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     const version = (): string =>
       spawnSync(join(venv, 'bin/pip'), ['show', 'tsalt-tiny'], { encoding: 'utf8' }).stdout;
     expect(version()).toContain('Version: 1.0');
+    // Any program that tells a version will do: virtualenv itself need not be installed.
+    const [pip] = /\d[\d.]*/.exec(
+      spawnSync(join(venv, 'bin/pip'), ['--version'], { encoding: 'utf8' }).stdout,
+    ) ?? [''];
+    expect(await host.call('virtualenv.virtualenv_ver', join(venv, 'bin/pip'))).toEqual(
+      pip.split('.').map(Number),
+    );
+    await expect(host.call('virtualenv.virtualenv_ver', '/usr/bin/test')).rejects.toThrow(
+      '/usr/bin/test --version tells no version',
+    );
     const place = String(await host.call('virtualenv.get_distribution_path', venv, 'tsalt-tiny'));
     expect(place).toBe(await host.call('virtualenv.get_site_packages', venv));
     const typed = { package: 'pip', resource: 'py.typed' };

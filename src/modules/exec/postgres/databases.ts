@@ -104,7 +104,7 @@ export const db_alter = async (
 const inIt = ({ maintenance_db: _, ...where }: PostgresOptions) => where;
 
 /**
- * Gives every schema, table, view, sequence and function of a database an owner.
+ * Gives every schema, table, view, sequence, function, aggregate and procedure of a database an owner.
  *
  * @param dbname the database
  * @param ownername the owner
@@ -121,7 +121,7 @@ export const owner_to = async (
  UNION ALL SELECT format('%s %I.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END, n.nspname, c.relname)
  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r','p','S','v','m') AND n.nspname ${outside}
  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND c.relkind = 'S' AND d.deptype IN ('a','i'))
- UNION ALL SELECT 'FUNCTION ' || p.oid::regprocedure FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.prokind IN ('f','w') AND n.nspname ${outside}
+ UNION ALL SELECT 'ROUTINE ' || p.oid::regprocedure FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname ${outside}
  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`,
     { ...options, maintenance_db: dbname },
   );

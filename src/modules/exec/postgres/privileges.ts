@@ -116,11 +116,12 @@ const rightsOf = async (
   }));
 };
 
-/** Functions are named with their arguments; the schema in front is optional, as in SQL. */
-const nameIs = (column: string, name: string, object_type: string): string =>
-  object_type === 'function'
-    ? `o.oid = to_regprocedure(${quoteLiteral(name)})`
-    : `${column} = ${quoteLiteral(name)}`;
+/** Functions are named with their arguments, or without when one alone has that name; the schema in front is optional, as in SQL. */
+const nameIs = (column: string, name: string, object_type: string): string => {
+  if (object_type !== 'function') return `${column} = ${quoteLiteral(name)}`;
+  const finder = name.includes('(') ? 'to_regprocedure' : 'to_regproc';
+  return `o.oid = ${finder}(${quoteLiteral(name)})`;
+};
 
 const membersOf = async (
   name: string,
@@ -203,8 +204,8 @@ const objectText = (name: string, object_type: string, prepend: string): string 
   if (isAll(name, object_type)) return `ALL ${kind}S IN SCHEMA ${quoteName(prepend)}`;
   if (inSchemas.includes(object_type)) return `${kind} ${quoteName(prepend)}.${quoteName(name)}`;
   if (object_type !== 'function') return `${kind} ${quoteName(name)}`;
-  if (!/^[\w"$. ]+\([\w"$., [\]]*\)$/.test(name))
-    throw new SaltInvocationError(`Write a function with its arguments, as add(integer): ${name}`);
+  if (!/^[\w"$. ]+(?:\([\w"$., [\]]*\))?$/.test(name))
+    throw new SaltInvocationError(`Write a function as add or add(integer), not ${name}`);
   return `${kind} ${name}`;
 };
 

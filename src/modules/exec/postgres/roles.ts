@@ -195,19 +195,20 @@ const createRole = async (name: string, options: RoleOptions & PostgresOptions):
   const { groups, ...rest } = options;
   if (await user_exists(name, whereOf(options)))
     throw new CommandExecutionError(`The role ${name} already exists.`);
-  await psqlRows(
-    `CREATE ROLE ${quoteName(name)}${wordsOf(name, rest)};\n${memberships(name, groups)}`,
-    whereOf(options),
-  );
+  const create = `CREATE ROLE ${quoteName(name)}${wordsOf(name, rest)};\n`;
+  await psqlRows(atOnce(create + memberships(name, groups)), whereOf(options));
   return true;
 };
 
 const alterRole = async (name: string, options: RoleOptions & PostgresOptions): Promise<true> => {
   const words = wordsOf(name, options);
   const alter = words === '' ? '' : `ALTER ROLE ${quoteName(name)}${words};\n`;
-  await psqlRows(alter + memberships(name, options.groups), whereOf(options));
+  await psqlRows(atOnce(alter + memberships(name, options.groups)), whereOf(options));
   return true;
 };
+
+/** All or nothing: a role that cannot have its groups is not made or changed either. */
+const atOnce = (sql: string): string => `BEGIN;\n${sql}COMMIT;\n`;
 
 const memberships = (name: string, groups: RoleOptions['groups']): string =>
   toList(groups ?? null)
