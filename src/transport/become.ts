@@ -160,7 +160,8 @@ export class PasswordPrompt {
       if (!after) return true;
       this.#begun = true;
     }
-    if (!ownPrompt.test(this.#text)) return false;
+    const line = this.#text.slice(this.#text.lastIndexOf('\n') + 1);
+    if (!ownPrompt.test(line) || ownName.test(line)) return false;
     this.#text = '';
     return true;
   }
@@ -170,6 +171,9 @@ const longestPrompt = 400;
 
 /** A text that waits after a colon, the wide one of Chinese and Japanese too. */
 const ownPrompt = /(?::|\xef\xbc\x9a)[ \xa0]?$/;
+
+/** `su: Authentication failure` may come in pieces, too: its first one asks nothing. */
+const ownName = /^\r?(?:su|doas): ?$/;
 
 export const wrongBecomePassword = (host: Host): TsaltError =>
   new TsaltError(

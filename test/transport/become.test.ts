@@ -34,7 +34,7 @@ test.each([
     say(`${nonce}\n`);
     for (const letter of text) say(letter);
     expect(answers()).toEqual({ sent: 1, refused: 0 });
-    say('\nsu: Authentication failure\n');
+    for (const piece of [`\r\n${become}:`, ' ', 'Authentication failure\r\n']) say(piece);
     expect(answers()).toEqual({ sent: 1, refused: 0 });
     say(text);
     expect(answers()).toEqual({ sent: 1, refused: 1 });
