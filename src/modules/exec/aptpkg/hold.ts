@@ -1,12 +1,7 @@
-import {
-  __opts__,
-  CommandExecutionError,
-  type Plain,
-  type PlainDict,
-  SaltInvocationError,
-} from '../../api.ts';
+import { __opts__, CommandExecutionError, type PlainDict } from '../../api.ts';
 import { apt, selectionsByName } from '../../lib/apt-run.ts';
-import { forgetPackages, packageSources, targetsOf } from '../../lib/packages.ts';
+import { type HoldOptions, type HoldResults, heldNames } from '../../lib/holds.ts';
+import { forgetPackages } from '../../lib/packages.ts';
 
 /**
  * Keeps packages at their version.
@@ -18,7 +13,7 @@ import { forgetPackages, packageSources, targetsOf } from '../../lib/packages.ts
  */
 export const hold = async (
   name: string | null = null,
-  options: { pkgs?: Plain; sources?: Plain; [other: string]: unknown } = {},
+  options: HoldOptions = {},
 ): Promise<HoldResults> => changeHold(name, options, true);
 
 /**
@@ -31,25 +26,15 @@ export const hold = async (
  */
 export const unhold = async (
   name: string | null = null,
-  options: { pkgs?: Plain; sources?: Plain; [other: string]: unknown } = {},
+  options: HoldOptions = {},
 ): Promise<HoldResults> => changeHold(name, options, false);
-
-type HoldResults = {
-  [name: string]: { name: string; changes: PlainDict; result: boolean | null; comment: string };
-};
 
 const changeHold = async (
   name: string | null,
-  { pkgs, sources }: { pkgs?: Plain; sources?: Plain },
+  options: HoldOptions,
   holding: boolean,
 ): Promise<HoldResults> => {
-  if (!name && !pkgs && !sources)
-    throw new SaltInvocationError('One of name, pkgs, or sources must be specified.');
-  if (pkgs && sources)
-    throw new SaltInvocationError('Only one of pkgs or sources can be specified.');
-  const names = sources
-    ? [...packageSources(sources).keys()]
-    : [...targetsOf(name, pkgs ?? undefined, undefined).keys()];
+  const names = heldNames(name, options);
   const known = await selectionsByName();
   const due = names.filter(one => known.has(one) && (known.get(one) === 'hold') !== holding);
   if (due.length > 0 && !__opts__.test) {

@@ -1,12 +1,6 @@
-import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
+import { __opts__, type PlainDict } from '../../api.ts';
 import { brew, listBrew } from '../../lib/brew.ts';
-import { packageSources, targetsOf } from '../../lib/packages.ts';
-
-type HoldOptions = { pkgs?: Plain; sources?: Plain; [other: string]: unknown };
-
-type HoldResults = {
-  [name: string]: { name: string; changes: PlainDict; result: boolean | null; comment: string };
-};
+import { type HoldOptions, type HoldResults, heldNames } from '../../lib/holds.ts';
 
 /**
  * Keeps packages at their version (`brew pin`).
@@ -48,16 +42,10 @@ export const list_holds = async (_options: { full?: boolean } = {}): Promise<str
 
 const changePins = async (
   name: string | null,
-  { pkgs, sources }: HoldOptions,
+  options: HoldOptions,
   holding: boolean,
 ): Promise<HoldResults> => {
-  if (!name && !pkgs && !sources)
-    throw new SaltInvocationError('One of name, pkgs, or sources must be specified.');
-  if (pkgs && sources)
-    throw new SaltInvocationError('Only one of pkgs or sources can be specified.');
-  const names = sources
-    ? [...packageSources(sources).keys()]
-    : [...targetsOf(name, pkgs ?? undefined, undefined).keys()];
+  const names = heldNames(name, options);
   const [pinned, have] = [await list_holds(), await listBrew()];
   const results: HoldResults = {};
   for (const one of names)

@@ -1,6 +1,6 @@
 import { fnmatch } from '../../../data/glob.ts';
-import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
-import { packageSources, targetsOf } from '../../lib/packages.ts';
+import { __opts__, type PlainDict } from '../../api.ts';
+import { type HoldOptions, type HoldResults, heldNames } from '../../lib/holds.ts';
 import { changeLock, lockedName, yumLocks } from '../../lib/yum-locks.ts';
 
 /**
@@ -24,12 +24,6 @@ export const list_holds = async ({
 
 /** The other name of `pkg.list_holds`. */
 export const get_locked_packages = list_holds;
-
-type HoldOptions = { pkgs?: Plain; sources?: Plain; [other: string]: unknown };
-
-type HoldResults = {
-  [name: string]: { name: string; changes: PlainDict; result: boolean | null; comment: string };
-};
 
 /**
  * Keeps packages at their version (dnf's versionlock plugin).
@@ -59,16 +53,10 @@ export const unhold = async (
 
 const changeLocks = async (
   name: string | null,
-  { pkgs, sources }: HoldOptions,
+  options: HoldOptions,
   holding: boolean,
 ): Promise<HoldResults> => {
-  if (!name && !pkgs && !sources)
-    throw new SaltInvocationError('One of name, pkgs, or sources must be specified.');
-  if (pkgs && sources)
-    throw new SaltInvocationError('Only one of pkgs or sources can be specified.');
-  const names = sources
-    ? [...packageSources(sources).keys()]
-    : [...targetsOf(name, pkgs ?? undefined, undefined).keys()];
+  const names = heldNames(name, options);
   const locked = (await yumLocks()).map(lockedName);
   const results: HoldResults = {};
   for (const one of names) {
