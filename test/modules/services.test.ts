@@ -112,6 +112,43 @@ test('services that launchd has switched off are read in both forms', () => {
   ).toEqual(['com.a.b', 'com.e']);
 });
 
+test('launchd is asked what runs and what is loaded, and told what to do', async () => {
+  // As macOS prints it.
+  program(
+    'launchctl',
+    `case "$1 $2" in
+'list ') printf 'PID\\tStatus\\tLabel\\n-\\t0\\tcom.a.idle\\n338\\t0\\tcom.a.tool\\n';;
+'list com.a.tool') printf '{\\n\\t"Label" = "com.a.tool";\\n\\t"PID" = 338;\\n};\\n';;
+'print system/com.a.tool') printf 'system/com.a.tool = {\\n\\tstate = running\\n\\tpid = 338\\n}\\n';;
+'print system/com.a.idle') printf 'system/com.a.idle = {\\n\\tstate = not running\\n}\\n';;
+'kickstart system/com.a.tool') echo started;;
+'bootout system/com.a.none') echo 'Boot-out failed: 3: No such process' >&2; exit 3;;
+*) echo "Could not find service \\"$2\\" in domain for system" >&2; exit 113;;
+esac`,
+  );
+  const on = <T>(work: () => Promise<T>): Promise<T> => within(context(), work);
+  expect(await on(() => launchctl.list_())).toBe(
+    'PID\tStatus\tLabel\n-\t0\tcom.a.idle\n338\t0\tcom.a.tool',
+  );
+  expect(await on(() => launchctl.list_('com.a.tool'))).toContain('"PID" = 338;');
+  await expect(on(() => launchctl.list_('com.none'))).rejects.toThrow(
+    'Failed to list service com.none: Could not find service "com.none" in domain for system',
+  );
+  expect(await on(() => launchctl.loaded('com.a.tool'))).toBe(true);
+  expect(await on(() => launchctl.loaded('com.none'))).toBe(false);
+  expect(await on(() => launchctl.status('com.a.tool'))).toBe(true);
+  expect(await on(() => launchctl.status('com.a.idle'))).toBe(false);
+  const tool = 'system/com.a.tool';
+  expect(await on(() => launchctl.launchctl('kickstart', {}, tool))).toBe(true);
+  expect(await on(() => launchctl.launchctl('kickstart', { return_stdout: true }, tool))).toBe(
+    'started\n',
+  );
+  await expect(on(() => launchctl.launchctl('bootout', {}, 'system/com.a.none'))).rejects.toThrow(
+    'Failed to bootout service: Boot-out failed: 3: No such process',
+  );
+  expect(log().at(-1)).toBe('launchctl bootout system/com.a.none');
+});
+
 test('processes are found by their command line, this one never', async () => {
   const child = spawn('sleep', ['31.4159']);
   try {
