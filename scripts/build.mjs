@@ -1,6 +1,7 @@
-// Bundles the command line into one file, so that it starts fast and runs on Node 20 as it is; then
-// the artifact that hosts get from a tree without modules of its own (scripts/prebuild.ts). What a run does not need stays an unevaluated function in it; esbuild itself is only required
-// when an artifact must be built.
+// Bundles the command line into one file, so that it starts fast and runs on Node 20 as it is.
+// What a run does not need stays an unevaluated function in it; esbuild itself is only required
+// when an artifact must be built. The one of a tree without modules of its own is built here
+// (scripts/prebuild.ts).
 import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +23,9 @@ const onlyClientOfSsh2 = {
 
 await rm(`${root}dist`, { recursive: true, force: true });
 await mkdir(`${root}dist`);
-const common = {
+await build({
+  entryPoints: [`${root}src/main.ts`],
+  outfile: `${root}dist/main.cjs`,
   bundle: true,
   platform: 'node',
   format: 'cjs',
@@ -37,11 +40,6 @@ const common = {
   define: { 'import.meta.url': 'importMetaUrl' },
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',
-};
-await build({
-  ...common,
-  entryPoints: [`${root}src/main.ts`],
-  outfile: `${root}dist/main.cjs`,
 });
 await copyFile(`${root}scripts/launcher.cjs`, `${root}dist/tsalt-ssh.cjs`);
 await chmod(`${root}dist/tsalt-ssh.cjs`, 0o755);

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { buildArtifact } from '../src/bundle/artifact.ts';
 import { discoverBuiltins } from '../src/bundle/discover.ts';
 import { packageRoot } from '../src/bundle/locate.ts';
-import { outOfFolder, packedPath, prebuiltFiles, prebuiltIndex } from '../src/bundle/prebuilt.ts';
+import { outOfFolder, prebuiltFiles, prebuiltIndex } from '../src/bundle/prebuilt.ts';
 import { controlFunctions } from '../src/wrapper/table.ts';
 
 const root = packageRoot();
@@ -16,20 +16,20 @@ try {
   const artifact = await buildArtifact({ fileRoots: {}, cacheDir, controlFunctions: told });
   await artifact.compressed();
   const dir = dirname(artifact.path);
-  const made = (ending: RegExp): string => {
+  const made = (ending: RegExp): Buffer => {
     const name = readdirSync(dir).find(one => ending.test(one));
     if (name === undefined) throw new Error(`The build left nothing named ${ending}`);
-    return readFileSync(join(dir, name), 'utf8');
+    return readFileSync(join(dir, name));
   };
   const request = { root, found: discoverBuiltins(root).modules, controlFunctions: told };
   const to = prebuiltFiles(root);
   mkdirSync(dirname(to.index), { recursive: true });
   writeFileSync(to.js, readFileSync(artifact.path));
-  writeFileSync(to.packed, readFileSync(packedPath(artifact.path)));
+  writeFileSync(to.packed, made(/\.br$/));
   writeFileSync(to.map, made(/\.map$/));
-  writeFileSync(to.meta, outOfFolder(root, made(/\.meta$/)));
-  writeFileSync(to.described, outOfFolder(root, made(/^describe-host\.json$/)));
-  writeFileSync(to.index, prebuiltIndex(request, JSON.parse(made(/^index-.*\.json$/))));
+  writeFileSync(to.meta, outOfFolder(root, made(/\.meta$/).toString()));
+  writeFileSync(to.described, outOfFolder(root, made(/^describe-host\.json$/).toString()));
+  writeFileSync(to.index, prebuiltIndex(request, JSON.parse(made(/^index-.*\.json$/).toString())));
 } finally {
   rmSync(cacheDir, { recursive: true, force: true });
 }

@@ -12,7 +12,7 @@ import type { Goal } from './entry.ts';
 import { type FolderStamp, isSameFolder, noneExists, refreshInputs, sha256 } from './inputs.ts';
 import { bundlerStamp, packageRoot } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
-import { type Built, packedPath } from './prebuilt.ts';
+import type { Built } from './prebuilt.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
 import { pruneArtifacts } from './prune.ts';
 import { openTrace } from './trace.ts';
@@ -121,7 +121,8 @@ const readIndex = (path: string): Index | undefined => {
   }
 };
 
-const fromCache = (root: string, { js: path, meta, map }: CachePaths, index: Index): Artifact => {
+const fromCache = (root: string, paths: CachePaths, index: Index): Artifact => {
+  const { js: path, meta, map } = paths;
   let modules: readonly ModuleMeta[] | undefined;
   let packed: Promise<Uint8Array> | undefined;
   let trace: Artifact['trace'] | undefined;
@@ -130,7 +131,7 @@ const fromCache = (root: string, { js: path, meta, map }: CachePaths, index: Ind
     size: index.size,
     path,
     compressed: () => {
-      packed ??= compress(path);
+      packed ??= compress(paths);
       return packed;
     },
     get modules() {
@@ -144,8 +145,7 @@ const fromCache = (root: string, { js: path, meta, map }: CachePaths, index: Ind
   };
 };
 
-const compress = async (path: string): Promise<Uint8Array> => {
-  const packed = packedPath(path);
+const compress = async ({ js: path, packed }: CachePaths): Promise<Uint8Array> => {
   try {
     return await readFile(packed);
   } catch {

@@ -65,12 +65,8 @@ export const describeAll = async (
 };
 
 const readMemory = (path: string): Memory['modules'] => {
-  try {
-    const memory = parseMemory(readFileSync(path, 'utf8'));
-    return memory?.bundler === bundlerStamp() ? memory.modules : {};
-  } catch {
-    return {};
-  }
+  const memory = parseMemory(read(path)?.toString());
+  return memory?.bundler === bundlerStamp() ? memory.modules : {};
 };
 
 const parseMemory = (text: string | undefined): Memory | undefined => {
@@ -82,8 +78,13 @@ const parseMemory = (text: string | undefined): Memory | undefined => {
 };
 
 const hashOf = (path: string): string | undefined => {
+  const content = read(path);
+  return content && sha256(content);
+};
+
+const read = (path: string): Buffer | undefined => {
   try {
-    return sha256(readFileSync(path));
+    return readFileSync(path);
   } catch {
     return undefined;
   }

@@ -53,9 +53,6 @@ export const prebuiltFiles = (root: string) => {
   };
 };
 
-/** Where an artifact lies as it travels. */
-export const packedPath = (js: string): string => js.replace(/\.js$/, '.br');
-
 /**
  * Puts the prebuilt artifact into the folder `dir` of a cache, when it is the one of these modules
  * and nothing that went into it has changed since.
@@ -77,7 +74,7 @@ export const takePrebuilt = async (
   const to: CachePaths = pathsOf(dir, key, index);
   await writePrivate(to.meta, inFolder(root, meta.toString()));
   await writePrivate(to.map, map);
-  await writePrivate(packedPath(to.js), packed);
+  await writePrivate(to.packed, packed);
   await writePrivate(to.js, js);
   return { sha256: index.sha256, size: index.size, inputs, absent: [] };
 };

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { moduleDirs } from '../config/module-dirs.ts';
+import { modulePlaces } from '../config/module-dirs.ts';
 import type { Format } from '../output/format.ts';
 import { dataByHost } from '../output/result.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -14,11 +14,7 @@ export const userFormats =
   (config: Config) =>
   async (name: string): Promise<Format | undefined> => {
     const { loadControlModules } = await import('../bundle/control-modules.ts');
-    const modules = await loadControlModules({
-      fileRoots: config.file_roots,
-      extraDirs: moduleDirs(config),
-      cacheDir: config.cachedir,
-    });
+    const modules = await loadControlModules(modulePlaces(config));
     const found = modules.find(module => module.kind === 'outputters' && module.name === name);
     if (found === undefined) return undefined;
     const broken = (reason: string): TsaltError =>

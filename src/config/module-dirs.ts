@@ -13,11 +13,18 @@ const kinds = [
   ['pillar_dirs', '_pillar', 'pillar'],
 ] as const;
 
+/** Where a project's modules are, and what is made of them. */
+export const modulePlaces = (config: Config) => ({
+  fileRoots: config.file_roots,
+  extraDirs: moduleDirs(config),
+  cacheDir: config.cachedir,
+});
+
 /**
  * Folders of modules besides those of the file roots, by what a file root calls such a folder:
  * those of `module_dirs`, `states_dirs` …, then the part of `extension_modules`.
  */
-export const moduleDirs = (config: Config): Record<string, string[]> => {
+const moduleDirs = (config: Config): Record<string, string[]> => {
   const { dir, extension_modules } = config;
   const found = kinds.map(([option, folder, part]): [string, string[]] => [
     folder,

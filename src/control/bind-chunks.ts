@@ -1,4 +1,5 @@
 import { invalidKeywords, nearestHint } from '../data/bind.ts';
+import { mayBeCalled } from '../data/module-names.ts';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
@@ -80,10 +81,7 @@ const functionsOf = (
 /** A state whose function no module has fails on the host; a slip of the pen is told before. */
 const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[]): string[] => {
   const states = modules.filter(({ kind }) => kind === 'state');
-  const isOwn = ({ builtin, anyName, virtual, virtualname, file }: ModuleMeta): boolean =>
-    !builtin &&
-    (anyName || virtual?.includes(chunk.state) || (virtualname ?? file) === chunk.state);
-  if (modules.some(isOwn)) return [];
+  if (modules.some(module => !module.builtin && mayBeCalled(module, chunk.state))) return [];
   const meant = nearest(
     name,
     states.flatMap(module =>

@@ -1,4 +1,5 @@
 import { bind } from '../data/bind.ts';
+import { mayBeCalled } from '../data/module-names.ts';
 import { nearest } from '../data/nearest.ts';
 import { whyNotHere } from '../data/not-here.ts';
 import { type Data, type Dict, toPlain } from '../data/value.ts';
@@ -38,7 +39,7 @@ export const checkCall = (
         module =>
           !module.builtin &&
           module.kind === 'exec' &&
-          (module.anyName === true || module.virtual?.includes(moduleName) === true) &&
+          mayBeCalled(module, moduleName) &&
           module.functions.some(item => item.name === name),
       )
     )

@@ -1,3 +1,4 @@
+import { mayBeCalled } from '../data/module-names.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
@@ -53,9 +54,7 @@ const isForControlOnly = (fun: string, modules: readonly ModuleMeta[]): boolean 
   return !modules.some(
     module =>
       module.kind === 'exec' &&
-      (module.anyName === true ||
-        (module.virtualname ?? module.file) === moduleName ||
-        module.virtual?.includes(moduleName) === true) &&
+      mayBeCalled(module, moduleName) &&
       module.functions.some(item => item.name === name),
   );
 };

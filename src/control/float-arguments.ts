@@ -2,7 +2,7 @@ import { dictOf } from '../protocol/key-order.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { FunctionMeta } from '../protocol/meta.ts';
 import { isPlainDict, type Plain } from '../protocol/plain.ts';
-import { hasWholeFloats, isWholeFloat, wholeFloatText } from '../protocol/whole-floats.ts';
+import { hasWholeFloats, wholeFloatAt } from '../protocol/whole-floats.ts';
 
 /** Arguments that states make text of, whatever they are: their types say nothing. */
 const texts: ReadonlySet<string> = new Set([
@@ -40,8 +40,7 @@ export const withFloatTexts = (chunk: LowChunk, fun: FunctionMeta | undefined): 
 };
 
 const textAt = (container: object, key: string | number, value: Plain): Plain => {
-  if (typeof value === 'number')
-    return isWholeFloat(container, key) ? wholeFloatText(value) : value;
+  if (typeof value === 'number') return wholeFloatAt(container, key) ?? value;
   if (Array.isArray(value)) {
     const list = value.map((item, at) => textAt(value, at, item));
     return list.some((item, at) => item !== value[at]) ? list : value;

@@ -1,6 +1,6 @@
 import type { ControlModule } from '../bundle/control-modules.ts';
 import type { Config } from '../config/config.ts';
-import { moduleDirs } from '../config/module-dirs.ts';
+import { modulePlaces } from '../config/module-dirs.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
 import type { Artifact } from '../protocol/artifact.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
@@ -23,11 +23,7 @@ export const ownModules = async (config: Config, artifact: Artifact): Promise<Ow
   if (!artifact.modules.some(({ kind }) => kind === 'matchers' || kind === 'pillar'))
     return noOwnModules;
   const { loadControlModules } = await import('../bundle/control-modules.ts');
-  const modules = await loadControlModules({
-    fileRoots: config.file_roots,
-    extraDirs: moduleDirs(config),
-    cacheDir: config.cachedir,
-  });
+  const modules = await loadControlModules(modulePlaces(config));
   return {
     matchers: new Map(
       modules

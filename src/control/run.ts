@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { buildArtifact } from '../bundle/artifact.ts';
-import { moduleDirs } from '../config/module-dirs.ts';
+import { modulePlaces } from '../config/module-dirs.ts';
 import type { Request } from '../config/request.ts';
 import { optionsWithoutEffect } from '../config/without-effect.ts';
 import { brokenModules } from '../data/module-docs.ts';
@@ -117,9 +117,7 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
   const { config } = request;
   const fileRoots = new FileRoots(config.file_roots, config);
   const artifact = buildArtifact({
-    fileRoots: config.file_roots,
-    extraDirs: moduleDirs(config),
-    cacheDir: config.cachedir,
+    ...modulePlaces(config),
     controlFunctions: controlFunctions(),
   });
   // Awaited by every host; a failure is each host's own, so it must not count as unhandled here.

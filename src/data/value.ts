@@ -63,7 +63,7 @@ export const toPlain = (value: Data): Plain => {
   if (value === null || typeof value !== 'object') return value;
   if (!Array.isArray(value)) return toPlainDict(value);
   const list = value.map(toPlain);
-  for (const [at, item] of value.entries()) if (isWhole(item)) markWholeFloat(list, at);
+  if (value.some(isWhole)) value.forEach((item, at) => isWhole(item) && markWholeFloat(list, at));
   return list;
 };
 

@@ -26,6 +26,7 @@ export const isWholeFloat = (container: object, key: string | number): boolean =
 
 /** What is known of a list or dict holds for a copy of it, too. */
 export const withWholeFloatsOf = <T extends object>(container: object, copy: T): T => {
+  if (!any) return copy;
   for (const key of kept.get(container) ?? [])
     if (isWholeFloat(container, key)) markWholeFloat(copy, key);
   return copy;
@@ -45,3 +46,9 @@ export const mergeDicts = (...dicts: readonly (PlainDict | null | undefined)[]):
 /** Such a float as Python writes it: `1.0`, `1e+16`. */
 export const wholeFloatText = (value: number): string =>
   Math.abs(value) < 1e16 ? value.toFixed(1) : String(value);
+
+/** The text of such a float, where there is one. */
+export const wholeFloatAt = (container: object, key: string | number): string | undefined =>
+  isWholeFloat(container, key)
+    ? wholeFloatText((container as Readonly<Record<string | number, number>>)[key] ?? 0)
+    : undefined;

@@ -40,9 +40,7 @@ const renderTo = async (wanted: 'data' | 'any', request: RenderRequest): Promise
 export const renderText = async (request: RenderRequest): Promise<string> => {
   const whole = { shebang: false, ...withoutMark(request) };
   const { text, file } = whole;
-  const renderers = renderersOf(whole);
-  const lookup = lookupIn(renderers);
-  const stages = pipeOf(whole, lookup, () => namesIn(renderers), 'text');
+  const { stages, lookup } = textStages(whole);
   const result = await run(whole, stages, lookup);
   if (typeof result !== 'string')
     throw new TsaltError('render-no-text', `The pipe '${whole.pipe}' gave no text.`, {
@@ -61,9 +59,13 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
  * @throws TsaltError `pipe-…`
  */
 export const checkTextPipe = (request: RenderRequest): void => {
+  textStages({ shebang: false, ...request });
+};
+
+const textStages = (request: RenderRequest) => {
   const renderers = renderersOf(request);
-  const whole = { shebang: false, ...request };
-  pipeOf(whole, lookupIn(renderers), () => namesIn(renderers), 'text');
+  const lookup = lookupIn(renderers);
+  return { stages: pipeOf(request, lookup, () => namesIn(renderers), 'text'), lookup };
 };
 
 /** The user's renderers: those of the request, else the `_renderers` of the files. */

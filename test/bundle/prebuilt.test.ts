@@ -19,12 +19,7 @@ import { pathsOf } from '../../src/bundle/cache-paths.ts';
 import { describeAll } from '../../src/bundle/describe-all.ts';
 import { discoverBuiltins } from '../../src/bundle/discover.ts';
 import { unpackMeta } from '../../src/bundle/meta-file.ts';
-import {
-  packedPath,
-  prebuiltDescriptions,
-  prebuiltFiles,
-  takePrebuilt,
-} from '../../src/bundle/prebuilt.ts';
+import { prebuiltDescriptions, prebuiltFiles, takePrebuilt } from '../../src/bundle/prebuilt.ts';
 import { controlFunctions } from '../../src/wrapper/table.ts';
 import { packageRoot } from '../helpers/cli.ts';
 
@@ -88,7 +83,7 @@ test('what the package brings is what would be built', { timeout: 120_000 }, asy
   expect(readFileSync(one.js, 'utf8')).toBe(readFileSync(other.js, 'utf8'));
   expect(unpackMeta(readFileSync(one.meta))).toEqual(unpackMeta(readFileSync(other.meta)));
   expect(readFileSync(one.map, 'utf8')).toBe(readFileSync(other.map, 'utf8'));
-  expect(readFileSync(packedPath(one.js)).length).toBeGreaterThan(100_000);
+  expect(readFileSync(one.packed).length).toBeGreaterThan(100_000);
   const own = built.inputs.filter(({ path }) => !path.includes('node_modules'));
   expect(taken?.inputs.map(({ path }) => path)).toEqual(own.map(({ path }) => path));
 });

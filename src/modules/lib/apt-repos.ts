@@ -240,9 +240,6 @@ export const hasKey = (wanted: AptRepo): boolean =>
   !wanted.signedby.startsWith('/') ||
   (readOr(wanted.signedby)?.length ?? 0) > 0;
 
-/** The place of a key as `saveKey` takes it; an empty path means what is trusted for every source. */
-export const keyAt = (path: string): Pick<AptRepo, 'signedby'> => ({ signedby: path });
-
 /** Fetches a source's key and puts it where the source says, else among the trusted ones. */
 export const saveKey = async (
   wanted: Pick<AptRepo, 'signedby'>,

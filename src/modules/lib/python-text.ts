@@ -1,4 +1,4 @@
-import { isWholeFloat, wholeFloatText } from '../../protocol/whole-floats.ts';
+import { isWholeFloat, wholeFloatAt } from '../../protocol/whole-floats.ts';
 
 /** How Python shows values, where Salt puts them into files and comments. */
 
@@ -14,7 +14,7 @@ export const pyRepr = (value: unknown): string => {
   if (typeof value === 'string') return reprText(value);
   if (typeof value !== 'object') return String(value);
   const itemRepr = (key: string | number, item: unknown): string =>
-    typeof item === 'number' && isWholeFloat(value, key) ? wholeFloatText(item) : pyRepr(item);
+    wholeFloatAt(value, key) ?? pyRepr(item);
   if (Array.isArray(value)) return `[${value.map((item, at) => itemRepr(at, item)).join(', ')}]`;
   return `{${Object.entries(value)
     .map(([key, item]) => `${pyRepr(key)}: ${itemRepr(key, item)}`)
@@ -22,12 +22,8 @@ export const pyRepr = (value: unknown): string => {
 };
 
 /** `str()` of what a list or dict has there. */
-export const pyItem = (container: Readonly<Record<string, unknown>>, key: string): string => {
-  const item = container[key];
-  return typeof item === 'number' && isWholeFloat(container, key)
-    ? wholeFloatText(item)
-    : pyStr(item);
-};
+export const pyItem = (container: Readonly<Record<string, unknown>>, key: string): string =>
+  wholeFloatAt(container, key) ?? pyStr(container[key]);
 
 /** The name of the type that Python gives what a dict has there. */
 export const pyTypeAt = (container: Readonly<Record<string, unknown>>, key: string): string => {

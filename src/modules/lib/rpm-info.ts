@@ -1,6 +1,6 @@
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { compareRpm } from './package-version.ts';
-import { rpm } from './rpm-run.ts';
+import { rpm, rpmTime } from './rpm-run.ts';
 import { toList } from './values.ts';
 
 type Info = { [field: string]: string | number };
@@ -90,8 +90,7 @@ const infoOf = (fields: readonly string[], values: readonly string[]): Info => {
     if (value === '' && field !== 'description') return;
     const key = field === 'source_rpm' ? 'source' : field;
     if (field.endsWith('_time_t')) info[key] = Number(value);
-    else if (field.endsWith('_date'))
-      info[key] = new Date(Number(value) * 1000).toISOString().replace('.000Z', 'Z');
+    else if (field.endsWith('_date')) info[key] = rpmTime(Number(value));
     else info[key] = value;
   });
   return info;

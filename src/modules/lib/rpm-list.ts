@@ -3,7 +3,7 @@ import { installedBy } from './package-manager.ts';
 import { forgetPackages, shownPackages } from './packages.ts';
 import { installedRpms, rpmFormat } from './rpm.ts';
 import { splitArch } from './rpm-names.ts';
-import { rpm } from './rpm-run.ts';
+import { rpm, rpmTime } from './rpm-run.ts';
 import { toList } from './values.ts';
 
 type Attributes = {
@@ -68,7 +68,7 @@ const withAttributes = async (
       version,
       release: release || null,
       arch,
-      install_date: seconds ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z') : null,
+      install_date: seconds ? rpmTime(seconds) : null,
       install_date_time_t: seconds,
     };
     const plain = splitArch(name).name;

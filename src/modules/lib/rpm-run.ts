@@ -10,3 +10,7 @@ export const rpm = (
     cwd: '/',
     env: { TZ: 'UTC' },
   });
+
+/** A time as Salt writes those of packages: `2024-01-31T12:00:00Z`. */
+export const rpmTime = (seconds: number): string =>
+  new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');

@@ -1,9 +1,10 @@
 /** Files of Apache's configuration, from data. */
-import { writeFileSync } from 'node:fs';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { writeAtomic } from '../lib/atomic-write.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { failOnError } from '../lib/fail-on-error.ts';
+import { realPath } from '../lib/file-paths.ts';
 import { readOr } from '../lib/read-file.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
@@ -36,7 +37,7 @@ export const configfile = async (name: string, config: PlainDict[]): Promise<Sta
     const changes = { old: current, new: wanted };
     if (__opts__.test) return would(name, 'Configuration will update.', changes);
     try {
-      writeFileSync(name, `${wanted}\n`);
+      writeAtomic(realPath(name), `${wanted}\n`);
     } catch (error) {
       return failed(name, `Failed to create apache configuration: ${messageOf(error)}`);
     }

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
+import { writeAtomic } from '../../lib/atomic-write.ts';
 import { salt } from '../../lib/call.ts';
 import { configOption } from '../../lib/config-option.ts';
+import { realPath } from '../../lib/file-paths.ts';
 import { requestHttp } from '../../lib/http-request.ts';
 import { pyStr } from '../../lib/python-text.ts';
 
@@ -75,7 +76,7 @@ export const config = async (name: string, config: PlainDict[], edit = true): Pr
     .flatMap(entry => Object.entries(entry).slice(0, 1))
     .map(([directive, value]) => linesOf(directive, value))
     .join('\n');
-  if (edit) writeFileSync(name, `# This file is managed by Salt.\n${text}`);
+  if (edit) writeAtomic(realPath(name), `# This file is managed by Salt.\n${text}`);
   return text;
 };
 
@@ -88,7 +89,7 @@ const linesOf = (directive: string, value: Plain): string => {
       );
     return section(directive, value.this ?? '', Object.entries(value));
   }
-  if (!Array.isArray(value)) return `${directive} ${scalar(value)}`;
+  if (!Array.isArray(value)) return `${directive} ${pyStr(value)}`;
   const start = value.find(one => isPlainDict(one) && Object.hasOwn(one, 'this'));
   if (start === undefined) return value.map(one => `${linesOf(directive, one)}\n`).join('');
   return section(
@@ -102,7 +103,5 @@ const section = (name: string, argument: Plain, entries: readonly [string, Plain
   const inner = entries
     .filter(([key]) => key !== 'this')
     .map(([key, value]) => `${linesOf(key, value)}\n`);
-  return `<${name} ${scalar(argument)}>\n${inner.join('')}</${name}>\n`;
+  return `<${name} ${pyStr(argument)}>\n${inner.join('')}</${name}>\n`;
 };
-
-const scalar = (value: Plain): string => (typeof value === 'string' ? value : pyStr(value));

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
-import { type KeyOptions, keyAt, saveKey } from '../../lib/apt-repos.ts';
+import { type KeyOptions, saveKey } from '../../lib/apt-repos.ts';
 import {
   keyringFolder,
   removeTrustedKey,
@@ -61,7 +61,8 @@ export const add_repo_key = async (
   if (!aptkey && file === null)
     throw new SaltInvocationError('Name the file that the key goes into as keyfile.');
   const options: KeyOptions = { key_url: path, key_text: text, keyserver, keyid: id, saltenv };
-  await saveKey(keyAt(aptkey ? '' : join(keydir ?? keyringFolder, file ?? '')), options);
+  const signedby = aptkey ? '' : join(keydir ?? keyringFolder, file ?? '');
+  await saveKey({ signedby }, options);
   return true;
 };
 

@@ -1,5 +1,6 @@
 import { fnmatch } from '../../../data/glob.ts';
-import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
+import { CommandExecutionError, type Plain } from '../../api.ts';
+import type { HoldResults } from '../../lib/holds.ts';
 import { inRoot } from '../../lib/other-root.ts';
 import { installedBy } from '../../lib/package-manager.ts';
 import { wantedPackages } from '../../lib/packages.ts';
@@ -82,10 +83,6 @@ export const clean_locks = async ({
 };
 
 type HoldOptions = { pkgs?: Plain } & RootOptions;
-
-type HoldResults = {
-  [name: string]: { name: string; changes: PlainDict; result: boolean; comment: string };
-};
 
 /**
  * Keeps packages at their version.
