@@ -44,6 +44,10 @@ export const options = {
   },
   'batch-wait': text(run, 'Seconds to wait between batches'),
   failhard: flag(run, 'Give no work to further hosts once one has failed; those under way finish'),
+  guard: text(
+    run,
+    'Hosts take back what cuts them off unless reached this many seconds after the run',
+  ),
   timeout: text(run, 'Seconds that one host may take in all'),
   jid: text(run, 'Use this job id'),
   'no-parse': text(run, 'key=value arguments to keep as text, names with commas between'),

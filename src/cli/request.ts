@@ -129,6 +129,7 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     ...(batch === undefined ? {} : { batch }),
     ...(wait === undefined ? {} : { batchWait: wait }),
     ...(timeout === undefined ? {} : { timeout }),
+    ...guardOf(given, config, fun),
     failhard: options.failhard === true,
     dryRun: options['dry-run'] === true,
     test: config.test || (isState && kwargs.get('test') === true),
@@ -143,6 +144,25 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     ignoreHostKeys: options['ignore-host-keys'] === true,
     jid: jidOf(textOf(options.jid)),
   };
+};
+
+/** What would leave nothing of the guard on the host cannot go with it. */
+const guardOf = (
+  { options }: Invocation['given'],
+  { ssh_wipe }: Invocation['config'],
+  fun: string,
+): Pick<RunOptions, 'guard'> => {
+  const guard = numberOf('guard', options.guard, 0);
+  if (guard === undefined) return {};
+  if (!fun.startsWith('state.') || options.raw === true)
+    throw new TsaltError('usage-guard', '--guard is for runs of states only, such as state.apply.');
+  const given = (['wipe', 'rand-thin-dir'] as const).find(name => options[name] === true);
+  const wiping = given === undefined ? ssh_wipe && 'ssh_wipe' : `--${given}`;
+  if (!wiping) return { guard };
+  throw new TsaltError(
+    'usage-guard',
+    `--guard and ${wiping} exclude each other: the host's workspace must outlive the run.`,
+  );
 };
 
 const textOf = (value: unknown): string | undefined =>

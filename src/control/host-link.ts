@@ -1,6 +1,7 @@
 import type { Phase } from '../protocol/event.ts';
 import type { Link } from '../transport/runtime-link.ts';
 import type { Connection } from '../transport/transport.ts';
+import type { GuardLink } from './confirm-guard.ts';
 import { type HostRun, phase } from './host-run.ts';
 import type { RestartLink } from './restart-host.ts';
 import type { Site } from './site.ts';
@@ -39,6 +40,18 @@ export class HostLink {
     this.#connection?.close();
   }
 
+  /** What the end of a guarded run works with. */
+  forGuard(site: Site): GuardLink {
+    const { host, signal } = this.#run;
+    return {
+      id: host.id,
+      signal,
+      ended: () => this.#link?.ended ?? Promise.resolve(),
+      close: () => this.close(),
+      reopen: async () => (await this.#reopen(site, 'the guard asks for a new login')).peer,
+    };
+  }
+
   /** What the restart of the host works with. */
   forRestart(site: Site): RestartLink {
     const { host, signal } = this.#run;
@@ -49,19 +62,24 @@ export class HostLink {
       ended: () => this.#link?.ended ?? Promise.resolve(),
       close: () => this.close(),
       reopen: async () => {
-        phase(this.#run, 'connect', 'the host restarts');
-        const link = await connectRuntime(this.#run, await this.logIn(), {
-          handlers: site.handlers,
-          site: () => site,
-          early: undefined,
-          onSent: () => undefined,
-        });
-        this.use(link);
+        const link = await this.#reopen(site, 'the host restarts');
         const bootId = await site.calls.callHost('file.read', [bootFile], {}, { early: link.peer });
         site.greet(link.hello.grains, link.peer);
         return String(bootId.value).trim();
       },
     };
+  }
+
+  async #reopen(site: Site, why: string): Promise<Link> {
+    phase(this.#run, 'connect', why);
+    const link = await connectRuntime(this.#run, await this.logIn(), {
+      handlers: site.handlers,
+      site: () => site,
+      early: undefined,
+      onSent: () => undefined,
+    });
+    this.use(link);
+    return link;
   }
 }
 

@@ -1,4 +1,5 @@
 import { TsaltError } from '../protocol/error.ts';
+import type { GuardParams } from '../protocol/guard.ts';
 import type { Restart, Resume, RunParams, RunResult, StateFinished } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Plain, setOwn } from '../protocol/plain.ts';
@@ -6,6 +7,7 @@ import type { StateResults } from '../protocol/result.ts';
 import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
 import { bindChunks } from './bind-chunks.ts';
 import { checkFunctions } from './check-functions.ts';
+import { guardOf, guardPaths } from './confirm-guard.ts';
 import type { FileRefs, TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
@@ -25,6 +27,8 @@ export type StatesParts = {
   readonly ready: () => Promise<void>;
   /** Restarts the host and waits until it is back. */
   readonly restart: (restart: Restart) => Promise<Pick<Resume, 'took' | 'failed'>>;
+  /** Carries out a guarded run, and confirms it by logging in anew. */
+  readonly guarded: <T>(guard: GuardParams, run: () => Promise<T>) => Promise<T>;
 };
 
 /** The option `state_queue`: how a run waits that does not say so itself. */
@@ -64,15 +68,44 @@ export class HostStates {
     const { facts, pillar, ready } = this.#parts;
     const { host, shared } = facts;
     pillar.use(settings.pillar, settings.pillarSettings);
-    const params = await this.#params(chunks, settings);
+    const guard = this.#guard(chunks, settings);
+    const params = { ...(await this.#params(chunks, settings)), ...(guard && { guard }) };
     await ready();
     shared.emit({ type: 'plan', host: host.id, total: chunks.length });
     shared.emit({ type: 'phase', host: host.id, phase: 'run' });
-    let answer = await this.#send(params);
-    while (answer.restart) answer = await this.#goOn(answer.restart, chunks, settings);
+    const answer = guard
+      ? await this.#parts.guarded(guard, () => this.#sendOnce(params))
+      : await this.#sendWhole(params, chunks, settings);
     this.retcode = answer.retcode;
     return { states: this.results, retcode: answer.retcode };
   };
+
+  /** What takes the run back, where the user wants that and something may change. */
+  #guard(chunks: readonly LowChunk[], { test }: RunSettings): GuardParams | undefined {
+    const { host, shared, opts } = this.#parts.facts;
+    const seconds = shared.request.options.guard;
+    if (seconds === undefined || test) return undefined;
+    if (chunks.some(({ state, fun }) => state === 'system' && fun === 'reboot'))
+      throw noRestart(host.id);
+    return guardOf(host, seconds, guardPaths(opts));
+  }
+
+  /** Whoever restarts the host ends what would take the run back. */
+  async #sendOnce(params: RunParams): Promise<RunResult> {
+    const answer = await this.#send(params);
+    if (answer.restart) throw noRestart(this.#parts.facts.host.id);
+    return answer;
+  }
+
+  async #sendWhole(
+    params: RunParams,
+    chunks: readonly LowChunk[],
+    settings: RunSettings,
+  ): Promise<RunResult> {
+    let answer = await this.#send(params);
+    while (answer.restart) answer = await this.#goOn(answer.restart, chunks, settings);
+    return answer;
+  }
 
   /** Runs what a template's `state.*` call asks for: no event tells of it, the run is not its. */
   runAside = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
@@ -149,3 +182,9 @@ export class HostStates {
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
   }
 }
+
+const noRestart = (id: string): TsaltError =>
+  new TsaltError('guard-restart', `${id}: a guarded run cannot restart the host.`, {
+    kind: 'usage',
+    hint: 'Run system.reboot by itself, or leave --guard out.',
+  });

@@ -9,6 +9,7 @@ import { runRaw } from '../transport/raw-shell.ts';
 import type { Connection } from '../transport/transport.ts';
 import { callWrapper } from '../wrapper/define.ts';
 import { needsNoHost } from '../wrapper/table.ts';
+import { runGuarded } from './confirm-guard.ts';
 import { HostLink } from './host-link.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 import { keepGrains } from './last-grains.ts';
@@ -90,6 +91,7 @@ const makeSite = (
       await gate?.ready();
     },
     restart: restart => restartHost(link.forRestart(site), restart),
+    guarded: (guard, states) => runGuarded(link.forGuard(site), guard, states),
   });
   return site;
 };

@@ -21,7 +21,7 @@ import type { Shared } from './shared.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
 /** What one host's run needs of whoever conducts it. */
-export type SiteNeeds = Pick<StatesParts, 'ready' | 'restart'> & {
+export type SiteNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & {
   /** Asks sources outside. */
   readonly ask: AskOutside;
   /** The host asked for what it may not have: its run is over. */
@@ -43,7 +43,7 @@ export class Site {
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
-  constructor(shared: Shared, host: Host, { ask, refuse, ready, restart }: SiteNeeds) {
+  constructor(shared: Shared, host: Host, { ask, refuse, ready, restart, guarded }: SiteNeeds) {
     this.#refuse = refuse;
     this.#refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
     this.facts = new HostFacts(shared, host);
@@ -65,6 +65,7 @@ export class Site {
       renderAhead: this.templates.renderAhead,
       ready,
       restart,
+      guarded,
     });
   }
 

@@ -1,3 +1,4 @@
+import type { GuardParams } from './guard.ts';
 import type { LowChunk } from './low.ts';
 import type { Plain, PlainDict } from './plain.ts';
 import type { StateResult, StateResults } from './result.ts';
@@ -47,6 +48,8 @@ export type RunParams = {
   readonly concurrent?: boolean;
   /** Takes up a run that a restart of the host interrupted. */
   readonly resume?: Resume;
+  /** The host takes back what cuts it off; see `GuardParams`. */
+  readonly guard?: GuardParams;
   /** What control found out ahead (`protocol/prefetch.ts`); modules see it as `__context__.__prefetch__`. */
   readonly prefetch?: unknown;
 };

@@ -1,12 +1,17 @@
+import { type ModuleContext, setContext } from '../modules/api.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { collectGrains } from './collect-grains.ts';
-import { createRegistry } from './registry.ts';
+import { createRegistry, type FullRegistry } from './registry.ts';
 import { serve } from './serve.ts';
 
 /** What the bootstrap hands to the artifact it runs (`transport/loader.ts`). */
 declare const TS: {
   /** The workspace. */
   readonly dir: string;
+  /** The artifact's hash. */
+  readonly sha: string;
+  /** The folder of a guarded run: this process is its watchdog. */
+  readonly guard?: string;
   /** Bytes of the wire that came before the artifact ran. */
   readonly pre?: Uint8Array;
 };
@@ -14,10 +19,35 @@ declare const TS: {
 /** The artifact's start: serves the control node with the modules of the manifest. */
 export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   const registry = createRegistry(manifest);
+  if (TS.guard !== undefined) {
+    void startWatchdog(registry, TS.guard);
+    return;
+  }
   serve({
     registry,
     collectGrains: log => collectGrains(registry, log),
     dir: TS.dir,
+    sha: TS.sha,
     ...(TS.pre === undefined ? {} : { preloaded: TS.pre }),
   });
+};
+
+/** Loaded by guarded runs alone. */
+const startWatchdog = async (registry: FullRegistry, folder: string): Promise<void> => {
+  const { watch } = await import('./guard/watchdog.ts');
+  const context: ModuleContext = {
+    salt: registry.salt,
+    states: registry.states,
+    utils: registry.utils,
+    grains: {},
+    pillar: {},
+    opts: { id: '', test: false, saltenv: 'base', cachedir: TS.dir },
+    context: {},
+    env: 'base',
+    log: () => undefined,
+    provider: registry.provider,
+  };
+  setContext(context);
+  setContext({ ...context, grains: await collectGrains(registry, () => undefined) });
+  await watch(folder);
 };

@@ -1,5 +1,6 @@
 import { type ModuleContext, setContext } from '../modules/api.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
+import type { GuardEnd } from '../protocol/guard.ts';
 import {
   type CallParams,
   type Hello,
@@ -19,13 +20,15 @@ import { openWire } from './wire.ts';
 export type ServeOptions = {
   readonly registry: Registry;
   readonly collectGrains: (log: GrainsLog) => Promise<PlainDict>;
+  /** The artifact's hash. */
+  readonly sha: string;
   /** The workspace of this host: an absolute path of a folder only its user can read. */
   readonly dir: string;
   /** Bytes of the wire that the bootstrap has read already. */
   readonly preloaded?: Uint8Array;
 };
 
-/** A control node that has pinged and then is silent for so long has gone. */
+/** A control node that has asked for something and then is silent for so long has gone. */
 const silence = 35_000;
 
 /**
@@ -60,6 +63,7 @@ export const serve = (options: ServeOptions): void => {
     collectGrains: () =>
       options.collectGrains((level, message, stack) => log(level, 'grains', message, stack)),
     dir: options.dir,
+    sha: options.sha,
     request: (method, params, sink) => peer.request(method, params, sink),
     emit: {
       stateStart: payload => send('state-start', payload),
@@ -72,12 +76,18 @@ export const serve = (options: ServeOptions): void => {
     write: wire.write,
     handlers: {
       call: async (params: CallParams) => {
+        heartbeat();
         await hello;
         return guarded(session.call(params));
       },
       run: async (params: RunParams) => {
+        heartbeat();
         await hello;
         return guarded(session.run(params));
+      },
+      guard: async (params: GuardEnd) => {
+        await hello;
+        return guarded(session.settleGuard(params));
       },
       cancel: async () => {
         session.stop('cancelled');
@@ -182,7 +192,7 @@ const sayHello = async (session: Session): Promise<Hello> => {
   };
 };
 
-/** Once the other side pings, its silence means that it has gone without closing. */
+/** Once the other side asks for something, it pings; its silence means that it has gone without closing. */
 const watchHeartbeat = (
   onSilence: () => void,
 ): { readonly beat: () => void; readonly stop: () => void } => {

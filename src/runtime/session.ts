@@ -3,6 +3,7 @@ import { accumulatorsKey } from '../modules/lib/accumulators.ts';
 import type { Lock } from '../modules/lib/run-lock.ts';
 import { settle } from '../modules/lib/settle.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
+import type { GuardAnswer, GuardEnd } from '../protocol/guard.ts';
 import type {
   CallParams,
   CallResult,
@@ -18,6 +19,7 @@ import { runChunks } from './engine/engine.ts';
 import { truthy } from './engine/low-tools.ts';
 import { retcodeOf } from './engine/retcode.ts';
 import type { EngineHost } from './engine/run-state.ts';
+import { takeGuardNews } from './guard/folders.ts';
 import { openJournal } from './journal.ts';
 import { keepLostRun, takeLostRun } from './lost-run.ts';
 import type { Registry } from './registry-types.ts';
@@ -30,6 +32,8 @@ export type SessionHost = {
   readonly collectGrains: () => Promise<PlainDict>;
   /** The workspace: lock, journal, results of a run whose link was lost. */
   readonly dir: string;
+  /** The artifact's hash: its file is in the workspace. */
+  readonly sha: string;
   readonly request: <T>(
     method: string,
     params: unknown,
@@ -105,11 +109,35 @@ export class Session {
     return this.#work(async () => {
       const lock = params.concurrent ? undefined : await this.#turn(params);
       try {
-        return await this.#runLocked(params);
+        return await this.#guarded(params, () => this.#runLocked(params));
       } finally {
         lock?.release();
       }
     });
+  }
+
+  /** Request `guard`: control has logged in after a guarded run. */
+  async settleGuard(params: GuardEnd): Promise<GuardAnswer> {
+    const { settleGuard } = await import('./guard/guard.ts');
+    return settleGuard(this.#host.dir, params);
+  }
+
+  /** Starts what takes a guarded run back, and tells it how the run ends. */
+  async #guarded(params: RunParams, work: () => Promise<RunResult>): Promise<RunResult> {
+    const { dir, emit } = this.#host;
+    takeGuardNews(dir, message => emit.log('warning', 'state', message));
+    if (!params.guard || params.opts.test) return work();
+    const { openGuard } = await import('./guard/guard.ts');
+    const guard = await openGuard(params.guard, this.#host);
+    let isWhole = false;
+    try {
+      const result = await work();
+      isWhole = result.aborted === undefined && result.restart === undefined;
+      return result;
+    } finally {
+      if (isWhole) guard.ended();
+      else guard.broken();
+    }
   }
 
   #turn(params: RunParams): Promise<Lock | undefined> {

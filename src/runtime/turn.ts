@@ -7,6 +7,7 @@ import {
 } from '../modules/lib/run-lock.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { LogLevel, RunParams } from '../protocol/job.ts';
+import { guardHolder } from './guard/folders.ts';
 
 /** Where runs of states wait for each other. */
 export type TurnPlace = {
@@ -31,7 +32,13 @@ type Taken = Lock | Holder;
 
 const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken | undefined> => {
   const { queue = false, fun = 'state.apply', job } = params;
-  const take = (): Taken => takeLock(place.dir, fun, job);
+  const take = (): Taken => {
+    const lock = takeLock(place.dir, fun, job);
+    const guard = 'pid' in lock ? undefined : guardHolder(place.dir);
+    if (guard === undefined || 'pid' in lock) return lock;
+    lock.release();
+    return guard;
+  };
   try {
     let lock = take();
     // The same job under another name of this host: neither is in the other's way for long.

@@ -123,6 +123,20 @@ test('--dry-run is test=True', async () => {
   expect(made.options.test).toBe(true);
 });
 
+test('--guard is for runs of states whose workspace stays', async () => {
+  const apply = ['web1', 'state.apply', '--guard=2.5'];
+  expect((await request(apply)).options.guard).toBe(2.5);
+  expect((await request(['web1', 'state.apply'])).options.guard).toBeUndefined();
+  const text = async (argv: string[], config?: string): Promise<string> =>
+    (await fault(request(argv, roster, config))).message;
+  expect(await text(['web1', 'test.ping', '--guard=5'])).toContain('for runs of states only');
+  expect(await text(['-r', 'web1', 'id', '--guard=5'])).toContain('for runs of states only');
+  expect(await text([...apply, '--wipe'])).toContain('--guard and --wipe exclude each other');
+  expect(await text([...apply, '-W'])).toContain('--guard and --rand-thin-dir exclude');
+  expect(await text(apply, 'ssh_wipe: true\n')).toContain('--guard and ssh_wipe exclude');
+  expect(await text(['web1', 'state.apply', '--guard=0'])).toContain('a number of seconds above 0');
+});
+
 test('options of the run arrive, and the configuration has the defaults', async () => {
   const made = await request([
     'a',

@@ -55,6 +55,7 @@ export const makeSite = async (
       refuse: () => undefined,
       ready: () => Promise.resolve(),
       restart: () => Promise.resolve({ took: 0 }),
+      guarded: (_, run) => run(),
     },
   );
   site.greet({ os: 'Debian', ...grains }, peer as Peer);

@@ -118,7 +118,8 @@ const readHolder = (path: string): Holder | undefined => {
   }
 };
 
-const isAlive = ({ pid, begun }: Holder): boolean => {
+/** Whether a process runs that began then. */
+export const isAlive = ({ pid, begun }: Pick<Holder, 'pid' | 'begun'>): boolean => {
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -128,8 +129,8 @@ const isAlive = ({ pid, begun }: Holder): boolean => {
   return now === undefined || begun === '' || now === begun;
 };
 
-/** Field 22 of /proc/PID/stat; undefined where there is no such file system. */
-const processStart = (pid: number): string | undefined => {
+/** When a process began. Field 22 of /proc/PID/stat; undefined where there is no such file system. */
+export const processStart = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

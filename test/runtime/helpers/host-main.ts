@@ -18,6 +18,7 @@ let gathered = 0;
 const nop = ({ name }: { name?: unknown }) => ({ name, changes: {}, result: true, comment: '' });
 
 serve({
+  sha: '',
   dir,
   collectGrains: async () => ({
     id: 'h',

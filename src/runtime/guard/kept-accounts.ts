@@ -1,0 +1,73 @@
+import { writeAtomic } from '../../modules/lib/atomic-write.ts';
+import { readOr } from '../../modules/lib/read-file.ts';
+import type { PutBack } from './kept-files.ts';
+
+/** What the files of accounts say of some users: their lines, and the groups that have them as members. */
+export type KeptAccounts = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+const lineFiles = ['/etc/passwd', '/etc/shadow'];
+const groupFiles = ['/etc/group', '/etc/gshadow'];
+
+/** Reads what the files of accounts below `root` say of these users. */
+export const keepAccounts = (users: readonly string[], root = ''): KeptAccounts =>
+  new Map([
+    ...lineFiles.map(file => [file, linesOf(root + file, users)] as const),
+    ...groupFiles.map(file => [file, membershipsOf(root + file, users)] as const),
+  ]);
+
+const linesOf = (file: string, users: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    lines(file)
+      .filter(line => users.includes(nameOf(line)))
+      .map(line => [nameOf(line), line]),
+  );
+
+/** Groups by name, with those of the users that are members, commas between. */
+const membershipsOf = (file: string, users: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    lines(file).flatMap(line => {
+      const members = membersOf(line).filter(member => users.includes(member));
+      return members.length > 0 ? [[nameOf(line), members.join(',')] as const] : [];
+    }),
+  );
+
+const lines = (file: string): string[] => (readOr(file) ?? '').split('\n');
+const nameOf = (line: string): string => line.split(':')[0] ?? '';
+const membersOf = (line: string): string[] =>
+  (line.split(':')[3] ?? '').split(',').filter(member => member !== '');
+
+/** Gives these users their lines and groups back; all other lines stay as they are now. */
+export const putAccountsBack = (kept: KeptAccounts, root = ''): PutBack => {
+  const outcome: PutBack = { restored: [], problems: [] };
+  for (const [file, entries] of kept)
+    try {
+      const old = readOr(root + file);
+      if (old === undefined || entries.size === 0) continue;
+      const text = (groupFiles.includes(file) ? withMembers : withLines)(old, entries);
+      if (text === old) continue;
+      writeAtomic(root + file, text);
+      outcome.restored.push(file);
+    } catch (error) {
+      outcome.problems.push(`${file} could not be put back: ${String(error)}`);
+    }
+  return outcome;
+};
+
+const withLines = (text: string, wanted: ReadonlyMap<string, string>): string => {
+  const now = text.split('\n');
+  const there = new Set(now.map(nameOf));
+  const missing = [...wanted].filter(([name]) => !there.has(name)).map(([, line]) => `${line}\n`);
+  return now.map(line => wanted.get(nameOf(line)) ?? line).join('\n') + missing.join('');
+};
+
+const withMembers = (text: string, wanted: ReadonlyMap<string, string>): string =>
+  text
+    .split('\n')
+    .map(line => {
+      const members = wanted.get(nameOf(line))?.split(',');
+      const missing = members?.filter(member => !membersOf(line).includes(member)) ?? [];
+      if (missing.length === 0) return line;
+      const [name, password, third] = line.split(':');
+      return [name, password, third, [...membersOf(line), ...missing].join(',')].join(':');
+    })
+    .join('\n');

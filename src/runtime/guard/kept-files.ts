@@ -1,0 +1,148 @@
+import {
+  chmodSync,
+  lchownSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from '../../modules/lib/atomic-write.ts';
+import { lstatOf } from '../../modules/lib/file-paths.ts';
+
+/** What stood at a path; a file's content is held in memory. */
+type Kept = { readonly stat: Stats } & (
+  | { readonly kind: 'file'; readonly content: Buffer }
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'folder' }
+);
+
+/** Files and folders as they were; a root that was not there has no entry. */
+export type KeptFiles = {
+  readonly roots: readonly string[];
+  readonly entries: ReadonlyMap<string, Kept>;
+};
+
+/** What a guarded run may keep in memory: the configuration of a network is far smaller. */
+const mostBytes = 64 * 1024 * 1024;
+
+/**
+ * Reads files and folders with all that is in them. Devices, sockets and the like are no part of it.
+ *
+ * @throws Error when it is more than 64 MiB
+ */
+export const keepFiles = (roots: readonly string[]): KeptFiles => {
+  const entries = new Map<string, Kept>();
+  let bytes = 0;
+  for (const [path, stat] of walk(roots)) {
+    bytes += stat.isFile() ? stat.size : 0;
+    if (bytes > mostBytes)
+      throw new Error(`${path} and what a guarded run keeps besides it take more than 64 MiB`);
+    const kept = read(path, stat);
+    if (kept) entries.set(path, kept);
+  }
+  return { roots, entries };
+};
+
+const read = (path: string, stat: Stats): Kept | undefined => {
+  if (stat.isDirectory()) return { stat, kind: 'folder' };
+  if (stat.isSymbolicLink()) return { stat, kind: 'link', target: readlinkSync(path) };
+  return stat.isFile() ? { stat, kind: 'file', content: readFileSync(path) } : undefined;
+};
+
+/** Everything at and below these paths, folders before what is in them. */
+const walk = (paths: readonly string[]): [string, Stats][] =>
+  paths.flatMap(path => {
+    const stat = lstatOf(path);
+    if (!stat) return [];
+    const inner = stat.isDirectory() ? readdirSync(path).map(name => join(path, name)) : [];
+    return [[path, stat], ...walk(inner)];
+  });
+
+/** What can be said of a thing that was put back, or could not be. */
+export type PutBack = { readonly restored: string[]; readonly problems: string[] };
+
+/**
+ * Puts files back as they were: content, owner, mode and time. What is new goes, unless `isForeign`
+ * says that it belongs to somebody else.
+ */
+export const putFilesBack = async (
+  { roots, entries }: KeptFiles,
+  isForeign: (paths: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<PutBack> => {
+  const outcome: PutBack = { restored: [], problems: [] };
+  const attempt = (path: string, work: () => boolean): void => {
+    try {
+      if (work()) outcome.restored.push(path);
+    } catch (error) {
+      outcome.problems.push(`${path} could not be put back: ${String(error)}`);
+    }
+  };
+  const added = walk(roots).filter(([path]) => !entries.has(path));
+  const foreign = await isForeign(added.map(([path]) => path));
+  for (const [path, stat] of added.reverse())
+    attempt(path, () => !foreign.has(path) && remove(path, stat));
+  for (const [path, kept] of entries) attempt(path, () => putBack(path, kept));
+  return outcome;
+};
+
+/** A folder in which something of another's stays is left. */
+const remove = (path: string, stat: Stats): boolean => {
+  if (stat.isDirectory() && readdirSync(path).length > 0) return false;
+  rmSync(path, { recursive: true, force: true });
+  return true;
+};
+
+const putBack = (path: string, kept: Kept): boolean => {
+  const now = lstatOf(path);
+  if (now && isUntouched(now, kept.stat)) return false;
+  if (now && kindOf(now) !== kept.kind) rmSync(path, { recursive: true, force: true });
+  const there = lstatOf(path) !== undefined;
+  const changed = putContent(path, kept, there);
+  const owned = putOwner(path, kept);
+  if (changed && kept.kind === 'file') lutimesSync(path, kept.stat.atime, kept.stat.mtime);
+  return changed || owned;
+};
+
+/** The kernel's own time of the last change tells of content, owner, mode and attributes. */
+const isUntouched = (now: Stats, before: Stats): boolean =>
+  now.ino === before.ino && now.ctimeMs === before.ctimeMs;
+
+const kindOf = (stat: Stats): Kept['kind'] | undefined => {
+  if (stat.isDirectory()) return 'folder';
+  if (stat.isSymbolicLink()) return 'link';
+  return stat.isFile() ? 'file' : undefined;
+};
+
+/** @returns whether anything was written */
+const putContent = (path: string, kept: Kept, there: boolean): boolean => {
+  const { uid, gid, mode } = kept.stat;
+  if (kept.kind === 'folder') {
+    if (!there) mkdirSync(path, { mode: 0o700 });
+    return !there;
+  }
+  if (kept.kind === 'file') {
+    if (there && readFileSync(path).equals(kept.content)) return false;
+    writeAtomic(path, kept.content, { uid, gid, mode: mode & 0o7777 });
+    return true;
+  }
+  if (there && readlinkSync(path) === kept.target) return false;
+  rmSync(path, { force: true });
+  symlinkSync(kept.target, path);
+  return true;
+};
+
+/** @returns whether they had changed */
+const putOwner = (path: string, { kind, stat }: Kept): boolean => {
+  const now = lstatOf(path);
+  const isOwner = now?.uid === stat.uid && now.gid === stat.gid;
+  if (!isOwner) lchownSync(path, stat.uid, stat.gid);
+  const isMode = kind === 'link' || now?.mode === stat.mode;
+  // After the owner: giving a file away takes some of its bits.
+  if (kind !== 'link' && !(isMode && isOwner)) chmodSync(path, stat.mode & 0o7777);
+  return !(isOwner && isMode);
+};

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
+import type { PutBack } from './kept-files.ts';
+import { changedRules, keepRules, type Rules, readerOf } from './kept-rules.ts';
+import { type Argv, complaint, outputOf } from './programs.ts';
+
+/** The network as the kernel has it: what files say of it may be something else. */
+export type KeptNetwork = {
+  readonly rules: Rules;
+  /** The kernel's settings by path. */
+  readonly settings: ReadonlyMap<string, string>;
+  readonly addresses: readonly Address[];
+  /** Interfaces that are up. */
+  readonly up: readonly string[];
+  /** Lines of `ip route`, by family. */
+  readonly routes: ReadonlyMap<'-4' | '-6', readonly string[]>;
+};
+
+type Address = { readonly device: string; readonly words: readonly string[] };
+
+const families = ['-4', '-6'] as const;
+const settingFolders = ['/proc/sys/net/ipv4', '/proc/sys/net/ipv6'];
+
+/** Looks at the kernel's network; what there is no program for is left out. */
+export const keepNetwork = async (): Promise<KeptNetwork> => {
+  const links = await listJson(['ip', '-json', 'address']);
+  return {
+    rules: await keepRules(),
+    settings: new Map(settingFolders.flatMap(readSettings)),
+    addresses: links.flatMap(addressesOf),
+    up: upOf(links),
+    routes: new Map(
+      await Promise.all(families.map(async one => [one, await routesOf(one)] as const)),
+    ),
+  };
+};
+
+/** Puts back what differs: settings, rules, links, addresses, routes, in this order. */
+export const putNetworkBack = async (kept: KeptNetwork): Promise<PutBack> => {
+  const outcome: PutBack = { restored: [], problems: [] };
+  const attempt = async (what: string, argv: Argv, stdin?: string): Promise<void> => {
+    const problem = await complaint(argv, stdin);
+    if (problem === undefined) outcome.restored.push(what);
+    else outcome.problems.push(`${what} could not be put back: ${problem}`);
+  };
+  putSettingsBack(kept, outcome);
+  for (const [program, text] of await changedRules(kept.rules))
+    await attempt(`the rules of ${program.replace('-restore', '')}`, readerOf(program), text);
+  const links = await listJson(['ip', '-json', 'address']);
+  for (const device of kept.up)
+    if (!upOf(links).includes(device) && links.some(link => nameOf(link) === device))
+      await attempt(`the interface ${device}`, ['ip', 'link', 'set', device, 'up']);
+  const now = links.flatMap(addressesOf);
+  for (const { device, words } of missing(kept.addresses, now))
+    await attempt(`the address ${words[0]}`, ['ip', 'address', 'replace', ...words, 'dev', device]);
+  for (const { device, words } of missing(now, kept.addresses))
+    if (kept.addresses.some(one => one.device === device))
+      await attempt(`the address ${words[0]}`, [
+        'ip',
+        'address',
+        'delete',
+        ...words,
+        'dev',
+        device,
+      ]);
+  for (const family of families)
+    await putRoutesBack(kept.routes.get(family) ?? [], family, attempt);
+  return outcome;
+};
+
+const listJson = async (argv: Argv): Promise<PlainDict[]> => {
+  try {
+    const data: unknown = JSON.parse((await outputOf(argv)) ?? '[]');
+    return Array.isArray(data) ? data.filter(isPlainDict) : [];
+  } catch {
+    return [];
+  }
+};
+
+const upOf = (links: readonly PlainDict[]): string[] =>
+  links.filter(({ flags }) => Array.isArray(flags) && flags.includes('UP')).map(nameOf);
+
+const nameOf = ({ ifname }: PlainDict): string => String(ifname ?? '');
+
+/** Addresses that somebody gave an interface; those of DHCP and of routers come by themselves. */
+const addressesOf = (link: PlainDict): Address[] => {
+  const all = Array.isArray(link.addr_info) ? link.addr_info.filter(isPlainDict) : [];
+  return all
+    .filter(({ dynamic, scope, local }) => !dynamic && scope !== 'link' && local !== undefined)
+    .map(({ local, prefixlen, broadcast, address, scope, label }) => ({
+      device: nameOf(link),
+      words: [
+        `${local}/${prefixlen}`,
+        ...(address === undefined ? [] : ['peer', String(address)]),
+        ...(broadcast === undefined ? [] : ['broadcast', String(broadcast)]),
+        ...(scope === undefined ? [] : ['scope', String(scope)]),
+        ...(label === undefined ? [] : ['label', String(label)]),
+      ],
+    }));
+};
+
+const missing = (wanted: readonly Address[], there: readonly Address[]): Address[] =>
+  wanted.filter(
+    ({ device, words }) => !there.some(one => one.device === device && one.words[0] === words[0]),
+  );
+
+/** Without what only describes them. */
+const routesOf = async (family: '-4' | '-6'): Promise<string[]> =>
+  ((await outputOf(['ip', family, 'route', 'show'])) ?? '')
+    .split('\n')
+    .map(line => line.replace(/ (?:linkdown|dead|onlink|pref \w+|expires \w+)\b/g, '').trim())
+    .filter(line => line !== '' && !/\bproto (?:ra|dhcp)\b/.test(line));
+
+const putRoutesBack = async (
+  kept: readonly string[],
+  family: '-4' | '-6',
+  attempt: (what: string, argv: Argv) => Promise<void>,
+): Promise<void> => {
+  const ip = (verb: string, line: string): Argv => [
+    'ip',
+    family,
+    'route',
+    verb,
+    ...line.split(/\s+/),
+  ];
+  const now = await routesOf(family);
+  for (const line of now)
+    if (!kept.includes(line) && !line.includes('proto kernel'))
+      await attempt(`the route ${line}`, ip('delete', line));
+  // What a gateway is reached by comes first.
+  const order = (line: string): number => Number(/\bvia\b/.test(line));
+  for (const line of [...kept].sort((a, b) => order(a) - order(b)))
+    if (!(await routesOf(family)).includes(line))
+      await attempt(`the route ${line}`, ip('replace', line));
+};
+
+const readSettings = (folder: string): [string, string][] => {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap(one => {
+      const path = join(folder, one.name);
+      if (one.isDirectory()) return readSettings(path);
+      const value = settingOf(path);
+      return value === undefined ? [] : [[path, value] as [string, string]];
+    });
+  } catch {
+    return [];
+  }
+};
+
+const settingOf = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+/** Settings of an interface that is gone are gone with it. */
+const putSettingsBack = ({ settings }: KeptNetwork, { restored }: PutBack): void => {
+  for (const [path, value] of settings) {
+    const now = settingOf(path);
+    if (now === undefined || now === value) continue;
+    try {
+      writeFileSync(path, value, { flag: 'r+' });
+      restored.push(path);
+    } catch {
+      // It only tells something: how many there are, what was counted.
+    }
+  }
+};

@@ -1,0 +1,98 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { readAccounts } from '../../modules/lib/accounts.ts';
+import { hasFunction, salt } from '../../modules/lib/call.ts';
+import { messageOf } from '../../protocol/error.ts';
+import type { GuardAnswer, GuardParams } from '../../protocol/guard.ts';
+import { isPlainDict } from '../../protocol/plain.ts';
+import { type KeptAccounts, keepAccounts, putAccountsBack } from './kept-accounts.ts';
+import { type KeptFiles, keepFiles, type PutBack, putFilesBack } from './kept-files.ts';
+import { type KeptNetwork, keepNetwork, putNetworkBack } from './kept-network.ts';
+import {
+  type KeptServices,
+  keepServices,
+  putServicesBack,
+  serviceFolders,
+} from './kept-services.ts';
+
+/** All that a guarded run can take back. It is held in memory: there are keys and passwords in it. */
+export type Kept = {
+  readonly files: KeptFiles;
+  readonly accounts: KeptAccounts;
+  readonly services: KeptServices;
+  readonly network: KeptNetwork;
+};
+
+/** What decides whether somebody gets in, besides the folders of services. */
+const usualPaths = [
+  '/etc/hosts',
+  '/etc/hosts.allow',
+  '/etc/hosts.deny',
+  '/etc/nsswitch.conf',
+  '/etc/resolv.conf',
+  '/etc/pam.d',
+  '/etc/security',
+  '/etc/shells',
+  '/etc/sudo.conf',
+  '/etc/sudoers',
+  '/etc/sudoers.d',
+  '/etc/doas.conf',
+  '/etc/sysctl.conf',
+  '/etc/sysctl.d',
+  '/etc/iptables',
+  '/etc/sysconfig/iptables',
+  '/etc/sysconfig/ip6tables',
+  '/etc/nftables.conf',
+  '/etc/nftables',
+  '/etc/sysconfig/nftables.conf',
+  '/etc/default/ufw',
+];
+
+/** Looks at everything that a guarded run can take back. */
+export const keepAll = async ({ users, paths }: GuardParams): Promise<Kept> => {
+  const names = [...new Set([...users, 'root'])];
+  const accounts = await readAccounts().catch(() => []);
+  const homes = accounts.filter(({ name }) => names.includes(name)).map(({ home }) => home);
+  const keys = [...new Set([...homes, homedir()])].map(home => join(home, '.ssh'));
+  return {
+    files: keepFiles([...new Set([...usualPaths, ...serviceFolders, ...keys, ...paths])]),
+    accounts: keepAccounts(names),
+    services: await keepServices(),
+    network: await keepNetwork(),
+  };
+};
+
+/** Puts everything back that differs; one part that fails keeps none of the others from it. */
+export const putAllBack = async (kept: Kept): Promise<GuardAnswer> => {
+  const parts: PutBack[] = [];
+  const part = async (work: () => PutBack | Promise<PutBack>): Promise<void> => {
+    try {
+      parts.push(await work());
+    } catch (error) {
+      parts.push({ restored: [], problems: [messageOf(error)] });
+    }
+  };
+  await part(() => putFilesBack(kept.files, ofPackages));
+  await part(() => putAccountsBack(kept.accounts));
+  await part(() =>
+    putServicesBack(
+      kept.services,
+      parts.flatMap(({ restored }) => restored),
+    ),
+  );
+  await part(() => putNetworkBack(kept.network));
+  return {
+    confirmed: false,
+    restored: parts.flatMap(({ restored }) => restored),
+    problems: parts.flatMap(({ problems }) => problems),
+  };
+};
+
+/** A package's own file stays: its manager would not bring it again. */
+const ofPackages = async (paths: readonly string[]): Promise<ReadonlySet<string>> => {
+  if (paths.length === 0 || !hasFunction('pkg.owner')) return new Set();
+  const owners: unknown = await salt('pkg.owner')(...paths).catch(() => undefined);
+  if (typeof owners === 'string') return new Set(owners === '' ? [] : paths);
+  if (!isPlainDict(owners)) return new Set();
+  return new Set(paths.filter(path => Boolean(owners[path])));
+};

@@ -1,0 +1,210 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { processStart } from '../../src/modules/lib/run-lock.ts';
+import { readGuardAnswer } from '../../src/protocol/guard.ts';
+import { decide, guardHolder, takeGuardNews } from '../../src/runtime/guard/folders.ts';
+import { settleGuard } from '../../src/runtime/guard/guard.ts';
+import { keepAccounts, putAccountsBack } from '../../src/runtime/guard/kept-accounts.ts';
+import { keepFiles, putFilesBack } from '../../src/runtime/guard/kept-files.ts';
+import { takeTurn } from '../../src/runtime/turn.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'tsalt-guard-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const at = (...parts: string[]): string => join(dir, ...parts);
+const nobody = async (): Promise<ReadonlySet<string>> => new Set();
+
+/** Everything in a folder, as far as a person could tell it from another. */
+const look = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map(name => {
+      const path = join(folder, name);
+      const stat = lstatSync(path);
+      const what = stat.isSymbolicLink()
+        ? `-> ${readlinkSync(path)}`
+        : stat.isFile()
+          ? `${readFileSync(path, 'utf8')} ${stat.mtimeMs}`
+          : '';
+      return `${name} ${stat.mode.toString(8)} ${stat.uid}:${stat.gid} ${what}`;
+    });
+
+describe('files of a guarded run', () => {
+  beforeEach(() => {
+    mkdirSync(at('etc/ssh/conf.d'), { recursive: true });
+    for (const [name, text] of Object.entries({ a: 'A', b: 'B', same: 'S', 'conf.d/c': 'C' }))
+      writeFileSync(at('etc/ssh', name), text);
+    for (const name of ['a', 'b']) utimesSync(at('etc/ssh', name), 1_000_000, 1_000_000);
+    chmodSync(at('etc/ssh/a'), 0o640);
+    symlinkSync('a', at('etc/ssh/link'));
+  });
+
+  test('are put back as they were, and new ones go', async () => {
+    const before = look(at('etc'));
+    const kept = keepFiles([at('etc/ssh'), at('etc/none')]);
+    writeFileSync(at('etc/ssh/a'), 'other');
+    chmodSync(at('etc/ssh/a'), 0o600);
+    rmSync(at('etc/ssh/b'));
+    mkdirSync(at('etc/ssh/b'));
+    writeFileSync(at('etc/ssh/b/inner'), 'x');
+    rmSync(at('etc/ssh/conf.d'), { recursive: true });
+    rmSync(at('etc/ssh/link'));
+    symlinkSync('b', at('etc/ssh/link'));
+    mkdirSync(at('etc/none/deep'), { recursive: true });
+    writeFileSync(at('etc/none/deep/new'), 'new');
+
+    const { restored, problems } = await putFilesBack(kept, nobody);
+
+    expect(problems).toEqual([]);
+    expect(look(at('etc')).map(line => line.replace(/(C) .*/, '$1'))).toEqual(
+      before.map(line => line.replace(/(C) .*/, '$1')),
+    );
+    expect(restored).not.toContain(at('etc/ssh/same'));
+    expect(restored).toEqual(
+      expect.arrayContaining(
+        ['ssh/a', 'ssh/b', 'ssh/link', 'ssh/conf.d', 'ssh/conf.d/c', 'none'].map(name =>
+          at('etc', name),
+        ),
+      ),
+    );
+  });
+
+  test('that a package brought stay', async () => {
+    const kept = keepFiles([at('etc/ssh')]);
+    writeFileSync(at('etc/ssh/brought'), 'x');
+    writeFileSync(at('etc/ssh/new'), 'x');
+    const owned = async (paths: readonly string[]) =>
+      new Set(paths.filter(path => path.endsWith('brought')));
+    expect((await putFilesBack(kept, owned)).restored).toEqual([at('etc/ssh/new')]);
+  });
+
+  test('that cannot be put back are told, the others are', async () => {
+    const kept = keepFiles([at('etc/ssh')]);
+    writeFileSync(at('etc/ssh/same'), 'other');
+    rmSync(at('etc/ssh/conf.d'), { recursive: true });
+    writeFileSync(at('etc/ssh/a'), 'other');
+    const entries = new Map(kept.entries);
+    const wrong = { ...entries.get(at('etc/ssh/a')), kind: 'file', content: 5 };
+    entries.set(at('etc/ssh/a'), wrong as never);
+    const { restored, problems } = await putFilesBack({ ...kept, entries }, nobody);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(`${at('etc/ssh/a')} could not be put back`);
+    expect(restored).toContain(at('etc/ssh/same'));
+    expect(readFileSync(at('etc/ssh/conf.d/c'), 'utf8')).toBe('C');
+  });
+
+  test('of more than 64 MiB are refused before anything runs', () => {
+    writeFileSync(at('big'), Buffer.alloc(65 * 1024 * 1024));
+    expect(() => keepFiles([at('big')])).toThrow(/64 MiB/);
+  });
+});
+
+test('accounts get their own lines and groups back, others keep what they have now', () => {
+  mkdirSync(at('etc'));
+  const files: Record<string, string> = {
+    passwd: 'root:x:0:0::/root:/bin/sh\nops:x:1000:1000::/home/ops:/bin/sh\n',
+    shadow: 'root:*:1::::::\nops:$6$old:1::::::\n',
+    group: 'sudo:x:27:ops\nweb:x:33:\n',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(at('etc', name), text);
+  const kept = keepAccounts(['root', 'ops'], dir);
+  writeFileSync(
+    at('etc/passwd'),
+    'root:x:0:0::/root:/bin/sh\nnew:x:1001:1001::/home/new:/bin/sh\n',
+  );
+  writeFileSync(at('etc/shadow'), 'root:*:1::::::\nops:!$6$old:1::::::\nnew:!:1::::::\n');
+  writeFileSync(at('etc/group'), 'sudo:x:27:new\nweb:x:33:ops\n');
+
+  expect(putAccountsBack(kept, dir)).toEqual({
+    restored: ['/etc/passwd', '/etc/shadow', '/etc/group'],
+    problems: [],
+  });
+
+  expect(readFileSync(at('etc/passwd'), 'utf8')).toBe(
+    'root:x:0:0::/root:/bin/sh\nnew:x:1001:1001::/home/new:/bin/sh\nops:x:1000:1000::/home/ops:/bin/sh\n',
+  );
+  expect(readFileSync(at('etc/shadow'), 'utf8')).toBe(
+    'root:*:1::::::\nops:$6$old:1::::::\nnew:!:1::::::\n',
+  );
+  expect(readFileSync(at('etc/group'), 'utf8')).toBe('sudo:x:27:new,ops\nweb:x:33:ops\n');
+  expect(putAccountsBack(kept, dir).restored).toEqual([]);
+});
+
+describe('the folder of a guarded run', () => {
+  const id = '0123456789abcdef';
+  const own = { pid: process.pid, begun: processStart(process.pid) ?? '' };
+  const guard = (...files: [string, unknown][]): string => {
+    const folder = at(`guard-${id}`);
+    mkdirSync(folder);
+    for (const [name, content] of files)
+      writeFileSync(join(folder, name), JSON.stringify(content ?? ''));
+    return folder;
+  };
+  const params = { chunks: [], opts: { id: 'web1', test: false, saltenv: 'base' } };
+
+  test('holds the host for others until it is settled', async () => {
+    guard(['ready', own], ['ended', '']);
+    const place = { dir, isStopping: () => false, log: () => undefined };
+    await expect(takeTurn(params, place)).rejects.toThrow(
+      `The function "state.apply --guard" is running as PID ${process.pid}`,
+    );
+    rmSync(at(`guard-${id}`), { recursive: true });
+    (await takeTurn(params, place))?.release();
+  });
+
+  test('is confirmed once, and only where the run has ended', async () => {
+    const folder = guard(['ready', own], ['ended', '']);
+    expect(await settleGuard(dir, { id, keep: true })).toMatchObject({ confirmed: true });
+    expect(decide(folder)).toBe(false);
+  });
+
+  test('tells what was put back, and goes', async () => {
+    const outcome = { confirmed: false, restored: ['/etc/hosts'], problems: [] };
+    guard(['ready', { pid: 2 ** 22 + 1, begun: '1' }], ['ended', ''], ['outcome.json', outcome]);
+    expect(guardHolder(dir)).toBeUndefined();
+    expect(await settleGuard(dir, { id, keep: true })).toEqual(outcome);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test('of a watchdog that is gone is told by the next run, once', async () => {
+    const said: string[] = [];
+    guard(['ready', { pid: 2 ** 22 + 1, begun: '1' }], ['ended', '']);
+    await expect(settleGuard(dir, { id, keep: true })).rejects.toThrow(/is not there any more/);
+    guard(['outcome.json', { confirmed: false, restored: ['/etc/hosts'], problems: ['x'] }]);
+    takeGuardNews(dir, message => said.push(message));
+    takeGuardNews(dir, message => said.push(message));
+    expect(said).toEqual(['An earlier guarded run was not confirmed: put back /etc/hosts; x.']);
+  });
+
+  test.each(['', '../../etc', '0123456789ABCDEF'])('has a name of digits alone: %j', async name => {
+    await expect(settleGuard(dir, { id: name, keep: true })).rejects.toThrow(/no name/);
+    expect(statSync(dir).isDirectory()).toBe(true);
+  });
+
+  test.each([null, 5, [], {}, { confirmed: 'yes' }])('what a host says is data: %j', said => {
+    expect(readGuardAnswer(said)).toBeUndefined();
+    expect(readGuardAnswer({ confirmed: false, restored: [1, 'a', {}], problems: 'x' })).toEqual({
+      confirmed: false,
+      restored: ['a'],
+      problems: [],
+    });
+  });
+});
