@@ -106,6 +106,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
   test.each([
     ['network', networkFile, `sha256sum < ${networkFile}`],
     ['sshd', '/etc/ssh/sshd_config', 'sha256sum < /etc/ssh/sshd_config'],
+    ['sshd', '/etc/ssh/sshd_config', 'sha256sum < /etc/ssh/sshd_config', '--transport=openssh'],
     ['shell', '/etc/passwd', 'getent passwd ops'],
     [
       'keys',
@@ -114,9 +115,9 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
     ],
   ])(
     'a state that cuts the login is taken back: %s',
-    async (sls, path, look) => {
+    async (sls, path, look, ...options) => {
       const before = await sh(look);
-      const { code, text } = await apply(sls, '--guard=4');
+      const { code, text } = await apply(sls, '--guard=4', ...options);
       expect(code, text).toBe(69);
       expect(text).toMatch(
         /web1 took back what may have cut it off, since it was not reached within 4 s/,
