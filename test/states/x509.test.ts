@@ -351,7 +351,10 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
       { signing_private_key: 'web.key', signing_cert: 'ca.crt', public_key: 'web.key' },
       /does not match/,
     ],
-    [{ signing_private_key: 'ca.key', encoding: 'der' }, /The encoding 'der' is not supported/],
+    [
+      { signing_private_key: 'ca.key', encoding: 'jks' },
+      /Invalid value 'jks' for encoding. Valid: der, pem, pkcs12/,
+    ],
   ])('%j is refused', async (args, says) => {
     await authority();
     const full = Object.fromEntries(

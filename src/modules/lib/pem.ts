@@ -1,4 +1,5 @@
 import { CommandExecutionError } from '../api.ts';
+import { readOr } from './read-file.ts';
 import { pemOrFile } from './x509-keys.ts';
 
 /** Bytes as PEM, in lines of 64. */
@@ -10,6 +11,13 @@ export const pemEntries = (text: string): { readonly label: string; readonly tex
   [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g)].map(
     ([entry, label = '']) => ({ label, text: `${entry.replaceAll('\r', '').trim()}\n` }),
   );
+
+/** The private keys that are in a file, where there is one: what is to be kept of it. */
+export const privateEntries = (path: string): string =>
+  pemEntries(readOr(path) ?? '')
+    .filter(({ label }) => label.endsWith('PRIVATE KEY'))
+    .map(({ text }) => text)
+    .join('');
 
 const headers = /^[A-Za-z-]+: .*$/gm;
 

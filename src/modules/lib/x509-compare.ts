@@ -1,15 +1,17 @@
 import { messageOf } from '../../protocol/error.ts';
-import { __opts__, type PlainDict, SaltInvocationError, type StateReturn } from '../api.ts';
+import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { failed, would } from './returns.ts';
 import { type Certificate, digestOf } from './x509-certificate.ts';
+import type { Encoded } from './x509-encodings.ts';
 import { NoSuchFileError } from './x509-keys.ts';
 import { readName } from './x509-names.ts';
 import { showExtensions } from './x509-show.ts';
 
-export const onlyPem = (encoding: string): void => {
-  if (encoding === 'pem') return;
-  throw new SaltInvocationError(`The encoding '${encoding}' is not supported: pem is`);
-};
+/** Another encoding than the wanted one, where a file can be read. */
+export const otherEncoding = (present: Encoded, wanted: string): PlainDict =>
+  present.problem === undefined && present.encoding !== wanted
+    ? { encoding: { old: present.encoding, new: wanted } }
+    : {};
 
 /**
  * Runs a state's work; what is wrong with its arguments or files is its comment. A prediction does

@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { __opts__, __states__, kwargs, type PlainDict, type StateReturn } from '../api.ts';
 import { changed, failed, unchanged, would } from './returns.ts';
+import { makeTempFolder, removeTemp } from './temporary.ts';
 
 /** Arguments of `file.managed` that say how the file lies there. */
 const fileArguments = [
@@ -32,7 +34,7 @@ export const presentText = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, 'latin1') : undefined;
 
 /**
- * Brings a PEM file to its place. `wrong` names what is not as wanted, with old and new;
+ * Brings a file to its place. `wrong` names what is not as wanted, with old and new;
  * without any only owner and mode are looked at.
  */
 export const keepPem = async (
@@ -46,7 +48,8 @@ export const keepPem = async (
     /** `The certificate`. */
     readonly what: string;
     readonly wrong: PlainDict | undefined;
-    readonly make: () => Promise<string>;
+    /** PEM, or bytes in another encoding. */
+    readonly make: () => Promise<string | Buffer>;
     readonly file: PlainDict;
   },
 ): Promise<StateReturn> => {
@@ -54,12 +57,32 @@ export const keepPem = async (
   const verb = present === undefined ? 'created' : 'recreated';
   if (wrong !== undefined && __opts__.test)
     return would(name, `${what} would have been ${verb}`, wrong);
-  const contents = wrong === undefined ? (present ?? '') : await make();
-  const options = { ...file, contents, show_changes: false };
-  const managed: StateReturn = await __states__['file.managed']?.(name, kwargs(options));
+  const made = wrong === undefined ? (present ?? '') : await make();
+  const managed = await manage(name, file, made.toString('latin1'), wrong !== undefined);
   if (managed.result === false) return failed(name, String(managed.comment));
   if (wrong !== undefined) return changed(name, `${what} has been ${verb}`, wrong);
   if (Object.keys(managed.changes).length === 0)
     return unchanged(name, `${what} is in the correct state`);
   return { ...managed, name };
+};
+
+const manage = async (
+  name: string,
+  file: PlainDict,
+  contents: string,
+  isNew: boolean,
+): Promise<StateReturn> => {
+  const managed = (more: PlainDict): Promise<StateReturn> =>
+    __states__['file.managed']?.(name, kwargs({ ...file, ...more, show_changes: false }));
+  if (contents === '' || contents.includes('-----BEGIN ')) return managed({ contents });
+  // Contents are lines of text there: what is no text comes as a file.
+  if (!isNew) return managed({ replace: false });
+  const folder = makeTempFolder('.tsalt-');
+  try {
+    const source = join(folder, 'made');
+    writeFileSync(source, contents, { encoding: 'latin1', mode: 0o600, flag: 'wx' });
+    return await managed({ source });
+  } finally {
+    removeTemp(folder);
+  }
 };

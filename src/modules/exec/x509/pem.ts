@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { globPaths } from '../../lib/glob-paths.ts';
-import { pemEntries } from '../../lib/pem.ts';
+import { pemEntries, privateEntries } from '../../lib/pem.ts';
 import { pemOrFile } from '../../lib/x509-keys.ts';
 
 /**
@@ -48,12 +48,7 @@ export const write_pem = async (
   { overwrite = true, pem_type = null }: { overwrite?: boolean; pem_type?: string | null } = {},
 ): Promise<string> => {
   const entry = await get_pem_entry(text, pem_type);
-  const before =
-    !overwrite && existsSync(path)
-      ? pemEntries(readFileSync(path, 'latin1'))
-          .filter(({ label }) => label.endsWith('PRIVATE KEY'))
-          .map(kept => kept.text)
-      : [];
-  writeAtomic(path, [...before, entry].join(''), before.length > 0 ? { mode: 0o600 } : {});
+  const before = overwrite ? '' : privateEntries(path);
+  writeAtomic(path, before + entry, before === '' ? {} : { mode: 0o600 });
   return `PEM written to ${path}`;
 };

@@ -2,8 +2,9 @@
  * X.509: private keys, requests, certificates and revocation lists as files. Made with Node's own
  * cryptography: the host needs no openssl.
  */
-import type { PlainDict, StateReturn } from '../../api.ts';
-import { pemEntries, toPem } from '../../lib/pem.ts';
+import type { KeyObject } from 'node:crypto';
+import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
+import { pemEntries } from '../../lib/pem.ts';
 import {
   buildCertificate,
   type Certificate,
@@ -11,9 +12,18 @@ import {
   keyOf,
   readCertificate,
 } from '../../lib/x509-certificate.ts';
-import { different, failOrForesee, onlyPem, show, tryRead } from '../../lib/x509-compare.ts';
-import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
-import { spkiOf } from '../../lib/x509-keys.ts';
+import { different, failOrForesee, otherEncoding, show, tryRead } from '../../lib/x509-compare.ts';
+import {
+  type CertificateOptions,
+  certificateEncodings,
+  certificateFile,
+  checkEncoding,
+  type Encoded,
+  encodeCertificates,
+  readEncoded,
+} from '../../lib/x509-encodings.ts';
+import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
+import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { addDays, type CertificateWish, dateText, validity, wishOf } from '../../lib/x509-wish.ts';
 
 /**
@@ -23,7 +33,10 @@ import { addDays, type CertificateWish, dateText, validity, wishOf } from '../..
  * @param name the file
  * @param days_remaining renew when it ends within so many days
  * @param append_certs certificates that follow it in the file: PEMs or files
- * @param encoding pem is the only value
+ * @param encoding pem, der, pkcs7_pem, pkcs7_der or pkcs12, which holds `private_key` too
+ * @param pkcs12_passphrase encrypts a pkcs12 file
+ * @param pkcs12_encryption_compat encrypts it by triple DES and SHA 1, for programs that know nothing better
+ * @param pkcs12_friendlyname the certificate's name in a pkcs12 file
  * @param keywords `signing_private_key`, `signing_private_key_passphrase`, `signing_cert`,
  *   `public_key`, `private_key` or `csr`, `days_valid`, `not_before`, `not_after`,
  *   `serial_number`, `digest`, `signing_policy`; parts of the subject (`CN`, `O` …); extensions
@@ -46,29 +59,31 @@ export const certificate_managed = async (
     days_remaining = 90,
     append_certs = [],
     encoding = 'pem',
+    pkcs12_passphrase = null,
+    pkcs12_encryption_compat = false,
+    pkcs12_friendlyname = null,
     ...keywords
-  }: {
-    days_remaining?: number;
-    append_certs?: string[];
-    encoding?: string;
-    [keyword: string]: unknown;
-  } = {},
+  }: CertificateOptions & { days_remaining?: number; [keyword: string]: unknown } = {},
 ): Promise<StateReturn> =>
   failOrForesee(name, async () => {
-    onlyPem(encoding);
+    const how = checkEncoding(encoding, ...certificateEncodings);
     const { file, rest } = splitFileArguments(keywords);
-    const present = presentText(name);
-    const old = present === undefined ? undefined : tryRead(() => readCertificate(present));
+    const key = how === 'pkcs12' ? keyFor(rest) : undefined;
+    const present = readEncoded(name, 'CERTIFICATE', pkcs12_passphrase);
+    const old = present && tryRead(() => readCertificate(present.pem));
     const wish = await wishOf(rest, old);
-    const chain = append_certs.map(one => toPem('CERTIFICATE', readCertificate(one).der));
+    const chain = append_certs.map(one => readCertificate(one).der);
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
     if (present !== undefined) {
       const parts = wrongOf(old, wish, days_remaining);
-      const following = pemEntries(present)
+      Object.assign(parts, otherEncoding(present, how));
+      const following = pemEntries(present.pem)
         .slice(1)
-        .map(one => readCertificate(one.text));
-      if (toChain(following) !== chain.join(''))
+        .map(one => readCertificate(one.text).der);
+      if (!Buffer.concat(following).equals(Buffer.concat(chain)))
         parts.append_certs = { old: following.length, new: chain.length };
+      if (key && present.encoding === 'pkcs12')
+        Object.assign(parts, wrongBeside(present, key, pkcs12_friendlyname));
       if (Object.keys(parts).length > 0) wrong = parts;
     }
     return keepPem(name, {
@@ -78,14 +93,34 @@ export const certificate_managed = async (
         // A new certificate has a serial number of its own.
         const fresh = wish.hasSerial || !old ? wish : await wishOf(rest);
         const der = buildCertificate({ ...fresh, ...validity(fresh) }, fresh.key, fresh.digest);
-        return [toPem('CERTIFICATE', der), ...chain].join('');
+        const options = { pkcs12_passphrase, pkcs12_encryption_compat, pkcs12_friendlyname };
+        return encodeCertificates(certificateFile(der, append_certs, key, options), how);
       },
-      file,
+      // There is a private key in it.
+      file: how === 'pkcs12' ? { ...file, mode: file.mode || '0400' } : file,
     });
   });
 
-const toChain = (certificates: readonly Certificate[]): string =>
-  certificates.map(({ der }) => toPem('CERTIFICATE', der)).join('');
+const keyFor = ({ private_key, private_key_passphrase }: Record<string, unknown>): KeyObject => {
+  if (typeof private_key === 'string')
+    return loadPrivateKey(
+      private_key,
+      typeof private_key_passphrase === 'string' ? private_key_passphrase : null,
+    );
+  throw new SaltInvocationError(
+    'Creating a PKCS12-encoded certificate without embedded private key is unsupported',
+  );
+};
+
+/** What of a PKCS 12 file is not as wanted besides its certificates. */
+const wrongBeside = (present: Encoded, key: KeyObject, name: string | null): PlainDict => ({
+  ...(present.key && spkiOf(present.key).equals(spkiOf(key))
+    ? {}
+    : { private_key: { old: 'another', new: 'as given' } }),
+  ...((present.friendlyName ?? null) === (name || null)
+    ? {}
+    : { pkcs12_friendlyname: { old: present.friendlyName ?? null, new: name } }),
+});
 
 const wrongOf = (
   old: Certificate | undefined,

@@ -1,8 +1,9 @@
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { isSignedBy, keyOf } from '../../lib/x509-certificate.ts';
-import { failOrForesee, onlyPem, tryRead } from '../../lib/x509-compare.ts';
-import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
+import { failOrForesee, otherEncoding, tryRead } from '../../lib/x509-compare.ts';
+import { checkEncoding, encodeOne, readEncoded } from '../../lib/x509-encodings.ts';
+import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { readRevocationList } from '../../lib/x509-requests.ts';
 import { type RevokedItem, revokedOf } from '../../lib/x509-revoked.ts';
@@ -20,7 +21,7 @@ import { addDays, dateText } from '../../lib/x509-wish.ts';
  * @param days_remaining renew when it ends within so many days
  * @param include_expired also those that are no longer valid anyway
  * @param digest sha256 …
- * @param encoding pem is the only value
+ * @param encoding pem or der
  * @param keywords `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
  * @example
  * /etc/pki/ca.crl:
@@ -58,19 +59,19 @@ export const crl_managed = async (
   },
 ): Promise<StateReturn> =>
   failOrForesee(name, async () => {
-    onlyPem(encoding);
+    const how = checkEncoding(encoding, 'pem', 'der');
     const { file, rest } = splitFileArguments(keywords);
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined)
       throw new SaltInvocationError(`'${unknown}' is no argument of a revocation list`);
-    const present = presentText(name);
+    const present = readEncoded(name, 'X509 CRL');
     const entries = (list: readonly { serial: bigint; reason?: number }[]): string[] =>
       list.map(({ serial, reason }) => `${serial.toString(16)}/${reason ?? ''}`).sort();
     const wanted = entries(revokedOf(revoked, include_expired));
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
     if (present !== undefined) {
-      const old = tryRead(() => readRevocationList(present));
-      const parts: PlainDict = {};
+      const old = tryRead(() => readRevocationList(present.pem));
+      const parts = otherEncoding(present, how);
       if (!old) parts.replaced = 'it could not be read';
       else {
         const listed = entries(old.revoked);
@@ -89,8 +90,8 @@ export const crl_managed = async (
     return keepPem(name, {
       what: 'The certificate revocation list',
       wrong,
-      make: () =>
-        salt('x509.create_crl')(null, {
+      make: async () => {
+        const pem: string = await salt('x509.create_crl')(null, {
           signing_private_key,
           signing_private_key_passphrase,
           signing_cert,
@@ -98,7 +99,9 @@ export const crl_managed = async (
           include_expired,
           days_valid,
           digest,
-        }),
+        });
+        return encodeOne(pem, how);
+      },
       file,
     });
   });

@@ -1,8 +1,9 @@
 import type { PlainDict, StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
-import { different, failOrForesee, onlyPem, tryRead } from '../../lib/x509-compare.ts';
+import { different, failOrForesee, otherEncoding, tryRead } from '../../lib/x509-compare.ts';
+import { checkEncoding, encodeOne, readEncoded } from '../../lib/x509-encodings.ts';
 import { extensionsOf } from '../../lib/x509-extensions.ts';
-import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
+import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { subjectOf } from '../../lib/x509-names.ts';
 import { readRequest } from '../../lib/x509-requests.ts';
@@ -15,7 +16,7 @@ import { checkKeywords } from '../../lib/x509-wish.ts';
  * @param private_key the key that asks: a PEM or a file
  * @param private_key_passphrase of that key
  * @param digest sha256 …
- * @param encoding pem is the only value
+ * @param encoding pem or der
  * @param keywords parts of the subject (`CN`, `O` …), extensions (`subjectAltName` …), and
  *   `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
  * @example
@@ -42,7 +43,7 @@ export const csr_managed = async (
   },
 ): Promise<StateReturn> =>
   failOrForesee(name, async () => {
-    onlyPem(encoding);
+    const how = checkEncoding(encoding, 'pem', 'der');
     const { file, rest } = splitFileArguments(keywords);
     checkKeywords(rest);
     const key = loadPrivateKey(private_key, private_key_passphrase);
@@ -51,21 +52,26 @@ export const csr_managed = async (
       publicKey: spkiOf(key),
       extensions: extensionsOf(rest, { publicKey: spkiOf(key) }),
     };
-    const present = presentText(name);
+    const present = readEncoded(name, 'CERTIFICATE REQUEST');
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
     if (present !== undefined) {
-      const parts = different(
-        tryRead(() => readRequest(present)),
-        wish,
-        digest,
-      );
+      const old = tryRead(() => readRequest(present.pem));
+      const parts = { ...different(old, wish, digest), ...otherEncoding(present, how) };
       if (Object.keys(parts).length > 0) wrong = parts;
     }
     return keepPem(name, {
       what: 'The certificate signing request',
       wrong,
-      make: () =>
-        salt('x509.create_csr')(null, { private_key, private_key_passphrase, digest, ...rest }),
+      make: async () =>
+        encodeOne(
+          await salt('x509.create_csr')(null, {
+            private_key,
+            private_key_passphrase,
+            digest,
+            ...rest,
+          }),
+          how,
+        ),
       file,
     });
   });

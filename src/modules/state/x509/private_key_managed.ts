@@ -1,8 +1,10 @@
+import type { KeyObject } from 'node:crypto';
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { failed } from '../../lib/returns.ts';
-import { failOrForesee, onlyPem } from '../../lib/x509-compare.ts';
-import { keepPem, presentText, splitFileArguments } from '../../lib/x509-file.ts';
+import { failOrForesee, otherEncoding } from '../../lib/x509-compare.ts';
+import { checkEncoding, type Encoded, encodeKey, readEncoded } from '../../lib/x509-encodings.ts';
+import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { algorithmOf, keySizeOf, loadPrivateKey } from '../../lib/x509-keys.ts';
 
 /**
@@ -13,7 +15,8 @@ import { algorithmOf, keySizeOf, loadPrivateKey } from '../../lib/x509-keys.ts';
  * @param keysize bits: 2048 for rsa, 256, 384 or 521 for ec
  * @param bits the older name of `keysize`
  * @param passphrase encrypts it
- * @param encoding pem is the only value
+ * @param encoding pem, der or pkcs12
+ * @param pkcs12_encryption_compat encrypt a pkcs12 file by triple DES and SHA 1, for programs that know nothing better
  * @param new make a new key in every run
  * @param overwrite also replace a file that holds no key, or one under another passphrase
  * @param keywords `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
@@ -31,6 +34,7 @@ export const private_key_managed = async (
     bits = null,
     passphrase = null,
     encoding = 'pem',
+    pkcs12_encryption_compat = false,
     new: always = false,
     overwrite = false,
     ...keywords
@@ -40,19 +44,20 @@ export const private_key_managed = async (
     bits?: number | null;
     passphrase?: string | null;
     encoding?: string;
+    pkcs12_encryption_compat?: boolean;
     new?: boolean;
     overwrite?: boolean;
     [keyword: string]: unknown;
   } = {},
 ): Promise<StateReturn> =>
   failOrForesee(name, async () => {
-    onlyPem(encoding);
+    const how = checkEncoding(encoding, 'pem', 'der', 'pkcs12');
     const { file, rest } = splitFileArguments(keywords);
     const unknown = Object.keys(rest).find(key => !['cipher', 'verbose', 'text'].includes(key));
     if (unknown !== undefined)
       throw new SaltInvocationError(`'${unknown}' is no argument of a private key`);
     const size = keysize ?? bits ?? { rsa: 2048, ec: 256 }[algo];
-    const present = presentText(name);
+    const present = readEncoded(name, 'PRIVATE KEY', passphrase);
     let wrong: PlainDict | undefined;
     if (present === undefined) wrong = { created: name };
     else if (always) wrong = { replaced: name };
@@ -65,12 +70,12 @@ export const private_key_managed = async (
         );
       if (!found) wrong = { replaced: name };
       else {
-        const parts: PlainDict = {};
+        const parts = otherEncoding(present, how);
         const [oldAlgo, oldSize] = [algorithmOf(found), keySizeOf(found)];
         if (oldAlgo !== algo) parts.algo = { old: oldAlgo, new: algo };
         else if (size !== undefined && oldSize !== size)
           parts.keysize = { old: oldSize ?? null, new: size };
-        if (passphrase !== null && !present.includes('ENCRYPTED'))
+        if (passphrase !== null && !isLocked(present))
           parts.passphrase = { old: 'none', new: 'set' };
         if (Object.keys(parts).length > 0) wrong = parts;
       }
@@ -78,17 +83,27 @@ export const private_key_managed = async (
     return keepPem(name, {
       what: 'The private key',
       wrong,
-      make: () =>
-        salt('x509.create_private_key')(null, { algo, keysize: size ?? null, passphrase }),
+      make: async () => {
+        const made: string = await salt('x509.create_private_key')(null, {
+          algo,
+          keysize: size ?? null,
+        });
+        const compat = pkcs12_encryption_compat;
+        return encodeKey(loadPrivateKey(made), how, { passphrase, compat });
+      },
       file: { ...file, mode: file.mode || '0400' },
     });
   });
 
-const tryKey = (pem: string, passphrase: string | null) => {
+const tryKey = ({ pem, key }: Encoded, passphrase: string | null): KeyObject | undefined => {
+  if (key) return key;
   try {
-    const isLocked = pem.includes('ENCRYPTED');
-    return loadPrivateKey(pem, isLocked ? passphrase : null);
+    return loadPrivateKey(pem, pem.includes('ENCRYPTED') ? passphrase : null);
   } catch {
     return undefined;
   }
 };
+
+/** A pkcs12 file that has been read by a passphrase has one. */
+const isLocked = ({ encoding, pem }: Encoded): boolean =>
+  encoding === 'pkcs12' || pem.includes('ENCRYPTED');
