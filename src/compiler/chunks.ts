@@ -36,10 +36,14 @@ export const chunkData = (chunk: Chunk): Dict => {
 /** A chunk as it travels to the host. */
 const lowChunk = (chunk: Chunk): LowChunk => {
   const plain: PlainDict = {};
+  const floats = new Set<string>();
   eachArgument(chunk, (key, value) => {
-    setOwn(plain, keyText(key), toPlain(value));
-    if (isWhole(value)) markWholeFloat(plain, keyText(key));
+    const name = keyText(key);
+    setOwn(plain, name, toPlain(value));
+    if (isWhole(value)) floats.add(name);
+    else floats.delete(name);
   });
+  for (const name of floats) markWholeFloat(plain, name);
   return plain as LowChunk;
 };
 

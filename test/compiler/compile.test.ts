@@ -4,6 +4,7 @@ import { lowChunks } from '../../src/compiler/chunks.ts';
 import { type CompileOptions, compile } from '../../src/compiler/compile.ts';
 import { loadSls } from '../../src/compiler/load.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
+import { isWholeFloat } from '../../src/protocol/whole-floats.ts';
 import { memoryLoader } from './memory-loader.ts';
 
 const load = (files: Record<string, string>, names: string[]) =>
@@ -246,4 +247,15 @@ test('whatever an SLS renders to, compiling ends with chunks or errors', async (
     }),
     { numRuns: 1500 },
   );
+});
+
+test('a float without a fraction is none any more where a later value is an integer', async () => {
+  const { chunks } = await compiled({
+    'a.sls':
+      'x:\n  test.nop:\n    - value: 1.0\n    - other: 2\n    - names:\n      - first: [value: 1, other: 2.0]\n      - second\n',
+  });
+  const [first = {}, second = {}] = lowChunks(chunks) as PlainDict[];
+
+  expect([isWholeFloat(first, 'value'), isWholeFloat(first, 'other')]).toEqual([false, true]);
+  expect([isWholeFloat(second, 'value'), isWholeFloat(second, 'other')]).toEqual([true, false]);
 });
