@@ -1,4 +1,4 @@
-import { type ModuleContext, withContext } from '../modules/api.ts';
+import { getContext, type ModuleContext, withContext } from '../modules/api.ts';
 import { accumulatorsKey } from '../modules/lib/accumulators.ts';
 import type { Lock } from '../modules/lib/run-lock.ts';
 import { settle } from '../modules/lib/settle.ts';
@@ -13,6 +13,7 @@ import type {
   StateFinished,
   StateStarted,
 } from '../protocol/job.ts';
+import type { LowChunk } from '../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { toJson } from './engine/check-return.ts';
 import { runChunks } from './engine/engine.ts';
@@ -178,15 +179,15 @@ export class Session {
             pillar,
             env,
             low: { ...low },
-            // A line of the log may quote a command or what it printed.
-            ...(truthy(low.no_log) ? { log: () => undefined } : {}),
+            ...logOf(low),
             lowstate,
             running,
             opts: test === context.opts.test ? context.opts : { ...context.opts, test },
           },
           work,
         ),
-      log: (level, message, stack) => emit.log(level, 'state', message, stack),
+      withOwnLog: (low, work) => withContext({ ...getContext(), ...logOf(low) }, work),
+      log: (level, message, stack) => getContext().log(level, 'state', message, stack),
       onStart: (tag, low) => {
         this.#current.set(tag, low.state);
         emit.stateStart(startedOf(tag, low));
@@ -298,6 +299,10 @@ export class Session {
     }
   }
 }
+
+/** A line of the log may quote a command or what it printed. */
+const logOf = (low: LowChunk): Partial<ModuleContext> =>
+  truthy(low.no_log) ? { log: () => undefined } : {};
 
 /** Grains that the roster or the configuration gives this host win over what it found out. */
 const withOwnGrains = (grains: PlainDict, { id, grains: own }: HostOpts): PlainDict => ({

@@ -66,6 +66,46 @@ ${root}/secret-file:
   for (const result of Object.values(value)) expect(result).toMatchObject({ no_log: true });
 });
 
+test('nor does its log: of its conditions, its check_cmd, its slots and the steps it reports', async () => {
+  project.write({
+    'states/_states/stepping.ts': `import type { StateReturn } from 'tsalt-ssh/module';
+export const went = (name: string): StateReturn => ({
+  name, result: true, comment: '', changes: {},
+  sub_state_run: [{
+    low: { state: 'step', __id__: 'one', name: 'one', fun: 'ran' },
+    result: true, comment: 't0psecret-5', changes: { key: 't0psecret-6' },
+  }],
+});
+`,
+    'states/silent.sls': `conditions:
+  test.nop:
+    - no_log: true
+    - onlyif: echo t0psecret-1
+    - unless: echo t0psecret-2; false
+    - check_cmd: [echo t0psecret-3]
+slot:
+  test.nop:
+    - no_log: true
+    - value: __slot__:salt:cmd.run(echo t0psecret-4)
+    - other: __slot__:salt:no.such(t0psecret-7)
+steps:
+  stepping.went:
+    - no_log: true
+loud:
+  test.nop:
+    - onlyif: echo not-secret
+`,
+  });
+  for (const output of ['highstate', 'ndjson']) {
+    const { stdout, stderr } = await project.run(
+      ...['web1', 'state.apply', 'silent', '-l', 'trace', '--out', output],
+    );
+    expect(stdout + stderr, output).not.toMatch(/t0psecret/);
+    expect(stdout + stderr, output).toMatch(/Executing command 'echo not-secret'/);
+    expect(stdout, output).toMatch(/step/);
+  }
+});
+
 test('parallel states run at the same time; what requires them waits', async () => {
   project.write({
     'states/par.sls': `${[1, 2, 3]

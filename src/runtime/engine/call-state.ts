@@ -50,7 +50,9 @@ const callOnce = async (
   }
   const { full, resolved } = verified;
   const kwargs = bindLow(full, resolved.signature, low);
-  const raw = await perform(run, pass, low, full, resolved, kwargs, rehearsal);
+  const raw = await run.host.withOwnLog(low, () =>
+    perform(run, pass, low, full, resolved, kwargs, rehearsal),
+  );
   if (rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart))
     return { result: finish(checkReturn(raw)), last: true };
   raw.__sls__ = low.__sls__ ?? null;

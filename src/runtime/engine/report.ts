@@ -55,7 +55,8 @@ const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): vo
     __id__: low.__id__,
   } as unknown as StateResult;
   pass.running[tag] = result;
-  run.host.onFinish(tag, result, inner);
+  const no_log = truthy(low.no_log) || truthy(inner.no_log);
+  run.host.onFinish(tag, result, { ...inner, no_log });
 };
 
 /** Must the run end after this chunk? One that runs beside others ends nothing. */

@@ -19,6 +19,8 @@ export type EngineHost = {
   readonly context: { [key: string]: unknown };
   /** Runs `work` as the code of a state: with its saltenv, its chunk, perhaps in test mode. */
   readonly inState: <T>(view: StateView, work: () => T) => T;
+  /** Runs `work` for a state: without a log where that says `no_log`. */
+  readonly withOwnLog: <T>(low: LowChunk, work: () => T) => T;
   readonly log: (
     level: 'debug' | 'info' | 'warning' | 'error',
     message: string,

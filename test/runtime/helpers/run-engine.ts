@@ -117,6 +117,7 @@ export const runEngine = async (
     opts: moduleContext.opts,
     grains: () => grains,
     context,
+    withOwnLog: (_, work) => work(),
     inState: (state, work) => {
       view = state;
       return withContext(
