@@ -1,8 +1,10 @@
+import type { ControlModule } from '../bundle/control-modules.ts';
 import type { Config } from '../config/config.ts';
 import { modulePlaces } from '../config/module-dirs.ts';
 import type { Format } from '../output/format.ts';
 import { dataByHost } from '../output/result.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
+import { bounded, Ended } from '../render/ts/bounded.ts';
 
 /**
  * Outputters of the user's: `_outputters/NAME.ts` in a file root exports
@@ -16,19 +18,44 @@ export const userFormats =
     const { loadControlModules } = await import('../bundle/control-modules.ts');
     const modules = await loadControlModules(modulePlaces(config));
     const found = modules.find(module => module.kind === 'outputters' && module.name === name);
-    if (found === undefined) return undefined;
-    const broken = (reason: string): TsaltError =>
-      new TsaltError('outputter', `The outputter '${name}' cannot be used: ${reason}.`, {
-        at: { file: found.path },
-      });
-    if (found.broken !== undefined) throw broken(found.broken);
-    const { output } = found.load();
-    if (typeof output !== 'function') throw broken("it exports no function 'output'");
-    return {
-      format: (results, options) => {
-        const text: unknown = output(dataByHost(results), options);
-        if (typeof text !== 'string') throw new Error('it gives no text');
-        return text;
-      },
-    };
+    return found && formatOf(found);
   };
+
+const formatOf = (module: ControlModule): Format => {
+  const output = load(module);
+  let ended: unknown;
+  return {
+    format: (results, options) => {
+      // One that computed without an end once is not waited for again: hosts may be many.
+      if (ended !== undefined) throw ended;
+      try {
+        const text: unknown = bounded(() => output(dataByHost(results), options));
+        if (typeof text === 'string') return text;
+      } catch (error) {
+        if (error instanceof Ended) ended = error;
+        throw error;
+      }
+      throw new Error('it gives no text');
+    },
+  };
+};
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+const load = (module: ControlModule): AnyFunction => {
+  if (module.broken !== undefined) throw unusable(module, module.broken);
+  let found: unknown;
+  try {
+    found = bounded(() => module.load().output);
+  } catch (error) {
+    throw unusable(module, messageOf(error), error);
+  }
+  if (typeof found === 'function') return found as AnyFunction;
+  throw unusable(module, "it exports no function 'output'");
+};
+
+const unusable = ({ name, path }: ControlModule, why: string, cause?: unknown): TsaltError =>
+  new TsaltError('outputter', `The outputter '${name}' cannot be used: ${why}.`, {
+    at: { file: path },
+    cause,
+  });

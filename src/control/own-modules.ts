@@ -5,6 +5,7 @@ import { toPlain, toPlainDict } from '../data/value.ts';
 import type { Artifact } from '../protocol/artifact.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { bounded } from '../render/ts/bounded.ts';
 import type { Matchers, Subject } from '../targeting/match.ts';
 
 /** A source of `ext_pillar` that the user wrote; its arguments as Salt passes them. */
@@ -59,7 +60,8 @@ const source =
   (module: ControlModule): OwnSource =>
   async (id, pillar, settings) => {
     const extPillar = functionOf(module, 'ext_pillar');
-    return extPillar(id, pillar, ...(Array.isArray(settings) ? settings : [settings]));
+    const more = Array.isArray(settings) ? settings : [settings];
+    return bounded(() => extPillar(id, pillar, ...more));
   };
 
 const functionOf = (module: ControlModule, name: string): AnyFunction => {
@@ -71,7 +73,7 @@ const functionOf = (module: ControlModule, name: string): AnyFunction => {
 
 const attempt = <T>(module: ControlModule, work: () => T): T => {
   try {
-    return work();
+    return bounded(work);
   } catch (error) {
     throw unusable(module, messageOf(error), error);
   }

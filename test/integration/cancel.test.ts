@@ -121,6 +121,7 @@ const loops: Record<string, string> = {
     '{% for a in (1..9999) %}{% for b in (1..9999) %}{% assign c = a | times: b %}{% endfor %}{% endfor %}\n',
   'program.sls': `#!ts\n${computes('run')}`,
   'piped.sls': '#!endless\na: b\n',
+  'mako.sls': '#!mako|yaml\n<% for (;;); %>\n',
 };
 
 const tells: ReadonlySet<string> = new Set(['program.sls', 'piped.sls']);
@@ -166,3 +167,55 @@ test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 240_000 }
     expect(Date.now() - begin, file).toBeLessThan(5000);
   }
 });
+
+/** What a call needs that must run into a module of the user's. */
+const own: Record<string, { readonly config?: string; readonly args: readonly string[] }> = {
+  'states/_outputters/endless.ts': { args: ['test.ping', '--out=endless'] },
+  'states/_matchers/endless_match.ts': { args: ['state.apply'] },
+  'states/_pillar/endless.ts': {
+    config: 'ext_pillar: [{endless: []}]\n',
+    args: ['pillar.items'],
+  },
+};
+
+const exportOf: Record<string, string> = {
+  outputters: 'output',
+  matchers: 'match',
+  pillar: 'ext_pillar',
+};
+
+test.each(Object.entries(own))(
+  'Ctrl-C ends a run while %s computes without end',
+  {
+    timeout: 120_000,
+  },
+  async (file, { config = '', args }) => {
+    const kind = file.split('/')[1]?.slice(1) ?? '';
+    const project = await startProject({
+      files: {
+        [file]: computes(exportOf[kind] ?? ''),
+        'states/top.sls': "base:\n  '*':\n    - match: endless\n    - nothing\n",
+      },
+    });
+    onTestFinished(project.close);
+    const settings = join(project.dir, 'tsalt.yaml');
+    writeFileSync(settings, readFileSync(settings, 'utf8') + config);
+    const cli = join(packageRoot, 'dist/tsalt-ssh.cjs');
+    const child = spawn(process.execPath, [cli, 'web1', ...args], { cwd: project.dir });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', chunk => {
+        output += String(chunk);
+      });
+    const ended = new Promise<number | null>(resolve => child.on('close', resolve));
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(await until(() => existsSync(join(project.dir, 'computing')), 40), output).toBe(true);
+    await new Promise(resolve => setTimeout(resolve, 300));
+    const begin = Date.now();
+    child.kill('SIGINT');
+    expect(await ended, output).toBe(130);
+    expect(Date.now() - begin).toBeLessThan(5000);
+    // What the host did is not lost with its outputter.
+    if (kind === 'outputters') expect(output).toMatch(/was interrupted[\s\S]*web1:\n {4}True/);
+  },
+);

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { renderFault } from '../fault.ts';
 import { guard } from '../guard.ts';
+import { bounded } from '../ts/bounded.ts';
 import type { Stage } from '../types.ts';
 import { contextOf } from './context.ts';
 import { type Filter, shownAs } from './filters.ts';
@@ -122,7 +123,7 @@ class ScriptRun {
 
   #parts(source: Source, spaces: readonly Space[]): Promise<Parts> {
     const make = this.#factory(source.text);
-    return make(
+    const given = [
       (line: number) => this.#goTo(source, line),
       (body: Body, filters: readonly Filter[]) => this.#capture(source, body, filters),
       async (file: unknown) => this.text(this.#find(file, source)),
@@ -132,7 +133,8 @@ class ScriptRun {
       ...spaces,
       (fun: TextFunction, ...args: unknown[]) => fun(...args),
       ...this.#variables.map(name => this.#context[name]),
-    );
+    ];
+    return bounded(() => make(...given));
   }
 
   #factory(text: string): Factory {
@@ -154,7 +156,7 @@ class ScriptRun {
       const shown = await shownAs(value, asked);
       parts.push(this.#stage.guarded ? guard(shown) : shown);
     };
-    await body(text => parts.push(text), put);
+    await bounded(() => body(text => parts.push(text), put));
     return filters.length === 0 ? parts.join('') : shownAs(parts.join(''), filters);
   }
 
