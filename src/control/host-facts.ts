@@ -53,16 +53,19 @@ export class HostFacts {
     return toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
   }
 
-  /** Remembers which `sdb://` addresses the host has said. */
+  /** Remembers what the host has said, where that could be made into addresses of sdb. */
   hear(said: Plain | PlainDict): void {
-    if (!this.shared.request.sdb.isUsed) return;
-    const text = JSON.stringify(said);
-    if (text.includes('sdb://')) this.#heard += text;
+    if (this.shared.request.sdb.isUsed) this.#heard += `${JSON.stringify(said)}\n`;
   }
 
-  /** Has the host said this text? It must not choose which secret it is told. */
+  /**
+   * Has the host said this text, in one piece or in two that a template may have joined? It must
+   * not choose which secret it is told.
+   */
   hasSaid(text: string): boolean {
-    return this.#heard.includes(text);
+    let begun = 0;
+    while (begun < text.length && this.#heard.includes(text.slice(0, begun + 1))) begun += 1;
+    return begun > 0 && this.#heard.includes(text.slice(begun));
   }
 
   /** The artifact's modules, for docs and argument checks, and those of the control node. */

@@ -6,7 +6,7 @@ import type { PlainDict } from '../protocol/plain.ts';
 import { customRenderers } from '../render/custom.ts';
 import { renderValue } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
-import { sdbUrisIn, sdbValuesIn } from '../sdb/uri.ts';
+import { sdbBeginningsIn, sdbUrisIn, sdbValuesIn } from '../sdb/uri.ts';
 import { matches } from '../targeting/match.ts';
 import type { PillarSettings } from '../wrapper/context.ts';
 import { pillarSettingsOf } from '../wrapper/pillar-settings.ts';
@@ -193,7 +193,11 @@ export class HostPillar {
       { ...renderSettings(request.config), renderers: customRenderers(fileRoots) },
       (written, rendered) => {
         const values = new Set(sdbValuesIn(rendered));
-        for (const uri of sdbUrisIn(written)) if (values.has(uri)) this.#addresses.add(uri);
+        // Nobody can tell whether such a value is the address as written or one that was put together.
+        const beginnings = sdbBeginningsIn(written);
+        for (const uri of sdbUrisIn(written))
+          if (values.has(uri) && !beginnings.some(begun => uri.startsWith(begun)))
+            this.#addresses.add(uri);
       },
     );
   }

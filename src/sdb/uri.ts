@@ -22,6 +22,13 @@ export const sdbUrisIn = (text: string): string[] =>
 export const sdbValuesIn = (text: string): string[] =>
   [...text.replace(comments, '').matchAll(value)].flatMap(([, found = '']) => readings(found));
 
+/** What addresses begin with whose rest a template puts in: `sdb://profile/{{ grains.role }}`. */
+export const sdbBeginningsIn = (text: string): string[] =>
+  [...text.matchAll(address)].flatMap(([found]) => {
+    const end = found.search(/\{[{%#]|\$\{|<%/);
+    return end < 0 ? [] : [found.slice(0, end)];
+  });
+
 const address = /sdb:\/\/[^\s'"]+/g;
 const comments = /(?<!\S)#.*$/gm;
 // A host may have written this text: each place is looked at in bounded time.

@@ -344,6 +344,27 @@ pw: sdb://osenv/OTHER
     });
   });
 
+  test('nor is one that a template has put together of what the host said', async () => {
+    const others = 'sdb://osenv/OTHER';
+    const { call } = await siteWith(
+      profiles,
+      {
+        'pillar/top.sls': "base: {'*': [a, b]}\n",
+        'pillar/a.sls': `{% if grains.id == 'another' %}\nnever: ${others}\n{% endif %}\njoined: '{{ grains.a }}{{ grains.b }}'\nown: sdb://osenv/KEY\n`,
+        'pillar/b.sls': `{% if grains.id == 'another' %}\nnever2: ${others}\n{% endif %}\nended: sdb://osenv/{{ grains.role }}\n`,
+      },
+      {
+        env: { KEY: 'value', OTHER: 'not yours' },
+        grains: { a: 'sdb:/', b: '/osenv/OTHER', role: 'OTHER', disk: 'sdb', url: 'http://KEY' },
+      },
+    );
+    expect(await call('pillar.items')).toMatchObject({
+      joined: others,
+      ended: others,
+      own: 'value',
+    });
+  });
+
   test('a roster is resolved; passwords only for hosts that run', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tsalt-sdb-'));
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
