@@ -1,6 +1,6 @@
 import type { Data, Dict } from '../data/value.ts';
 
-const keyword = /^([\p{L}_][\p{L}\p{N}\p{M}_.-]*)=(?!=)(.*)$/u;
+const keyword = /^([\p{L}_][\p{L}\p{N}\p{M}_.-]*)=(?!=)(.*)\n?$/u;
 
 /**
  * Splits a function's arguments the way Salt does: `key=value` is a keyword argument, both

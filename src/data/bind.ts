@@ -79,12 +79,17 @@ const accept = (
   if (checked.ok) return checked.value;
   // `key:` without a value means "not given" to a YAML author.
   if (value === null && param.optional) return undefined;
+  // So does an empty list or mapping to Salt's functions, which ask whether there is something.
+  if (isEmpty(value) && param.optional && !param.default) return undefined;
   wrong.push({
     name: param.name,
     message: `'${param.name}' must be ${checked.wanted}, not ${show(value)}`,
   });
   return value;
 };
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 const show = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);

@@ -67,11 +67,16 @@ test('arguments are typed as Salt types them', async () => {
     'a: 1',
     '-1',
     "k='1'",
+    'ended=1\n',
+    'lines=1\n2',
   ]);
-  expect(made.args).toEqual([644, '1_000', null, 'a==b', '#c', new Map([['a', 1]]), 'a: 1', -1]);
+  expect(made.args).toEqual([
+    ...[644, '1_000', null, 'a==b', '#c', new Map([['a', 1]]), 'a: 1', -1, 'lines=1\n2'],
+  ]);
   expect([...made.kwargs]).toEqual([
     ['x', 'y=z'],
     ['k', '1'],
+    ['ended', 1],
   ]);
 });
 

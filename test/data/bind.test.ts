@@ -49,6 +49,13 @@ test('a null stands for "not given" where the parameter is optional', () => {
   expect(values([null])).toBe("'cmd.run': 'cmd' must be a text, not null");
 });
 
+test('so does an empty list or mapping, where no other value would take its place', () => {
+  expect(values(['id', []])).toEqual(['id', undefined, {}]);
+  expect(values(['id'], { runas: {}, timeout: [] })).toEqual(['id', undefined, {}]);
+  expect(values(['id', [0]])).toBe("'cmd.run': 'cwd' must be a text, not [0]");
+  expect(values([[]])).toBe("'cmd.run': 'cmd' must be a text, not []");
+});
+
 test('rest parameters take what is left, any keyword goes to the options', () => {
   const open: Signature = {
     positional: [{ name: 'a' }],
