@@ -2,45 +2,64 @@ import type { Plain } from '../protocol/plain.ts';
 import type { Palette } from './color.ts';
 import { harmless, numberText, sortedKeys, splitLines } from './text.ts';
 
-type Layout = { readonly colors: Palette; readonly failed: boolean };
+type Layout = {
+  readonly colors: Palette;
+  readonly failed: boolean;
+  /** What is written so far. */
+  readonly lines: string[];
+  size: number;
+};
+
+/** Indents make a deep value many times as long as it is. */
+const longest = 100_000_000;
 
 /**
  * Salt's default layout: keys in order with their values indented below (spec: salt.output.nested).
  *
  * @param indent columns before the first level; above 0 a dictionary starts with a rule
  * @param failed the call came back with a return code: keys and lists are red
+ * @throws Error when the text is longer than anybody would read
  */
 export const nested = (
   value: Plain,
   { colors, indent = 0, failed = false }: { colors: Palette; indent?: number; failed?: boolean },
-): string => lines(value, indent, '', { colors, failed }).join('\n');
+): string => {
+  const lines: string[] = [];
+  write(value, indent, '', { colors, failed, lines, size: 0 });
+  return lines.join('\n');
+};
 
-const lines = (value: Plain, indent: number, prefix: string, layout: Layout): string[] => {
+const write = (value: Plain, indent: number, prefix: string, layout: Layout): void => {
   const { colors, failed } = layout;
-  const line = (color: string, text: string, before: string, suffix = ''): string =>
-    `${' '.repeat(indent)}${color}${before}${text}${colors.ENDC}${suffix}`;
+  const line = (color: string, text: string, before: string, suffix = ''): void => {
+    const whole = `${' '.repeat(indent)}${color}${before}${text}${colors.ENDC}${suffix}`;
+    layout.size += whole.length + 1;
+    if (layout.size > longest)
+      throw new Error(`it is longer than ${longest / 1_000_000} million characters`);
+    layout.lines.push(whole);
+  };
 
-  if (value === null) return [line(colors.LIGHT_YELLOW, 'None', prefix)];
-  if (typeof value === 'boolean')
-    return [line(colors.LIGHT_YELLOW, value ? 'True' : 'False', prefix)];
-  if (typeof value === 'number') return [line(colors.LIGHT_YELLOW, numberText(value), prefix)];
-  if (typeof value === 'string')
-    return splitLines(value).map((text, at) =>
-      line(colors.GREEN, harmless(text), at === 0 ? prefix : ' '.repeat(prefix.length)),
-    );
-  if (Array.isArray(value)) {
-    const color = failed ? colors.RED : colors.GREEN;
-    return value.flatMap(item => {
-      if (typeof item !== 'object' || item === null) return lines(item, indent, '- ', layout);
-      const mark = line(color, '|_', '');
-      return [mark, ...lines(item, indent + 2, Array.isArray(item) ? '- ' : '', layout)];
-    });
+  if (value === null) line(colors.LIGHT_YELLOW, 'None', prefix);
+  else if (typeof value === 'boolean') line(colors.LIGHT_YELLOW, value ? 'True' : 'False', prefix);
+  else if (typeof value === 'number') line(colors.LIGHT_YELLOW, numberText(value), prefix);
+  else if (typeof value === 'string')
+    for (const [at, text] of splitLines(value).entries())
+      line(colors.GREEN, harmless(text), at === 0 ? prefix : ' '.repeat(prefix.length));
+  else if (Array.isArray(value))
+    for (const item of value) {
+      if (typeof item !== 'object' || item === null) {
+        write(item, indent, '- ', layout);
+        continue;
+      }
+      line(failed ? colors.RED : colors.GREEN, '|_', '');
+      write(item, indent + 2, Array.isArray(item) ? '- ' : '', layout);
+    }
+  else {
+    const color = failed ? colors.RED : colors.CYAN;
+    if (indent > 0) line(color, '----------', '');
+    for (const key of sortedKeys(value)) {
+      line(color, harmless(key), prefix, ':');
+      write(value[key] ?? null, indent + 4, '', layout);
+    }
   }
-  const color = failed ? colors.RED : colors.CYAN;
-  const rule = indent > 0 ? [line(color, '----------', '')] : [];
-  const items = sortedKeys(value).flatMap(key => [
-    line(color, harmless(key), prefix, ':'),
-    ...lines(value[key] ?? null, indent + 4, '', layout),
-  ]);
-  return [...rule, ...items];
 };

@@ -54,7 +54,9 @@ export class Constructor {
       case 'seq':
         return this.#list(list => this.#fillSequence(node, list));
       case 'set':
-        return this.#list(list => list.push(...this.#fillMapping(node, new Map()).keys()));
+        return this.#list(list => {
+          for (const key of this.#fillMapping(node, new Map()).keys()) list.push(key);
+        });
       case 'pairs':
         return this.#list(list => this.#fillPairs(node, list));
       case 'str':

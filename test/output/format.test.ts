@@ -185,3 +185,14 @@ test('a state with no_log shows its outcome and nothing of its secrets', async (
 test('an unknown outputter is nested', async () => {
   expect(await show('constructor', [gave(1)])).toBe('host:\n    1');
 });
+
+test('what a host gives breaks no outputter by its size', async () => {
+  const ticks = '` x'.repeat(200_000);
+  const fence = (await show('markdown', [gave(ticks)])).split('\n').find(one => /^`+$/.test(one));
+  expect(fence).toBe('```');
+  expect(await show('table', [gave([Array(200_000).fill(1)])])).toContain('| 1 | 1 |');
+  const own = Array.from({ length: 5000 }, (_, at): Plain => ({ [`k${at}`]: at }));
+  expect(await show('table', [gave(own)])).toContain("| {'k4999': 4999} |");
+  const deep = Array.from({ length: 190 }).reduce<Plain>(inner => ({ a: inner }), 'x');
+  await expect(show('nested', [gave(Array(1000).fill(deep))])).rejects.toThrow(/100 million/);
+});

@@ -68,7 +68,8 @@ const stateBlock = (tag: string, state: StateResult): string[] => {
 /** A code block whose fence is longer than any run of backticks inside. */
 const fence = (value: string, language = ''): string[] => {
   const text = harmless(value);
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(run => run.length));
+  let longest = 2;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const mark = '`'.repeat(longest + 1);
   return ['', `${mark}${language}`, text, mark];
 };

@@ -8,6 +8,9 @@ import { compareText, harmless, show, sortedKeys } from '../text.ts';
 
 const columnWidth = 50;
 
+/** A host may send rows of which each has keys of its own: a table of them has the square of their number. */
+const mostCells = 1_000_000;
+
 /** Lists of dictionaries as tables, wherever they are in the data (spec: salt.output.table_out). */
 export const tableFormat: Format = {
   format: (results, { color }) => tables(dataByHost(results), 0, palette(color)).join('\n'),
@@ -66,6 +69,7 @@ const tableOf = (list: readonly Plain[], indent: number, colors: Palette): strin
   if (list.every(isPlainDict)) {
     const rows = list as readonly PlainDict[];
     const keys = [...new Set(rows.flatMap(row => sortedKeys(row)))];
+    if (rows.length * keys.length > mostCells) return plainTable(rows, indent, colors);
     return table(
       rows.map(row => keys.map(key => (Object.hasOwn(row, key) ? show(row[key]) : ''))),
       keys.map(title),
@@ -80,13 +84,17 @@ const tableOf = (list: readonly Plain[], indent: number, colors: Palette): strin
       indent + 4,
       colors,
     );
-  return table(
+  return plainTable(list, indent, colors);
+};
+
+/** One column: each row as Python writes it. */
+const plainTable = (list: readonly Plain[], indent: number, colors: Palette): string[] =>
+  table(
     list.map(row => [show(row)]),
     undefined,
     indent + 4,
     colors,
   );
-};
 
 const title = (key: string): string =>
   key.replaceAll('_', ' ').replace(/\b\p{L}/gu, letter => letter.toUpperCase());
@@ -115,7 +123,7 @@ const table = (
 /** One row as the physical lines it needs when cells are broken at the column width. */
 const wrapRow = (row: readonly string[]): string[][] => {
   const cells = row.map(wrapCell);
-  const height = Math.max(1, ...cells.map(lines => lines.length));
+  const height = cells.reduce((most, lines) => Math.max(most, lines.length), 1);
   return Array.from({ length: height }, (_, at) => cells.map(lines => lines[at] ?? ''));
 };
 
