@@ -9,6 +9,8 @@ import { FileRoots } from '../fileserver/file-roots.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
+import { boundedTest } from '../render/filters/python-regex.ts';
+import { tryRegExpsBy } from '../targeting/python-regex.ts';
 import { readMirrors } from '../transport/node-mirror.ts';
 import { readReleases } from '../transport/node-release.ts';
 import { nodeSource } from '../transport/node-source.ts';
@@ -34,6 +36,7 @@ export const run = async (
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
 ): Promise<void> => {
+  tryRegExpsBy(boundedTest);
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
   const shared = share(request, emit);

@@ -66,7 +66,7 @@ const regexHolds = (pattern: string, target: string): boolean => {
   try {
     return pythonMatch(pattern, target);
   } catch (error) {
-    if (error instanceof TsaltError) return false;
+    if (error instanceof TsaltError && error.code === 'bad-regex') return false;
     throw error;
   }
 };

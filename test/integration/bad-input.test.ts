@@ -293,3 +293,27 @@ test('SLS named by a dictionary: its text is no pattern of names', async () => {
   expect(stderr + stdout).toContain("SLS are named by a text or a list, not by {'q': 1}");
   expect(code).toBe(64);
 });
+
+test('a regular expression that takes for ever on what a host says ends that host, in time', async () => {
+  const own = await startProject({ hosts: ['web1', 'web2'] });
+  try {
+    const [one, two] = Object.values(own.hosts);
+    const long = `{name: '${'a'.repeat(60)}!', `;
+    own.roster(`${one?.entry.replace('{', long)}${two?.entry.replace('{', "{name: 'aaa', ")}`);
+    own.write({
+      'states/top.sls': "base:\n  'name:^(a+)+$':\n    - match: grain_pcre\n    - x\n",
+      'states/x.sls': 'x:\n  test.nop: []\n',
+    });
+    for (const args of [
+      ['-P', 'name:^(a+)+$', 'test.ping'],
+      ['*', 'state.apply'],
+    ]) {
+      const { stdout } = await own.run(...args, '--out=json', '--static');
+      const { web1, web2 } = JSON.parse(stdout);
+      expect(String(web1)).toContain('Regular expression "^(a+)+$" takes too long on "aaaa');
+      expect(JSON.stringify(web2)).toMatch(/true/);
+    }
+  } finally {
+    await own.close();
+  }
+});

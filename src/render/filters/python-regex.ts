@@ -22,6 +22,7 @@ export const pythonRegex = (
 const mostMilliseconds = 1000;
 const sandbox = createContext(Object.create(null));
 const search = new Script('[...text.matchAll(regex)]');
+const trial = new Script('regex.test(text)');
 
 /** Two repetitions, or one of a group, can make a pattern take for ever. */
 const mayHang = ({ source }: RegExp, text: string): boolean =>
@@ -29,10 +30,19 @@ const mayHang = ({ source }: RegExp, text: string): boolean =>
 
 /** All matches of a global or sticky expression; undefined where it took too long. */
 export const boundedMatches = (regex: RegExp, text: string): RegExpMatchArray[] | undefined => {
-  if (!mayHang(regex, text)) return [...text.matchAll(regex)];
+  return mayHang(regex, text)
+    ? (withinTime(search, regex, text) as RegExpMatchArray[] | undefined)
+    : [...text.matchAll(regex)];
+};
+
+/** Does it match? Undefined where it took too long. */
+export const boundedTest = (regex: RegExp, text: string): boolean | undefined =>
+  mayHang(regex, text) ? (withinTime(trial, regex, text) as boolean | undefined) : regex.test(text);
+
+const withinTime = (script: Script, regex: RegExp, text: string): unknown => {
   Object.assign(sandbox, { regex, text });
   try {
-    return search.runInContext(sandbox, { timeout: mostMilliseconds }) as RegExpMatchArray[];
+    return script.runInContext(sandbox, { timeout: mostMilliseconds });
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     return undefined;
