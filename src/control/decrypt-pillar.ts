@@ -3,7 +3,8 @@ import { type Data, type Dict, isDict, toPlain } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
-type Decrypt = (data: Data, opts: Dict, file: string) => Promise<Data>;
+type Said = (text: string) => boolean;
+type Decrypt = (data: Data, opts: Dict, file: string, said?: Said) => Promise<Data>;
 
 const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {
   gpg: async () => (await import('../render/gpg.ts')).decryptGpg,
@@ -12,11 +13,11 @@ const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {
 
 /**
  * Salt's `decrypt_pillar`: what stands at its keys in the whole pillar is decrypted, wherever it
- * came from. Keys that this host's pillar does not have are passed over.
+ * came from, but not what the host itself said. Keys that this host's pillar does not have are passed over.
  *
  * @throws TsaltError `decrypt-pillar`: what cannot be decrypted must not reach a host as it is
  */
-export const decryptPillar = async (pillar: Dict, options: Dict): Promise<void> => {
+export const decryptPillar = async (pillar: Dict, options: Dict, said?: Said): Promise<void> => {
   const delimiter = String(options.get('decrypt_pillar_delimiter') ?? ':');
   for (const [path, renderer] of wishes(options)) {
     const keys = path.split(delimiter);
@@ -27,7 +28,7 @@ export const decryptPillar = async (pillar: Dict, options: Dict): Promise<void> 
     if (found === undefined || found === null) continue;
     try {
       const decrypt = await decrypterOf(renderer, options);
-      parent.set(last, await decrypt(found, options, `pillar ${path}`));
+      parent.set(last, await decrypt(found, options, `pillar ${path}`, said));
     } catch (error) {
       throw wrong(`pillar key '${path}' cannot be decrypted: ${messageOf(error)}`, error);
     }

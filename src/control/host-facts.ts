@@ -53,10 +53,13 @@ export class HostFacts {
     return toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
   }
 
-  /** Remembers what the host has said, where that could be made into addresses of sdb. */
+  /** Remembers what the host has said: a template may make an address of sdb or a secret's cipher of it. */
   hear(said: Plain | PlainDict): void {
-    if (this.shared.request.sdb.isUsed) this.#heard += `${JSON.stringify(said)}\n`;
+    this.#heard += `${JSON.stringify(said)}\n`;
   }
+
+  /** Has the host said this text in one piece? */
+  hasSaidWhole = (text: string): boolean => this.#heard.includes(text);
 
   /**
    * Has the host said this text, in one piece or in two that a template may have joined? It must

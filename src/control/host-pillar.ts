@@ -107,7 +107,7 @@ export class HostPillar {
     });
     if (config.options.get('pillar_opts') === true) addMaster(compiled, config.options);
     if (problems.length > 0) throw pillarFailure(problems, compiled);
-    await decryptPillar(compiled, config.options);
+    await decryptPillar(compiled, config.options, this.#facts.hasSaidWhole);
     return this.#resolveSdb(compiled);
   };
 

@@ -41,6 +41,7 @@ export class HostTemplates {
       files: this.#facts.shared.fileRoots,
       call: this.#calls.call,
       onlyLooks: this.#calls.onlyLooks,
+      said: this.#facts.hasSaidWhole,
     };
   }
 

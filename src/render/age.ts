@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Data, Dict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { decryptAll } from './secrets.ts';
+import { decryptAll, type Said } from './secrets.ts';
 import type { Stage } from './types.ts';
 
 const marked = /-----BEGIN AGE ENCRYPTED FILE-----[\s\S]*?-----END AGE ENCRYPTED FILE-----/g;
@@ -12,17 +12,23 @@ const marked = /-----BEGIN AGE ENCRYPTED FILE-----[\s\S]*?-----END AGE ENCRYPTED
  * names; they never leave the control node.
  */
 export const renderAge = (data: Data, { request }: Stage): Promise<Data> =>
-  decryptAge(data, request.context.opts, request.file);
+  decryptAge(data, request.context.opts, request.file, request.context.said);
 
 /** The same for data of any origin; `file` is named where something cannot be decrypted. */
-export const decryptAge = async (data: Data, opts: Dict, file: string): Promise<Data> => {
+export const decryptAge = async (
+  data: Data,
+  opts: Dict,
+  file: string,
+  said?: Said,
+): Promise<Data> => {
   const option = opts.get('age_identity_file');
   const path = typeof option === 'string' ? option : process.env.TSALT_AGE_IDENTITY;
   let identities: Promise<string[]> | undefined;
-  return decryptAll(data, marked, async block => {
+  const decryptBlock = async (block: string): Promise<string> => {
     identities ??= readIdentities(path, file);
     return decrypt(block, await identities, file);
-  });
+  };
+  return decryptAll(data, marked, decryptBlock, said);
 };
 
 const decrypt = async (

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Data, Dict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { decryptAll } from './secrets.ts';
+import { decryptAll, type Said } from './secrets.ts';
 import type { Stage } from './types.ts';
 
 const marked = /-----BEGIN PGP MESSAGE-----[\s\S]*?-----END PGP MESSAGE-----/g;
@@ -12,10 +12,10 @@ const marked = /-----BEGIN PGP MESSAGE-----[\s\S]*?-----END PGP MESSAGE-----/g;
  * an error (`gpg_decrypt_must_succeed: false` leaves it as it is).
  */
 export const renderGpg = (data: Data, { request }: Stage): Promise<Data> =>
-  decryptGpg(data, request.context.opts, request.file);
+  decryptGpg(data, request.context.opts, request.file, request.context.said);
 
 /** The same for data of any origin; `file` is named where a message cannot be decrypted. */
-export const decryptGpg = (data: Data, opts: Dict, file: string): Promise<Data> => {
+export const decryptGpg = (data: Data, opts: Dict, file: string, said?: Said): Promise<Data> => {
   const home = opts.get('gpg_keydir');
   const decrypt = (block: string): Promise<string> => {
     const message = block.replaceAll('\\n', '\n').replace(/^[ \t]+/gm, '');
@@ -29,7 +29,7 @@ export const decryptGpg = (data: Data, opts: Dict, file: string): Promise<Data> 
       });
     });
   };
-  return decryptAll(data, marked, decrypt);
+  return decryptAll(data, marked, decrypt, said);
 };
 
 const mostKept = 10_000;

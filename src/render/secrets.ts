@@ -1,7 +1,32 @@
 import { type Data, isDict } from '../data/value.ts';
 
-/** Replaces every marked block in all texts of the data (keys stay); gives new data. */
-export const decryptAll = async (
+/** Has the host said this text? */
+export type Said = (text: string) => boolean;
+
+/**
+ * Replaces every marked block in all texts of the data (keys stay); gives new data. A block that
+ * the host itself said stays: what others may not read, it must not have decrypted for itself.
+ */
+export const decryptAll = (
+  data: Data,
+  marked: RegExp,
+  decrypt: (block: string) => Promise<string>,
+  said: Said = () => false,
+): Promise<Data> =>
+  replaceAll(data, marked, async block => (isSaid(block, said) ? block : decrypt(block)));
+
+/** Where most lines between its first and its last are the host's words, it is the host's. */
+const isSaid = (block: string, said: Said): boolean => {
+  const lines = block
+    .replaceAll('\\n', '\n')
+    .split('\n')
+    .slice(1, -1)
+    .map(line => line.trim())
+    .filter(line => /^[\w+/=]+$/.test(line));
+  return lines.length > 0 && lines.filter(said).length * 2 >= lines.length;
+};
+
+const replaceAll = async (
   data: Data,
   marked: RegExp,
   decrypt: (block: string) => Promise<string>,
@@ -9,11 +34,11 @@ export const decryptAll = async (
   if (typeof data === 'string') return decryptText(data, marked, decrypt);
   if (Array.isArray(data)) {
     for (const [index, item] of data.entries())
-      data[index] = await decryptAll(item, marked, decrypt);
+      data[index] = await replaceAll(item, marked, decrypt);
     return data;
   }
   if (isDict(data))
-    for (const [key, item] of data) data.set(key, await decryptAll(item, marked, decrypt));
+    for (const [key, item] of data) data.set(key, await replaceAll(item, marked, decrypt));
   return data;
 };
 

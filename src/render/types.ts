@@ -16,6 +16,8 @@ export type RenderContext = {
    * it once more changes nothing. Templates that call others are rendered for each host.
    */
   readonly onlyLooks?: (fun: string) => Promise<boolean>;
+  /** Has the host said this text, in its grains or as an answer? */
+  readonly said?: (text: string) => boolean;
   /** Further variables; they win over the ones every template has (`context:` of file states). */
   readonly extra?: Dict;
 };

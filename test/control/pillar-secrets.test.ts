@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { armor, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { decryptPillar } from '../../src/control/decrypt-pillar.ts';
 import { hostOpts, templateOpts } from '../../src/control/host-opts.ts';
@@ -9,10 +9,12 @@ import { toDict, toPlainDict } from '../../src/data/value.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
 import { fault } from '../helpers/fault.ts';
 import { aHost, scratch } from '../helpers/hosts.ts';
+import { makeSite } from '../wrapper/site.ts';
 
 const { path: dir, remove } = scratch('tsalt-keys');
 afterAll(remove);
 let secret = '';
+let others = '';
 
 beforeAll(async () => {
   const identity = await generateIdentity();
@@ -21,6 +23,7 @@ beforeAll(async () => {
   const encrypter = new Encrypter();
   encrypter.addRecipient(await identityToRecipient(identity));
   secret = armor.encode(await encrypter.encrypt('s3cret'));
+  others = armor.encode(await encrypter.encrypt('not yours'));
 });
 
 const options = (text: string) => {
@@ -70,4 +73,23 @@ test('templates know where the keys lie, from the folder of the configuration on
     gpg_keydir: join(dir, 'keys'),
     age_identity_file: join(dir, 'keys', 'age.key'),
   });
+});
+
+test('what a host says is not decrypted for it, however a template puts it', async () => {
+  const half = Math.floor(others.length / 2);
+  const site = await makeSite(
+    {
+      'tsalt.yaml': `age_identity_file: ${join(dir, 'keys', 'age.key')}\ndecrypt_pillar_renderers: [age]\ndecrypt_pillar: [{late: age}]\n`,
+      'pillar/top.sls': "base: {'*': [a, b]}\n",
+      'pillar/a.sls': `#!jinja|yaml|age\nown: ${JSON.stringify(secret)}\nwhole: {{ grains.motd | json }}\njoined: {{ (grains.a ~ grains.b) | json }}\nindented: |\n  {{ grains.motd | indent(2) }}\n`,
+      'pillar/b.sls': '#!jinja|yaml\nlate: {{ grains.motd | json }}\n',
+    },
+    { grains: { motd: others, a: others.slice(0, half), b: others.slice(half) } },
+  );
+  onTestFinished(site.close);
+  const pillar = (await site.call('pillar.items')) as PlainDict;
+  const kept = others.trim();
+  expect(pillar.own).toBe('s3cret');
+  for (const key of ['whole', 'joined', 'indented', 'late'])
+    expect(String(pillar[key]).trim(), key).toBe(kept);
 });
