@@ -1,3 +1,4 @@
+import { pyStr } from '../modules/lib/python-text.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { RunParams, StateFinished, StateStarted } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
@@ -30,7 +31,8 @@ export const finishedOf = (
 /** The event when it cannot be sent whole: what the state did counts, and why no more is told. */
 export const withoutChanges = ({ tag, result }: StateFinished, why: unknown): StateFinished => {
   const note = `The changes are left out: ${messageOf(why)}`;
-  const comment = result.comment.slice(0, longestComment);
+  // A module may have given any data as its comment.
+  const comment = pyStr(result.comment).slice(0, longestComment);
   return { tag, result: { ...result, changes: { [tag]: note }, comment: `${comment}\n${note}` } };
 };
 
