@@ -1,5 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as dig from '../../src/modules/exec/dig.ts';
 import * as dnsutil from '../../src/modules/exec/dnsutil.ts';
@@ -16,6 +19,15 @@ const answers: Record<string, readonly Buffer[]> = {
   'alias.example.com/5': [named('www')],
   '7.2.0.192.in-addr.arpa/12': [named('www')],
   'example.com/16': [Buffer.concat([text('v=spf1'), text('-all')])],
+  'spf.example.com/16': [
+    text('other'),
+    Buffer.concat([
+      text('v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/3'),
+      text('2 ~include:more.example.com +ip4:x -all'),
+    ]),
+  ],
+  'more.example.com/16': [text('v=spf1 redirect=last.example.com')],
+  'last.example.com/16': [text('v=spf1 ip4:198.51.100.7 include:last.example.com ?all')],
 };
 
 function mail(priority: number, name: string): Buffer {
@@ -124,4 +136,78 @@ test('dig.check_ip takes addresses and networks', async () => {
   const invalid = ['x', '', '10.0.0.0/0', '10.0.0.0/33', '10.0.0.0/x', 'fd00::/7', '1.2.3'];
   for (const each of valid) expect(await dig.check_ip(each), each).toBe(true);
   for (const each of invalid) expect(await dig.check_ip(each), each).toBe(false);
+});
+
+test('the addresses that an SPF record allows are those of records that it includes, too', async () => {
+  await within(contextOf({}), async () => {
+    expect(await dnsutil.SPF('spf.example.com', 'SPF', nameserver)).toEqual([
+      '192.0.2.0/24',
+      '2001:db8::/32',
+      ...Array(9).fill('198.51.100.7'),
+    ]);
+    expect(await dig.spf('www.example.com', 'TXT', nameserver)).toEqual([]);
+  });
+});
+
+test('a network is an address for both modules', async () => {
+  for (const [text, is] of Object.entries({ '192.0.2.1': true, '::1/64': true, '1.2.3': false })) {
+    expect(await dnsutil.check_ip(text)).toBe(is);
+    expect(await dig.check_ip(text)).toBe(is);
+  }
+});
+
+test('a hosts file is read, gets names and loses them, and all else in it stays', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'tsalt-hosts-')), 'hosts');
+  writeFileSync(path, '# c\n127.0.0.1\tlocalhost  lo\n\n10.0.0.1 a b\n10.0.0.1 c');
+  expect(await dnsutil.parse_hosts(path)).toEqual({
+    '127.0.0.1': ['localhost', 'lo'],
+    '10.0.0.1': ['a', 'b', 'c'],
+  });
+  expect(await dnsutil.parse_hosts('/none', '::1 x\n')).toEqual({ '::1': ['x'] });
+  expect(await dnsutil.parse_hosts('/none')).toBe('Error: hosts data was not found');
+  expect(await dnsutil.hosts_append(path, '10.0.0.1', 'a,b,d')).toBe(
+    `The following line was added to ${path}:\n10.0.0.1 d`,
+  );
+  expect(await dnsutil.hosts_append(path, '10.0.0.1', 'd,c')).toBe(
+    `No additional hosts were added to ${path}`,
+  );
+  expect(await dnsutil.hosts_remove(path, 'a,c,lo')).toBe(null);
+  expect(readFileSync(path, 'utf8')).toBe('# c\n127.0.0.1 localhost\n\n10.0.0.1 b\n10.0.0.1 d\n');
+  await expect(dnsutil.hosts_remove('/none', 'a')).rejects.toThrow('/none cannot be read');
+});
+
+const zone = `$TTL 1d ; a day
+@ IN SOA ns1.example.com. hostmaster.example.com. (
+    2024010101 ; serial
+    2H 30 4W 1d )
+example.com. IN NS ns1.example.com.
+  IN NS ns2
+@ IN MX 10 mail.example.com.
+@ IN MX 20 other.example.com.
+www 3600 IN A 192.0.2.1
+v6 60 IN AAAA ::1
+ftp IN CNAME www
+`;
+
+test('a zone file is told as Salt tells it', async () => {
+  // What Salt 3006.9 gives.
+  expect(await dnsutil.parse_zone(null, zone)).toEqual({
+    TTL: '1d',
+    ORIGIN: '@',
+    NETWORK: 'IN',
+    SOURCE: 'ns1.example.com.',
+    CONTACT: 'hostmaster@example.com.',
+    SERIAL: '2024010101',
+    REFRESH: 7200,
+    RETRY: 30,
+    EXPIRE: 604_800,
+    MINTTL: 86_400,
+    NS: ['ns1.example.com.', 'ns2'],
+    MX: [{ priority: '10', host: 'mail.example.com.' }],
+    A: { 'www.@': { TARGET: '192.0.2.1', TTL: '3600' } },
+    AAAA: { 'v6.@': { TARGET: '::1', TTL: '60' } },
+    CNAME: { 'ftp.@': 'www' },
+  });
+  expect(await dnsutil.parse_zone('/none')).toBe('Error: Zone data was not found');
+  await expect(dnsutil.parse_zone(null, 'a IN\n')).rejects.toThrow('makes no sense: a IN');
 });

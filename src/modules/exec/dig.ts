@@ -120,6 +120,46 @@ export const TXT = (host: string, nameserver: string | null = null): Promise<str
     (await resolver.resolveTxt(host)).map(parts => parts.map(part => `"${part}"`).join(' ')),
   );
 
+/**
+ * The addresses and networks that the SPF record of a domain allows, those of domains that it
+ * includes too.
+ *
+ * @param domain the domain
+ * @param _record `SPF` or `TXT`: the record stands under TXT in any case
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.SPF example.com
+ */
+export const SPF = async (
+  domain: string,
+  _record = 'SPF',
+  nameserver: string | null = null,
+): Promise<string[]> => allowedBy(domain, nameserver, mostLookups);
+
+// RFC 7208 allows this many; a record that includes itself ends here.
+const mostLookups = 10;
+
+const allowedBy = async (
+  domain: string,
+  nameserver: string | null,
+  lookups: number,
+): Promise<string[]> => {
+  if (lookups < 0) return [];
+  const texts = await ask(domain, nameserver, async resolver =>
+    (await resolver.resolveTxt(domain)).map(parts => parts.join('')),
+  );
+  const record = texts.find(text => /^v=spf1(?:\s|$)/.test(text)) ?? '';
+  const [, first = '', ...others] = record.split(/\s+/);
+  if (first.startsWith('redirect=')) return allowedBy(first.slice(9), nameserver, lookups - 1);
+  const found: string[] = [];
+  for (const section of [first, ...others]) {
+    const [, mechanism, address = ''] = /^[+~]?(ip[46]|include):(.+)/.exec(section) ?? [];
+    if (mechanism === 'include') found.push(...(await allowedBy(address, nameserver, lookups - 1)));
+    else if (mechanism && (await check_ip(address))) found.push(address);
+  }
+  return found;
+};
+
 /** The same as `dig.A`. */
 export const a = A;
 /** The same as `dig.PTR`. */
@@ -130,6 +170,8 @@ export const aaaa = AAAA;
 export const cname = CNAME;
 /** The same as `dig.NS`. */
 export const ns = NS;
+/** The same as `dig.SPF`. */
+export const spf = SPF;
 /** The same as `dig.MX`. */
 export const mx = MX;
 
