@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import * as devices from '../../src/modules/exec/disk/devices.ts';
 import * as hardware from '../../src/modules/exec/disk/hardware.ts';
 import * as disk from '../../src/modules/exec/disk/usage.ts';
 import * as mount from '../../src/modules/exec/mount/active.ts';
+import * as cache from '../../src/modules/exec/mount/cache.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import { contextOf, within } from './_context.ts';
 import { program } from './_programs.ts';
@@ -152,4 +153,23 @@ test('hdparm: numbers with their meaning, lists and names', async () => {
     '/dev/sda': { total: 488397168, visible: 488395055, hidden: 2113 },
   });
   await expect(run(() => hardware.hpa('sda', '5%'))).rejects.toThrow('"size" of disk.hpa');
+});
+
+test('how a mount point is mounted can be noted and forgotten', async () => {
+  const context = contextOf({}, { opts: { cachedir: folder } });
+  const noted = { device: '/dev/sdz', fstype: 'ext4', mkmnt: true, opts: 'defaults,nosuid' };
+  await within(context, async () => {
+    expect(await cache.read_mount_cache('/mnt')).toEqual({});
+    expect(await cache.write_mount_cache('/mnt', '/dev/sdz', true, 'ext4', 'defaults,nosuid')).toBe(
+      true,
+    );
+    await cache.write_mount_cache('__proto__', 'x', false, 'y', ['z']);
+    expect(await cache.read_mount_cache('/mnt')).toEqual(noted);
+    expect(statSync(join(folder, 'mounts')).mode & 0o777).toBe(0o600);
+    expect(await cache.delete_mount_cache('/mnt')).toBe(true);
+    expect(await cache.read_mount_cache('/mnt')).toEqual({});
+    expect(await cache.read_mount_cache('__proto__')).toMatchObject({ device: 'x' });
+    writeFileSync(join(folder, 'mounts'), '{');
+    await expect(cache.read_mount_cache('/mnt')).rejects.toThrow('mounts is damaged');
+  });
 });

@@ -132,3 +132,29 @@ export const rm_job = async (
 
 /** The same as `incron.rm_job`. */
 export const rm = rm_job;
+
+/**
+ * Makes the content of a file a user's table. True where incrontab took it.
+ *
+ * @param user the user
+ * @param path the file
+ * @example tsalt-ssh '*' incron.write_incron_file root /tmp/new_incron
+ */
+export const write_incron_file = async (user: string, path: string): Promise<boolean> =>
+  (await incrontab(user, path)).code === 0;
+
+/**
+ * Makes the content of a file a user's table, and tells what incrontab said: `pid`, `retcode`,
+ * `stdout` and `stderr`.
+ *
+ * @param user the user
+ * @param path the file
+ * @example tsalt-ssh '*' incron.write_incron_file_verbose root /tmp/new_incron
+ */
+export const write_incron_file_verbose = async (
+  user: string,
+  path: string,
+): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
+  const { pid, code, stdout, stderr } = await incrontab(user, path);
+  return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
+};

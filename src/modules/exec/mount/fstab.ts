@@ -3,7 +3,6 @@ import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { realPath } from '../../lib/file-paths.ts';
 import { type FstabEntry, parseFstabLine, renderFstabLine } from '../../lib/fstab.ts';
-import { notDone } from '../../lib/not-done.ts';
 
 /**
  * The entries of an fstab, by mount point. A further entry of one mount point has `_` behind it.
@@ -147,21 +146,6 @@ const linesOf = (config: string): string[] =>
         .split('\n')
         .filter((line, _, all) => all.length > 1 || line !== '')
     : [];
-
-/** Files of other systems than Linux, which Salt's module has too. */
-const elsewhere = (file: string, system: string): string => `${file} is a file of ${system}`;
-
-/** Not done here: /etc/vfstab is a file of Solaris. */
-export const vfstab = async (config = '/etc/vfstab'): Promise<never> =>
-  notDone('mount.vfstab', elsewhere(config, 'Solaris'));
-
-/** Not done here: /etc/auto_salt is a file of macOS. */
-export const automaster = async (config = '/etc/auto_salt'): Promise<never> =>
-  notDone('mount.automaster', elsewhere(config, 'macOS'));
-
-/** Not done here: /etc/filesystems is a file of AIX. */
-export const filesystems = async (config = '/etc/filesystems'): Promise<never> =>
-  notDone('mount.filesystems', elsewhere(config, 'AIX'));
 
 const save = (config: string, lines: string[]): void => {
   if (!config.startsWith('/')) throw new SaltInvocationError(`${config} is no absolute path`);
