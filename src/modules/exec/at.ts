@@ -4,7 +4,7 @@
  * @platform unix
  * @depends at
  */
-import { CommandExecutionError } from '../api.ts';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 
@@ -73,7 +73,7 @@ export const at = async (
 };
 
 /**
- * Removes jobs by number or tag; `all` removes every one.
+ * Removes jobs by number or tag; `all` removes every one, or with a tag behind it those that have it.
  *
  * @param args the numbers or tags
  *
@@ -83,11 +83,17 @@ export const atrm = async (
   ...args: string[]
 ): Promise<{ jobs: { removed: string[]; tag: string | null } }> => {
   const { jobs } = await atq();
-  const chosen = args.includes('all')
-    ? jobs
-    : jobs.filter(({ job, tag }) => args.map(String).some(each => each === job || each === tag));
+  const [first, wanted = null, ...others] = args.map(String);
+  if (first === 'all' && others.length > 0)
+    throw new SaltInvocationError('at.atrm takes one tag after all');
+  const names = first === 'all' ? [] : args.map(String);
+  const chosen = jobs.filter(({ job, tag }) =>
+    first === 'all'
+      ? wanted === null || tag === wanted
+      : names.some(name => name === (/^\d+$/.test(name) ? job : tag)),
+  );
   for (const { job } of chosen) await runCommand(['atrm', job], { plainLocale: true });
-  return { jobs: { removed: chosen.map(({ job }) => job), tag: args[0] ?? null } };
+  return { jobs: { removed: chosen.map(({ job }) => job), tag: first === 'all' ? wanted : null } };
 };
 
 /**
