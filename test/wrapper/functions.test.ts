@@ -212,3 +212,69 @@ test('jinja tells what a map and files of data give for this host', async () => 
     site.close();
   }
 });
+
+test('grains.items and grains.item hide names and serial numbers when told to', async () => {
+  const site = await makeSite(
+    {},
+    { grains: { id: 'web1', host: 'web1', fqdn: 'web1.example.com', serialnumber: 'ABCDEFGH' } },
+  );
+  try {
+    const hidden = {
+      host: 'MINION',
+      fqdn: 'MINION.DOMAINNAME',
+      serialnumber: 'ABCDEFXX',
+      os: 'Debian',
+    };
+    expect(await site.call('grains.items', [], { sanitize: true })).toMatchObject(hidden);
+    expect(await site.call('grains.item', Object.keys(hidden), { sanitize: true })).toEqual(hidden);
+    expect(await site.call('grains.item', ['host'])).toEqual({ host: 'web1' });
+    expect(await site.call('grains.items')).toMatchObject({ serialnumber: 'ABCDEFGH' });
+  } finally {
+    site.close();
+  }
+});
+
+test('a grain that is not there equals an empty text, as in Salt', async () => {
+  expect(await one.call('grains.equals', ['nope', ''])).toBe(true);
+  expect(await one.call('grains.equals', ['nope', 'x'])).toBe(false);
+  expect(await one.call('grains.equals', ['roles', ['front', 'cache']])).toBe(true);
+  expect(await one.call('grains.equals', ['roles:0', 'front'])).toBe(true);
+  expect(await one.call('grains.item', ['roles.1'], { delimiter: '.' })).toEqual({
+    'roles.1': 'cache',
+  });
+  expect(await one.call('config.get', ['grains:roles:1'])).toBe('cache');
+  expect(await one.call('config.get', ['grains:roles:1', 'd'], { omit_opts: true })).toBe('d');
+});
+
+test('an empty saltenv is base for lists of files', async () => {
+  for (const fun of ['cp.list_master', 'cp.list_master_dirs', 'cp.list_states'])
+    for (const saltenv of ['', null])
+      expect(await one.call(fun, [saltenv])).toEqual(await one.call(fun));
+  expect(await one.call('cp.list_states', [''])).toContain('b');
+});
+
+test('slsutil.banner wraps as Python does', async () => {
+  // What Salt 3006.9 gives.
+  expect(
+    await one.call('slsutil.banner', [], {
+      width: 14,
+      title: 'unbreakable title-text',
+      text: 'a\nb\n\nc extraordinary',
+    }),
+  ).toBe(
+    [
+      '##############',
+      '#            #',
+      '# unbreakabl #',
+      '#  e title-  #',
+      '#    text    #',
+      '#            #',
+      '# a b  c ext #',
+      '# raordinary #',
+      '##############',
+    ].join('\n'),
+  );
+  expect(await one.call('slsutil.banner', [], { width: 9, title: '', text: '' })).toBe(
+    '#########\n#       #\n#       #\n#########',
+  );
+});

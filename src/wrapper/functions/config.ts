@@ -35,7 +35,7 @@ const builtIn: Dict = toDict({
 
 /** Where a value may stand, the strongest first. */
 const sources = async (ctx: WrapperContext, omit: (name: string) => boolean): Promise<Dict[]> => [
-  ...(omit('omit_opts') ? [] : [ctx.opts]),
+  ...(omit('omit_opts') ? [] : [ctx.opts, new Map([['grains', ctx.grains]])]),
   ...(omit('omit_grains') ? [] : [ctx.grains]),
   ...(omit('omit_pillar') ? [] : [await ctx.pillar()]),
   ...(omit('omit_master') ? [] : [ctx.masterOpts]),
@@ -163,7 +163,7 @@ export const config: WrapperModule = {
       doc: 'The backup mode: the argument, or the option `backup_mode`.',
       params: [['backup', '']],
       work: ({ ctx, get }) =>
-        isTrue(get('backup')) || get('backup') !== ''
+        isTrue(get('backup')) || (get('backup') ?? '') !== ''
           ? get('backup')
           : (ctx.opts.get('backup_mode') ?? ''),
     },

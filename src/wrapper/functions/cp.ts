@@ -1,6 +1,8 @@
-import type { WrapperModule } from '../define.ts';
+import type { WrapperCall, WrapperModule } from '../define.ts';
 
 const env = ['saltenv', 'base'] as const;
+/** `base` where none is named, also by '' and null as formulas pass on what is not set. */
+const envOf = ({ text }: WrapperCall): string => text('saltenv') || 'base';
 const list = [env, ['prefix', '']] as const;
 const starting = (names: readonly string[], prefix: string): string[] =>
   names.filter(name => name.startsWith(prefix)).sort();
@@ -12,36 +14,35 @@ export const cp: WrapperModule = {
     list_master: {
       doc: 'All files of an environment.',
       params: list,
-      work: async ({ ctx, text }) =>
-        starting(await ctx.files.list(text('saltenv')), text('prefix')),
+      work: async call => starting(await call.ctx.files.list(envOf(call)), call.text('prefix')),
     },
     list_master_dirs: {
       doc: 'All folders of an environment.',
       params: list,
-      work: async ({ ctx, text }) =>
-        starting(await ctx.files.listDirs(text('saltenv')), text('prefix')),
+      work: async call => starting(await call.ctx.files.listDirs(envOf(call)), call.text('prefix')),
     },
     list_master_symlinks: {
       doc: 'All symbolic links of an environment, with what they point at.',
       params: list,
-      work: async ({ ctx, text }) => {
-        const links = await ctx.files.listSymlinks(text('saltenv'));
-        return new Map([...links].filter(([path]) => path.startsWith(text('prefix'))).sort());
+      work: async call => {
+        const links = await call.ctx.files.listSymlinks(envOf(call));
+        return new Map([...links].filter(([path]) => path.startsWith(call.text('prefix'))).sort());
       },
     },
     list_states: {
       doc: 'All SLS of an environment.',
       params: [env],
-      work: async ({ ctx, text }) => [...(await ctx.files.listStates(text('saltenv')))],
+      work: async call => [...(await call.ctx.files.listStates(envOf(call)))],
     },
     envs: { doc: 'All environments.', params: [], work: async ({ ctx }) => [...ctx.files.envs()] },
     get_file_str: {
       doc: 'The text of a file in the roots, or of an absolute path on the host; false when it is not in the roots.',
       params: ['path', env],
-      work: async ({ ctx, text }) => {
+      work: async call => {
+        const { ctx, text } = call;
         const local = /^(?:file:\/\/)?(\/.*)$/s.exec(text('path'))?.[1];
         return local === undefined
-          ? ((await ctx.readFile(text('path'), text('saltenv'))) ?? false)
+          ? ((await ctx.readFile(text('path'), envOf(call))) ?? false)
           : await ctx.call('file.read', [local], new Map());
       },
     },

@@ -1,7 +1,8 @@
+import { pyStr } from '../../data/python-text.ts';
 import { missing, traverse } from '../../data/traverse.ts';
-import type { Data } from '../../data/value.ts';
+import type { Data, DataKey } from '../../data/value.ts';
 import { isDict } from '../../data/value.ts';
-import type { WrapperModule } from '../define.ts';
+import { isTrue, type WrapperModule } from '../define.ts';
 import { filterBy } from './filter-by.ts';
 
 const isSet = (value: Data | typeof missing): boolean =>
@@ -12,6 +13,27 @@ const isSet = (value: Data | typeof missing): boolean =>
       : isDict(value)
         ? value.size > 0
         : Boolean(value);
+
+/** What `sanitize` shows in place of a host's names, as Salt does. */
+const namesHidden: Readonly<Record<string, string>> = {
+  domain: 'DOMAINNAME',
+  fqdn: 'MINION.DOMAINNAME',
+  id: 'MINION.DOMAINNAME',
+  host: 'MINION',
+  localhost: 'MINION',
+  nodename: 'MINION',
+};
+
+const sanitized = ([key, value]: readonly [DataKey, Data]): [DataKey, Data] => {
+  const name = String(key);
+  if (name === 'serialnumber') return [key, hiddenSerial(String(value))];
+  return [key, Object.hasOwn(namesHidden, name) ? (namesHidden[name] ?? '') : value];
+};
+
+const hiddenSerial = (serial: string): string => {
+  const shown = Math.floor(serial.length * 0.75);
+  return serial.slice(0, shown) + 'X'.repeat(serial.length - shown);
+};
 
 /**
  * What templates ask of grains most: answered from what the host said at hello, without a
@@ -36,7 +58,8 @@ export const grains: WrapperModule = {
     items: {
       doc: 'All grains.',
       params: [['sanitize', false]],
-      work: ({ ctx }) => ctx.grains,
+      work: ({ ctx, flag }) =>
+        flag('sanitize') ? new Map([...ctx.grains].map(sanitized)) : ctx.grains,
     },
     item: {
       doc: 'Some grains by name: `grains.item os osrelease`.',
@@ -46,8 +69,13 @@ export const grains: WrapperModule = {
       work: ({ ctx, rest, extra }) =>
         new Map(
           rest.map(key => {
-            const found = traverse(ctx.grains, String(key), ':');
-            return [String(key), found === missing ? (extra.get('default') ?? '') : found];
+            const delimiter = String(extra.get('delimiter') ?? ':');
+            const found = traverse(ctx.grains, String(key), delimiter);
+            const entry = [
+              String(key),
+              found === missing ? (extra.get('default') ?? '') : found,
+            ] as const;
+            return isTrue(extra.get('sanitize') ?? null) ? sanitized(entry) : entry;
           }),
         ),
     },
@@ -67,8 +95,10 @@ export const grains: WrapperModule = {
     equals: {
       doc: 'Whether the grain at a path has this value.',
       params: ['key', 'value'],
-      work: ({ ctx, get, text }) =>
-        String(traverse(ctx.grains, text('key'), ':')) === String(get('value')),
+      work: ({ ctx, get, text }) => {
+        const found = traverse(ctx.grains, text('key'), ':');
+        return pyStr(found === missing ? '' : found) === pyStr(get('value'));
+      },
     },
     filter_by: {
       doc: 'Picks from a dictionary by a grain, `os_family` unless another is named.',

@@ -102,7 +102,11 @@ export const pillar: WrapperModule = {
       work: async ({ ctx, get }) => {
         const all = await ctx.pillar();
         const key = get('key');
-        return isFalsy(key ?? null) ? all : (all.get(key as string) ?? new Map());
+        return isFalsy(key ?? null)
+          ? all
+          : all.has(key as string)
+            ? (all.get(key as string) ?? null)
+            : new Map();
       },
     },
     keys: {

@@ -2,6 +2,7 @@ import { cloneData } from '../../data/clone.ts';
 import { type MergeOptions, mergeByStrategy, strategyOf, updateDict } from '../../data/merge.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
+import { wordWrap } from '../../render/jinja/filters/prose.ts';
 import type { WrapperContext } from '../context.ts';
 import { isTrue, type WrapperCall, type WrapperModule } from '../define.ts';
 import { deserialize, serialize } from './serializers.ts';
@@ -208,13 +209,11 @@ const center = (line: string, width: number): string => {
   return line.padStart(line.length + before).padEnd(width);
 };
 
-const wrap = (text: string, width: number): string[] => {
-  const rows: string[] = [];
-  for (const word of text.split(/\s+/)) {
-    const last = rows.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      rows[rows.length - 1] = `${last} ${word}`;
-    else rows.push(word);
-  }
-  return rows;
-};
+const wrap = (text: string, width: number): string[] =>
+  text.trim() === ''
+    ? []
+    : wordWrap(text.replace(/\s/g, ' '), width, {
+        breaksLongWords: true,
+        breaksOnHyphens: true,
+        lineEnd: '\n',
+      }).split('\n');
