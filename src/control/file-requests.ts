@@ -43,13 +43,21 @@ export class FileRefs {
     if (typeof value === 'string') {
       if (value.startsWith('salt://')) this.#name(value);
       else for (const [url] of value.matchAll(/salt:\/\/[^\s'"<>,;]+/g)) this.#name(url);
-    } else if (Array.isArray(value)) for (const item of value) this.add(item as Plain);
+    } else if (Array.isArray(value)) this.#addList(value as Plain[]);
     else if (typeof value === 'object' && value !== null)
       for (const [key, item] of Object.entries(value)) {
         this.add(key);
         if (/saltenv|__env__/.test(key) && typeof item === 'string') this.#envs.add(item);
         this.add(item as Plain);
       }
+  }
+
+  /** Beside a path without a name, as in `cp.cache_file salt://x dev`, any word may be its saltenv. */
+  #addList(items: readonly Plain[]): void {
+    for (const item of items) this.add(item);
+    if (!items.some(item => typeof item === 'string' && item.startsWith('salt://'))) return;
+    for (const item of items)
+      if (typeof item === 'string' && /^[\w.-]+$/.test(item)) this.#envs.add(item);
   }
 
   #name(url: string): void {

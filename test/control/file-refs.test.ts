@@ -186,3 +186,15 @@ test('what file.append takes from the host is rendered with Jinja unless the job
   for (const other of ['/etc/plain', '/etc/other'])
     expect(await ask('file.render', request(other))).toBe('template-refused');
 });
+
+test('a saltenv that stands beside its path without a name is the job’s too', () => {
+  const refs = new FileRefs();
+  refs.add(['salt://named', 'dev', { dest: '/x' }]);
+  expect(refs.allows('named', 'dev')).toBe(true);
+  expect(refs.allows('named', 'prod')).toBe(false);
+  expect(refs.allows('secret', 'dev')).toBe(false);
+  const others = new FileRefs();
+  others.add([['dev'], 'prod', '/named']);
+  others.add({ source: 'salt://named' });
+  expect(others.allows('named', 'dev')).toBe(false);
+});
