@@ -3,7 +3,7 @@
  *
  * @platform all
  */
-import { SaltInvocationError } from '../api.ts';
+import { log, type Plain, SaltInvocationError } from '../api.ts';
 
 type Values = Record<string, string | number | boolean | null>;
 
@@ -26,9 +26,9 @@ export const setenv = async (
     update_minion: _update_minion = false,
     permanent = false,
   }: { update_minion?: boolean; permanent?: boolean } = {},
-): Promise<Record<string, string | null>> => {
+): Promise<Record<string, string | false | null>> => {
   if (permanent) throw new SaltInvocationError('permanent is only for Windows');
-  const done: Record<string, string | null> = {};
+  const done: Record<string, string | false | null> = {};
   const others = clear_all
     ? Object.keys(process.env).filter(key => !Object.hasOwn(environ, key))
     : [];
@@ -39,7 +39,7 @@ export const setenv = async (
 };
 
 /**
- * Sets one variable of this run's environment.
+ * Sets one variable of this run's environment: its value, or false where that cannot be.
  *
  * @param key the variable
  * @param val its value; false unsets or empties it
@@ -50,11 +50,15 @@ export const setenv = async (
  */
 export const setval = async (
   key: string,
-  val: string | boolean,
+  val: string | number | boolean,
   false_unsets = false,
   permanent: boolean | string = false,
-): Promise<string | null> => {
+): Promise<string | false | null> => {
   if (permanent) throw new SaltInvocationError('permanent is only for Windows');
+  if (key === '' || /[=\0]/.test(key) || String(val).includes('\0')) {
+    log.error(`The variable ${key} cannot be set: neither its name nor its value may be such`);
+    return false;
+  }
   if (val === false && false_unsets) {
     delete process.env[key];
     return null;
@@ -74,8 +78,8 @@ export const setval = async (
  */
 export const get = async (
   key: string,
-  { default: fallback = '' }: { default?: string } = {},
-): Promise<string> => process.env[key] ?? fallback;
+  { default: fallback = '' }: { default?: Plain } = {},
+): Promise<Plain> => process.env[key] ?? fallback;
 
 /**
  * Whether a variable is set, or has a value.
@@ -98,8 +102,8 @@ export const has_value = async (key: string, value: string | null = null): Promi
  */
 export const item = async (
   keys: string | string[],
-  { default: fallback = '' }: { default?: string } = {},
-): Promise<Record<string, string>> =>
+  { default: fallback = '' }: { default?: Plain } = {},
+): Promise<Record<string, Plain>> =>
   Object.fromEntries([keys].flat().map(key => [key, process.env[key] ?? fallback]));
 
 /**

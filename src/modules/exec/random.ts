@@ -63,8 +63,11 @@ export const get_str = async (
     chosen(punctuation, classes.punctuation) +
     chosen(whitespace, whitespaceCharacters);
   const pool = chars && !printable ? chars : all;
+  const count = Number(length);
+  if (!Number.isInteger(count))
+    throw new SaltInvocationError(`length must be a whole number, not ${length}`);
   if (pool === '') throw new SaltInvocationError('No characters to choose from');
-  return Array.from({ length: Number(length) }, () => pool[randomInt(pool.length)]).join('');
+  return Array.from({ length: Math.max(0, count) }, () => pool[randomInt(pool.length)]).join('');
 };
 
 /**
@@ -167,6 +170,9 @@ export const shadow_hash = async (
     throw new SaltInvocationError(
       `Cannot hash using '${kind}' hash algorithm: sha512 and sha256 are supported.`,
     );
+  // crypt(3) takes no such salt: nobody could ever log in by the hash.
+  if (crypt_salt !== null && /[^\x21-\x7e]|[!*:;\\]/.test(crypt_salt))
+    throw new SaltInvocationError('The salt of a password has letters, digits, "." and "/" only.');
   return shaCrypt(password ?? (await get_str()), crypt_salt ?? newSalt(), kind);
 };
 
@@ -179,9 +185,20 @@ export const shadow_hash = async (
  * @example tsalt-ssh '*' random.hash 'I am a string' md5
  */
 export const hash = async (value: string, algorithm = 'sha512'): Promise<string> => {
-  if (!getHashes().includes(algorithm))
+  const name = pythonNames[algorithm] ?? algorithm;
+  if (!getHashes().includes(name))
     throw new SaltInvocationError(`You must specify a valid algorithm, not ${algorithm}`);
-  return createHash(algorithm).update(String(value)).digest('hex');
+  return createHash(name).update(String(value)).digest('hex');
+};
+
+/** Hashes that go by another name in Python. */
+const pythonNames: Readonly<Record<string, string>> = {
+  sha3_224: 'sha3-224',
+  sha3_256: 'sha3-256',
+  sha3_384: 'sha3-384',
+  sha3_512: 'sha3-512',
+  blake2b: 'blake2b512',
+  blake2s: 'blake2s256',
 };
 
 /**

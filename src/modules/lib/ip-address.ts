@@ -63,6 +63,17 @@ const prefixOf = (mask: string, bits: number): number | undefined => {
     : undefined;
 };
 
+/** Whether this is a network, as its address has no bits for one of its hosts. */
+export const isNetwork = (cidr: string): boolean => {
+  const [text = '', ...masks] = cidr.split('/');
+  if (masks.length > 1) return false;
+  try {
+    return parseNetwork(cidr).start.value === parseAddress(text)?.value;
+  } catch {
+    return false;
+  }
+};
+
 /** The network that an address with a prefix or netmask is in: `172.17.0.0/16`. */
 export const networkOf = (cidr: string): string => {
   const { start, prefix } = parseNetwork(cidr);

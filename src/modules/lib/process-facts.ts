@@ -26,7 +26,7 @@ const states: Readonly<Record<string, string>> = {
 export const stateWord = (letter: string): string => states[letter] ?? letter;
 
 /** Fields of /proc/PID/stat behind the name, which may hold anything; the first is the state. */
-const statOf = (pid: number): string[] | undefined => {
+const statOf = (pid: number | string): string[] | undefined => {
   const text = readOr(`/proc/${pid}/stat`);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 };
@@ -55,8 +55,8 @@ export type CpuTimes = {
   iowait: number;
 };
 
-/** Seconds that a process spent; undefined when it is gone. */
-export const cpuTimesOf = (pid: number): CpuTimes | undefined => {
+/** Seconds that a process spent, or a thread (`PID/task/ID`); undefined when it is gone. */
+export const cpuTimesOf = (pid: number | string): CpuTimes | undefined => {
   const stat = statOf(pid);
   if (!stat) return undefined;
   const at = (index: number): number => Number(stat[index] ?? 0) / ticks;
@@ -100,6 +100,14 @@ const three = (pid: number, key: string): PlainDict => {
   return { real: Number(real), effective: Number(effective), saved: Number(saved) };
 };
 
+/** `2` or `0-3` of a list in /proc. */
+const numbersOf = (range: string): number[] => {
+  const [first = Number.NaN, last = first] = range.split('-').map(Number);
+  return Number.isInteger(first)
+    ? Array.from({ length: last - first + 1 }, (_, at) => first + at)
+    : [];
+};
+
 /** What is known of a process, by the names that `ps.proc_info` has for it. */
 export const processFacts: Readonly<Record<string, (pid: number) => Plain>> = {
   pid: pid => pid,
@@ -121,6 +129,29 @@ export const processFacts: Readonly<Record<string, (pid: number) => Plain>> = {
     involuntary: Number(lineOf(pid, 'nonvoluntary_ctxt_switches')[0] ?? 0),
   }),
   cpu_times: pid => cpuTimesOf(pid) ?? null,
+  cpu_num: pid => Number(statOf(pid)?.[36] ?? 0),
+  cpu_affinity: pid => (lineOf(pid, 'Cpus_allowed_list')[0] ?? '').split(',').flatMap(numbersOf),
+  io_counters: pid =>
+    whereAllowed(() => {
+      const text = readFileSync(`/proc/${pid}/io`, 'utf8');
+      const of = (key: string): number =>
+        Number(new RegExp(`^${key}: (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+      return {
+        read_count: of('syscr'),
+        write_count: of('syscw'),
+        read_bytes: of('read_bytes'),
+        write_bytes: of('write_bytes'),
+        read_chars: of('rchar'),
+        write_chars: of('wchar'),
+      };
+    }),
+  threads: pid =>
+    whereAllowed(() =>
+      readdirSync(`/proc/${pid}/task`).map(id => {
+        const { user, system } = cpuTimesOf(`${pid}/task/${id}`) ?? { user: 0, system: 0 };
+        return { id: Number(id), user_time: user, system_time: system };
+      }),
+    ),
   memory_info: memoryOf,
   memory_percent: pid => (Number(memoryOf(pid).rss) / totalmem()) * 100,
   open_files: pid =>

@@ -225,12 +225,12 @@ export const is_cached = async (path: string, saltenv: string | null = null): Pr
 export const hash_file = async (
   path: string,
   saltenv: string | null = null,
-): Promise<{ hsum: string; hash_type: string } | Record<string, never>> => {
+): Promise<{ hsum: string; hash_type: string } | Record<string, never> | ''> => {
   const url = parseSource(path);
   if (url.scheme === 'file')
     return isFile(url.path) ? { hsum: await hashOf(url.path), hash_type: 'sha256' } : {};
   const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { peek: true });
-  return file ? { hsum: file.sha256, hash_type: 'sha256' } : {};
+  return file ? { hsum: file.sha256, hash_type: 'sha256' } : '';
 };
 
 /**
@@ -247,6 +247,7 @@ export const stat_file = async (
   { saltenv = null, octal = true }: EnvOptions & { octal?: boolean } = {},
 ): Promise<string | number | null> => {
   const url = parseSource(path);
+  if (url.scheme !== 'salt' || url.path === '') return null;
   const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv), { peek: true });
   if (file?.mode === undefined) return null;
   const bits = modeBits(file.mode.toString(8)) ?? 0;

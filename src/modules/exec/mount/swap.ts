@@ -44,14 +44,14 @@ export const swapon = async (
 };
 
 /**
- * Uses a swap space no more. True when it is not in use then.
+ * Uses a swap space no more. True when it is not in use then, null when it was not before.
  *
  * @param name the device or file
  *
  * @example tsalt-ssh '*' mount.swapoff /root/swapfile
  */
-export const swapoff = async (name: string): Promise<boolean> => {
-  if (!(await swaps())[name]) return true;
+export const swapoff = async (name: string): Promise<boolean | null> => {
+  if (!(await swaps())[name]) return null;
   await runCommand(['swapoff', '--', name], { plainLocale: true });
   return !(await swaps())[name];
 };

@@ -1,6 +1,7 @@
 import { fnmatch } from '../../../data/glob.ts';
 import type { PlainDict } from '../../api.ts';
 import { inNetwork, netmaskOf, networkOf, parseAddress } from '../../lib/ip-address.ts';
+import { knownNetwork } from '../../lib/known-network.ts';
 import {
   addressesOf,
   byAddress,
@@ -27,6 +28,7 @@ const addresses = async (
   loopback: boolean,
   cidr: string | null,
 ): Promise<string[]> => {
+  if (cidr && !knownNetwork(cidr)) return [];
   const found = (await listed(kind, iface))
     .map(({ address }) => address)
     .filter(address => loopback || !isLoopback(address))
@@ -109,14 +111,15 @@ export const subnets = async (interfaces: string | string[] | null = null): Prom
 export const subnets6 = async (): Promise<string[]> => networks('inet6', null, false);
 
 /**
- * Whether this machine has an address in a network.
+ * Whether this machine has an address in a network; false for what is no network.
  *
  * @param cidr the network
  * @example tsalt-ssh '*' network.in_subnet 10.0.0.0/16
  */
 export const in_subnet = async (cidr: string): Promise<boolean> =>
-  (await addresses('inet', null, false, cidr)).length > 0 ||
-  (await addresses('inet6', null, false, cidr)).length > 0;
+  knownNetwork(cidr) &&
+  ((await addresses('inet', null, false, cidr)).length > 0 ||
+    (await addresses('inet6', null, false, cidr)).length > 0);
 
 type Verbose = Which & { verbose?: boolean };
 

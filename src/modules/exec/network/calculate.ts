@@ -6,6 +6,7 @@ import {
   networkOf,
   parseAddress,
 } from '../../lib/ip-address.ts';
+import { knownNetwork } from '../../lib/known-network.ts';
 import { isLoopback } from '../../lib/network-interfaces.ts';
 
 /**
@@ -19,14 +20,14 @@ export const calc_net = async (ip_addr: string, netmask: string | null = null): 
   networkOf(netmask === null ? ip_addr : `${ip_addr}/${netmask}`);
 
 /**
- * Whether an address is in a network.
+ * Whether an address is in a network; false for what is no network.
  *
  * @param ip_addr the address
  * @param cidr the network
  * @example tsalt-ssh '*' network.ip_in_subnet 172.17.0.4 172.16.0.0/12
  */
 export const ip_in_subnet = async (ip_addr: string, cidr: string): Promise<boolean> =>
-  inNetwork(ip_addr, cidr);
+  knownNetwork(cidr) && inNetwork(ip_addr, cidr);
 
 /**
  * Whether an address is not for the public: private networks, link-local, loopback, documentation …

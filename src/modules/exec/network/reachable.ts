@@ -15,7 +15,7 @@ const plainHost = (host: string): string => {
  * Whether a port of a host answers: `result` and a `comment`.
  *
  * @param host a name or address
- * @param port the port
+ * @param port the port, or the name of a service
  * @param timeout seconds
  * @param proto `tcp`, or `udp`: something must come back then
  * @param family `ipv4` or `ipv6`
@@ -23,29 +23,46 @@ const plainHost = (host: string): string => {
  */
 export const connect = async (
   host: string,
-  port: number,
+  port: string | number | null = null,
   {
     timeout = 5,
     proto = 'tcp',
     family = null,
   }: { timeout?: number; proto?: string; family?: string | null } = {},
 ): Promise<{ result: boolean; comment: string }> => {
+  if (!host) return { result: false, comment: 'Required argument, host, is missing.' };
+  if (!port) return { result: false, comment: 'Required argument, port, is missing.' };
   const kind = proto === 'udp' ? 'udp' : 'tcp';
   const version = family === 'ipv4' ? 4 : family === 'ipv6' ? 6 : 0;
+  const number = await portNumber(port, kind);
+  const isOther = version !== 0 && isIP(host) !== 0 && isIP(host) !== version;
   const address = isIP(host)
     ? host
     : await lookup(plainHost(host), { family: version }).then(
         found => found.address,
         () => undefined,
       );
-  if (address === undefined)
+  if (address === undefined || number === undefined || isOther)
     return { result: false, comment: `Unable to resolve host ${host} on ${kind} port ${port}` };
   const where = `${host} (${address}) on ${kind} port ${port}`;
   const answers =
-    kind === 'udp' ? replies(address, port, timeout) : accepts(address, port, timeout);
+    kind === 'udp' ? replies(address, number, timeout) : accepts(address, number, timeout);
   return (await answers)
     ? { result: true, comment: `Successfully connected to ${where}` }
     : { result: false, comment: `Unable to connect to ${where}` };
+};
+
+/** A port by its number, or by the name that this host's services have. */
+const portNumber = async (
+  port: string | number,
+  kind: 'tcp' | 'udp',
+): Promise<number | undefined> => {
+  const named = /^\d+$/.test(String(port))
+    ? String(port)
+    : /\s(\d+)\//.exec(
+        (await runCommand(['getent', 'services', '--', `${port}/${kind}`])).stdout,
+      )?.[1];
+  return named === undefined || Number(named) > 65_535 ? undefined : Number(named);
 };
 
 const accepts = (host: string, port: number, timeout: number): Promise<boolean> =>

@@ -21,7 +21,7 @@ const memory = (): ((name: string) => number) => {
 export const boot_time = async (time_format: string | null = null): Promise<number | string> => {
   const told = /^btime (\d+)$/m.exec(readOr('/proc/stat') ?? '')?.[1];
   const seconds = told === undefined ? Math.round(Date.now() / 1000 - uptime()) : Number(told);
-  if (time_format === null) return seconds;
+  if (!time_format) return seconds;
   const { code, stdout, stderr } = await runCommand(
     ['date', '-d', `@${seconds}`, `+${time_format}`],
     {
@@ -167,14 +167,31 @@ export const cpu_percent = async (
 export const disk_partitions = async (all = false): Promise<PlainDict[]> => {
   const mounts = readMounts();
   if (mounts.length === 0) throw new CommandExecutionError('This host has no /proc/self/mounts.');
-  return mounts
-    .filter(({ device }) => all || device.startsWith('/dev/'))
-    .map(({ device, path, type, options }) => ({
-      device,
-      mountpoint: path,
-      fstype: type,
-      opts: options.join(','),
-    }));
+  const shown = mounts.filter(({ device }) => all || device.startsWith('/dev/'));
+  const longest = await longestNames(shown.map(({ path }) => path));
+  return shown.map(({ device, path, type, options }) => ({
+    device,
+    mountpoint: path,
+    fstype: type,
+    opts: options.join(','),
+    maxfile: longest.get(path) ?? null,
+    maxpath: 4096,
+  }));
+};
+
+/** How long a name may be on each file system. */
+const longestNames = async (paths: readonly string[]): Promise<Map<string, number>> => {
+  if (paths.length === 0) return new Map();
+  const { stdout } = await runCommand(['stat', '-f', '-c', '%l %n', '--', ...paths], {
+    plainLocale: true,
+    timeout: 10,
+  });
+  return new Map(
+    stdout.split('\n').flatMap(line => {
+      const [, length, path] = /^(\d+) (.*)$/.exec(line) ?? [];
+      return path === undefined ? [] : [[path, Number(length)] as const];
+    }),
+  );
 };
 
 /**

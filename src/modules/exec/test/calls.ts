@@ -15,6 +15,7 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../../api.ts';
+import { notDone } from '../../lib/not-done.ts';
 import { pyRepr } from '../../lib/python-text.ts';
 
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };
@@ -162,7 +163,7 @@ export const random_hash = (
   if (!getHashes().includes(hash_type))
     throw new SaltInvocationError(`There is no hash named '${hash_type}' here.`);
   return createHash(hash_type)
-    .update(String(randomInt(Number(size))))
+    .update(String(Number(size) > 0 ? randomInt(Number(size)) : 0))
     .digest('hex');
 };
 
@@ -217,10 +218,14 @@ export const try_ = async (
  * @param assertion the value
  */
 export const assertion = (assertion: Plain): null => {
-  if (assertion === null || assertion === false || assertion === '' || assertion === 0)
-    throw new CommandExecutionError('The assertion does not hold.');
+  const isEmpty = typeof assertion === 'object' && Object.keys(assertion ?? {}).length === 0;
+  if (!assertion || isEmpty) throw new CommandExecutionError('The assertion does not hold.');
   return null;
 };
+
+/** Not done here: commands reach terminals by `cmd.tty`. */
+export const tty = (..._args: unknown[]): never =>
+  notDone('test.tty', 'it is cmd.tty that writes to a terminal');
 
 /** The stack of the call. */
 export const stack = (): string => new Error('stack').stack ?? '';
