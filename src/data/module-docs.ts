@@ -62,12 +62,44 @@ const argspec = ({ positional, keywords = [], rest, anyKeyword }: Signature): Pl
   ];
   const defaults = ordered.filter(({ optional }) => optional).map(defaultOf);
   return {
-    args: ordered.map(({ name }) => name),
+    args: ordered.length > 0 ? ordered.map(({ name }) => name) : null,
     defaults: defaults.length > 0 ? defaults : null,
     varargs: rest ? true : null,
     kwargs: anyKeyword ? true : null,
   };
 };
+
+/** `sys.state_schema`: a JSON Schema for the arguments of each state, as Salt writes it. */
+export const stateSchemas = (modules: readonly ModuleMeta[], wanted: string): PlainDict[] =>
+  Object.entries(argspecs(modules, 'state', wanted)).map(([name, spec]) => {
+    const { args, defaults } = spec as { args: string[] | null; defaults: Plain[] | null };
+    const names = args ?? [];
+    const first = names.length - (defaults?.length ?? 0);
+    const properties = names.map((arg, at): [string, Plain] => {
+      const fallback = at < first ? null : (defaults?.[at - first] ?? null);
+      const more = fallback === null ? {} : { default: fallback };
+      return [
+        arg,
+        {
+          oneOf: ['boolean', 'integer', 'number', 'string'].map(type => ({
+            type,
+            title: arg,
+            description: arg,
+            ...more,
+          })),
+        },
+      ];
+    });
+    return {
+      $schema: 'http://json-schema.org/draft-04/schema#',
+      title: name,
+      description: name,
+      type: 'object',
+      properties: Object.fromEntries(properties),
+      'x-ordering': names,
+      additionalProperties: false,
+    };
+  });
 
 const defaultOf = ({ default: value }: Param): Plain => value ?? null;
 
@@ -79,10 +111,16 @@ export const moduleNames = (
 ): string[] => {
   const names = modules
     .filter(module => module.kind === kind && module.broken === undefined)
-    .map(moduleName)
-    .filter(name => wanted.length === 0 || wanted.some(pattern => globMatches(pattern, name)));
+    .filter(module => wanted.length === 0 || wanted.some(pattern => fitsModule(pattern, module)))
+    .map(moduleName);
   return [...new Set(names)].sort();
 };
+
+/** A glob may fit a function of the module, too: `file.mana*`. */
+const fitsModule = (pattern: string, module: ModuleMeta): boolean =>
+  globMatches(pattern, moduleName(module)) ||
+  (pattern.includes('*') &&
+    module.functions.some(({ name }) => globMatches(pattern, `${moduleName(module)}.${name}`)));
 
 /** `sys.list_functions`, `sys.list_state_functions`: of everything, of modules, or by glob. */
 export const functionNames = (
@@ -186,7 +224,7 @@ const isWanted = (wanted: readonly string[], name: string): boolean => {
   );
 };
 
-const globMatches = (pattern: string, name: string): boolean => {
+export const globMatches = (pattern: string, name: string): boolean => {
   if (!/[*?[]/.test(pattern)) return pattern === name;
   const source = pattern
     .replace(/[.+^${}()|\\]/g, '\\$&')

@@ -5,6 +5,7 @@ import {
   docs,
   functionNames,
   moduleNames,
+  stateSchemas,
   synced,
   syncedAll,
 } from '../../src/data/module-docs.ts';
@@ -77,6 +78,63 @@ test("sys.argspec has Salt's form", () => {
   expect(argspecs(modules, 'exec', 'pkg.install')).toEqual({
     'pkg.install': { args: ['name', 'refresh'], defaults: [false], varargs: null, kwargs: true },
   });
+});
+
+test('sys.state_schema has the JSON Schema that Salt writes', () => {
+  const one = (type: string) => ({ type, title: 'name', description: 'name' });
+  const property = { oneOf: ['boolean', 'integer', 'number', 'string'].map(one) };
+  const [cheese, ...others] = stateSchemas(modules, 'cheese.sliced');
+  expect(others).toEqual([]);
+  const state = (positional: object[]): ModuleMeta[] => [
+    {
+      kind: 'state',
+      file: 'thing',
+      path: 'thing.ts',
+      builtin: true,
+      functions: [
+        { name: 'made', exportName: 'made', line: 1, signature: { positional } as never },
+      ],
+    },
+  ];
+  expect(cheese).toMatchObject({ title: 'cheese.sliced', additionalProperties: false });
+  expect(
+    stateSchemas(
+      state([
+        { name: 'name' },
+        { name: 'b', optional: true, default: 1 },
+        { name: 'c', optional: true },
+      ]),
+      '',
+    ),
+  ).toEqual([
+    {
+      $schema: 'http://json-schema.org/draft-04/schema#',
+      title: 'thing.made',
+      description: 'thing.made',
+      type: 'object',
+      properties: {
+        name: property,
+        b: {
+          oneOf: property.oneOf.map(({ type }) => ({
+            type,
+            title: 'b',
+            description: 'b',
+            default: 1,
+          })),
+        },
+        c: { oneOf: property.oneOf.map(({ type }) => ({ type, title: 'c', description: 'c' })) },
+      },
+      'x-ordering': ['name', 'b', 'c'],
+      additionalProperties: false,
+    },
+  ]);
+  expect(argspecs(state([]), 'state', 'thing')).toMatchObject({ 'thing.made': { args: null } });
+});
+
+test('a glob for modules may fit one of their functions', () => {
+  expect(moduleNames(modules, 'exec', ['pkg.inst*'])).toEqual(['pkg']);
+  expect(moduleNames(modules, 'exec', ['l*'])).toEqual(['lumberjack']);
+  expect(moduleNames(modules, 'exec', ['pkg.install'])).toEqual([]);
 });
 
 test('lists of modules and functions leave out what is broken', () => {

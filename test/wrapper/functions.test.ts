@@ -278,3 +278,14 @@ test('slsutil.banner wraps as Python does', async () => {
     '#########\n#       #\n#       #\n#########',
   );
 });
+
+test('renderers are listed by glob, too', async () => {
+  expect(await one.call('sys.list_renderers', ['yaml*'])).toEqual(['yaml', 'yamlex']);
+  expect(Object.keys((await one.call('sys.renderer_doc', ['j*', 'age'])) as object)).toEqual([
+    'age',
+    'jinja',
+    'js',
+    'json',
+    'json5',
+  ]);
+});

@@ -3,14 +3,16 @@ import {
   docs,
   functionNames,
   functionsOf,
+  globMatches,
   moduleNames,
   moduleText,
+  stateSchemas,
 } from '../../data/module-docs.ts';
 import { type Data, toData } from '../../data/value.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { namesIn } from '../../render/renderers.ts';
-import { refused, type WrapperFunction, type WrapperModule } from '../define.ts';
+import type { WrapperFunction, WrapperModule } from '../define.ts';
 
 /** What the built-in renderers do, for `sys.renderer_doc`. */
 const rendererDocs: Readonly<Record<string, string>> = {
@@ -91,18 +93,16 @@ export const sysModule = (own: Modules): WrapperModule => {
         work: () => true,
       },
       list_renderers: listing('Names of the renderers.', (modules, wanted) =>
-        rendererNames(modules).filter(name => wanted.length === 0 || wanted.includes(name)),
+        rendererNames(modules, wanted),
       ),
-      state_schema: refused(
-        'sys.state_schema',
-        "Not done here: the reference has the arguments of a state's functions, `sys.state_argspec` their names.",
-        'sys.state_argspec tells the arguments',
-      ),
+      state_schema: {
+        doc: 'JSON Schemas for the arguments of states: all, of a module, or by glob.',
+        params: [['module', '']],
+        work: ({ ctx, text }) => toData(stateSchemas([...ctx.modules, ...own()], text('module'))),
+      },
       renderer_doc: listing('Documentation of renderers.', (modules, wanted) =>
         Object.fromEntries(
-          rendererNames(modules)
-            .filter(name => wanted.length === 0 || wanted.includes(name))
-            .map(name => [name, rendererDoc(modules, name)]),
+          rendererNames(modules, wanted).map(name => [name, rendererDoc(modules, name)]),
         ),
       ),
     },
@@ -118,8 +118,10 @@ const none = (what: string, answer: Data): WrapperFunction => ({
   work: () => answer,
 });
 
-const rendererNames = (modules: readonly ModuleMeta[]): string[] =>
-  [...new Set([...namesIn(undefined), ...moduleNames(modules, 'renderers')])].sort();
+const rendererNames = (modules: readonly ModuleMeta[], wanted: readonly string[]): string[] =>
+  [...new Set([...namesIn(undefined), ...moduleNames(modules, 'renderers')])]
+    .filter(name => wanted.length === 0 || wanted.some(pattern => globMatches(pattern, name)))
+    .sort();
 
 const rendererDoc = (modules: readonly ModuleMeta[], name: string): string => {
   const own = modules.find(({ kind, file }) => kind === 'renderers' && file === name);
