@@ -11,6 +11,7 @@ const reasons = {
     data: 'a host keeps nothing for tsalt-ssh between runs; grains.set writes what is to stay',
     key: 'hosts are known by their ssh keys; ssh.host_keys tells them',
     minion: `${noMaster}; the roster names the hosts`,
+    out: 'what a function gives is formatted on the control node: --out=json, --out=yaml and others',
     publish: `${noMaster}; name the hosts on the command line`,
     ret: 'what hosts answer is kept by no returner; --out=json gives it to a program',
     saltcloud: 'salt-cloud is no part of tsalt-ssh',

@@ -12,7 +12,7 @@ const functions = modules.flatMap(module =>
 );
 
 const refused = {
-  exec: 'beacons cloud data key minion publish ret saltcloud schedule'.split(' '),
+  exec: 'beacons cloud data key minion out publish ret saltcloud schedule'.split(' '),
   state: 'beacon cloud salt salt_proxy schedule'.split(' '),
 } as const;
 

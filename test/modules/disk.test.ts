@@ -155,6 +155,18 @@ test('hdparm: numbers with their meaning, lists and names', async () => {
   await expect(run(() => hardware.hpa('sda', '5%'))).rejects.toThrow('"size" of disk.hpa');
 });
 
+test('what would have iostat look without an end is refused', async () => {
+  for (const [interval, count] of [
+    ['x', 1],
+    [1, 0],
+    [0, 1],
+    [1.5, 2],
+  ] as [never, never][])
+    await expect(run(() => hardware.iostat(interval, count))).rejects.toThrow(
+      'interval and count must be whole numbers above 0',
+    );
+});
+
 test('how a mount point is mounted can be noted and forgotten', async () => {
   const context = contextOf({}, { opts: { cachedir: folder } });
   const noted = { device: '/dev/sdz', fstype: 'ext4', mkmnt: true, opts: 'defaults,nosuid' };

@@ -4,7 +4,7 @@ import { updateDict } from '../../data/merge.ts';
 import { missing, traverse } from '../../data/traverse.ts';
 import { type Data, type Dict, isDict, toDict } from '../../data/value.ts';
 import type { WrapperContext } from '../context.ts';
-import { isTrue, type WrapperModule } from '../define.ts';
+import { isTrue, refused, type WrapperModule } from '../define.ts';
 
 /** What Salt knows when nothing says otherwise. (salt.modules.config.DEFAULTS) */
 const builtIn: Dict = toDict({
@@ -149,6 +149,11 @@ export const config: WrapperModule = {
       },
     },
     items: { doc: 'All options of the run.', params: [], work: ({ ctx }) => ctx.opts },
+    gather_bootstrap_script: refused(
+      'config.gather_bootstrap_script',
+      'Not done here: hosts need no Salt, and tsalt-ssh brings along what it runs on.',
+      'a host needs no Salt, and no bootstrap',
+    ),
     manage_mode: {
       doc: 'A file mode as text with leading zero, as states write it.',
       params: ['mode'],

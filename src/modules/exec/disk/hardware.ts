@@ -1,4 +1,10 @@
-import { CommandExecutionError, log, type Plain, type PlainDict } from '../../api.ts';
+import {
+  CommandExecutionError,
+  log,
+  type Plain,
+  type PlainDict,
+  SaltInvocationError,
+} from '../../api.ts';
 import { runChecked, runCommand } from '../../lib/run-command.ts';
 
 const plain = { plainLocale: true, cwd: '/' } as const;
@@ -143,8 +149,14 @@ export const iostat = async (
   { disks = null }: { disks?: string | string[] | null } = {},
 ): Promise<Record<string, PlainDict>> => {
   const which = disks === null ? ['-x'] : ['-xd'];
+  // iostat takes what is no number for a disk, and looks without an end.
+  const numbers = [interval, count].map(String);
+  if (!numbers.every(number => /^[1-9]\d*$/.test(number)))
+    throw new SaltInvocationError(
+      `interval and count must be whole numbers above 0, not ${numbers.join(' and ')}`,
+    );
   const { stdout } = await runChecked(
-    ['iostat', ...which, String(Number(interval)), String(Number(count)), ...[disks ?? []].flat()],
+    ['iostat', ...which, ...numbers, ...[disks ?? []].flat()],
     plain,
   );
   return parseIostat(stdout);
