@@ -116,7 +116,7 @@ test('git.tag takes tags away, and messages only by name; no branch is current w
     'Tag messages must be passed in the "message" argument',
   );
   git('checkout', '-q', '--detach');
-  expect(await host.call('git.current_branch', repo)).toBe('');
+  expect(await host.call('git.current_branch', repo)).toBe('HEAD');
   rmSync(join(repo, '.git'), { recursive: true });
   await expect(host.call('git.current_branch', repo)).rejects.toThrow('not a git repository');
 });

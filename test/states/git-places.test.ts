@@ -36,7 +36,7 @@ test.skipIf(!hasGit)('git.detached stands at a tag, a branch and a commit', asyn
   expect(await run('v1')).toMatchObject({
     result: true,
     changes: { HEAD: { old: null, new: first } },
-    comment: `${origin} cloned to ${target}\nCommit ID ${first} was checked out at ${target}`,
+    comment: `${origin} cloned to ${target}. Commit ID ${first} was checked out at ${target}.`,
   });
   for (const again of [await plan('v1'), await run('v1'), await run(first)])
     expect(again).toMatchObject({
@@ -91,7 +91,7 @@ test.skipIf(!hasGit)(
     git(target, 'remote', 'set-url', 'up', '/elsewhere');
     expect(await run({ remote: 'up' })).toMatchObject({
       result: true,
-      comment: `Remote up updated from '/elsewhere' to '${origin}'\nAlready checked out at correct revision`,
+      comment: `Remote up updated from '/elsewhere' to '${origin}'. Already checked out at correct revision.`,
     });
     expect(git(target, 'remote', 'get-url', 'up')).toBe(origin);
     expect(await run({ output_encoding: 'latin-1' })).toMatchObject({
@@ -151,7 +151,7 @@ test.skipIf(!hasGit)('git.latest fetches new tags and drops those that are gone'
   expect(git(target, 'tag')).toBe('new\nold');
   expect(await run()).toMatchObject({
     changes: { new_tags: ['other'], deleted_tags: ['old'] },
-    comment: `The following tags were removed from the local checkout: old\n${origin} was fetched, resulting in updated refs`,
+    comment: `Repository ${target} is up-to-date\n\nChanges made: The following tags were removed from the local checkout: old. ${origin} was fetched, resulting in updated refs.`,
   });
   expect(git(target, 'tag')).toBe('new\nother');
   expect(await run()).toMatchObject({ changes: nothing });

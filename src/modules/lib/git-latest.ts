@@ -1,12 +1,13 @@
-import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import type { StateReturn } from '../api.ts';
+import { __salt__ } from '../api.ts';
+import { sentences, shortSha } from './git-comments.ts';
+import { commitOf, type Local, upstreamOf } from './git-local.ts';
 import type { Base, Login } from './git-options.ts';
-import { git, plainWord, redact } from './git-run.ts';
-import { syncTags, tagChanges } from './git-tags.ts';
+import { isAt, type RemoteRev } from './git-remote-rev.ts';
+import { redact } from './git-run.ts';
 import { failed } from './returns.ts';
 
-export type Refs = Record<string, string>;
-type Found = { sha: string; kind: 'branch' | 'tag' | 'commit'; ref: string };
-
+/** What git.latest is asked for. */
 export type Wanted = {
   name: string;
   /** The address that git keeps: without a password. */
@@ -19,9 +20,10 @@ export type Wanted = {
   /** How git logs in. */
   login: Base & Login;
   bare: boolean;
+  mirror: boolean;
+  depth: number | null;
   force_checkout: boolean;
   force_reset: boolean | string;
-  fetchOptions: string;
   /** Glob of the branches to fetch. */
   branches: string;
   /** Glob of the tags to fetch; null for none. */
@@ -31,236 +33,149 @@ export type Wanted = {
   submodules: boolean;
   force_fetch: boolean;
   update_head: boolean;
+  defaultBranch: string | null;
 };
 
-export const findRef = (refs: Refs, rev: string): Found | undefined => {
-  const of = (ref: string): string | undefined =>
-    Object.hasOwn(refs, ref) ? refs[ref] : undefined;
-  const head = of('HEAD');
-  if (rev === 'HEAD' && head !== undefined) {
-    const names = Object.keys(refs).filter(
-      ref => ref.startsWith('refs/heads/') && refs[ref] === head,
-    );
-    const ref = names.find(each => /\/(main|master)$/.test(each)) ?? names[0];
-    return {
-      sha: head,
-      kind: ref ? 'branch' : 'commit',
-      ref: ref?.slice('refs/heads/'.length) ?? head,
-    };
-  }
-  const branch = of(`refs/heads/${rev}`);
-  if (branch !== undefined) return { sha: branch, kind: 'branch', ref: rev };
-  const tag = of(`refs/tags/${rev}^{}`) ?? of(`refs/tags/${rev}`);
-  if (tag !== undefined) return { sha: tag, kind: 'tag', ref: rev };
-  return /^[0-9a-f]{7,40}$/i.test(rev)
-    ? { sha: rev.toLowerCase(), kind: 'commit', ref: rev }
-    : undefined;
+/** How a clone gets to the wanted revision; what does not depend on whether it is only a test. */
+export type Plan = {
+  readonly local: Local;
+  readonly found: RemoteRev;
+  readonly isThere: boolean;
+  /** Another branch is to be checked out. */
+  readonly changesBranch: boolean;
+  /** The commit that is reset, or merged into. */
+  readonly baseRev: string | null;
+  /** The clone has the wanted commit: nothing need be fetched. */
+  readonly hasRev: boolean;
+  /** Undefined when that is known only after a fetch. */
+  readonly fastForward: boolean | undefined;
+  /** What the branch follows; false for nothing, null when there is no branch yet. */
+  readonly upstream: string | false | null;
 };
 
-export const cloneTo = async (
+/** Decides, or answers at once where nothing is to be done or nothing may be. */
+export const planUpdate = async (
   ret: StateReturn,
   wanted: Wanted,
-  found: Found,
-  { mirror, depth }: { mirror: boolean; depth: number | null },
-): Promise<StateReturn> => {
-  const { name, url, path, user, login, remote, bare } = wanted;
-  const opts = [
-    mirror ? '--mirror' : bare ? '--bare' : `--origin ${plainWord(remote, 'remote')}`,
-    depth ? `--depth ${Number(depth)} --branch ${found.ref}` : '',
-  ].join(' ');
-  await __salt__['git.clone']?.(path, url, { opts, ...login });
-  const comments = [
-    `${redact(name)} cloned to ${path}${mirror ? ' as mirror' : bare ? ' as bare repository' : ''}`,
-  ];
-  if (!bare) await switchTo(wanted, found, false);
-  if (wanted.submodules) await __salt__['git.submodule_update']?.(path, login);
-  ret.changes.new = `${redact(name)} => ${path}`;
-  const now: string = bare ? found.sha : await __salt__['git.revision']?.(path, 'HEAD', { user });
-  ret.changes.revision = { old: null, new: now };
-  return { ...ret, comment: comments.join('\n') };
+  found: RemoteRev,
+  local: Local,
+): Promise<Plan | StateReturn> => {
+  const { path, user, branch, force_reset } = wanted;
+  const changesBranch = branch !== null && branch !== local.branch;
+  const isNewBranch = changesBranch && !local.branches.includes(branch);
+  const baseRev = isNewBranch
+    ? found.sha
+    : changesBranch
+      ? await commitOf(path, `refs/heads/${branch}`, user)
+      : local.rev;
+  const hasRev = await isFetched(wanted, found, local, baseRev);
+  if (typeof hasRev !== 'boolean') return failed(ret, hasRev.problem);
+  const isThere = isAt(local.rev, found);
+  if (hasRev && !isThere && !wanted.update_head && !changesBranch)
+    return { ...ret, comment: staysBehind(found, local) };
+  const fastForward =
+    local.isDirty && force_reset !== 'remote-changes'
+      ? false
+      : hasRev
+        ? await isFastForward(path, baseRev, found.sha, user)
+        : undefined;
+  const base = changesBranch && !isNewBranch ? branch : local.branch;
+  const plan = { local, found, isThere, changesBranch, baseRev, hasRev, fastForward };
+  if (fastForward === false && force_reset === false) return refusal(ret, wanted, plan);
+  const upstream = base === null ? null : await upstreamOf(path, base, { user });
+  return { ...plan, upstream };
 };
 
-export const update = async (
-  ret: StateReturn,
-  wanted: Wanted,
-  found: Found,
-  refs: Refs,
-): Promise<StateReturn> => {
-  const { name, url, path, user, login, remote, rev } = wanted;
-  const shown = redact(name);
-  const upToDate = `Repository ${path} is up-to-date`;
-  const urls: Record<string, { fetch: string }> = await __salt__['git.remotes']?.(path, {
-    user,
-    redact_auth: false,
-  });
-  const oldUrl = urls[remote]?.fetch;
-  const comments: string[] = [];
-  if (oldUrl !== url) {
-    ret.changes[`remotes/${remote}`] = { old: oldUrl ? redact(oldUrl) : null, new: shown };
-    comments.push(
-      oldUrl === undefined
-        ? `Remote '${remote}' ${__opts__.test ? 'would be ' : ''}set to ${shown}`
-        : `Remote '${remote}' ${__opts__.test ? 'would be ' : ''}changed from ${redact(oldUrl)} to ${shown}`,
+export const staysBehind = ({ rev, place }: RemoteRev, { rev: head }: Local): string =>
+  `${rev === 'HEAD' ? `Remote head${place.slice('remote HEAD'.length)}` : place} is already present and local HEAD (${head?.slice(0, 7)}) does not match, but update_head=False. HEAD has not been updated locally.`;
+
+/** Whether the clone has the commit, and knows it by the name that is asked for. */
+const isFetched = async (
+  { path, user, remote, force_reset }: Wanted,
+  { rev, sha, kind, upstream }: RemoteRev,
+  { tags, remotes }: Local,
+  baseRev: string | null,
+): Promise<boolean | { problem: string }> => {
+  if (kind === 'sha1' && baseRev?.startsWith(sha)) return true;
+  if ((await commitOf(path, sha, user)) === null) return false;
+  if (kind === 'sha1') return true;
+  if (kind === 'branch')
+    return (
+      Object.hasOwn(remotes, remote) &&
+      (await commitOf(path, `refs/remotes/${upstream}`, user)) === sha
     );
-    if (!__opts__.test) await __salt__['git.remote_set']?.(path, url, { remote, user });
-  }
-  const old = await headOf(path, user);
-  const local: string = await __salt__['git.current_branch']?.(path, { user });
-  const wantedBranch = localBranch(wanted, found, local);
-  const isThere = old?.startsWith(found.sha);
-  const onBranch = wanted.bare || wantedBranch === null || local === wantedBranch;
-  const dirty = !wanted.bare && (await __salt__['git.has_changes']?.(path, { user }));
-  const discard = wanted.force_reset === true && dirty;
-  const tags = await tagChanges(wanted, refs);
-  if (isThere && onBranch && !discard) {
-    if (await syncTags(wanted, tags, ret, comments)) {
-      await fetchRefs(wanted);
-      comments.push(`${shown} was fetched, resulting in updated refs`);
-    }
-    const open = dirty
-      ? ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted changes."
-      : '';
-    return finish(ret, comments, `${upToDate}${open}`);
-  }
-  if (!wanted.update_head && !wanted.bare)
-    return {
-      ...ret,
-      comment: `${rev === 'HEAD' ? 'Remote HEAD' : `Remote revision ${rev}`} is already present and local HEAD (${old?.slice(0, 7)}) does not match, but update_head=False. HEAD has not been updated locally.`,
-    };
-  if (dirty && !wanted.force_reset && !(wanted.force_checkout && !onBranch))
-    return failed(
-      ret,
-      `Local branch '${local}' has uncommitted changes. Set 'force_reset' to True (or 'remote-changes') to discard them and proceed.`,
-    );
-  const base = onBranch ? 'HEAD' : `refs/heads/${wantedBranch}`;
-  // A repository without a commit has none to lose.
-  const isForward = async (): Promise<boolean> =>
-    (base === 'HEAD' && old === null) || (await isFastForward(path, base, found.sha, user));
-  const refused = async (): Promise<StateReturn | undefined> =>
-    wanted.bare || wanted.force_reset || (await isForward())
-      ? undefined
-      : failed(
-          ret,
-          `Repository would be updated to ${found.sha.slice(0, 7)}, but this is not a fast-forward merge. Set 'force_reset' to True to force this update.${otherBranch(wanted, found, local)}`,
-        );
-  if (__opts__.test) {
-    if (await hasCommit(path, found.sha, user)) {
-      const problem = await refused();
-      if (problem) return problem;
-    }
-    ret.changes.revision = { old, new: found.sha };
-    comments.push(
-      `Repository would be updated ${old === null ? '' : `from ${old.slice(0, 7)} `}to ${found.sha.slice(0, 7)}`,
-    );
-    return { ...ret, result: null, comment: comments.join('\n') };
-  }
-  await syncTags(wanted, tags, ret, comments);
-  await fetchRefs(wanted);
-  if (wanted.bare) {
-    const now = await headOf(path, user);
-    if (now !== old) ret.changes.revision = { old, new: now };
-    return finish(ret, [...comments, `Bare repository at ${path} was fetched`], upToDate);
-  }
-  const problem = await refused();
-  if (problem) return problem;
-  const forced = discard || (Boolean(wanted.force_reset) && !(await isForward()));
-  await switchTo(wanted, found, Boolean(wanted.force_reset) || wanted.force_checkout);
-  if (wanted.submodules) await __salt__['git.submodule_update']?.(path, login);
-  const now = await headOf(path, user);
-  if (now !== old) ret.changes.revision = { old, new: now };
-  if (forced) ret.changes['forced update'] = true;
-  if (now === old && !onBranch) ret.changes['local branch'] = { old: local, new: wantedBranch };
-  comments.push(
-    `Repository was ${forced ? 'hard-reset' : 'fast-forwarded'} to ${placeOf(wanted, found)} (${now?.slice(0, 7)})`,
-  );
-  return finish(ret, comments, upToDate);
+  if (!tags.includes(rev)) return false;
+  const tag = await commitOf(path, `refs/tags/${rev}`, user);
+  if (tag === sha) return true;
+  return force_reset
+    ? false
+    : {
+        problem: `'${rev}' is a tag, but the remote SHA1 for this tag (${shortSha(sha)}) doesn't match the local SHA1 (${shortSha(tag)}). Set 'force_reset' to True to force this update.`,
+      };
 };
 
-/** What Salt calls the revision in its comments. */
-const placeOf = ({ rev, remote }: Wanted, { kind }: Found): string =>
-  rev === 'HEAD' ? 'remote HEAD' : kind === 'branch' ? `${remote}/${rev}` : rev;
-
-const fetchRefs = async (wanted: Wanted): Promise<void> => {
-  const { path, remote, login, bare, branches, tags } = wanted;
-  const heads = `+refs/heads/${branches}:refs/remotes/${remote}/${branches}`;
-  await __salt__['git.fetch']?.(path, {
-    remote,
-    refspecs: bare
-      ? ['+refs/*:refs/*']
-      : [heads, ...(tags === null ? [] : [`+refs/tags/${tags}:refs/tags/${tags}`])],
-    force: wanted.force_fetch,
-    // Without this git takes all tags of what it fetches.
-    opts: [wanted.fetchOptions, ...(tags === null || tags === '*' ? [] : ['--no-tags'])].join(' '),
-    ...login,
-  });
-};
-
-const finish = (ret: StateReturn, comments: string[], upToDate: string): StateReturn => {
-  const changed = Object.keys(ret.changes).length > 0;
-  return {
-    ...ret,
-    result: changed && __opts__.test ? null : true,
-    comment: changed ? comments.join('\n') : upToDate,
-  };
-};
-
-const headOf = async (path: string, user: string | null): Promise<string | null> => {
-  try {
-    return (await __salt__['git.revision']?.(path, 'HEAD', { user })) ?? null;
-  } catch {
-    return null;
-  }
-};
-
-/**
- * The local branch that is to hold the revision. Salt does not care which one it is unless `branch`
- * names one: the branch that is checked out. Null leaves HEAD detached.
- */
-const localBranch = ({ branch }: Wanted, found: Found, current: string): string | null => {
-  if (branch !== null) return branch;
-  if (current !== '' && current !== 'HEAD') return current;
-  return found.kind === 'branch' ? found.ref : null;
-};
-
-const otherBranch = ({ rev, branch }: Wanted, found: Found, local: string): string =>
-  rev === 'HEAD' && branch === null && found.kind === 'branch' && found.ref !== local
-    ? ` The default remote branch (${found.ref}) differs from the local branch (${local}): set 'branch' to '${found.ref}' to follow it there.`
-    : '';
-
-const asks = async (path: string, user: string | null, args: string[]): Promise<boolean> =>
-  (await git(args, { cwd: path, user, ignore: true })).code === 0;
-
-const hasCommit = (path: string, sha: string, user: string | null): Promise<boolean> =>
-  asks(path, user, ['cat-file', '-e', `${sha}^{commit}`]);
-
-/** Whether what `base` has is in `sha`: moving it there loses no commit. A branch yet to come has none. */
-const isFastForward = async (
+/** Whether what is there is part of what is to come: moving there loses no commit. */
+export const isFastForward = async (
   path: string,
-  base: string,
+  base: string | null,
   sha: string,
   user: string | null,
 ): Promise<boolean> =>
-  (base !== 'HEAD' && !(await asks(path, user, ['show-ref', '--verify', '--quiet', base]))) ||
-  (await asks(path, user, ['merge-base', '--is-ancestor', base, sha]));
+  // A repository without a commit has none to lose.
+  base === null ||
+  (await __salt__['git.merge_base'](path, [base, sha], { is_ancestor: true, user })) === true;
 
-/** Puts HEAD on the wanted commit: on a local branch that follows the remote's, else detached. */
-const switchTo = async (wanted: Wanted, found: Found, force: boolean): Promise<void> => {
-  const { path, user, remote, force_reset } = wanted;
-  const current: string = await __salt__['git.current_branch']?.(path, { user });
-  const local = localBranch(wanted, found, current);
-  if (local === null) {
-    await __salt__['git.checkout']?.(path, found.sha, { force, opts: '--detach', user });
-    return;
-  }
-  const start = found.kind === 'branch' ? `${remote}/${found.ref}` : found.sha;
-  const track = found.kind === 'branch' ? '--track' : '--no-track';
-  if (current === local && !force_reset && (await headOf(path, user)) !== null)
-    await __salt__['git.reset']?.(path, { opts: `--keep ${start}`, user });
-  else
-    await __salt__['git.checkout']?.(path, start, {
-      force,
-      opts: `-B ${plainWord(local, 'branch')} ${track}`,
-      user,
-    });
-  if (force_reset) await __salt__['git.reset']?.(path, { opts: `--hard ${start}`, user });
+/** The answer where going on would lose commits or changes. */
+export const refusal = (
+  ret: StateReturn,
+  { rev, branch, defaultBranch }: Wanted,
+  { local, found, changesBranch, baseRev }: Omit<Plan, 'upstream'>,
+  comments: readonly string[] = [],
+): StateReturn => {
+  const { isDirty } = local;
+  const [from, to] = [shortSha(baseRev), shortSha(found.sha)];
+  const way = isDirty && from !== to ? `from ${from} to ${to}` : `to ${to}`;
+  const first = changesBranch ? ` (after checking out local branch '${branch}')` : '';
+  const reason = isDirty ? 'there are uncommitted changes' : 'this is not a fast-forward merge';
+  const force = isDirty
+    ? " Set 'force_reset' to True (or 'remote-changes') to force this update and discard these changes."
+    : " Set 'force_reset' to True to force this update.";
+  const other = branch === null ? otherBranch(rev, local.branch ?? 'None', defaultBranch) : '';
+  const done = comments.length === 0 ? '' : `\n\nChanges already made: ${sentences(comments)}`;
+  return failed(
+    ret,
+    `Repository would be updated ${way}${first}, but ${reason}.${force}${other}${done}`,
+  );
 };
+
+const otherBranch = (rev: string, local: string, remote: string | null): string => {
+  if (rev !== 'HEAD')
+    return local === rev
+      ? ''
+      : ` The desired rev (${rev}) differs from the name of the local branch (${local}), if the desired rev is a branch name then a forced update could possibly be avoided by setting the 'branch' argument to '${rev}' instead.`;
+  return remote === null || remote === local
+    ? ''
+    : ` The default remote branch (${remote}) differs from the local branch (${local}). This could be caused by changing the default remote branch, or if the local branch was manually changed. Rather than forcing an update, it may be advisable to set the 'branch' argument to '${remote}' instead. To ensure that this state follows the '${remote}' branch instead of the remote HEAD, set the 'rev' argument to '${remote}'.`;
+};
+
+/** What `git branch` is told so that the branch follows the right one; null when it does. */
+export const tracking = (
+  wanted: Pick<Wanted, 'branch'>,
+  { upstream: wish }: RemoteRev,
+  branches: readonly string[],
+  upstream: string | false | null,
+): { opts: string[]; done: string } | null => {
+  if (!wish)
+    return upstream && wish === false
+      ? { opts: ['--unset-upstream'], done: 'Tracking branch was unset' }
+      : null;
+  // A branch that is made follows what it is made from.
+  if (upstream === wish || (wanted.branch !== null && !branches.includes(wanted.branch)))
+    return null;
+  return {
+    opts: ['--set-upstream-to', wish],
+    done: `Tracking branch was ${upstream ? 'updated' : 'set'} to ${wish}`,
+  };
+};
+
+export const shownName = ({ name }: Wanted): string => redact(name);

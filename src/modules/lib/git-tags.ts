@@ -30,7 +30,7 @@ export const tagChanges = async (
   };
 };
 
-/** Removes and reports tags. @returns whether some are to be fetched now */
+/** Removes and reports tags. @returns whether they differ, so that a fetch is due now */
 export const syncTags = async (
   { path, user }: Pick<TagWish, 'path' | 'user'>,
   { missing, surplus }: TagChanges,
@@ -48,5 +48,5 @@ export const syncTags = async (
   if (test && missing.length > 0) comments.push(`Tags would be fetched: ${missing.join(', ')}`);
   if (test) return false;
   for (const tag of surplus) await git(['tag', '--delete', '--', tag], { cwd: path, user });
-  return missing.length > 0;
+  return missing.length + surplus.length > 0;
 };

@@ -78,7 +78,7 @@ export const revision = async (
   );
 
 /**
- * The branch that is checked out; '' when HEAD is detached.
+ * The branch that is checked out; `HEAD` when it is none.
  *
  * @param cwd the repository
  *
@@ -88,7 +88,8 @@ export const current_branch = async (cwd: string, options: Base = {}): Promise<s
   const how = runOptions(cwd, options);
   const found = await git(['symbolic-ref', '--quiet', '--short', 'HEAD'], { ...how, ignore: true });
   // 1: HEAD is detached. Anything else is no answer.
-  return found.code > 1 ? gitText(['symbolic-ref', '--short', 'HEAD'], how) : found.stdout.trim();
+  if (found.code > 1) return gitText(['symbolic-ref', '--short', 'HEAD'], how);
+  return found.stdout.trim() || 'HEAD';
 };
 
 /**
@@ -102,16 +103,11 @@ export const has_changes = async (cwd: string, options: Base = {}): Promise<bool
   (await gitText(['status', '--porcelain', '--untracked-files=no'], runOptions(cwd, options))) !==
   '';
 
-/** What `for-each-ref` lists below a prefix. */
-const listRefs = async (
-  cwd: string,
-  prefixes: readonly string[],
-  options: Base,
-): Promise<string[]> => {
-  const text = await gitText(
-    ['for-each-ref', '--format=%(refname:short)', ...prefixes],
-    runOptions(cwd, options),
-  );
+/** Names below a prefix, whole also where a branch and a tag are called alike. */
+const listRefs = async (cwd: string, kind: string, options: Base): Promise<string[]> => {
+  const name = kind === 'remotes' ? '%(refname:short)' : '%(refname:lstrip=2)';
+  const asked = ['for-each-ref', `--format=${name}`, `refs/${kind}`];
+  const text = await gitText(asked, runOptions(cwd, options));
   return text === '' ? [] : text.split('\n');
 };
 
@@ -126,7 +122,7 @@ const listRefs = async (
 export const list_branches = async (
   cwd: string,
   { remote = false, ...options }: { remote?: boolean } & Base = {},
-): Promise<string[]> => listRefs(cwd, [remote ? 'refs/remotes' : 'refs/heads'], options);
+): Promise<string[]> => listRefs(cwd, remote ? 'remotes' : 'heads', options);
 
 /**
  * The tags of a repository.
@@ -136,7 +132,7 @@ export const list_branches = async (
  * @example tsalt-ssh '*' git.list_tags /srv/app
  */
 export const list_tags = async (cwd: string, options: Base = {}): Promise<string[]> =>
-  listRefs(cwd, ['refs/tags'], options);
+  listRefs(cwd, 'tags', options);
 
 /**
  * What `git rev-parse` says.

@@ -1,10 +1,11 @@
 /** Git repositories, their configuration and where they stand. */
 
-import { readdirSync } from 'node:fs';
 import { messageOf } from '../../../protocol/error.ts';
-import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
-import { refuseEncoding } from '../../lib/git-options.ts';
+import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
+import { exists, expandUser, isAbs } from '../../lib/file-paths.ts';
+import { saidByGit } from '../../lib/git-comments.ts';
+import { commitOf } from '../../lib/git-local.ts';
+import { type Base, type Login, refuseEncoding } from '../../lib/git-options.ts';
 import { plainWord, redact } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
@@ -49,40 +50,71 @@ export const cloned = async (
   } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
-  if (!target) return failed(ret, "'target' argument is required");
-  const path = expandUser(target);
+  if (target === null) return failed(ret, "'target' argument is required");
+  const path = expandUser(String(target));
   if (!isAbs(path)) return failed(ret, "'target' path must be absolute");
-  const withBranch = branch === null ? '' : ` with branch '${branch}'`;
+  if (branch === '') return failed(ret, "Invalid 'branch' argument");
+  const wanted = branch === null ? null : String(branch);
   try {
     refuseEncoding(output_encoding);
-    if (branch !== null) plainWord(branch, "'branch' argument");
-    if (!(await __salt__['git.is_repo']?.(path, { user }))) {
-      if (isDir(path) && readdirSync(path).length > 0)
-        return failed(ret, `Target '${path}' exists, is non-empty and is not a git repository`);
-      const changes = { new: `${redact(name)} => ${path}` };
-      if (__opts__.test)
-        return {
-          ...ret,
-          result: null,
-          changes,
-          comment: `${redact(name)} would be cloned to ${path}${withBranch}`,
-        };
-      const opts = branch === null ? '' : `--branch ${branch}`;
-      await __salt__['git.clone']?.(path, name, { opts, user, identity, https_user, https_pass });
-      return { ...ret, changes, comment: `${redact(name)} cloned to ${path}${withBranch}` };
-    }
-    const current: string = await __salt__['git.current_branch']?.(path, { user });
-    if (branch === null || current === branch)
+    if (wanted !== null) plainWord(wanted, "'branch' argument");
+    if (!exists(path))
+      return await cloneTo(ret, path, wanted, { user, identity, https_user, https_pass });
+    await __salt__['git.status'](path, { user });
+    const current: string | null =
+      wanted === null ? null : await __salt__['git.current_branch'](path, { user });
+    if (wanted === null || current === wanted)
       return {
         ...ret,
-        comment: `Repository already exists at ${path}${branch === null ? '' : ` and is checked out to branch '${branch}'`}`,
+        comment: `Repository already exists at ${path}${wanted === null ? '' : ` and is checked out to branch '${wanted}'`}`,
       };
-    const changes = { branch: { old: current, new: branch } };
+    const changes = { branch: { old: current, new: wanted } };
     if (__opts__.test)
-      return { ...ret, result: null, changes, comment: `Branch would be changed to '${branch}'` };
-    await __salt__['git.checkout']?.(path, branch, { user });
-    return { ...ret, changes, comment: `Branch changed to '${branch}'` };
+      return { ...ret, result: null, changes, comment: `Branch would be changed to '${wanted}'` };
+    return await changeBranch(ret, path, wanted, { user, changes });
   } catch (error) {
     return failed(ret, redact(messageOf(error)));
   }
+};
+
+const cloneTo = async (
+  ret: StateReturn,
+  path: string,
+  branch: string | null,
+  login: Base & Login,
+): Promise<StateReturn> => {
+  const name = redact(ret.name);
+  const changes = { new: `${name} => ${path}` };
+  const withBranch = branch === null ? '' : ` with branch '${branch}'`;
+  if (__opts__.test)
+    return {
+      ...ret,
+      result: null,
+      changes,
+      comment: `${name} would be cloned to ${path}${withBranch}`,
+    };
+  const opts = branch === null ? [] : ['--branch', branch];
+  try {
+    await __salt__['git.clone'](path, ret.name, { opts, ...login });
+  } catch (error) {
+    return failed(ret, `Clone failed: ${saidByGit(error)}`);
+  }
+  return { ...ret, changes, comment: `${name} cloned to ${path}${withBranch}` };
+};
+
+/** A branch that is not there yet begins with the remote's. */
+const changeBranch = async (
+  ret: StateReturn,
+  path: string,
+  branch: string,
+  { user, changes }: { user: string | null; changes: PlainDict },
+): Promise<StateReturn> => {
+  const isThere = (await commitOf(path, branch, user)) !== null;
+  const opts = isThere ? [] : ['-b', branch];
+  try {
+    await __salt__['git.checkout'](path, isThere ? branch : `origin/${branch}`, { opts, user });
+  } catch (error) {
+    return failed(ret, `Failed to change branch to '${branch}': ${redact(messageOf(error))}`);
+  }
+  return { ...ret, changes, comment: `Branch changed to '${branch}'` };
 };

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { saidByGit } from '../../lib/git-comments.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 
 import { pyRepr, pyStr } from '../../lib/python-text.ts';
@@ -71,17 +72,22 @@ export const config_set = async (
     const text = pyRepr(multivar === null ? wanted[0] : wanted);
     if (old.length === wanted.length && old.every((each, index) => each === wanted[index]))
       return { ...ret, comment: `${key} is already set to ${text}` };
-    const changes = { [name]: { old: old.length === 0 ? null : old, new: wanted } };
+    const change = { old: old.length === 0 ? null : old, new: wanted };
     const what = old.length === 0 ? 'added as' : 'set to';
     if (__opts__.test)
       return {
         ...ret,
         result: null,
-        changes,
+        changes: change,
         comment: `${key} would be ${what} ${text}`,
       };
-    await __salt__['git.config_set']?.(name, { ...scope, multivar: wanted });
-    return { ...ret, changes, comment: `${key} was ${what} ${text}` };
+    try {
+      await __salt__['git.config_set'](name, { ...scope, multivar: wanted });
+    } catch (error) {
+      const shown = `${global ? 'global key ' : ''}'${name}'`;
+      return failed(ret, `Failed to set ${shown} to ${text}: ${saidByGit(error)}`);
+    }
+    return { ...ret, changes: { [name]: change }, comment: `${key} was ${what} ${text}` };
   } catch (error) {
     return failed(ret, messageOf(error));
   }

@@ -1,10 +1,14 @@
-import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
-import { findRef } from '../../lib/git-latest.ts';
+import { failedAfter, saidByGit, sentences } from '../../lib/git-comments.ts';
+import { commitOf } from '../../lib/git-local.ts';
+import { beforeClone } from '../../lib/git-new-clone.ts';
 import { type Base, type Login, refuseEncoding } from '../../lib/git-options.ts';
+import { remoteRev } from '../../lib/git-remote-rev.ts';
 import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
+import { pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 
 type DetachedOptions = {
@@ -68,63 +72,69 @@ export const detached = async (
   }: DetachedOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
-  if (!rev) return failed(ret, `'${rev}' is not a valid value for the 'rev' argument`);
+  if (!rev) return failed(ret, `'${pyStr(rev)}' is not a valid value for the 'rev' argument`);
   if (!target) return failed(ret, "'target' argument is required");
-  const path = expandUser(target);
+  const path = expandUser(String(target));
   if (!isAbs(path)) return failed(ret, `Target '${path}' is not an absolute path`);
   if (isFile(path))
     return failed(ret, `Target '${path}' exists and is a regular file, cannot proceed`);
+  const comments: string[] = [];
   try {
     refuseEncoding(output_encoding);
     const { url, ...https } = loginFor(name, https_user, https_pass);
     const login = { user, identity, ...https };
-    const place = { name, url, path, remote: plainWord(remote, 'remote'), login };
-    const isNew = !(await __salt__['git.is_repo'](path, { user }));
-    const early = isNew ? await cloneFirst(ret, place, force_clone) : await pointRemote(ret, place);
+    const isHash = /^[0-9a-f]{1,40}$/i.test(String(rev));
+    const wanted = isHash ? String(rev).toLowerCase() : String(rev);
+    const place = { url, path, remote: plainWord(remote, 'remote'), login, isHash, rev: wanted };
+    const isNew = !(await isClone(path, user));
+    const early = isNew
+      ? await cloneFirst(ret, place, force_clone, comments)
+      : isHash
+        ? undefined
+        : await pointRemote(ret, place, comments);
     if (early) return early;
-    const sha = await commitFor(place, String(rev), fetch_remote);
-    if (sha === undefined) return failed(ret, `Revision '${rev}' does not exist`);
+    const sha = await commitFor(ret, place, fetch_remote, comments);
+    if (sha === undefined) return failed(ret, `Revision '${wanted}' does not exist`);
+    if (typeof sha !== 'string') return sha;
     const wish = { sha, isNew, hard_reset, force_checkout, submodules };
-    return await moveHead(ret, place, wish);
+    return await moveHead(ret, place, wish, comments);
   } catch (error) {
-    return failed(ret, redact(messageOf(error)));
+    return failedAfter(ret, saidByGit(error), comments);
   }
 };
 
-type Place = { name: string; url: string; path: string; remote: string; login: Base & Login };
+const isClone = async (path: string, user: string | null): Promise<boolean> =>
+  isDir(join(path, '.git')) || __salt__['git.is_worktree'](path, { user });
+
+type Place = {
+  url: string;
+  path: string;
+  remote: string;
+  login: Base & Login;
+  rev: string;
+  /** The revision is a commit, or its beginning. */
+  isHash: boolean;
+};
 
 /** Answers only what ends the state: a prediction or a reason. */
 const cloneFirst = async (
   ret: StateReturn,
-  { name, url, path, remote, login }: Place,
+  { url, path, remote, login }: Place,
   force: boolean,
+  comments: string[],
 ): Promise<StateReturn | undefined> => {
-  const inTheWay = isDir(path) && readdirSync(path).length > 0;
-  if (inTheWay && !force)
-    return failed(
-      ret,
-      `Target '${path}' exists, is non-empty and is not a git repository. Set the 'force_clone' option to True to remove this directory's contents and proceed with cloning the remote repository`,
-    );
-  if (__opts__.test)
-    return {
-      ...ret,
-      result: null,
-      comment: inTheWay
-        ? `Target directory ${path} exists. Since force_clone=True, the contents of ${path} would be deleted, and ${redact(name)} would be cloned into this directory.`
-        : `Repository ${redact(name)} would be cloned to ${path}`,
-    };
-  if (inTheWay) {
-    await __salt__['file.remove'](path);
-    ret.changes['forced clone'] = true;
-  }
-  await __salt__['git.clone'](path, url, { opts: `--no-checkout --origin ${remote}`, ...login });
-  addComment(ret, `${redact(name)} cloned to ${path}`);
+  const early = await beforeClone(ret, ret.name, path, force, false);
+  if (early) return early;
+  const opts = ['--no-checkout', ...(remote === 'origin' ? [] : ['--origin', remote])];
+  await __salt__['git.clone'](path, url, { opts, ...login });
+  comments.push(`${redact(ret.name)} cloned to ${path}`);
   return undefined;
 };
 
 const pointRemote = async (
   ret: StateReturn,
-  { name, url, path, remote, login: { user = null } }: Place,
+  { url, path, remote, login: { user = null } }: Place,
+  comments: string[],
 ): Promise<StateReturn | undefined> => {
   const remotes: Record<string, { fetch: string }> = await __salt__['git.remotes'](path, {
     user,
@@ -132,46 +142,52 @@ const pointRemote = async (
   });
   const old = remotes[remote]?.fetch;
   if (old === url) return undefined;
+  const name = redact(ret.name);
   if (__opts__.test)
-    return { ...ret, result: null, comment: `Remote ${remote} would be set to ${redact(name)}` };
+    return { ...ret, result: null, comment: `Remote ${remote} would be set to ${name}` };
   await __salt__['git.remote_set'](path, url, { remote, user });
-  addComment(
-    ret,
-    `Remote ${remote} updated from '${old === undefined ? 'None' : redact(old)}' to '${redact(name)}'`,
+  comments.push(
+    `Remote ${remote} updated from '${old === undefined ? 'None' : redact(old)}' to '${name}'`,
   );
   return undefined;
 };
 
-/** The commit that a revision means; fetched when the clone does not hold it yet. */
+/** The commit that the revision means; the remote is fetched unless it is known here. */
 const commitFor = async (
-  { url, path, remote, login }: Place,
-  rev: string,
+  ret: StateReturn,
+  { url, path, remote, login, rev, isHash }: Place,
   fetch: boolean,
-): Promise<string | undefined> => {
+  comments: string[],
+): Promise<string | undefined | StateReturn> => {
   const { user = null } = login;
-  const local = async (ref: string): Promise<string | undefined> => {
-    try {
-      return await __salt__['git.revision'](path, ref, { user });
-    } catch {
-      return undefined;
+  const local = async (...names: string[]): Promise<string | undefined> => {
+    for (const name of names) {
+      const found = await commitOf(path, name, user);
+      if (found !== null) return found;
     }
+    return undefined;
   };
-  const isHash = /^[0-9a-f]{7,40}$/i.test(rev);
-  const known = isHash ? await local(rev) : undefined;
-  if (known !== undefined) return known;
-  if (!fetch)
-    return (await local(`refs/remotes/${remote}/${rev}`)) ?? (await local(`refs/tags/${rev}`));
-  const found = findRef(await __salt__['git.ls_remote'](null, { remote: url, ...login }), rev);
-  if (!found) return undefined;
-  const here = await local(found.sha);
-  if (here !== undefined || __opts__.test) return here ?? found.sha;
-  await __salt__['git.fetch'](path, {
-    remote,
-    refspecs: [`+refs/heads/*:refs/remotes/${remote}/*`, '+refs/tags/*:refs/tags/*'],
-    force: true,
-    ...login,
-  });
-  return local(found.sha);
+  const names = isHash ? [rev] : [`refs/remotes/${remote}/${rev}`, `refs/tags/${rev}`];
+  const known = isHash || !fetch ? await local(...names) : undefined;
+  if (known !== undefined || !fetch) return known;
+  if (__opts__.test) {
+    const refs = await __salt__['git.ls_remote'](null, { remote: url, ...login });
+    const found = remoteRev(refs, rev, remote);
+    return found && ((await local(found.sha)) ?? found.sha);
+  }
+  try {
+    const changes: Record<string, unknown> = await __salt__['git.fetch'](path, {
+      remote,
+      refspecs: [`refs/heads/*:refs/remotes/${remote}/*`, '+refs/tags/*:refs/tags/*'],
+      force: true,
+      ...login,
+    });
+    if (Object.keys(changes).length > 0)
+      comments.push(`Remote ${remote} was fetched, resulting in updated refs`);
+  } catch (error) {
+    return failedAfter(ret, `Fetch failed:\n\n${redact(messageOf(error))}`, comments);
+  }
+  return local(...names);
 };
 
 type Wish = {
@@ -186,36 +202,30 @@ const moveHead = async (
   ret: StateReturn,
   { path, login }: Place,
   { sha, isNew, hard_reset, force_checkout, submodules }: Wish,
+  comments: string[],
 ): Promise<StateReturn> => {
   const { user = null } = login;
-  const old: string | null = isNew ? null : await __salt__['git.revision'](path, 'HEAD', { user });
-  const branch: string = isNew ? '' : await __salt__['git.current_branch'](path, { user });
-  const dirty = hard_reset && !isNew && (await __salt__['git.has_changes'](path, { user }));
-  if (dirty && __opts__.test)
+  const old = isNew ? null : await commitOf(path, 'HEAD', user);
+  const branch: string = isNew ? 'HEAD' : await __salt__['git.current_branch'](path, { user });
+  const resets = hard_reset && (isNew || (await __salt__['git.has_changes'](path, { user })));
+  if (resets && __opts__.test)
     return { ...ret, result: null, comment: `Hard reset to HEAD would be performed on ${path}` };
-  if (dirty) {
-    await __salt__['git.reset'](path, { opts: '--hard HEAD', user });
-    addComment(ret, 'Repository was reset to HEAD before checking out revision');
+  if (resets) {
+    await __salt__['git.reset'](path, { opts: ['--hard', 'HEAD'], user });
+    comments.push('Repository was reset to HEAD before checking out revision');
   }
-  if (old === sha && branch === '') addComment(ret, 'Already checked out at correct revision');
-  else {
+  const isThere = old === sha && branch === 'HEAD';
+  if (!isThere) {
     ret.changes.HEAD = { old, new: sha };
     if (__opts__.test)
-      return {
-        ...ret,
-        result: null,
-        comment: `Commit ID ${sha} would be checked out at ${path}`,
-      };
+      return { ...ret, result: null, comment: `Commit ID ${sha} would be checked out at ${path}` };
     await __salt__['git.checkout'](path, sha, { force: force_checkout, opts: '--detach', user });
-    addComment(ret, `Commit ID ${sha} was checked out at ${path}`);
+    comments.push(`Commit ID ${sha} was checked out at ${path}`);
   }
   if (submodules && !__opts__.test) {
     await __salt__['git.submodule_update'](path, login);
-    addComment(ret, 'Submodules were updated');
+    comments.push('Submodules were updated');
   }
-  return ret;
-};
-
-const addComment = (ret: StateReturn, line: string): void => {
-  ret.comment = ret.comment === '' ? line : `${String(ret.comment)}\n${line}`;
+  if (isThere) comments.push('Already checked out at correct revision');
+  return { ...ret, comment: sentences(comments) };
 };

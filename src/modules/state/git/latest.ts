@@ -1,10 +1,16 @@
-import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { exists, expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
-import { cloneTo, findRef, type Refs, update, type Wanted } from '../../lib/git-latest.ts';
+import { __salt__, type StateReturn } from '../../api.ts';
+import { expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
+import { updateBare } from '../../lib/git-bare.ts';
+import { saidByGit } from '../../lib/git-comments.ts';
+import type { Wanted } from '../../lib/git-latest.ts';
+import { beforeClone, cloneNew } from '../../lib/git-new-clone.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
+import { defaultBranch, type Refs, remoteRev } from '../../lib/git-remote-rev.ts';
 import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
+import { updateClone } from '../../lib/git-update.ts';
+import { pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isUserToCome } from '../../lib/to-come.ts';
 
@@ -99,27 +105,30 @@ export const latest = async (
   const ret = newReturn(name);
   if (!remote) return failed(ret, "'remote' argument is required");
   if (!target) return failed(ret, "'target' argument is required");
-  const path = expandUser(target);
+  if (!rev) return failed(ret, `'${pyStr(rev)}' is not a valid value for the 'rev' argument`);
+  if (typeof force_reset !== 'boolean' && force_reset !== 'remote-changes')
+    return failed(ret, "'force_reset' must be one of True, False, or 'remote-changes'");
+  const path = expandUser(String(target));
   if (!isAbs(path)) return failed(ret, `target '${path}' is not an absolute path`);
   if (isFile(path))
     return failed(ret, `Target '${path}' exists and is a regular file, cannot proceed`);
   if ((bare || mirror) && rev !== 'HEAD')
     return failed(ret, "'rev' is not compatible with the 'mirror' and 'bare' arguments");
   const { url, ...https } = loginFor(name, https_user, https_pass);
-  const login = { user, identity, ...https };
   const wanted: Wanted = {
     name,
     url,
     path,
     rev: String(rev),
-    branch,
-    remote,
+    branch: branch === null ? null : String(branch),
+    remote: String(remote),
     user,
-    login,
+    login: { user, identity, ...https },
     bare: bare || mirror,
+    mirror,
+    depth: depth === null ? null : Number(depth),
     force_checkout,
     force_reset,
-    fetchOptions: depth ? `--depth ${Number(depth)}` : '',
     branches: refspec_branch,
     // A clone of limited depth has few tags on purpose.
     tags: fetch_tags && !depth ? refspec_tag : null,
@@ -127,38 +136,52 @@ export const latest = async (
     submodules,
     force_fetch,
     update_head,
+    defaultBranch: null,
   };
   try {
     refuseEncoding(output_encoding);
     plainWord(wanted.rev, "value for the 'rev' argument");
-    if (isUserToCome(user)) return predicted(ret, name, path);
-    const refs: Refs = await __salt__['git.ls_remote']?.(null, { remote: url, ...login });
-    const found = findRef(refs, wanted.rev);
-    if (!found) return failed(ret, `No revision matching '${rev}' exists in the remote repository`);
-    if (await __salt__['git.is_repo']?.(path, { user }))
-      return await update(ret, wanted, found, refs);
-    if (isDir(path) && readdirSync(path).length > 0 && !force_clone)
-      return failed(
-        ret,
-        `Target '${path}' exists, is non-empty and is not a git repository. Set the 'force_clone' option to True to remove this directory's contents and proceed with cloning the remote repository`,
-      );
-    const clears = exists(path) && readdirSync(path).length > 0;
-    if (__opts__.test) return predicted(ret, name, path, clears);
-    if (clears) {
-      await __salt__['file.remove']?.(path);
-      ret.changes['forced clone'] = true;
-    }
-    return await cloneTo(ret, wanted, found, { mirror, depth });
+    return await bringUp(ret, wanted, force_clone);
   } catch (error) {
     return failed(ret, redact(messageOf(error)));
   }
 };
 
-const predicted = (ret: StateReturn, name: string, path: string, clears = false): StateReturn => ({
-  ...ret,
-  result: null,
-  changes: { ...(clears ? { 'forced clone': true } : {}), new: `${redact(name)} => ${path}` },
-  comment: clears
-    ? `Target directory ${path} exists. Since force_clone=True, the contents of ${path} would be deleted, and ${redact(name)} would be cloned into this directory.`
-    : `Repository ${redact(name)} would be cloned to ${path}`,
-});
+const bringUp = async (
+  ret: StateReturn,
+  asked: Wanted,
+  force_clone: boolean,
+): Promise<StateReturn> => {
+  const { name, url, path, rev, remote, user, login, bare, depth } = asked;
+  if (isUserToCome(user)) return (await beforeClone(ret, name, path, force_clone)) ?? ret;
+  const refs = await refsOf(url, login);
+  if ('problem' in refs) return failed(ret, `Failed to check remote refs: ${refs.problem}`);
+  const found = bare ? undefined : remoteRev(refs.refs, rev, remote);
+  if (depth !== null && found?.kind !== 'branch' && found?.kind !== 'tag')
+    return failed(
+      ret,
+      "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote repository",
+    );
+  if (!found && !bare && rev !== 'HEAD')
+    return failed(ret, `No revision matching '${rev}' exists in the remote repository`);
+  const wanted = { ...asked, defaultBranch: defaultBranch(refs.refs) };
+  if (await isClone(path, bare, user))
+    return bare ? updateBare(ret, wanted, refs.refs) : updateClone(ret, wanted, found, refs.refs);
+  return (
+    (await beforeClone(ret, name, path, force_clone)) ?? cloneNew(ret, wanted, found, refs.refs)
+  );
+};
+
+const refsOf = async (
+  url: string,
+  login: Wanted['login'],
+): Promise<{ refs: Refs } | { problem: string }> => {
+  try {
+    return { refs: await __salt__['git.ls_remote'](null, { remote: url, ...login }) };
+  } catch (error) {
+    return { problem: saidByGit(error) };
+  }
+};
+
+const isClone = async (path: string, bare: boolean, user: string | null): Promise<boolean> =>
+  isDir(join(path, bare ? 'refs' : '.git')) || __salt__['git.is_worktree'](path, { user });

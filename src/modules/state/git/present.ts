@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { isAbs, isDir } from '../../lib/file-paths.ts';
+import { isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 
 import { failed, newReturn } from '../../lib/returns.ts';
@@ -51,15 +51,15 @@ export const present = async (
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
   if (!isAbs(name)) return failed(ret, `Path '${name}' is not absolute`);
-  if (existsSync(join(name, bare ? 'HEAD' : '.git'))) return ret;
+  if (await isRepository(name, bare, user)) return ret;
   const kind = bare ? 'bare repository' : 'repository';
-  const inTheWay = isDir(name) && readdirSync(name).length > 0;
-  if (inTheWay && !force)
+  const clears = isDir(name) && force;
+  if (isDir(name) && !force && readdirSync(name).length > 0)
     return failed(
       ret,
       `Target '${name}' exists, is non-empty, and is not a git repository. Set the 'force' option to True to remove this directory's contents and proceed with initializing a repository`,
     );
-  const changes = { new: name, ...(inTheWay ? { 'forced init': true } : {}) };
+  const changes = { new: name, ...(clears ? { 'forced init': true } : {}) };
   try {
     refuseEncoding(output_encoding);
     if (__opts__.test)
@@ -67,11 +67,11 @@ export const present = async (
         ...ret,
         changes,
         result: null,
-        comment: inTheWay
+        comment: clears
           ? `Target directory ${name} exists. Since force=True, the contents of ${name} would be deleted, and a ${kind} would be initialized in its place.`
           : `New ${kind} would be created`,
       };
-    if (inTheWay) await __salt__['file.remove'](name);
+    if (clears) await __salt__['file.remove'](name);
     await __salt__['git.init'](name, { bare, template, separate_git_dir, shared, user });
   } catch (error) {
     return failed(ret, messageOf(error));
@@ -83,3 +83,9 @@ export const present = async (
   ];
   return { ...ret, changes, comment: `${done.join('. ')}${done.length > 1 ? '.' : ''}` };
 };
+
+const isRepository = async (name: string, bare: boolean, user: string | null): Promise<boolean> =>
+  isDir(name) &&
+  (bare
+    ? isFile(join(name, 'HEAD'))
+    : isDir(join(name, '.git')) || (await __salt__['git.is_worktree'](name, { user })));

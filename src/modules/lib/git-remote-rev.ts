@@ -1,0 +1,50 @@
+import { plainWord } from './git-run.ts';
+
+export type Refs = Readonly<Record<string, string>>;
+
+/** What a revision stands for in the repository elsewhere. */
+export type RemoteRev = {
+  /** The revision as it was asked for; a commit in small letters. */
+  readonly rev: string;
+  readonly sha: string;
+  readonly kind: 'branch' | 'tag' | 'sha1';
+  /** The branch to follow; false for none, null for whichever there is. */
+  readonly upstream: string | null | false;
+  /** How comments name it. */
+  readonly place: string;
+};
+
+/** The branch that HEAD of the repository elsewhere stands for. */
+export const defaultBranch = (refs: Refs): string | null => {
+  const isHead = ([ref, sha]: [string, string]): boolean =>
+    ref.startsWith('refs/heads/') && sha === refs.HEAD;
+  return Object.entries(refs).find(isHead)?.[0].slice('refs/heads/'.length) ?? null;
+};
+
+/** A branch before a tag before a commit; undefined when there is no such revision. */
+export const remoteRev = (refs: Refs, rev: string, remote: string): RemoteRev | undefined => {
+  const of = (ref: string): string | undefined =>
+    Object.hasOwn(refs, ref) ? refs[ref] : undefined;
+  if (rev === 'HEAD') {
+    const sha = of('HEAD');
+    return sha === undefined
+      ? undefined
+      : { rev, sha, kind: 'sha1', upstream: null, place: `remote HEAD (${sha.slice(0, 7)})` };
+  }
+  const branch = of(`refs/heads/${rev}`);
+  if (branch !== undefined) {
+    const upstream = `${plainWord(remote, 'remote')}/${rev}`;
+    const place = `${upstream} (${branch.slice(0, 7)})`;
+    return { rev, sha: branch, kind: 'branch', upstream, place };
+  }
+  const tag = of(`refs/tags/${rev}^{}`) ?? of(`refs/tags/${rev}`);
+  if (tag !== undefined)
+    return { rev, sha: tag, kind: 'tag', upstream: false, place: `${rev} (${tag.slice(0, 7)})` };
+  if (!/^[0-9a-f]{1,40}$/i.test(rev)) return undefined;
+  const sha = rev.toLowerCase();
+  return { rev: sha, sha, kind: 'sha1', upstream: false, place: sha.slice(0, 7) };
+};
+
+/** A commit may be given by its beginning. */
+export const isAt = (local: string | null, wanted: RemoteRev): boolean =>
+  wanted.kind === 'sha1' ? Boolean(local?.startsWith(wanted.sha)) : local === wanted.sha;
