@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
-import { makeHost, type TestHost } from './runner.ts';
+import { makeHost, snapshot, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';
 
 let host: TestHost;
@@ -68,7 +68,7 @@ test.each([
 ])('options "%s" take leading folders off', async written => {
   const archive = join(host.root, 'a.tgz');
   execFileSync('tar', ['czf', archive, '-C', makeTree(), 'app']);
-  const options = { options: written };
+  const options = { options: written, enforce_toplevel: false };
   expect(await host.state('archive.extracted', `${host.root}/out`, archive, options)).toMatchObject(
     { result: true },
   );
@@ -168,7 +168,9 @@ z.close()`,
 });
 
 test('rar is refused by name', async () => {
-  expect(await host.state('archive.extracted', join(host.root, 'o'), '/srv/a.rar')).toMatchObject({
+  expect(
+    await host.state('archive.extracted', join(host.root, 'o'), host.write('a.rar', 'x')),
+  ).toMatchObject({
     result: false,
     comment: 'rar archives are not supported: pack them as tar or zip.',
   });
@@ -313,4 +315,72 @@ test('archive.extracted names what stands in its way as Salt does', async () => 
   expect(await host.state('archive.extracted', target, archive, { user: 'no-such' })).toMatchObject(
     { result: false, comment: 'User no-such does not exist' },
   );
+});
+
+test('one folder at the top is asked for as Salt asks: what --strip-components leaves counts', async () => {
+  const tree = makeTree();
+  execFileSync('tar', ['cf', join(host.root, 'a.tar'), '-C', tree, 'app']);
+  execFileSync('tar', ['cf', join(host.root, 'file.tar'), '-C', join(tree, 'app'), 'run']);
+  const target = join(host.root, 'out');
+  const refused = {
+    result: false,
+    changes: nothing,
+    comment: expect.stringMatching(
+      /^Archive does not have a single .*to \S+\/out\/some_dir instead of \S+\/out\/\)\.$/,
+    ),
+  };
+  for (const run of [host.test, host.state]) {
+    expect(await run('archive.extracted', target, join(host.root, 'file.tar'))).toMatchObject(
+      refused,
+    );
+    const options = { options: '--strip-components=1' };
+    expect(await run('archive.extracted', target, join(host.root, 'a.tar'), options)).toMatchObject(
+      refused,
+    );
+  }
+});
+
+test('archive.extracted gives all below the top level to the owner, and below enforce_ownership_on', async () => {
+  if (process.getuid?.() !== 0) return;
+  const tree = makeTree();
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', tree, 'app']);
+  const target = join(host.root, 'out');
+  const run = (options: object) => host.state('archive.extracted', target, archive, options);
+  const owner = (path: string): number => statSync(join(target, path)).uid;
+  await run({});
+  host.write('out/app/mine', 'x');
+  for (const [options, uid] of [
+    [{ user: 'nobody' }, 65534],
+    [{ user: 'root', enforce_ownership_on: join(target, 'app') }, 0],
+  ] as const) {
+    const before = snapshot(host.root);
+    expect(await host.test('archive.extracted', target, archive, options)).toMatchObject({
+      result: null,
+      changes: { 'updated ownership': true },
+    });
+    expect(snapshot(host.root)).toEqual(before);
+    expect(await run(options)).toMatchObject({ changes: { 'updated ownership': true } });
+    expect([owner('app'), owner('app/run'), owner('app/mine')]).toEqual([uid, uid, uid]);
+    expect(await run(options)).toMatchObject({ result: true, changes: nothing });
+  }
+});
+
+test('archive.extracted in test mode says what clean and force would take away, and takes nothing', async () => {
+  const tree = makeTree();
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', tree, 'app']);
+  const target = join(host.root, 'out');
+  host.write('out/app/run/x', 'x');
+  const before = snapshot(host.root);
+  const comments = {
+    clean: `Since the 'clean' option is enabled, the destination paths would be cleared and the archive would be extracted.\n\n- app/run`,
+    clean_parent: `Since the 'clean_parent' option is enabled, the destination parent directory would be removed first and then re-created and the archive would be extracted`,
+    force: `Archive ${archive} would be extracted to ${target}/`,
+  };
+  for (const [option, comment] of Object.entries(comments))
+    expect(await host.test('archive.extracted', target, archive, { [option]: true })).toMatchObject(
+      { result: null, comment: expect.stringContaining(comment) },
+    );
+  expect(snapshot(host.root)).toEqual(before);
 });

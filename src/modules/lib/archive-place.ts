@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StateReturn } from '../api.ts';
 import type { Member } from './archive-file.ts';
@@ -17,7 +18,7 @@ export const stripOf = (options: string | null): number | undefined => {
 };
 
 /** Whether something of another kind stands where a member belongs. */
-export const isWrong = (dir: string, { path, kind }: Member): boolean => {
+const isWrong = (dir: string, { path, kind }: Member): boolean => {
   const full = join(dir, path);
   const there = lstatOf(full);
   if (!there) return false;
@@ -26,19 +27,49 @@ export const isWrong = (dir: string, { path, kind }: Member): boolean => {
   return !isFile(full) || there.isSymbolicLink();
 };
 
-/** Gives what was unpacked to its owners, and reports that. */
-export const setOwners = (
-  ret: StateReturn,
+type Owners = { user: Account; group: Account };
+
+/** What has another owner than it is to have: at the names of the archive's top level, or at `only`, and below. */
+export const wronglyOwned = (
   dir: string,
   members: readonly Member[],
-  owners: { user: Account; group: Account },
+  owners: Owners,
   only: string | null,
-): void => {
-  const paths = only ? [only] : members.map(({ path }) => join(dir, path));
-  for (const path of paths) {
-    if (!linkExists(path)) continue;
-    if (Object.keys(permDifferences(readPerms(path, false), owners)).length === 0) continue;
-    applyPerms(path, owners);
-    ret.changes['updated ownership'] = true;
-  }
+): string[] => {
+  if (!owners.user && !owners.group) return [];
+  const tops = only ? [only] : topNames(members).map(name => join(dir, name));
+  return tops
+    .filter(linkExists)
+    .flatMap(withBelow)
+    .filter(path => Object.keys(permDifferences(readPerms(path, false), owners)).length > 0);
+};
+
+const withBelow = (path: string): string[] =>
+  lstatOf(path)?.isDirectory()
+    ? [path, ...readdirSync(path, { recursive: true, encoding: 'utf8' }).map(e => join(path, e))]
+    : [path];
+
+/** Gives what was unpacked to its owners, and reports that. */
+export const setOwners = (ret: StateReturn, paths: readonly string[], owners: Owners): void => {
+  for (const path of paths) applyPerms(path, owners);
+  if (paths.length > 0) ret.changes['updated ownership'] = true;
+};
+
+const topNames = (members: readonly Member[]): string[] => [
+  ...new Set(members.map(({ path }) => path.split('/')[0] ?? '')),
+];
+
+/** Whether an archive spills: several folders at its top level, or any file there. Folders that it does not list do not count. */
+export const isBomb = (members: readonly Member[]): boolean => {
+  const isTop = ({ path, kind }: Member): boolean =>
+    !path.includes('/') && kind !== 'dir' && kind !== 'symlink';
+  return members.some(isTop) || topNames(members.filter(({ kind }) => kind === 'dir')).length > 1;
+};
+
+/** What stands in the way, as Salt tells it: folders, then files, then links. */
+export const inTheWay = (dir: string, members: readonly Member[]): Member[] => {
+  const rank = ({ kind }: Member): number => (kind === 'dir' ? 0 : kind === 'symlink' ? 2 : 1);
+  return members
+    .filter(member => isWrong(dir, member))
+    .sort((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1));
 };

@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
-import { isWrong, setOwners, stripOf } from '../lib/archive-place.ts';
+import { inTheWay, isBomb, setOwners, stripOf, wronglyOwned } from '../lib/archive-place.ts';
 import { localCopy, rememberSum, unpackedSum } from '../lib/archive-source.ts';
-import { type Account, permDifferences, readPerms } from '../lib/check-perms.ts';
+import type { Account } from '../lib/check-perms.ts';
 import { missingAccounts } from '../lib/file-checks.ts';
 import { hashFile } from '../lib/file-hash.ts';
-import { exists, expandUser, isAbs, isDir, linkExists } from '../lib/file-paths.ts';
+import { exists, expandUser, isAbs, isDir, isFile, linkExists } from '../lib/file-paths.ts';
 import { chooseSource } from '../lib/file-source.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { sourceSum } from '../lib/source-hash.ts';
@@ -119,7 +119,7 @@ export const extracted = async (
   if (exists(path) && !isDir(path)) return failed(ret, `${path} exists and is not a directory`);
   if (if_missing && linkExists(if_missing)) return { ...ret, comment: `Path ${if_missing} exists` };
   const problem =
-    missingAccounts(user, group).trim().replaceAll('is not available', 'does not exist') ||
+    notThere(user, group) ||
     outside(path, enforce_ownership_on) ||
     contradiction({ clean, clean_parent, skip_files_list_verify, skip_verify });
   if (problem) return failed(ret, problem);
@@ -133,7 +133,10 @@ export const extracted = async (
       ? await chooseSource(source, source_hash, __env__.name)
       : { source, source_hash };
     const shown = redactUrl(chosen.source);
-    const format = archive_format ?? guessFormat(chosen.source);
+    const local = localPath(chosen.source);
+    if (local !== null && !isFile(local))
+      return failed(ret, `Source file '${local}' does not exist`);
+    const format = archive_format?.toLowerCase() ?? guessFormat(chosen.source);
     if (format === 'rar' || (archive_format === null && /\.rar$/i.test(chosen.source)))
       return failed(ret, 'rar archives are not supported: pack them as tar or zip.');
     if (format !== 'tar' && format !== 'zip')
@@ -180,16 +183,18 @@ export const extracted = async (
       );
     const members = await listArchive(file, format, strip, secret);
     const top = new Set(members.map(member => member.path.split('/')[0]));
-    if (enforce_toplevel && strip === 0 && top.size !== 1)
+    if (enforce_toplevel && isBomb(members))
       return failed(
         ret,
-        `Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. To avoid a '${format}-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to ${join(path, 'some_dir')} instead of ${path}).`,
+        `Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. To avoid a '${format}-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to ${join(path, 'some_dir')} instead of ${path}/).`,
       );
-    const wrong = members.filter(member => isWrong(path, member));
+    const wrong = inTheWay(path, members);
+    const wrongPaths = `\n\n- ${wrong.map(nameOf).join('\n- ')}`;
+    const wrongType = `The below paths (relative to ${path}/) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.).`;
     if (wrong.length > 0 && !force && !clean && !clean_parent)
       return failed(
         ret,
-        `The below paths (relative to ${path}/) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- ${wrong.map(nameOf).join('\n- ')}`,
+        `${wrongType} To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.${wrongPaths}`,
       );
     const missing = members.filter(member => !linkExists(join(path, member.path)));
     const isOther =
@@ -200,20 +205,15 @@ export const extracted = async (
       : missing.length > 0
         ? ', due to absence of one or more files/dirs'
         : '';
-    const owned = (
-      enforce_ownership_on ? [enforce_ownership_on] : members.map(m => join(path, m.path))
-    )
-      .filter(linkExists)
-      .filter(
-        each => Object.keys(permDifferences(readPerms(each, false), { user, group })).length > 0,
-      );
+    const ownedWrongly = (): string[] =>
+      wronglyOwned(path, members, { user, group }, enforce_ownership_on);
     const remember = (): void => {
       const hash_type = wanted?.hash_type ?? known?.hash_type ?? 'sha256';
       if (remembers && !__opts__.test)
         rememberSum(chosen.source, path, { hash_type, hsum: hashFile(file, hash_type) });
     };
     if (!needed) remember();
-    if (!needed && owned.length === 0)
+    if (!needed && ownedWrongly().length === 0)
       return { ...ret, comment: 'All files in archive are already present' };
     if (__opts__.test)
       return {
@@ -222,9 +222,12 @@ export const extracted = async (
         changes: needed
           ? { extracted_files: members.map(member => member.path) }
           : { 'updated ownership': true },
-        comment: needed
-          ? `Archive ${shown} would be extracted to ${path}/${clean ? ', after cleaning destination path(s)' : ''}${why}`
-          : 'All files in archive are already present. Ownership would be updated on one or more files/directories.',
+        comment:
+          wrong.length > 0 && (clean || clean_parent)
+            ? `${wrongType} Since the ${clean ? `'clean' option is enabled, the destination paths would be cleared and the archive would be extracted.${wrongPaths}` : "'clean_parent' option is enabled, the destination parent directory would be removed first and then re-created and the archive would be extracted"}`
+            : needed
+              ? `Archive ${shown} would be extracted to ${path}/${clean ? ', after cleaning destination path(s)' : ''}${why}`
+              : 'All files in archive are already present. Ownership would be updated on one or more files/directories.',
       };
     if (needed) {
       const cleared = clean_parent
@@ -256,7 +259,7 @@ export const extracted = async (
       if (files.length > limit) ret.comment += `. Output was trimmed to ${limit} number of lines`;
       remember();
     } else ret.comment = 'All files in archive are already present';
-    if (user || group) setOwners(ret, path, members, { user, group }, enforce_ownership_on);
+    setOwners(ret, ownedWrongly(), { user, group });
     return ret;
   } catch (error) {
     return failed(ret, messageOf(error));
@@ -264,6 +267,16 @@ export const extracted = async (
     removeTemp(scratch);
   }
 };
+
+/** Salt names the user alone where both are missing. */
+const notThere = (user: Account, group: Account): string =>
+  (missingAccounts(user, null) || missingAccounts(null, group))
+    .trim()
+    .replace('is not available', 'does not exist');
+
+/** The file of this host that an address stands for; null for any other. */
+const localPath = (source: string): string | null =>
+  /^(file:\/\/|\/|~)/i.test(source) ? expandUser(source.replace(/^file:\/\//i, '')) : null;
 
 const nameOf = ({ path, kind }: Member): string => (kind === 'dir' ? `${path}/` : path);
 
