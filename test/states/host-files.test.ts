@@ -83,7 +83,7 @@ test('ssh_auth predicts keys of a user whom an earlier state will add, and fails
   });
   expect(await host.state('ssh_auth.absent', name, user)).toMatchObject({
     result: true,
-    comment: 'Key is already absent',
+    comment: 'Key not present',
   });
   expect(await host.test('ssh_known_hosts.absent', 'old.example.com', { user })).toMatchObject({
     result: true,

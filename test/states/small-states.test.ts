@@ -109,6 +109,15 @@ const cases: StateCase[] = [
     after: { f: '[a]\n[b]\n' },
   },
   {
+    title: 'ini.sections_present makes a section empty, whatever is said of it',
+    fun: 'ini.sections_present',
+    before: { f: '[a]\n' },
+    name: 'ROOT/f',
+    args: [{ sections: { b: { x: 1 } } }],
+    changes: { b: { before: null, after: {} } },
+    after: { f: '[a]\n[b]\n' },
+  },
+  {
     title: 'ini.sections_absent removes a section',
     fun: 'ini.sections_absent',
     before: { f: '[a]\nx=1\n[b]\n' },
@@ -259,4 +268,15 @@ test.skipIf(!which('patch'))('file.patch applies a patch once', async () => {
     comment: 'Patch was already applied',
   });
   expect(host.file('f')).toBe('a\nc\n');
+});
+
+test('ini.options_present says in a test what it would do in the order of doing it', async () => {
+  const file = host.write('f', 'top = 1\n[main]\na = 1\nb = 2\n');
+  const options = { sections: { main: { a: 2, c: 3 }, other: 1 }, strict: true };
+  expect(await host.test('ini.options_present', file, options)).toMatchObject({
+    result: null,
+    comment:
+      'Changed key other.\nRemoved key top.\nDeleted key b in section main.\nChanged key a in section main.\nChanged key c in section main.\n',
+  });
+  expect(host.file('f')).toBe('top = 1\n[main]\na = 1\nb = 2\n');
 });

@@ -45,34 +45,28 @@ export const options_present = async (
       lines.push(`${before === after ? 'Unchanged' : 'Changed'} key ${option}${place}.\n`);
       return before === after ? {} : { [option]: { before, after } };
     };
-    for (const [key, value] of Object.entries(sections ?? {})) {
-      if (!isPlainDict(value)) {
-        Object.assign(changes, note('', key, value));
-        continue;
+    const drop = async (section: string, options: PlainDict, said: string): Promise<PlainDict> => {
+      const gone: PlainDict = {};
+      for (const [option, before] of Object.entries(current[section] ?? {})) {
+        if (!strict || Object.hasOwn(options, option)) continue;
+        gone[option] = { before, after: null };
+        lines.push(`${said} key ${option}${section === '' ? '' : ` in section ${section}`}.\n`);
+        if (!__opts__.test) await __salt__['ini.remove_option']?.(name, section, option, separator);
       }
-      const changed: PlainDict = Object.assign(
-        {},
-        ...Object.entries(value).map(([option, each]) => note(key, option, each)),
-      );
-      if (strict)
-        for (const option of Object.keys(current[key] ?? {}).filter(
-          each => !Object.hasOwn(value, each),
-        )) {
-          changed[option] = { before: current[key]?.[option] ?? null, after: null };
-          lines.push(`Deleted key ${option} in section ${key}.\n`);
-          if (!__opts__.test) await __salt__['ini.remove_option']?.(name, key, option, separator);
-        }
+      return gone;
+    };
+    const entries = Object.entries(sections ?? {});
+    for (const [key, value] of entries)
+      if (!isPlainDict(value)) Object.assign(changes, note('', key, value));
+    Object.assign(changes, await drop('', sections ?? {}, 'Removed'));
+    for (const [key, value] of entries) {
+      if (!isPlainDict(value)) continue;
+      const gone = await drop(key, value, 'Deleted');
+      const set = Object.entries(value).map(([option, each]) => note(key, option, each));
+      const changed: PlainDict = Object.assign(gone, ...set);
       if (!current[key]) changes[key] = newIniSection(value);
       else if (Object.keys(changed).length > 0) changes[key] = changed;
     }
-    if (strict)
-      for (const option of Object.keys(current[''] ?? {}).filter(
-        each => !Object.hasOwn(sections ?? {}, each),
-      )) {
-        changes[option] = { before: current['']?.[option] ?? null, after: null };
-        lines.push(`Removed key ${option}.\n`);
-        if (!__opts__.test) await __salt__['ini.remove_option']?.(name, '', option, separator);
-      }
     const changed = Object.keys(changes).length > 0;
     if (__opts__.test)
       return {
@@ -135,10 +129,10 @@ export const options_absent = async (
 };
 
 /**
- * Makes sure that sections are in an ini file.
+ * Makes sure that sections are in an ini file; those that are missing are made empty.
  *
  * @param name the file
- * @param sections the names, or options by section
+ * @param sections the names
  * @param separator what stands between name and value
  *
  * @example
@@ -154,9 +148,9 @@ export const sections_present = async (
   }: { sections?: string[] | PlainDict | null; separator?: string } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
-  const wanted: PlainDict = Array.isArray(sections)
-    ? Object.fromEntries(sections.map(section => [section, {}]))
-    : (sections ?? {});
+  // Salt takes a dict for its names: options are for ini.options_present.
+  const names = Array.isArray(sections) ? sections : Object.keys(sections ?? {});
+  const wanted: PlainDict = Object.fromEntries(names.map(section => [section, {}]));
   const lines: string[] = [];
   try {
     const current = (await __salt__['ini.get_ini']?.(name, separator)) as Ini;

@@ -126,7 +126,8 @@ export const absent = async (
     const known: object =
       homeOf(user) === undefined ? {} : await __salt__['ssh.auth_keys']?.(user, { config });
     for (const { key } of await wantedKeys(name, { enc, comment, source, options })) {
-      if (!Object.hasOwn(known, key)) lines.push('Key is already absent');
+      if (!Object.hasOwn(known, key))
+        lines.push(__opts__.test ? 'Key is already absent' : 'Key not present');
       else if (__opts__.test) {
         ret.result = null;
         lines.push(`Key ${key} for user ${user} is set for removal`);
