@@ -36,7 +36,25 @@ test('host.present adds a name, sets the comment and cleans others', async () =>
     { ...here, root: host.root, file: host.file },
     { title: '', fun: 'host.only', name: '10.0.0.9', args: [['a', 'b']] },
   );
+  // A host whose comment changes is not told as one that is there.
+  expect(await here.test('host.present', 'db1', '10.0.0.1', { comment: 'new' })).toMatchObject({
+    result: null,
+    comment: 'Comment for 10.0.0.1 (new) would be added',
+  });
   here.remove();
+});
+
+test('sysctl.present says in a test what Salt says of a parameter that is not there', async () => {
+  const config = host.write('sysctl.conf', 'kernel.no_such = 1\n');
+  const plan = (name: string) => host.test('sysctl.present', name, 2, { config });
+  expect(await plan('kernel.no_such')).toMatchObject({
+    result: null,
+    comment: 'Sysctl option kernel.no_such would be changed to 2',
+  });
+  expect(await plan('kernel.neither')).toMatchObject({
+    result: null,
+    comment: 'Sysctl option kernel.neither set to be changed to 2',
+  });
 });
 
 test('ssh_auth.present adds a key once and changes its options', async () => {
@@ -189,6 +207,7 @@ test.each([
     { minute: '6', comment: 'nightly' },
   ],
   ['a new comment', { ...asItIs, comment: 'weekly' }, { comment: 'weekly' }],
+  ['an empty comment takes it away', { ...asItIs, comment: '' }, { comment: null }],
   ['another command', { ...asItIs, cmd: 'backup --all' }, { cmd: 'backup --all' }],
   ['commented out', { ...asItIs, commented: true }, { commented: true, comment: 'nightly' }],
   ['random leaves a time alone', { ...asItIs, when: { ...when, hour: 'random' } }, undefined],
@@ -206,6 +225,11 @@ test.each([
   const result = changedJob(job, wanted, () => '3');
   if (changed === undefined) expect(result).toBeUndefined();
   else expect(result).toMatchObject(changed);
+});
+
+test('an empty comment is none, so that a job without one stays', () => {
+  const bare = { ...job, comment: null };
+  expect(changedJob(bare, { ...asItIs, comment: '' }, () => '3')).toBeUndefined();
 });
 
 test('a special job that gets times loses its special one', () => {

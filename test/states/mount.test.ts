@@ -190,13 +190,18 @@ test('a mount point is made although nothing is to be mounted, and empty names a
   const only = { mount: false, mkmnt: true, opts: 'remount,ro', config };
   expect(await made.test('mount.mounted', place, 'tmpfs', 'tmpfs', only)).toMatchObject({
     result: null,
-    comment: `${place} would be created, but not mounted. ${place} needs to be written to the fstab`,
+    comment: `${place} would be created, but not mounted. ${place} needs to be written to the fstab in order to be made persistent.`,
   });
   expect(await made.state('mount.mounted', place, 'tmpfs', 'tmpfs', only)).toMatchObject({
     result: true,
     comment: `${place} was created, not mounted. Added new entry to the fstab.`,
   });
   expect(made.file('fstab')).toBe(`tmpfs\t\t${place}\ttmpfs\tro\t0 0\n`);
+  const other = { ...only, opts: 'rw' };
+  expect(await made.test('mount.mounted', place, 'tmpfs', 'tmpfs', other)).toMatchObject({
+    result: null,
+    comment: `${place} would not be mounted. The ${place} fstab entry must be updated.`,
+  });
   expect(await made.state('mount.mounted', place, 'tmpfs', 'tmpfs', only)).toMatchObject({
     changes: nothing,
     comment: `${place} not mounted. Entry already exists in the fstab.`,

@@ -50,7 +50,7 @@ export const changedJob = (
   const made: CronJob = {
     ...('spec' in when ? {} : noTimes),
     cmd,
-    comment: comment === null ? before.comment : comment.trimEnd(),
+    comment: comment === null ? before.comment : comment.trimEnd() || null,
     commented,
     identifier:
       typeof identifier === 'string' && identifier !== '' ? identifier : before.identifier,

@@ -42,8 +42,6 @@ export const present = async (
   const known = (address: string): boolean => hosts[address]?.aliases.includes(name) ?? false;
   const additions = wanted.filter(each => isIP(each) > 0 && !known(each));
   const others = Object.keys(hosts).filter(each => !wanted.includes(each) && known(each));
-  for (const address of wanted.filter(known))
-    lines.push(`Host ${name} (${address}) already present`);
   if (!clean)
     for (const address of others)
       warn(
@@ -54,6 +52,8 @@ export const present = async (
   const comments = comment
     ? wanted.filter(each => isIP(each) > 0 && hosts[each]?.comment !== comment)
     : [];
+  for (const address of wanted.filter(each => known(each) && !comments.includes(each)))
+    lines.push(`Host ${name} (${address}) already present`);
   for (const address of additions) {
     if (!test) await __salt__['hosts.add_host']?.(address, name);
     lines.push(

@@ -87,16 +87,10 @@ const plan = async (
       result: null,
       comment: `Sysctl value is currently set on the running system but not in a config file. Sysctl option ${name} set to be changed to ${value} in config file.`,
     };
-  if (current === '' && isKept)
-    return {
-      result: null,
-      comment: `Sysctl value ${name} is present in configuration file but is not present in the running config. The value ${name} is set to be changed to ${value}`,
-    };
   return {
     result: null,
-    comment:
-      isKept || current === ''
-        ? `Sysctl option ${name} would be changed to ${value}`
-        : `Sysctl option ${name} set to be changed to ${value}`,
+    comment: isKept
+      ? `Sysctl option ${name} would be changed to ${value}`
+      : `Sysctl option ${name} set to be changed to ${value}`,
   };
 };

@@ -55,7 +55,8 @@ export const present = async (
   const times = { minute, hour, daymonth, month, dayweek };
   if (__opts__.test) {
     const { crons, special: specials } = await tabOf(user);
-    const known = [...crons, ...specials].find(job => isSameJob(job, cmd, id));
+    const jobs = special === null ? crons : specials;
+    const known = jobs.find(job => isSameJob(job, cmd, id));
     if (!known) return { ...ret, result: null, comment: `Cron ${cmd} is set to be added` };
     const when = special === null ? times : { spec: special };
     return changedJob(known, { cmd, when, ...options })

@@ -68,7 +68,11 @@ export const fstab_present = async (
     match_on,
     not_change,
   });
-  if (status === 'present') return { ...ret, comment: `${point} entry was already in ${config}.` };
+  if (status === 'present')
+    return {
+      ...ret,
+      comment: `${point} entry ${__opts__.test ? 'is' : 'was'} already in ${config}.`,
+    };
   const changes = { persist: status };
   const mounts = mount && status === 'new';
   if (test) {

@@ -221,7 +221,6 @@ const keep = async (
   if (status === 'present')
     return { ...ret, comment: `${ret.comment}. Entry already exists in the fstab.` };
   const changes = { ...ret.changes, persist: status === 'new' ? 'new' : 'update' };
-  const planned = status === 'new' ? 'needs to be written to' : 'must be updated in';
   const done =
     status === 'new' ? 'Added new entry to the fstab.' : 'Updated the entry in the fstab.';
   return options.test
@@ -229,9 +228,19 @@ const keep = async (
         ...ret,
         changes,
         result: null,
-        comment: `${ret.comment}. ${ret.name} ${planned} the fstab`,
+        comment: `${ret.comment}. ${planned(ret, status === 'new')}`,
       }
     : { ...ret, changes, comment: `${ret.comment}. ${done}` };
+};
+
+/** What is to be done to the fstab, as Salt says it of what is mounted, and of what is not. */
+const planned = ({ name, comment }: StateReturn, isNew: boolean): string => {
+  const isMounted = comment === 'Target was already mounted';
+  if (isNew)
+    return `${name} ${isMounted ? 'is mounted, but needs' : 'needs'} to be written to the fstab in order to be made persistent.`;
+  return isMounted
+    ? `${name} is mounted, but its fstab entry must be updated.`
+    : `The ${name} fstab entry must be updated.`;
 };
 
 /** A bind mount is told by the folder that it shows. */
