@@ -1,0 +1,217 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { StateReturn } from '../../src/modules/api.ts';
+import * as network from '../../src/modules/exec/network/addresses.ts';
+import * as hashes from '../../src/modules/exec/redis/hashes.ts';
+import * as keys from '../../src/modules/exec/redis/keys.ts';
+import * as server from '../../src/modules/exec/redis/server.ts';
+import { infoOf } from '../../src/modules/lib/redis-run.ts';
+import { RespError, readResp, respCommand } from '../../src/modules/lib/resp.ts';
+import { which } from '../../src/modules/lib/which.ts';
+import * as state from '../../src/modules/state/redis.ts';
+import { nothing } from '../helpers/nothing.ts';
+import { contextOf, testing, within } from './_context.ts';
+
+test('reads answers in any pieces', () => {
+  const whole = Buffer.from('*4\r\n$3\r\na\r\n\r\n$-1\r\n:-7\r\n*1\r\n+OK\r\nrest');
+  expect(readResp(whole)).toEqual({ value: ['a\r\n', null, -7, ['OK']], next: whole.length - 4 });
+  for (let end = 0; end < whole.length - 4; end++)
+    expect(readResp(whole.subarray(0, end))).toBe(undefined);
+  expect(readResp(Buffer.from('-ERR no\r\n'))?.value).toEqual(new RespError('ERR no'));
+  expect(() => readResp(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toThrow('not an answer');
+  expect(respCommand(['SET', 'ä', 'x\r\ny']).toString()).toBe(
+    '*3\r\n$3\r\nSET\r\n$2\r\nä\r\n$4\r\nx\r\ny\r\n',
+  );
+});
+
+test('reads what a server tells of itself', () => {
+  expect(
+    infoOf(
+      '# Server\r\nredis_version:7.0.15\r\nport:6379\r\nratio:1.5\r\ndb0:keys=1,avg_ttl=0\r\n',
+    ),
+  ).toEqual({ redis_version: '7.0.15', port: 6379, ratio: 1.5, db0: { keys: 1, avg_ttl: 0 } });
+});
+
+const freePort = (): Promise<number> =>
+  new Promise(resolve => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+
+describe.skipIf(!which('redis-server'))('real Redis servers', { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tsalt-redis-'));
+  const password = 'se cr"et';
+  const running: ChildProcess[] = [];
+  let where: { host: string; port: number; password: string };
+  const context = contextOf({
+    redis: {
+      ...hashes,
+      ...keys,
+      ...server,
+      // Between modules keywords come last; here nothing binds them.
+      delete: (...given: unknown[]) => {
+        const { values } = given.pop() as { values: object };
+        return keys.delete_(values, ...(given as string[]));
+      },
+    },
+    network,
+  });
+
+  const start = async (file: string, ...words: string[]): Promise<number> => {
+    const port = await freePort();
+    const config = join(folder, `${port}.conf`);
+    writeFileSync(config, `port ${port}\nbind 127.0.0.1\ndir ${folder}\n${file}\n`);
+    running.push(spawn('redis-server', [config, ...words], { stdio: 'ignore' }));
+    return port;
+  };
+  const up = (place: { host: string; port: number; password?: string }) =>
+    vi.waitFor(async () => expect(await within(context, () => server.ping(place))).toBe(true), {
+      timeout: 30_000,
+      interval: 100,
+    });
+
+  beforeAll(async () => {
+    const port = await start(`requirepass "se cr\\"et"\nsave ""`);
+    where = { host: '127.0.0.1', port, password };
+    await up(where);
+  }, 60_000);
+  beforeEach(() => within(context, () => server.flushall(where)));
+  afterAll(async () => {
+    for (const child of running) {
+      const ended = new Promise(resolve => child.once('exit', resolve));
+      if (child.exitCode === null && child.kill('SIGKILL')) await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {
+    const told = await within(testing(context), work);
+    expect(told, String(told.comment)).toMatchObject({ result: null });
+    const done = await within(context, work);
+    expect(done, String(done.comment)).toMatchObject({ result: true, changes: told.changes });
+    expect(await within(context, work)).toMatchObject({ result: true, changes: nothing });
+    return done;
+  };
+
+  test('keys hold their texts, whatever is in them', async () => {
+    for (const value of ['', 'a b', 'x\r\ny', 'ä"\'', '7']) {
+      expect(await settles(() => state.string('k', `${value}!`, where))).toMatchObject({
+        comment: 'Key updated to new value',
+        changes: { k: 'Value updated' },
+      });
+      expect(await within(context, () => keys.get_key('k', where))).toBe(`${value}!`);
+    }
+    await settles(() => state.string('k', 'other', { ...where, db: 3 }));
+    expect(await within(context, () => keys.get_key('k', where))).toBe('7!');
+  });
+
+  test('an end is set in every run', async () => {
+    const work = () => state.string('k', 'v', { ...where, expire: 300 });
+    await within(context, work);
+    expect(await within(context, work)).toEqual({
+      name: 'k',
+      result: true,
+      comment: 'Key already set to defined value',
+      changes: { expire: 'TTL set to 300 seconds' },
+    });
+    const at = { ...where, expire: 300, expireat: 4_000_000_000 };
+    expect(await within(context, () => state.string('k', 'v', at))).toMatchObject({
+      changes: { expireat: 'Key expires at 4000000000' },
+    });
+    expect(await within(context, () => keys.expireat('k', 1, where))).toBe(true);
+    expect(await within(context, () => keys.exists('k', where))).toBe(0);
+    expect(await within(context, () => keys.expire('k', 9, where))).toBe(false);
+  });
+
+  test('removes keys', async () => {
+    for (const key of ['a', 'b', 'c']) await within(context, () => keys.set_key(key, 'x', where));
+    expect(await settles(() => state.absent('a', where))).toMatchObject({
+      comment: 'Key deleted',
+      changes: { deleted: ['a'] },
+    });
+    expect(
+      await settles(() => state.absent('-', { ...where, keys: ['b', 'none', 'c'] })),
+    ).toMatchObject({ comment: 'Keys deleted', changes: { deleted: ['b', 'c'] } });
+    expect(await within(context, () => server.dbsize(where))).toBe(0);
+  });
+
+  test('fields of hashes', async () => {
+    const h = { ...where };
+    await within(context, async () => {
+      expect(await hashes.hmset('h', { ...h, f: 'v', n: 5, d: 1.5 })).toBe(true);
+      expect(await hashes.hgetall('h', h)).toEqual({ f: 'v', n: '5', d: '1.5' });
+      expect(await hashes.hincrby('h', 'n', 2, h)).toBe(7);
+      expect(await hashes.hincrbyfloat('h', 'd', 1.25, h)).toBe(2.75);
+      expect(await hashes.hset('h', 'f', 'w', h)).toBe(0);
+      expect(await hashes.hsetnx('h', 'new', 'w', h)).toBe(1);
+      expect(await hashes.hexists('h', 'none', h)).toBe(false);
+      expect(await hashes.hget('h', 'none', h)).toBe(null);
+      expect(await hashes.hmget('h', h, 'f', 'none')).toEqual(['w', null]);
+      expect(await hashes.hscan('h', 0, 'n*', null, h)).toEqual([0, { n: '7', new: 'w' }]);
+      expect(await hashes.hdel('h', h, 'f', 'none')).toBe(1);
+      expect(await hashes.hlen('h', h)).toBe(3);
+      await expect(hashes.hmset('h', h)).rejects.toThrow('needs fields');
+      await expect(hashes.hmset('h', { ...h, f: [1] })).rejects.toThrow('texts and numbers');
+    });
+  });
+
+  test('faults say where and what, and no password', async () => {
+    const at = `Redis at 127.0.0.1:${where.port}`;
+    const get = (place: object) => within(context, () => keys.get_key('k', place));
+    await expect(get({ ...where, password: 'wrong1' })).rejects.toThrow(
+      new RegExp(`^${at}: WRONGPASS (?!.*wrong1)`),
+    );
+    await expect(get({ ...where, password: null })).rejects.toThrow(`${at}: NOAUTH`);
+    await within(context, () => hashes.hset('k', 'f', 'v', where));
+    await expect(get(where)).rejects.toThrow(`${at}: WRONGTYPE`);
+    const nobody = { host: '127.0.0.1', port: await freePort() };
+    await expect(get(nobody)).rejects.toThrow(/^Redis at 127\.0\.0\.1:\d+: connect ECONNREFUSED/);
+    expect(await within(context, () => server.ping(nobody))).toBe(false);
+    expect(await within(context, () => server.shutdown(nobody))).toBe(false);
+  });
+
+  test('settings and times of the server', async () => {
+    await within(context, async () => {
+      expect(await server.config_set('maxmemory', '100mb', where)).toBe(true);
+      expect(await server.config_get('maxmemory', where)).toEqual({ maxmemory: '104857600' });
+      await expect(server.config_set('nosuch', '1', where)).rejects.toThrow('Redis at');
+      expect(Math.abs((await server.time(where)) - Date.now() / 1000)).toBeLessThan(60);
+      expect(await server.info(where)).toMatchObject({ tcp_port: where.port, role: 'master' });
+      expect(await server.get_master_ip(where)).toEqual({ master_host: '', master_port: '' });
+    });
+  });
+
+  test('a server follows the master of a sentinel', async () => {
+    const pass = 'masterauth "se cr\\"et"';
+    const sentinel = await start(
+      `sentinel monitor prime 127.0.0.1 ${where.port} 1\nsentinel auth-pass prime "se cr\\"et"`,
+      '--sentinel',
+    );
+    const follower = { host: '127.0.0.1', port: await start(`save ""\n${pass}`) };
+    await up(follower);
+    await up({ host: '127.0.0.1', port: sentinel });
+    const master = { master_host: '127.0.0.1', master_port: where.port };
+    const at = { sentinel_host: '127.0.0.1', sentinel_port: sentinel };
+    const work = () => state.slaveof('prime', { ...at, ...follower });
+    expect(await settles(work)).toEqual({
+      name: 'prime',
+      result: true,
+      comment: 'Minion successfully connected to master: prime',
+      changes: { old: { master_host: '', master_port: '' }, new: master },
+    });
+    await expect(
+      within(context, () => state.slaveof('other', { ...at, ...follower })),
+    ).rejects.toThrow(/no such master|knows no master other/i);
+    expect(await within(context, () => server.slaveof(null, null, follower))).toBe(true);
+    expect(await within(context, () => server.get_master_ip(follower))).toMatchObject({
+      master_host: '',
+    });
+    expect(await within(context, () => server.shutdown(follower))).toBe(true);
+  });
+});
