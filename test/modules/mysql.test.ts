@@ -47,6 +47,17 @@ test('reads what SHOW GRANTS of MySQL and MariaDB says', () => {
   expect(covers(all, { grant: ['SELECT'], database: 'a.*', grantOption: false })).toBe(true);
   expect(covers(all, { grant: ['SELECT'], database: 'a.*', grantOption: true })).toBe(false);
   expect(covers(all, { grant: ['SELECT'], database: 'b.*', grantOption: false })).toBe(false);
+  // What no database has is in no ALL on one: it was told as granted.
+  for (const right of ['NOSUCH', 'REPLICATION SLAVE', 'FILE', 'SELECT (a)'])
+    expect(covers(all, { grant: [right], database: 'a.*', grantOption: false }), right).toBe(false);
+  const everywhere = [parseGrant('GRANT ALL PRIVILEGES ON *.* TO `u`@`h`')].filter(
+    one => one !== undefined,
+  );
+  for (const right of ['REPLICATION SLAVE', 'SUPER', 'BINLOG_ADMIN', 'SHOW DATABASES', 'EVENT'])
+    expect(covers(everywhere, { grant: [right], database: '*.*', grantOption: false })).toBe(true);
+  expect(covers(everywhere, { grant: ['NOSUCH'], database: '*.*', grantOption: false })).toBe(
+    false,
+  );
 });
 
 describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
@@ -391,6 +402,37 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
       grant: ['SELECT', 'INSERT'],
       database: 'a b.*',
     });
+  });
+
+  test('of a name for databases % stands for any text, as in Salt, and _ for itself', async () => {
+    await ask("CREATE USER dev@localhost IDENTIFIED BY 'x'");
+    const to = { user: 'dev', ...where };
+    await settles(() =>
+      grants.present('a', { grant: 'all privileges', database: 'dev_%.*', ...to }),
+    );
+    const rows = await ask("SELECT Db FROM mysql.db WHERE User = 'dev'");
+    expect(rows).toMatchObject({ results: [['dev\\_%']] });
+    const own = { ...where, connection_user: 'dev', connection_pass: 'x' };
+    expect(await within(context, () => databases.db_create('dev_1', own))).toBe(true);
+    await expect(within(context, () => databases.db_create('devs1', own))).rejects.toThrow('1044');
+    await settles(() => grants.absent('a', { grant: 'all', database: 'dev_%.*', ...to }));
+    expect(await within(context, () => maintenance.quote_identifier('a%', true))).toBe('`a%%`');
+  });
+
+  test('rights on names that fit are not taken back first from one name', async () => {
+    await ask('CREATE USER fit@localhost; GRANT SELECT ON `fit_x`.* TO fit@localhost');
+    const to = { user: 'fit', database: 'fit_x.*', ...where };
+    await within(context, () =>
+      grants.present('a', { grant: 'select,insert', revoke_first: true, ...to }),
+    );
+    expect(await ask("SELECT Db, Insert_priv FROM mysql.db WHERE User = 'fit' ORDER BY 1")).toEqual(
+      expect.objectContaining({
+        results: [
+          ['fit\\_x', 'Y'],
+          ['fit_x', 'N'],
+        ],
+      }),
+    );
   });
 
   test('an account that changes its own password is let in by the new one from then on', async () => {

@@ -81,22 +81,39 @@ export const splitTarget = (database: string): { db: string; table: string } => 
   return { db: database.slice(0, dot), table: database.slice(dot + 1) };
 };
 
-/** `db.table` for GRANT: `_` and `%` of a database's name stand for themselves. */
+/** `db.table` for GRANT: `_` of a database's name stands for itself, `%` for any text as in Salt. */
 export const grantTarget = (database: string, escaped: boolean): string => {
   const { db, table } = splitTarget(database);
   if (!escaped) return `${db}.${table}`;
-  const literal = table === '*' ? db.replace(/[_%]/g, '\\$&') : db;
+  const literal = table === '*' ? db.replaceAll('_', '\\_') : db;
   return `${db === '*' ? db : mysqlName(literal)}.${table === '*' ? table : mysqlName(table)}`;
 };
 
+/** What ALL PRIVILEGES on a database or a table stands for; on the server it is every right there is. */
+const ordinary: ReadonlySet<string> = new Set([
+  ...['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'REFERENCES', 'INDEX', 'ALTER'],
+  ...['CREATE TEMPORARY TABLES', 'LOCK TABLES', 'CREATE VIEW', 'SHOW VIEW', 'TRIGGER', 'EVENT'],
+  ...['CREATE ROUTINE', 'ALTER ROUTINE', 'EXECUTE', 'SHOW CREATE ROUTINE', 'DELETE HISTORY'],
+  'USAGE',
+]);
+
+const onServer =
+  /^(?:FILE|PROCESS|RELOAD|SHUTDOWN|SUPER|SHOW DATABASES|SET USER|(?:CREATE|DROP) ROLE|CREATE (?:USER|TABLESPACE)|REPLICATION .+|BINLOG .+|\w+ (?:ADMIN|MONITOR)|[A-Z]+(?:_[A-Z]+)+)$/;
+
+const isPartOfAll = (right: string, { db, table }: { db: string; table: string }): boolean =>
+  ordinary.has(right) ||
+  (db === '*' && onServer.test(right)) ||
+  (table !== '*' && /^(?:SELECT|INSERT|UPDATE|REFERENCES) \(/.test(right));
+
 /** Whether what is there covers what is wanted. */
 export const covers = (have: readonly Grant[], wanted: Omit<Grant, 'user' | 'host'>): boolean => {
-  const same = have.filter(({ database }) => database === plainTarget(wanted.database));
+  const target = plainTarget(wanted.database);
+  const same = have.filter(({ database }) => database === target);
   const rights = new Set(same.flatMap(({ grant }) => grant));
   const all = rights.has('ALL PRIVILEGES');
   return (
     same.length > 0 &&
-    wanted.grant.every(one => rights.has(one) || (all && one !== 'GRANT OPTION')) &&
+    wanted.grant.every(one => rights.has(one) || (all && isPartOfAll(one, splitTarget(target)))) &&
     (!wanted.grantOption || same.some(({ grantOption }) => grantOption))
   );
 };

@@ -23,7 +23,7 @@ type PasswordOptions = {
  * @example tsalt-ssh db1 mysql.user_list
  */
 export const user_list = async (options: MysqlOptions = {}): Promise<MysqlRow[]> =>
-  mysqlRows('SELECT User, Host FROM mysql.user ORDER BY 1, 2;', options);
+  mysqlRows('SELECT User, Host FROM mysql.user;', options);
 
 /**
  * An account's row of mysql.user; null when it is not there.

@@ -7,9 +7,7 @@ import { type MysqlOptions, mysqlName, mysqlRows, mysqlText } from '../../lib/my
  * @example tsalt-ssh db1 mysql.db_list
  */
 export const db_list = async (options: MysqlOptions = {}): Promise<string[]> =>
-  (
-    await mysqlRows('SELECT SCHEMA_NAME AS n FROM information_schema.SCHEMATA ORDER BY 1;', options)
-  ).map(({ n }) => n ?? '');
+  (await mysqlRows('SHOW DATABASES;', options)).map(row => Object.values(row)[0] ?? '');
 
 /**
  * Character set and order of a database; empty when it is not there.

@@ -35,7 +35,7 @@ export const user_grants = async (
  * @param user the account
  * @param host where it comes from
  * @param grant_option it must be able to grant them
- * @param escape `_` and `%` in the database's name stand for themselves
+ * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
  * @example tsalt-ssh db1 mysql.grant_exists SELECT,INSERT 'shop.*' shop localhost
  */
 export const grant_exists = async (
@@ -66,7 +66,7 @@ export const grant_exists = async (
  * @param user the account
  * @param host where it comes from
  * @param grant_option it may grant them
- * @param escape `_` and `%` in the database's name stand for themselves
+ * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
  * @param ssl_option what its connections must have: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
  * @example tsalt-ssh db1 mysql.grant_add SELECT,INSERT 'shop.*' shop localhost
  */
@@ -118,7 +118,7 @@ const sslWords = (options: Plain): string => {
  * @param user the account
  * @param host where it comes from
  * @param grant_option it may no longer grant either
- * @param escape `_` and `%` in the database's name stand for themselves
+ * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
  * @example tsalt-ssh db1 mysql.grant_revoke INSERT 'shop.*' shop localhost
  */
 export const grant_revoke = async (

@@ -70,7 +70,7 @@ export const db_optimize = async (
  * @example tsalt-ssh db1 mysql.quote_identifier 'my`table'
  */
 export const quote_identifier = async (identifier: string, for_grants = false): Promise<string> =>
-  mysqlName(for_grants ? identifier.replace(/[_%]/g, '\\$&') : identifier);
+  mysqlName(for_grants ? identifier.replaceAll('_', '\\_') : identifier).replaceAll('%', '%%');
 
 /**
  * Where a server that others follow stands in its log; empty when it keeps none.
