@@ -285,6 +285,53 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     });
   });
 
+  test('in a database that is not there nothing is to be removed, and a dry run goes on', async () => {
+    const at = { maintenance_db: 'not yet', ...db };
+    const some = { privileges: ['SELECT'], ...at };
+    for (const [make, remove] of [
+      [() => schema.present('not yet', 'sales', db), () => schema.absent('not yet', 'sales', db)],
+      [() => extension.present('hstore', at), () => extension.absent('hstore', at)],
+      [() => language.present('plperl', 'not yet', db), () => language.absent('x', 'not yet', db)],
+      [
+        () => rights.present('reads', 'seen', 'table', some),
+        () => rights.absent('reads', 'seen', 'table', some),
+      ],
+    ] as const) {
+      expect(await within(testing(context), make)).toMatchObject({ result: null });
+      expect(await within(context, make)).toMatchObject({
+        result: false,
+        comment: expect.stringContaining('database "not yet" does not exist'),
+      });
+      expect(await within(context, remove)).toMatchObject({ result: true, changes: nothing });
+    }
+    // Roles are no database's own: nothing is known of them then.
+    expect(await within(context, () => user.absent('reads', at))).toMatchObject({ result: false });
+  });
+
+  test('what is granted is not granted anew, nor what is not there taken back', async () => {
+    await sql('CREATE ROLE calm; CREATE TABLE pond (a int)');
+    const may = { privileges: 'SELECT,INSERT', ...where };
+    const grant = (more: object = may) =>
+      within(context, () => privileges.privileges_grant('calm', 'pond', 'table', { ...more }));
+    const revoke = () =>
+      within(context, () => privileges.privileges_revoke('calm', 'pond', 'table', may));
+    expect(await revoke()).toBe(false);
+    expect(await sql("SELECT relacl AS acl FROM pg_class WHERE relname = 'pond'")).toEqual([
+      { acl: '' },
+    ]);
+    expect([await grant(), await grant(), await grant({ ...may, grant_option: true })]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect([await revoke(), await revoke()]).toEqual([true, false]);
+    const all = { privileges: ['SELECT'], prepend: 'nowhere', ...db };
+    expect(await within(context, () => rights.present('calm', 'ALL', 'table', all))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('schema "nowhere" does not exist'),
+    });
+  });
+
   test('grants and revokes rights on every kind of object', async () => {
     await sql(
       'CREATE TABLE orders (id serial); CREATE TABLE "Odd Name" (id int); CREATE FUNCTION one(integer) RETURNS integer LANGUAGE sql AS \'SELECT 1\'',

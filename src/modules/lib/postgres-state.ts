@@ -11,6 +11,8 @@ export const oneStep = async (
   name: string,
   step: {
     readonly due: () => Promise<boolean>;
+    /** What it is about lives in a database: where that is missing, there is nothing to remove. */
+    readonly inDatabase?: 'makes' | 'removes';
     readonly done: string;
     readonly would: Later<string>;
     readonly work: () => Promise<unknown>;
@@ -22,7 +24,10 @@ export const oneStep = async (
   try {
     if (!(await step.due())) return unchanged(name, step.done);
   } catch (error) {
-    return failed(name, messageOf(error));
+    const inNothing = isNoDatabase(error) ? step.inDatabase : undefined;
+    if (inNothing === 'removes') return unchanged(name, step.done);
+    // An earlier state may be to make the database.
+    if (!(inNothing === 'makes' && __opts__.test)) return failed(name, messageOf(error));
   }
   if (__opts__.test) return would(name, now(step.would), now(step.changes));
   try {
@@ -33,8 +38,13 @@ export const oneStep = async (
   return changed(name, now(step.success), now(step.changes));
 };
 
+const isNoDatabase = (error: unknown): boolean =>
+  /FATAL: +database ".*" does not exist/s.test(messageOf(error));
+
 const now = <T extends string | PlainDict>(value: Later<T>): T =>
   typeof value === 'function' ? value() : value;
+
+const livesInDatabase = ['Extension', 'Language'];
 
 /** `absent` of whatever PostgreSQL knows by name. */
 export const removal = (
@@ -44,6 +54,7 @@ export const removal = (
 ): Promise<StateReturn> =>
   oneStep(name, {
     due: calls.exists,
+    ...(livesInDatabase.includes(what) ? ({ inDatabase: 'removes' } as const) : {}),
     done: `${what} ${name} is not present${what === 'Language' ? '' : ','} so it cannot be removed`,
     would: `${what} ${name} is set to be removed`,
     work: calls.remove,

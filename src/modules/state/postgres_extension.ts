@@ -57,6 +57,7 @@ export const present = async (
         (ext_version !== null && compareDebian(String(have.extversion), String(ext_version)) < 0)
       );
     },
+    inDatabase: 'makes',
     done: `Extension ${name} is already present`,
     would: () => `Extension ${name} is set to be ${done()}`,
     work: () =>

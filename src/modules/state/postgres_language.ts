@@ -26,6 +26,7 @@ export const present = async (
   const { maintenance_db: _, ...where } = dbArgs(options);
   return oneStep(name, {
     due: async () => !(await salt('postgres.language_exists')(name, maintenance_db, where)),
+    inDatabase: 'makes',
     done: `Language ${name} is already installed`,
     would: `Language ${name} is set to be installed`,
     work: () => salt('postgres.language_create')(name, maintenance_db, where),

@@ -49,6 +49,7 @@ export const present = async (
   const what = type === 'group' ? object_name : options.privileges.join(',');
   return oneStep(name, {
     due: async () => !(await salt('postgres.has_privileges')(name, object_name, type, options)),
+    inDatabase: 'makes',
     done: 'The requested privilege(s) are already set',
     would: `The privilege(s): ${what} are set to be granted to ${name}`,
     work: () => salt('postgres.privileges_grant')(name, object_name, type, options),
@@ -89,6 +90,7 @@ export const absent = async (
   const what = type === 'group' ? object_name : options.privileges.join(',');
   return oneStep(name, {
     due: () => salt('postgres.has_privileges')(name, object_name, type, options),
+    inDatabase: 'removes',
     done: 'The requested privilege(s) are not set so cannot be revoked',
     would: `The privilege(s): ${what} are set to be revoked from ${name}`,
     work: () => salt('postgres.privileges_revoke')(name, object_name, type, options),

@@ -31,6 +31,7 @@ export const present = async (
 ): Promise<StateReturn> =>
   oneStep(name, {
     due: async () => !(await salt('postgres.schema_exists')(dbname, name, where)),
+    inDatabase: 'makes',
     done: `Schema ${name} already exists in database ${dbname}`,
     would: `Schema ${name} is set to be created in database ${dbname}.`,
     work: () => salt('postgres.schema_create')(dbname, name, { owner, ...where }),
@@ -61,6 +62,7 @@ export const absent = async (
 ): Promise<StateReturn> =>
   oneStep(name, {
     due: () => salt('postgres.schema_exists')(dbname, name, where),
+    inDatabase: 'removes',
     done: `Schema ${name} is not present in database ${dbname}, so it cannot be removed`,
     would: `Schema ${name} is set to be removed from database ${dbname}`,
     work: () => salt('postgres.schema_remove')(dbname, name, where),

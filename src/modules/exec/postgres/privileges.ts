@@ -184,7 +184,8 @@ export const has_privileges = async (
   const wanted = wantedOf(object_type, privileges);
   const rights = await rightsOf(object_name, object_type, prepend ?? 'public', where);
   const objects = new Set(rights.map(({ object }) => object));
-  if (objects.size === 0) return isAll(object_name, object_type);
+  if (objects.size === 0)
+    return isAll(object_name, object_type) && hasSchema(prepend ?? 'public', where);
   return [...objects].every(object => {
     const own = rights.filter(right => right.object === object);
     return (
@@ -199,6 +200,10 @@ export const has_privileges = async (
   });
 };
 
+const hasSchema = async (name: string, where: PostgresOptions): Promise<boolean> =>
+  (await psqlRows(`SELECT 1 FROM pg_namespace WHERE nspname = ${quoteLiteral(name)}`, where))
+    .length > 0;
+
 const objectText = (name: string, object_type: string, prepend: string): string => {
   const { kind } = typeOf(object_type);
   if (isAll(name, object_type)) return `ALL ${kind}S IN SCHEMA ${quoteName(prepend)}`;
@@ -210,7 +215,7 @@ const objectText = (name: string, object_type: string, prepend: string): string 
 };
 
 /**
- * Grants rights on an object, or a membership.
+ * Grants rights on an object, or a membership. False when the role has them already.
  *
  * @param name the role
  * @param object_name the object
@@ -225,10 +230,11 @@ export const privileges_grant = async (
   object_name: string,
   object_type: string,
   { privileges = null, grant_option = null, prepend = 'public', ...where }: PrivilegeOptions = {},
-): Promise<true> => {
+): Promise<boolean> => {
+  const asked = { privileges, grant_option, prepend, ...where };
+  if (await has_privileges(name, object_name, object_type, asked)) return false;
   const role = name.toLowerCase() === 'public' ? 'PUBLIC' : quoteName(name);
   if (object_type === 'group') {
-    refuseRights(privileges);
     const admin = grant_option ? ' WITH ADMIN OPTION' : '';
     await psqlRows(`GRANT ${quoteName(object_name)} TO ${role}${admin}`, where);
     return true;
@@ -241,7 +247,7 @@ export const privileges_grant = async (
 };
 
 /**
- * Takes rights on an object back, or a membership.
+ * Takes rights on an object back, or a membership. False when the role does not have all of them.
  *
  * @param name the role
  * @param object_name the object
@@ -255,10 +261,11 @@ export const privileges_revoke = async (
   object_name: string,
   object_type: string,
   { privileges = null, prepend = 'public', ...where }: Omit<PrivilegeOptions, 'grant_option'> = {},
-): Promise<true> => {
+): Promise<boolean> => {
+  const asked = { privileges, prepend, ...where };
+  if (!(await has_privileges(name, object_name, object_type, asked))) return false;
   const role = name.toLowerCase() === 'public' ? 'PUBLIC' : quoteName(name);
   if (object_type === 'group') {
-    refuseRights(privileges);
     await psqlRows(`REVOKE ${quoteName(object_name)} FROM ${role}`, where);
     return true;
   }
