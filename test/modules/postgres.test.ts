@@ -21,6 +21,7 @@ import * as queries from '../../src/modules/exec/postgres/queries.ts';
 import * as roles from '../../src/modules/exec/postgres/roles.ts';
 import * as storage from '../../src/modules/exec/postgres/storage.ts';
 import { readAccounts } from '../../src/modules/lib/accounts.ts';
+import { withoutArgumentNames } from '../../src/modules/lib/postgres-function.ts';
 import { hashedPassword, passwordFits } from '../../src/modules/lib/postgres-password.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as database from '../../src/modules/state/postgres_database.ts';
@@ -41,6 +42,19 @@ const bin = existsSync(versions)
   ? join(versions, readdirSync(versions).sort().at(-1) ?? '', 'bin')
   : '';
 const canRun = process.getuid?.() === 0 && existsSync(join(bin, 'pg_ctl'));
+
+test('a function is looked up by the types of its arguments', () => {
+  expect(
+    withoutArgumentNames('s.f(IN a integer, "b c" text[], OUT d text, VARIADIC e int[])'),
+  ).toBe('s.f(integer, text[], int[])');
+  const types =
+    'f(double precision, character varying, timestamp with time zone, numeric(10,2), "A b")';
+  expect(withoutArgumentNames(types)).toBe(types);
+  expect(
+    withoutArgumentNames('f(a double precision, n numeric(10, 2), t time(3) without time zone)'),
+  ).toBe('f(double precision, numeric(10, 2), time(3) without time zone)');
+  expect(withoutArgumentNames('f()')).toBe('f()');
+});
 
 test('passwords are kept as PostgreSQL keeps them', () => {
   expect(hashedPassword('shop', 'secret', 'md5')).toBe('md5f433c50293bc7afbe20b67ceb15a1e55');
@@ -349,6 +363,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
       ['pg_default', 'tablespace', ['CREATE']],
       ['one(integer)', 'function', ['EXECUTE']],
       ['one', 'function', ['EXECUTE']],
+      ['one(a integer)', 'function', ['EXECUTE']],
     ] as const) {
       const options = { privileges: [...list], ...on };
       await settles(() => rights.present('reader', object, type, options));

@@ -4,7 +4,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { StateReturn } from '../../src/modules/api.ts';
+import { builtinMetadata } from '../../src/bundle/metadata.ts';
+import { bind } from '../../src/data/bind.ts';
+import { kwargs, type StateReturn } from '../../src/modules/api.ts';
 import * as network from '../../src/modules/exec/network/addresses.ts';
 import * as hashes from '../../src/modules/exec/redis/hashes.ts';
 import * as keys from '../../src/modules/exec/redis/keys.ts';
@@ -13,6 +15,8 @@ import { infoOf } from '../../src/modules/lib/redis-run.ts';
 import { RespError, readResp, respCommand } from '../../src/modules/lib/resp.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as state from '../../src/modules/state/redis.ts';
+import { openSignature } from '../../src/protocol/meta.ts';
+import { splitCall } from '../../src/runtime/bind.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 
@@ -49,19 +53,22 @@ describe.skipIf(!which('redis-server'))('real Redis servers', { timeout: 60_000 
   const password = 'se cr"et';
   const running: ChildProcess[] = [];
   let where: { host: string; port: number; password: string };
-  const context = contextOf({
-    redis: {
-      ...hashes,
-      ...keys,
-      ...server,
-      // Between modules keywords come last; here nothing binds them.
-      delete: (...given: unknown[]) => {
-        const { values } = given.pop() as { values: object };
-        return keys.delete_(values, ...(given as string[]));
-      },
-    },
-    network,
-  });
+  const context = contextOf({ redis: { ...hashes, ...keys, ...server }, network });
+  // The others take their arguments as JavaScript gives them; here the words come before the options.
+  const signatures = builtinMetadata()
+    .filter(({ kind, file }) => kind === 'exec' && file.startsWith('redis'))
+    .flatMap(({ functions }) => functions);
+  const bound = (fun: string, work: (...values: never[]) => Promise<unknown>) => {
+    const signature = signatures.find(({ name }) => name === fun)?.signature ?? openSignature;
+    return (...given: unknown[]) => {
+      const call = splitCall(signature, given);
+      const found = bind(`redis.${fun}`, signature, call.args, call.kwargs);
+      if (!found.ok) throw new Error(found.message);
+      return work(...(found.values as never[]));
+    };
+  };
+  const functions = context.salt as { [name: string]: (...given: unknown[]) => unknown };
+  functions['redis.delete'] = bound('delete', keys.delete_);
 
   const start = async (file: string, ...words: string[]): Promise<number> => {
     const port = await freePort();
@@ -156,6 +163,11 @@ describe.skipIf(!which('redis-server'))('real Redis servers', { timeout: 60_000 
       expect(await hashes.hscan('h', 0, 'n*', null, h)).toEqual([0, { n: '7', new: 'w' }]);
       expect(await hashes.hdel('h', h, 'f', 'none')).toBe(1);
       expect(await hashes.hlen('h', h)).toBe(3);
+      expect(await bound('hmget', hashes.hmget)('h', 'd', 'none', kwargs(h))).toEqual([
+        '2.75',
+        null,
+      ]);
+      expect(await bound('hdel', hashes.hdel)('h', 'd', kwargs(h))).toBe(1);
       await expect(hashes.hmset('h', h)).rejects.toThrow('needs fields');
       await expect(hashes.hmset('h', { ...h, f: [1] })).rejects.toThrow('texts and numbers');
     });

@@ -74,7 +74,8 @@ export const askAt = async (place: RedisPlace, words: readonly Plain[]): Promise
 
 const wordOf = (word: Plain): string => {
   if (typeof word === 'string' || typeof word === 'number') return pyStr(word);
-  throw new SaltInvocationError(`Redis keeps texts and numbers, not ${pyStr(word)}`);
+  const kind = Array.isArray(word) ? 'lists' : word === null ? 'nothing' : `${typeof word}s`;
+  throw new SaltInvocationError(`Redis keeps texts and numbers, not ${kind}.`);
 };
 
 /** The answers to all commands. One that fails ends it: what follows is not asked any more. */

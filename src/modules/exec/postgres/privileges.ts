@@ -1,4 +1,5 @@
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
+import { withoutArgumentNames } from '../../lib/postgres-function.ts';
 import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../lib/postgres-run.ts';
 import { toList } from '../../lib/values.ts';
 
@@ -119,8 +120,9 @@ const rightsOf = async (
 /** Functions are named with their arguments, or without when one alone has that name; the schema in front is optional, as in SQL. */
 const nameIs = (column: string, name: string, object_type: string): string => {
   if (object_type !== 'function') return `${column} = ${quoteLiteral(name)}`;
-  const finder = name.includes('(') ? 'to_regprocedure' : 'to_regproc';
-  return `o.oid = ${finder}(${quoteLiteral(name)})`;
+  return name.includes('(')
+    ? `o.oid = to_regprocedure(${quoteLiteral(withoutArgumentNames(name))})`
+    : `o.oid = to_regproc(${quoteLiteral(name)})`;
 };
 
 const membersOf = async (

@@ -10,9 +10,9 @@ import { pairsOf, type RedisOptions, redisAsk } from '../../lib/redis-run.ts';
  */
 export const hdel = async (
   key: string,
-  options: RedisOptions,
+  { ...where }: RedisOptions,
   ...fields: string[]
-): Promise<number> => Number(await redisAsk(['HDEL', key, ...fields], options));
+): Promise<number> => Number(await redisAsk(['HDEL', key, ...fields], where));
 
 /**
  * Whether a hash has a field.
@@ -99,9 +99,9 @@ export const hlen = async (key: string, options: RedisOptions = {}): Promise<num
  */
 export const hmget = async (
   key: string,
-  options: RedisOptions,
+  { ...where }: RedisOptions,
   ...fields: string[]
-): Promise<Plain> => (await redisAsk(['HMGET', key, ...fields], options)) as Plain;
+): Promise<Plain> => (await redisAsk(['HMGET', key, ...fields], where)) as Plain;
 
 /**
  * Sets fields of a hash.

@@ -12,8 +12,8 @@ export const __func_alias__ = { delete_: 'delete' };
  * @param keys the keys
  * @example tsalt-ssh cache1 redis.delete foo bar
  */
-export const delete_ = async (options: RedisOptions, ...keys: string[]): Promise<number> =>
-  Number(await redisAsk(['DEL', ...keys], options));
+export const delete_ = async ({ ...where }: RedisOptions, ...keys: string[]): Promise<number> =>
+  Number(await redisAsk(['DEL', ...keys], where));
 
 /**
  * Whether there is a key: 1 or 0.
