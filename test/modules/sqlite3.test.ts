@@ -134,6 +134,12 @@ describe.skipIf(!which('sqlite3'))('databases of SQLite', () => {
     expect(await within(context, () => state.row_absent('r', missing, 't', 'a = 1'))).toMatchObject(
       { result: false, comment: 'no such table: t' },
     );
+    expect(
+      await within(testing(context), () => state.row_present('r', missing, 't', { a: 1 }, 'a=1')),
+    ).toMatchObject({ result: null, comment: 'Row will be inserted into t' });
+    expect(
+      await within(testing(context), () => state.row_present('r', db, 't', { a: 1 }, 'a=1')),
+    ).toMatchObject({ result: null });
     expect(existsSync(missing)).toBe(false);
   });
 

@@ -7,7 +7,7 @@ import { RespError, type RespValue, readResp, respCommand } from './resp.ts';
 
 /** How a Redis server is reached; what is missing comes from `redis.*` of the configuration. */
 export type RedisOptions = {
-  /** The server, or the path of its socket; `localhost` unless named. */
+  /** The server, or the path of its socket; `salt` unless named, as in Salt. */
   host?: string | null;
   /** The server's port, 6379 unless named. */
   port?: number | string | null;
@@ -49,7 +49,7 @@ export const redisAsk = async (
 ): Promise<RespValue> => askAt(await placeOf(options), words);
 
 const placeOf = async ({ host, port, db, password }: RedisOptions): Promise<RedisPlace> => ({
-  host: host || (await configText('redis.host')) || 'localhost',
+  host: host || (await configText('redis.host')) || 'salt',
   port: Number(port || (await configText('redis.port')) || 6379),
   db: db ? String(db) : await configText('redis.db'),
   password: password || (await configText('redis.password')),

@@ -1,6 +1,7 @@
 /** Keys of a Redis server, and the server it follows. */
 import { __opts__, kwargs, type PlainDict, type StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
+import { failOnError } from '../lib/fail-on-error.ts';
 import type { RedisOptions } from '../lib/redis-run.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
@@ -26,27 +27,28 @@ export const string = async (
     expireat = null,
     ...where
   }: { expire?: number | null; expireat?: number | null } & RedisOptions = {},
-): Promise<StateReturn> => {
-  const differs = (await salt('redis.get_key')(name, where)) !== value;
-  const changes: PlainDict = {
-    ...(differs ? { [name]: 'Value updated' } : {}),
-    ...(expireat
-      ? { expireat: `Key expires at ${expireat}` }
-      : expire
-        ? { expire: `TTL set to ${expire} seconds` }
-        : {}),
-  };
-  if (__opts__.test && Object.keys(changes).length > 0)
-    return would(name, `Key ${name} would be updated`, changes);
-  if (differs) await salt('redis.set_key')(name, value, where);
-  if (expireat) await salt('redis.expireat')(name, expireat, where);
-  else if (expire) await salt('redis.expire')(name, expire, where);
-  return changed(
-    name,
-    differs ? 'Key updated to new value' : 'Key already set to defined value',
-    changes,
-  );
-};
+): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    const differs = (await salt('redis.get_key')(name, where)) !== value;
+    const changes: PlainDict = {
+      ...(differs ? { [name]: 'Value updated' } : {}),
+      ...(expireat
+        ? { expireat: `Key expires at ${expireat}` }
+        : expire
+          ? { expire: `TTL set to ${expire} seconds` }
+          : {}),
+    };
+    if (__opts__.test && Object.keys(changes).length > 0)
+      return would(name, `Key ${name} would be updated`, changes);
+    if (differs) await salt('redis.set_key')(name, value, where);
+    if (expireat) await salt('redis.expireat')(name, expireat, where);
+    else if (expire) await salt('redis.expire')(name, expire, where);
+    return changed(
+      name,
+      differs ? 'Key updated to new value' : 'Key already set to defined value',
+      changes,
+    );
+  });
 
 /**
  * Keys are not there.
@@ -61,15 +63,16 @@ export const string = async (
 export const absent = async (
   name: string,
   { keys = null, ...where }: { keys?: string[] | null } & RedisOptions = {},
-): Promise<StateReturn> => {
-  const wanted = keys && keys.length > 0 ? keys : null;
-  const found: string[] = [];
-  for (const key of wanted ?? [name]) if (await salt('redis.exists')(key, where)) found.push(key);
-  if (found.length === 0) return unchanged(name, 'Key(s) specified already absent');
-  if (__opts__.test) return would(name, 'Key(s) would be deleted', { deleted: found });
-  await salt('redis.delete')(...found, kwargs(where));
-  return changed(name, wanted ? 'Keys deleted' : 'Key deleted', { deleted: found });
-};
+): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    const wanted = keys && keys.length > 0 ? keys : null;
+    const found: string[] = [];
+    for (const key of wanted ?? [name]) if (await salt('redis.exists')(key, where)) found.push(key);
+    if (found.length === 0) return unchanged(name, 'Key(s) specified already absent');
+    if (__opts__.test) return would(name, 'Key(s) would be deleted', { deleted: found });
+    await salt('redis.delete')(...found, kwargs(where));
+    return changed(name, wanted ? 'Keys deleted' : 'Key deleted', { deleted: found });
+  });
 
 /**
  * A server follows the master that a sentinel names, unless this host is it.
@@ -96,26 +99,27 @@ export const slaveof = async (
     sentinel_port?: number | string | null;
     sentinel_password?: string | null;
   } & RedisOptions = {},
-): Promise<StateReturn> => {
-  const master: Master = await salt('redis.sentinel_get_master_ip')(name, {
-    host: sentinel_host,
-    port: sentinel_port,
-    password: sentinel_password,
-  });
-  if (((await salt('network.ip_addrs')()) as string[]).includes(master.master_host))
-    return unchanged(name, `Minion is the master: ${name}`);
-  const old: Master = await salt('redis.get_master_ip')(where);
-  if (same(old, master)) return unchanged(name, `Minion already slave of master: ${name}`);
-  if (__opts__.test)
-    return would(name, `Minion will be made a slave of ${name}: ${master.master_host}`, {
-      old,
-      new: master,
+): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    const master: Master = await salt('redis.sentinel_get_master_ip')(name, {
+      host: sentinel_host,
+      port: sentinel_port,
+      password: sentinel_password,
     });
-  await salt('redis.slaveof')(master.master_host, master.master_port, where);
-  const now: Master = await salt('redis.get_master_ip')(where);
-  if (!same(now, master)) return failed(name, 'Failed to setup slave');
-  return changed(name, `Minion successfully connected to master: ${name}`, { old, new: now });
-};
+    if (((await salt('network.ip_addrs')()) as string[]).includes(master.master_host))
+      return unchanged(name, `Minion is the master: ${name}`);
+    const old: Master = await salt('redis.get_master_ip')(where);
+    if (same(old, master)) return unchanged(name, `Minion already slave of master: ${name}`);
+    if (__opts__.test)
+      return would(name, `Minion will be made a slave of ${name}: ${master.master_host}`, {
+        old,
+        new: master,
+      });
+    await salt('redis.slaveof')(master.master_host, master.master_port, where);
+    const now: Master = await salt('redis.get_master_ip')(where);
+    if (!same(now, master)) return failed(name, 'Failed to setup slave');
+    return changed(name, `Minion successfully connected to master: ${name}`, { old, new: now });
+  });
 
 type Master = { master_host: string; master_port: number | string };
 
