@@ -286,6 +286,22 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     });
   });
 
+  test('what needs an extension goes with it, unless that is not wanted', async () => {
+    const at = { maintenance_db: 'ext', ...db };
+    await sql('CREATE EXTENSION earthdistance CASCADE', 'ext');
+    for (const keep of [{ restrict: true }, { cascade: false }])
+      expect(
+        await within(context, () => extension.absent('cube', { ...keep, ...at })),
+      ).toMatchObject({
+        result: false,
+        comment: expect.stringContaining('earthdistance depends on'),
+      });
+    await settles(() => extension.absent('cube', at));
+    expect(await sql("SELECT 1 FROM pg_extension WHERE extname = 'earthdistance'", 'ext')).toEqual(
+      [],
+    );
+  });
+
   test('what kind of object it is may be in capitals, and a membership has no rights', async () => {
     await sql('CREATE ROLE reads; CREATE TABLE seen (a int)');
     const asked = { privileges: ['select , insert'], ...db };

@@ -77,7 +77,7 @@ export const present = async (
  * @param name the extension
  * @param if_exists no error when another removes it at the same time
  * @param restrict refuse while something needs it
- * @param cascade remove what needs it
+ * @param cascade remove what needs it, too: true unless `restrict` is, as in Salt
  * @param user the account to run psql as
  * @param maintenance_db the database to connect to
  * @param db_password password of `db_user`
@@ -94,9 +94,9 @@ export const absent = async (
   {
     if_exists = true,
     restrict = false,
-    cascade = false,
+    cascade = null,
     ...rest
-  }: { if_exists?: boolean; restrict?: boolean; cascade?: boolean } & DbOptions = {},
+  }: { if_exists?: boolean; restrict?: boolean; cascade?: boolean | null } & DbOptions = {},
 ): Promise<StateReturn> => {
   const where = dbArgs(rest);
   return removal('Extension', name, {

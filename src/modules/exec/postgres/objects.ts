@@ -131,7 +131,7 @@ export const create_metadata = async (
  * @param name the extension
  * @param if_exists no error when it is not there
  * @param restrict refuse while something needs it
- * @param cascade remove what needs it
+ * @param cascade remove what needs it, too: true unless `restrict` is, as in Salt
  * @example tsalt-ssh db1 postgres.drop_extension hstore maintenance_db=shop
  */
 export const drop_extension = async (
@@ -139,12 +139,12 @@ export const drop_extension = async (
   {
     if_exists = false,
     restrict = false,
-    cascade = false,
+    cascade = null,
     ...where
-  }: { if_exists?: boolean; restrict?: boolean; cascade?: boolean } & PostgresOptions = {},
+  }: { if_exists?: boolean; restrict?: boolean; cascade?: boolean | null } & PostgresOptions = {},
 ): Promise<true> => {
   if (!(await is_installed_extension(name, where))) return true;
-  const end = cascade ? ' CASCADE' : restrict ? ' RESTRICT' : '';
+  const end = (cascade ?? !restrict) ? ' CASCADE' : ' RESTRICT';
   await psqlRows(`DROP EXTENSION ${if_exists ? 'IF EXISTS ' : ''}${quoteName(name)}${end}`, where);
   return true;
 };
