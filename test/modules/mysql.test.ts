@@ -419,6 +419,15 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     expect(await within(context, () => maintenance.quote_identifier('a%', true))).toBe('`a%%`');
   });
 
+  test('what a role has is not told as missing', async () => {
+    await ask('CREATE ROLE lector; GRANT SELECT ON mysql.* TO lector');
+    const role = { user: 'lector', host: '', grant: 'select', database: 'mysql.*', ...where };
+    expect(await within(context, () => grants.absent('a', role))).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('MySQL Error 1141'),
+    });
+  });
+
   test('rights on names that fit are not taken back first from one name', async () => {
     await ask('CREATE USER fit@localhost; GRANT SELECT ON `fit_x`.* TO fit@localhost');
     const to = { user: 'fit', database: 'fit_x.*', ...where };

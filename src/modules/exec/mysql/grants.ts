@@ -3,6 +3,7 @@ import { covers, grantTarget, parseGrant, rightsText, splitRights } from '../../
 import { type MysqlOptions, mysqlAccount, mysqlRows, mysqlText } from '../../lib/mysql-run.ts';
 import { pyStr } from '../../lib/python-text.ts';
 import { repackDictList } from '../../lib/values.ts';
+import { user_exists } from './accounts.ts';
 
 /**
  * What an account may do, in the words of `SHOW GRANTS`; false when there is no such account.
@@ -22,7 +23,9 @@ export const user_grants = async (
       (Object.values(row)[0] ?? '').replace(/ IDENTIFIED (?:BY|VIA).*?(?= WITH | REQUIRE |$)/, ''),
     );
   } catch (error) {
-    if (/Error (?:1141|1269)/.test(String(error))) return false;
+    const isNobody = /Error (?:1141|1269)/.test(String(error));
+    // A role is listed without a host, and is not shown by that.
+    if (isNobody && !(await user_exists(user, host, options))) return false;
     throw error;
   }
 };
