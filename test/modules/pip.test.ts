@@ -202,11 +202,25 @@ test.skipIf(!hasVenv)(
       changes: { 'tsalt-two==1.0': 'Installed' },
     });
     const file = join(folder, 'links', 'tsalt_up-1.0-py3-none-any.whl');
-    expect(await apply(file)).toMatchObject({ changes: { [`${file}==???`]: 'Installed' } });
-    expect(await apply('tsalt-up=1.0')).toMatchObject({
+    // A wheel and #egg= tell what an address is the package of: it is installed once.
+    for (const asked of [file, `tsalt-two @ file://${file.replace('tsalt_up', 'tsalt_two')}`])
+      for (const changes of [asked === file ? { 'tsalt-up==1.0': 'Installed' } : {}, {}])
+        expect(await apply(asked)).toMatchObject({ result: true, changes });
+    expect(await apply(file)).toMatchObject({ result: true, changes: nothing });
+    const egg = 'git+https://nowhere.invalid/x@v1#egg=tsalt_two';
+    expect(await apply(egg)).toMatchObject({ result: true, changes: nothing });
+    expect(await apply(`${egg.replace('two', 'none')}&subdirectory=x`)).toMatchObject({
       result: false,
-      comment: expect.stringContaining("'=' is not supported, use '==' instead."),
     });
+    // Nonsense is known before anything is asked, all of it at once, and in test mode too.
+    for (const ask of [told, apply])
+      expect(
+        await ask('x', { pkgs: ['tsalt-up=1.0', 'tsalt-two', 'tsalt-up==a b'] }),
+      ).toMatchObject({
+        result: false,
+        comment:
+          "Invalid version specification in package tsalt-up=1.0. '=' is not supported, use '==' instead.\npip raised an exception while parsing 'tsalt-up==a b': Invalid requirement: 'tsalt-up==a b'",
+      });
     expect(await apply('tsalt-two', { pkgs: [] })).toMatchObject({ changes: nothing });
     const target = join(folder, 'target');
     const words = [{ '--progress-bar': 'off' }, '--no-color'];
@@ -249,7 +263,8 @@ test.skipIf(!hasVenv)(
     );
     expect(await apply('salt://app/none.txt')).toMatchObject({
       result: false,
-      comment: expect.stringContaining("pip requirements file 'salt://app/none.txt' not found"),
+      comment:
+        'Unable to process requirements file "salt://app/none.txt" Error: pip requirements file \'salt://app/none.txt\' not found',
     });
     if (process.getuid?.() !== 0) return;
     const program = join(folder, 'copying-pip');
@@ -265,7 +280,7 @@ test.skipIf(!hasVenv)(
         requirements: 'salt://app/all.txt',
       }),
     );
-    expect(stdout).toBe('nobody\ntsalt-one # one\n-r more/below.txt\ntsalt-below\n');
+    expect(stdout).toBe('nobody\ntsalt-one # one\n-r more/below.txt\ntsalt-below');
   },
 );
 
@@ -352,4 +367,59 @@ test('a package whose address has a password is named to pip in a file', async (
   expect(argv).toMatch(/^install -r \S+$/);
   expect(mode).toBe('600');
   expect(lines).toEqual(['-e git+https://a:b@x/y', 'flask', address]);
+});
+
+test('what older pips have options for is given to pip, which refuses it by name', async () => {
+  const old = join(folder, 'old-pip');
+  writeFileSync(old, '#!/bin/sh\necho "$*"\n', { mode: 0o755 });
+  const given = (bin_env: string, options: object) =>
+    within(contextOf({ pip }), () => pip.install('flask', { bin_env, ...options }));
+  const { stdout } = await given(old, {
+    use_wheel: true,
+    download_cache: '/srv/cache',
+    install_options: ['--prefix=/opt', '--x'],
+    allow_external: 'a,b',
+    process_dependency_links: true,
+  });
+  expect(stdout).toBe(
+    'install --cache-dir=/srv/cache --use-wheel --install-option=--prefix=/opt --install-option=--x --allow-external=a --allow-external=b --process-dependency-links flask',
+  );
+  const now = join(folder, 'new-pip');
+  writeFileSync(
+    now,
+    '#!/bin/sh\nprintf "\\nUsage: x\\n\\nno such option: --download\\n" >&2; exit 2\n',
+    {
+      mode: 0o755,
+    },
+  );
+  await expect(given(now, { download: '/srv' })).rejects.toThrow(
+    'pip has no option for download any more: run pip download by cmd.run.',
+  );
+  expect(await given(now, { extra_args: ['--download'] })).toMatchObject({ retcode: 2 });
+});
+
+test('a Python without pip is told', async () => {
+  await expect(within(contextOf({ pip }), () => pip.version('/bin/false'))).rejects.toThrow(
+    'Could not find a `pip` binary',
+  );
+  expect(
+    await within(contextOf({ pip }), () => state.installed('flask', { bin_env: '/bin/false' })),
+  ).toMatchObject({
+    result: false,
+    comment: "Error installing 'flask': Could not find a `pip` binary",
+  });
+});
+
+test('a folder of packages of its own is taken from VENV_PIP_TARGET', async () => {
+  const program = join(folder, 'targeted-pip');
+  writeFileSync(program, '#!/bin/sh\necho "$*"\n', { mode: 0o755 });
+  process.env.VENV_PIP_TARGET = '/srv/more';
+  try {
+    const { stdout } = await within(contextOf({ pip }), () =>
+      pip.install('flask', { bin_env: program }),
+    );
+    expect(stdout).toBe('install --target=/srv/more flask');
+  } finally {
+    delete process.env.VENV_PIP_TARGET;
+  }
 });

@@ -11,20 +11,41 @@ import {
 
 export type PipList = { readonly [name: string]: string };
 
-/** A requirement as it was written, and what it says; without a name when it is an address. */
-export type Wanted = { readonly text: string; readonly asked: Requirement | undefined };
-
-export const wantedOf = (text: string): Wanted => {
-  const asked = parseRequirement(text);
-  if (!asked && /^[^=<>!~/]+=[^=]/.test(text))
-    throw new CommandExecutionError(
-      `Invalid version specification in package ${text}. '=' is not supported, use '==' instead.`,
-    );
-  return { text, asked: asked && isAddress(text) ? undefined : asked };
+/**
+ * A requirement as it was written, and what it says. What an address is the package of, a wheel, an
+ * `#egg=` or a `name @` tells; `asked` is undefined when nothing does.
+ */
+export type Wanted = {
+  readonly text: string;
+  readonly asked: Requirement | undefined;
+  readonly isAddress?: true;
 };
 
-/** `name @ https://…`, an address, a path or a file. */
+export const wantedOf = (text: string): Wanted => {
+  const [, direct] = /^([\w.-]+)\s*(?:\[[^\]]*\])?\s*@\s*[a-z][a-z+]*:/.exec(text) ?? [];
+  if (direct !== undefined || isAddress(text))
+    return { text, asked: direct ? { name: direct, specs: [] } : packageOf(text), isAddress: true };
+  const asked = parseRequirement(text);
+  if (asked) return { text, asked };
+  throw new CommandExecutionError(
+    /^[^=<>!~]+=[^=]/.test(text)
+      ? `Invalid version specification in package ${text}. '=' is not supported, use '==' instead.`
+      : `pip raised an exception while parsing '${text}': Invalid requirement: '${text}'`,
+  );
+};
+
+/** An address, a path or a file. */
 const isAddress = (text: string): boolean => /[/\\]|^\.|\.(?:whl|zip|tar\.\w+)$/.test(text);
+
+const packageOf = (address: string): Requirement | undefined => {
+  const [bare = '', fragment = ''] = address.split('#');
+  const [, name, version] =
+    /(?:^|[/\\])([^-/\\]+)-([^-/\\]+)(?:-\d[^-/\\]*)?(?:-[^-/\\]+){3}\.whl$/.exec(bare) ?? [];
+  if (name !== undefined && version !== undefined)
+    return { name, specs: [['==', version.replace('%2B', '+')]] };
+  const [, egg] = /(?:^|&)egg=([^&]+)/.exec(fragment) ?? [];
+  return egg === undefined ? undefined : parseRequirement(egg);
+};
 
 /** The version that is there; empty when none is. */
 export const versionIn = (list: PipList, name: string): string =>
@@ -38,7 +59,7 @@ export const shownName = ({ name }: Requirement): string => name.replace(/[^A-Za
  * index is asked for the newest version that satisfies it.
  */
 export const whyThere = async (
-  { text, asked }: Wanted,
+  { text, asked, isAddress }: Wanted,
   list: PipList,
   options: PipOptions,
   where: PlainDict,
@@ -47,7 +68,9 @@ export const whyThere = async (
   if (!asked || version === '' || options.ignore_installed || options.force_reinstall)
     return undefined;
   const there = `Python package ${text} was already installed`;
-  if (!options.upgrade) return satisfies(version, asked.specs) ? there : undefined;
+  // What an address has is known to pip alone, unless it is a wheel.
+  if (isAddress && options.upgrade && asked.specs.length === 0) return undefined;
+  if (isAddress || !options.upgrade) return satisfies(version, asked.specs) ? there : undefined;
   const best = await newest(asked, options, where);
   if (best === undefined)
     return `Python package ${shownName(asked)} was already installed and\nthe available upgrade doesn't fulfills the version requirements`;

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { configText } from './config-option.ts';
 import { isDir, isExecutable } from './file-paths.ts';
+import { goneWords } from './pip-gone.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
 import { repackDictList, toList } from './values.ts';
@@ -77,7 +78,7 @@ export type PipOptions = {
   build?: Plain;
   target?: string | null;
   download?: Plain;
-  download_cache?: Plain;
+  download_cache?: string | null;
   source?: string | null;
   upgrade?: boolean;
   force_reinstall?: boolean;
@@ -108,46 +109,8 @@ export type PipOptions = {
   only_binary?: Plain;
 };
 
-/** Arguments that stood for options which pip no longer has: refused. */
-type GoneOptions = Pick<
-  PipOptions,
-  | 'use_wheel'
-  | 'no_use_wheel'
-  | 'mirrors'
-  | 'build'
-  | 'download'
-  | 'download_cache'
-  | 'no_install'
-  | 'no_download'
-  | 'install_options'
-  | 'allow_all_external'
-  | 'allow_external'
-  | 'allow_unverified'
-  | 'process_dependency_links'
->;
-
-/** What to use instead. */
-const gone: { [name in keyof GoneOptions]-?: string } = {
-  use_wheel: 'use only_binary',
-  no_use_wheel: 'use no_binary',
-  mirrors: 'use index_url',
-  build: 'set TMPDIR in env_vars',
-  download: 'run pip download by cmd.run',
-  download_cache: 'use cache_dir',
-  no_install: 'run pip download by cmd.run',
-  no_download: 'use no_index and find_links',
-  install_options: 'use global_options',
-  allow_all_external: 'use find_links',
-  allow_external: 'use find_links',
-  allow_unverified: 'use find_links',
-  process_dependency_links: 'name the packages by their addresses',
-};
-
 /** What pip is to install with, as words and as variables. */
 export const installWords = (options: PipOptions): { words: string[]; secrets: Env } => {
-  for (const [name, instead] of Object.entries(gone))
-    if (options[name as keyof GoneOptions])
-      throw new SaltInvocationError(`pip has no option for ${name} any more: ${instead}.`);
   checkOptions(options);
   const flag = (isOn: boolean | undefined, name: string): string[] => (isOn ? [name] : []);
   const value = (name: string, given: unknown): string[] =>
@@ -165,8 +128,9 @@ export const installWords = (options: PipOptions): { words: string[]; secrets: E
       ...flag(options.no_cache_dir, '--no-cache-dir'),
       ...words,
       ...toList(options.trusted_host).flatMap(host => value('--trusted-host', host)),
-      ...value('--cache-dir', options.cache_dir),
-      ...value('--target', options.target),
+      ...value('--cache-dir', options.download_cache ?? options.cache_dir),
+      // As Salt has it, for who keeps a folder of packages beside the system's.
+      ...value('--target', options.target ?? process.env.VENV_PIP_TARGET),
       ...value('--timeout', options.timeout),
       ...value('--no-binary', toList(options.no_binary).join(',')),
       ...value('--only-binary', toList(options.only_binary).join(',')),
@@ -175,6 +139,7 @@ export const installWords = (options: PipOptions): { words: string[]; secrets: E
       ...value('--src', options.source),
       ...value('--cert', options.cert),
       ...toList(options.global_options).flatMap(one => value('--global-option', one)),
+      ...goneWords(options),
       ...extraWords(options.extra_args),
     ],
   };

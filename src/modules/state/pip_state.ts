@@ -53,6 +53,7 @@ type InstalledOptions = PipOptions & {
  * @param exists_action pip's answer when a path is there: s, i, w, b
  * @param trusted_host hosts that are trusted without a certificate
  * @param cache_dir where pip keeps what it has fetched
+ * @param download_cache the same, by its older name
  * @param no_cache_dir true: keep nothing
  * @param no_binary packages to build from source, or `:all:`
  * @param target a folder to install into
@@ -63,6 +64,18 @@ type InstalledOptions = PipOptions & {
  * @param cert a file with the certificates to trust
  * @param global_options options for the packages' own setup
  * @param repo refused: give the address as name or in `editable`
+ * @param use_wheel for pip before 10
+ * @param no_use_wheel for pip before 10
+ * @param mirrors for pip before 7
+ * @param build for pip before 21: a folder to build in
+ * @param download for pip before 10: a folder to download into instead
+ * @param no_install for pip before 7
+ * @param no_download for pip before 7
+ * @param install_options for pip before 23.1: options for the packages' own setup
+ * @param allow_all_external for pip before 10
+ * @param allow_external for pip before 10
+ * @param allow_unverified for pip before 10
+ * @param process_dependency_links for pip before 19
  * @param use_vt taken, and of no effect
  * @unknown ignored
  * @example
@@ -89,15 +102,29 @@ export const installed = async (
     if (user && !isToCome && uidOf(user) === undefined)
       return failed(name, `User ${user} does not exist`);
     if (!isToCome) await salt('pip.version')(bin_env ?? null, pipUser(options));
-    return options.requirements || options.editable
-      ? installFiles(name, options)
-      : installNamed(name, texts.map(wantedOf), options, isToCome);
+    if (options.requirements || options.editable) return await installFiles(name, options);
+    const { wanted, faults } = readAll(texts);
+    return faults.length > 0
+      ? failed(name, faults.join('\n'))
+      : await installNamed(name, wanted, options, isToCome);
   };
   try {
     return { ...(await work()), name: texts.join(';') };
   } catch (error) {
     return failed(texts.join(';'), `Error installing '${name}': ${messageOf(error)}`);
   }
+};
+
+const readAll = (texts: readonly string[]): { wanted: Wanted[]; faults: string[] } => {
+  const wanted: Wanted[] = [];
+  const faults: string[] = [];
+  for (const text of texts)
+    try {
+      wanted.push(wantedOf(text));
+    } catch (error) {
+      faults.push(messageOf(error));
+    }
+  return { wanted, faults };
 };
 
 const pipUser = ({ cwd, user }: PipOptions): PlainDict => ({
@@ -182,19 +209,23 @@ const installFiles = async (name: string, options: PipOptions): Promise<StateRet
           : []),
       ].join(' '),
     );
-  const { retcode, stdout, stderr } = await salt('pip.install')(null, {
-    saltenv: String(__env__),
-    ...options,
-  });
-  if (retcode !== 0)
-    return failed(
+  const unable = (reason: string): StateReturn =>
+    failed(
       name,
       [
         ...(requirements ? [`Unable to process requirements file "${files}"`] : []),
         ...(editable ? [`Unable to install from VCS checkout ${source}.`] : []),
-        `Error: ${stdout} ${stderr}`,
+        `Error: ${reason}`,
       ].join(' '),
     );
+  let said: { retcode: number; stdout: string; stderr: string };
+  try {
+    said = await salt('pip.install')(null, { saltenv: String(__env__), ...options });
+  } catch (error) {
+    return unable(messageOf(error));
+  }
+  const { retcode, stdout, stderr } = said;
+  if (retcode !== 0) return unable(`${stdout} ${stderr}`);
   const isNew = /^\s*Successfully (?:un)?installed /m.test(String(stdout));
   return changed(
     name,

@@ -1,4 +1,5 @@
 import { SaltInvocationError } from '../../api.ts';
+import { refuseGone } from '../../lib/pip-gone.ts';
 import { withRequirements } from '../../lib/pip-requirements.ts';
 import {
   installWords,
@@ -38,8 +39,9 @@ const hasPassword = (requirement: string): boolean =>
  * @param exists_action pip's answer when a path is there: s, i, w, b
  * @param trusted_host hosts that are trusted without a certificate
  * @param cache_dir where pip keeps what it has fetched
+ * @param download_cache the same, by its older name
  * @param no_cache_dir true: keep nothing
- * @param target a folder to install into
+ * @param target a folder to install into; that of the variable `VENV_PIP_TARGET` when left out
  * @param timeout seconds to wait for a server
  * @param proxy a proxy; false: not the one of the configuration either
  * @param log a file that pip writes down what it does in
@@ -49,6 +51,18 @@ const hasPassword = (requirement: string): boolean =>
  * @param env_vars variables for pip
  * @param use_vt taken, and of no effect
  * @param extra_args further options for pip: texts, or `{--option: value}`
+ * @param use_wheel for pip before 10
+ * @param no_use_wheel for pip before 10
+ * @param mirrors for pip before 7
+ * @param build for pip before 21: a folder to build in
+ * @param download for pip before 10: a folder to download into instead
+ * @param no_install for pip before 7
+ * @param no_download for pip before 7
+ * @param install_options for pip before 23.1: options for the packages' own setup
+ * @param allow_all_external for pip before 10
+ * @param allow_external for pip before 10
+ * @param allow_unverified for pip before 10
+ * @param process_dependency_links for pip before 19
  * @param saltenv the environment of `salt://` files
  * @param disable_version_check taken: pip never looks for a newer pip
  * @example tsalt-ssh '*' pip.install 'flask>=2' bin_env=/srv/app/venv
@@ -78,7 +92,8 @@ export const install = async (
         : run(...editable.flatMap(one => ['-e', one]), ...named);
     },
   );
-  return { pid, retcode: code, stdout, stderr };
+  refuseGone(options, stderr);
+  return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 };
 
 /**
@@ -107,10 +122,11 @@ export const uninstall = async (
     user = null,
     cwd = null,
     saltenv = null,
-    ...others
+    use_vt: _ = false,
+    env_vars = null,
   }: PipWhere & Pick<PipOptions, 'requirements' | 'log' | 'proxy' | 'timeout' | 'saltenv'> = {},
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
-  const options = { bin_env, user, cwd, ...others };
+  const options = { bin_env, user, cwd, env_vars };
   const named = toRequirements(pkgs);
   if (named.length + toList(requirements).length === 0)
     throw new SaltInvocationError('pip.uninstall needs pkgs or requirements.');
@@ -125,5 +141,5 @@ export const uninstall = async (
         secrets,
       ),
   );
-  return { pid, retcode: code, stdout, stderr };
+  return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 };

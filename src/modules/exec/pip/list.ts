@@ -44,7 +44,11 @@ export const version = async (
   bin_env: string | null = null,
   { cwd = null, user = null }: Pick<PipWhere, 'cwd' | 'user'> = {},
 ): Promise<string> => {
-  const { stdout } = await runPip(['--version'], { bin_env, cwd, user });
+  const { code, stdout, stderr } = await runPip(['--version'], { bin_env, cwd, user });
+  if (code !== 0)
+    throw new CommandExecutionError(
+      ['Could not find a `pip` binary', stderr.trim()].filter(part => part !== '').join(': '),
+    );
   return /^pip (\S+)/.exec(stdout)?.[1] ?? '';
 };
 
