@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { pyStr } from '../data/python-text.ts';
+import { saltRequirementsNamed } from '../data/requirements-files.ts';
 import { missing, traverse } from '../data/traverse.ts';
 import type { Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
@@ -28,27 +29,31 @@ export type TemplateTrust = 'job' | 'confined';
 
 /**
  * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
- * name (and what lies below a folder they name), and those of `extra_filerefs`. Anything else
- * ends its run.
+ * name (and what lies below a folder they name, and what pip's requirements among them name), and
+ * those of `extra_filerefs`. Anything else ends its run.
  */
 export class FileRefs {
   readonly #named = new Set<string>();
   readonly #templates = new Set<string>();
   /** Templates that the job names but only the host can read: by engine, and by source or file. */
   readonly #elsewhere = new Set<string>();
+  /** Files of pip's requirements: what they name belongs to the job too. */
+  readonly #requirements = new Set<string>();
   readonly #envs = new Set(['base']);
 
   /** Allows every `salt://` path in these arguments. */
   add(value: Plain | readonly LowChunk[] | PlainDict): void {
     if (typeof value === 'string') {
       if (value.startsWith('salt://')) this.#name(value);
-      else for (const [url] of value.matchAll(/salt:\/\/[^\s'"<>,;]+/g)) this.#name(url);
+      else for (const [url] of value.matchAll(saltUrls)) this.#name(url);
     } else if (Array.isArray(value)) this.#addList(value as Plain[]);
     else if (typeof value === 'object' && value !== null)
       for (const [key, item] of Object.entries(value)) {
         this.add(key);
         if (/saltenv|__env__/.test(key) && typeof item === 'string') this.#envs.add(item);
         this.add(item as Plain);
+        if (key === 'requirements')
+          for (const [url] of [item].flat().join(' ').matchAll(saltUrls)) this.#require(url);
       }
   }
 
@@ -58,6 +63,20 @@ export class FileRefs {
     if (!items.some(item => typeof item === 'string' && item.startsWith('salt://'))) return;
     for (const item of items)
       if (typeof item === 'string' && /^[\w.-]+$/.test(item)) this.#envs.add(item);
+  }
+
+  #require(url: string): void {
+    const path = clean(url);
+    if (path === undefined) return;
+    this.#name(url);
+    this.#requirements.add(path);
+  }
+
+  /** Allows what a file names, where it is one of pip's requirements. */
+  follow(path: string, read: () => string): void {
+    if (!this.#requirements.has(clean(path) ?? '')) return;
+    const url = `salt://${path.replace(/^salt:\/\//, '')}`;
+    for (const child of saltRequirementsNamed(url, read())) this.#require(child);
   }
 
   #name(url: string): void {
@@ -116,6 +135,8 @@ export class FileRefs {
     return false;
   }
 }
+
+const saltUrls = /salt:\/\/[^\s'"<>,;]+/g;
 
 /** The engine of a chunk's templates; some states have one without being told. */
 const templateOf = ({ state, fun, template }: LowChunk): string | undefined =>
@@ -209,6 +230,7 @@ export const fileHandlers = ({
       allowed(path, saltenv);
       const found = roots.find(path, saltenv);
       if (!found) return { found: false } satisfies FileAnswer;
+      refs.follow(path, () => roots.read(path, saltenv));
       const sha256 = await roots.hash(path, saltenv);
       const answer = {
         found: true,

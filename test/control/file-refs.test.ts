@@ -58,7 +58,7 @@ const site = (chunks: readonly LowChunk[]) => {
       return (error as TsaltError).code;
     }
   };
-  return { ask, refused, rendered };
+  return { root, ask, refused, rendered };
 };
 
 test('a host gets the files its job names, and what lies below a folder it names', async () => {
@@ -197,4 +197,22 @@ test('a saltenv that stands beside its path without a name is the job’s too', 
   others.add([['dev'], 'prod', '/named']);
   others.add({ source: 'salt://named' });
   expect(others.allows('named', 'dev')).toBe(false);
+});
+
+test('what a file of requirements names comes with it, and nothing else does', async () => {
+  const { root, ask } = site([
+    chunk({ state: 'pip', fun: 'installed', requirements: 'salt://app/all.txt' }),
+  ]);
+  writeFileSync(join(root, 'app/all.txt'), 'flask\n-r a\n-c ../named # both\n-r ../../outside\n');
+  writeFileSync(join(root, 'app/a'), '--requirement=b\n');
+  writeFileSync(join(root, 'app/b'), '');
+  const get = (path: string) => ask('file.get', { path, saltenv: 'base' });
+  // Not before the file that names it.
+  expect(await site([]).ask('file.get', { path: 'salt://app/a', saltenv: 'base' })).toBe(
+    'file-refused',
+  );
+  for (const path of ['app/all.txt', 'app/a', 'app/b', 'named'])
+    expect(await get(`salt://${path}`)).toMatchObject({ value: { found: true } });
+  expect(await get('salt://secret')).toBe('file-refused');
+  expect(await get('salt://../outside')).toBe('file-refused');
 });

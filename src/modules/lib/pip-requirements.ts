@@ -1,5 +1,6 @@
 import { chownSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, posix, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { requirementsNamed, saltRequirementsNamed } from '../../data/requirements-files.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { readAccounts } from './accounts.ts';
 import { salt } from './call.ts';
@@ -38,11 +39,8 @@ const fetchChain = async (
   const path = (await salt('cp.cache_file')(url, ...(saltenv ? [saltenv] : []))) as string | false;
   if (!path) throw new CommandExecutionError(`pip requirements file '${url}' not found`);
   seen.add(url);
-  const [bare = '', query] = url.slice('salt://'.length).split('?');
-  for (const child of named(path)) {
-    const next = `salt://${posix.join(posix.dirname(bare), child)}${query ? `?${query}` : ''}`;
-    if (!isAbsolute(child) && !seen.has(next)) await fetchChain(next, saltenv, seen);
-  }
+  for (const next of saltRequirementsNamed(url, readFileSync(path, 'utf8')))
+    if (!seen.has(next)) await fetchChain(next, saltenv, seen);
   return path;
 };
 
@@ -80,15 +78,7 @@ const chainOf = (path: string, seen: readonly string[] = []): string[] => {
   return [path, ...children.flatMap(child => (known.includes(child) ? [] : chainOf(child, known)))];
 };
 
-/** The files that a requirements file names. */
-const named = (path: string): string[] =>
-  [
-    ...readFileSync(path, 'utf8').matchAll(
-      /^[ \t]*(?:-[rc][ \t]*|--(?:requirement|constraint)[ \t=]+)(\S+)/gm,
-    ),
-  ]
-    .map(found => found[1] ?? '')
-    .filter(child => !child.includes('://'));
+const named = (path: string): string[] => requirementsNamed(readFileSync(path, 'utf8'));
 
 const commonFolder = (files: readonly string[]): string => {
   let top = dirname(files[0] ?? '/');
