@@ -214,8 +214,10 @@ export const sources_remove = async (source_uri: string, options: Where = {}): P
 
 const namesOf = (gems: string | string[]): string[] => {
   const names = (Array.isArray(gems) ? gems : gems.split(/[\s,]+/)).map(one => one.trim());
-  // A gem's own file is named by its path.
-  const bad = names.find(one => !/^(?:[A-Za-z0-9_][\w.-]*|[\w./][^\s:]*\.gem)$/.test(one));
+  // A gem's own file is named by its path, a version behind a colon.
+  const bad = names.find(
+    one => !/^(?:[A-Za-z0-9_][\w.-]*(?::[\w.-]+)?|[\w./][^\s:]*\.gem)$/.test(one),
+  );
   if (bad !== undefined) throw new CommandExecutionError(`Not the name of a gem: "${bad}"`);
   return names;
 };

@@ -2,8 +2,7 @@
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
-import { compareDebian } from '../lib/package-version.ts';
-import { fulfills } from '../lib/packages.ts';
+import { fulfillsGem } from '../lib/gem-version.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isUserToCome } from '../lib/to-come.ts';
 
@@ -26,7 +25,7 @@ type InstalledOptions = {
  * A Ruby gem is installed.
  *
  * @param name the gem
- * @param version a version, or `>=1.2`
+ * @param version a version, or `>=1.2`, `~> 1.2`, several of them with commas
  * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
  * @param user the account to run as
  * @param gem_bin the path of gem
@@ -48,10 +47,10 @@ export const installed = async (
       ? {}
       : await salt('gem.list')(name, { ruby, gem_bin, runas: user });
     const have = gems[name] ?? [];
-    if (have.length > 0 && (version === null || fulfills(have, version, compareDebian)))
+    if (have.length > 0 && (version === null || fulfillsGem(have, version)))
       return unchanged(
         name,
-        version !== null && /^[<>]/.test(version)
+        version !== null && /^[<>~]/.test(version)
           ? 'Installed Gem meets version requirements.'
           : 'Gem is already installed.',
       );
