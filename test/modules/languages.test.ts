@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import * as gem from '../../src/modules/exec/gem.ts';
 import * as npm from '../../src/modules/exec/npm.ts';
+import { fulfillsGem } from '../../src/modules/lib/gem-version.ts';
 import * as gemState from '../../src/modules/state/gem.ts';
 import * as npmState from '../../src/modules/state/npm.ts';
 import { commandLines } from '../helpers/command-lines.ts';
@@ -146,6 +147,11 @@ test.skipIf(!hasNpm)(
         changes: { 'tsalt-probe': 'Removed' },
       });
       expect(await run(clean('tsalt-probe'))).toMatchObject({ result: true, changes: nothing });
+      expect(await run(() => npm.uninstall('tsalt-probe', { dir }))).toBe(true);
+      expect(await run(() => npm.install('tsalt-probe', { dir }))).toMatchObject({ added: 1 });
+      await expect(run(() => npm.install('tsalt-none@9', { dir }))).rejects.toThrow(
+        /ETARGET|E404|No matching version/,
+      );
       const env = { npm_config_registry: `http://anna:hush@127.0.0.1:${port}/` };
       const again = { dir, force_reinstall: true, env };
       expect(await run(() => npmState.installed('tsalt-probe', again))).toMatchObject({
@@ -207,6 +213,13 @@ describe.skipIf(!hasGem)('the real gem', { timeout: 240_000 }, () => {
       expect(await run(() => gem.list_upgrades())).toMatchObject({ 'tsalt-gem': '2.0' });
       expect(await run(() => gem.version())).toMatch(/^\d+\.\d+/);
       await run(() => gem.update('tsalt-gem'));
+      await run(() => gem.install('tsalt-gem:1.10'));
+      expect(await run(() => gem.list('tsalt'))).toEqual({ 'tsalt-gem': ['2.0', '1.10', '1.0'] });
+      expect(await run(installed('~> 1.0'))).toMatchObject({ result: true, changes: nothing });
+      expect(await run(installed('~> 1.11'))).toMatchObject({ result: false });
+      await run(() => gem.uninstall('tsalt-gem'));
+      await run(() => gem.install('tsalt-gem', { version: '1.0' }));
+      await run(() => gem.update('tsalt-gem'));
       expect(await run(() => gem.list('tsalt'))).toEqual({ 'tsalt-gem': ['2.0', '1.0'] });
       expect(await run(installed('9'))).toMatchObject({ result: false, changes: nothing });
       const removed = () => gemState.removed('tsalt-gem');
@@ -258,4 +271,19 @@ describe.skipIf(!hasGem)('the real gem', { timeout: 240_000 }, () => {
       server.close();
     }
   });
+});
+
+test.each([
+  ['1.2.9', '~> 1.2.3', true],
+  ['1.3', '~> 1.2.3', false],
+  ['1.9', '~> 1.2', true],
+  ['2.0', '~> 1', false],
+  ['1.10', '>= 1.9, < 2', true],
+  ['1.0', '1.0.0', true],
+  ['1.0.rc1', '>= 1.0', false],
+  ['1.0.rc2', '> 1.0.rc1', true],
+  ['1.0.b', '1.0.a', false],
+  ['1.0', '!= 1.0', false],
+])('gem %s is as %s wants it: %s', (version, wanted, expected) => {
+  expect(fulfillsGem([version], wanted)).toBe(expected);
 });

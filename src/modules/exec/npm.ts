@@ -59,7 +59,7 @@ export const list = async (
 };
 
 /**
- * Installs packages and gives what npm said.
+ * Installs packages and gives what npm did: how many packages it `added`, `changed` and `removed`.
  *
  * @param pkg a package, `name@version` or a URL
  * @param pkgs several of them
@@ -88,7 +88,7 @@ export const install = async (
     dry_run?: boolean;
     silent?: boolean;
   } = {},
-): Promise<string> => {
+): Promise<PlainDict | string> => {
   const where = { dir, runas, env };
   const names = pkgs ?? (pkg === null ? [] : [pkg]);
   if (names.length === 0 && !where.dir)
@@ -97,12 +97,25 @@ export const install = async (
   const more: Env = registry ? { npm_config_registry: registry } : {};
   const words = [
     'install',
+    '--json',
     '--no-fund',
     '--no-audit',
     ...(dry_run ? ['--dry-run'] : []),
     ...scopeOf(where),
   ];
-  return checked(await npm([...words, ...(names.length > 0 ? ['--', ...names] : [])], where, more));
+  const said = checked(
+    await npm([...words, ...(names.length > 0 ? ['--', ...names] : [])], where, more),
+  );
+  return objectIn(said) ?? said;
+};
+
+/** The object that npm ends with; lines of what it does, and of packages' own scripts, come before. */
+const objectIn = (said: string): PlainDict | undefined => {
+  try {
+    return JSON.parse(said.slice(said.search(/^\{/m)));
+  } catch {
+    return undefined;
+  }
 };
 
 /**
@@ -119,11 +132,9 @@ export const outstanding = async (
 ): Promise<{ added: number; changed: number; removed: number }> => {
   const words = ['install', '--no-fund', '--no-audit', '--dry-run', '--json'];
   const said = checked(await npm(words, { ...where, dir }));
-  // Lines of what it would do come before the object.
-  const { added, changed, removed } = JSON.parse(said.slice(said.search(/^\{/m))) as Record<
-    'added' | 'changed' | 'removed',
-    number | undefined
-  >;
+  const { added, changed, removed } = (objectIn(said) ?? {}) as {
+    [name in 'added' | 'changed' | 'removed']?: number;
+  };
   return { added: added ?? 0, changed: changed ?? 0, removed: removed ?? 0 };
 };
 
@@ -181,7 +192,7 @@ export const cache_clean = async (
 };
 
 /**
- * Removes a package.
+ * Removes a package; true when npm did.
  *
  * @param pkg the package
  * @param dir a project's folder; the whole system when not given
@@ -189,10 +200,12 @@ export const cache_clean = async (
  * @param env variables for npm
  * @example tsalt-ssh '*' npm.uninstall coffee-script
  */
-export const uninstall = async (pkg: string, options: Where = {}): Promise<string> =>
+export const uninstall = async (pkg: string, options: Where = {}): Promise<boolean> => {
   checked(
     await npm(['uninstall', '--no-fund', '--no-audit', ...scopeOf(options), '--', pkg], options),
   );
+  return true;
+};
 
 const checked = ({
   code,
