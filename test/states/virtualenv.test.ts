@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -95,6 +95,55 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
       },
     });
     expect(version()).toBe('');
+  }, 180_000);
+
+  test('what pip and the program are given comes to them', async () => {
+    const venv = join(host.root, 'venv');
+    const links = join(host.root, 'links');
+    mkdirSync(links);
+    writeFileSync(join(links, 'tsalt_tiny-1.0-py3-none-any.whl'), wheel('1.0'));
+    const cwd = join(host.root, 'work');
+    mkdirSync(cwd);
+    writeFileSync(join(host.root, 'all.txt'), 'tsalt-tiny\n');
+    const teller = join(host.root, 'telling-venv');
+    writeFileSync(
+      teller,
+      '#!/bin/sh\necho "$STYLE" > "${0%/*}/style"; exec python3 -m venv "$1"\n',
+      {
+        mode: 0o755,
+      },
+    );
+    const args = {
+      venv_bin: teller,
+      env: [{ STYLE: 'plain' }],
+      requirements: join(host.root, 'all.txt'),
+      no_index: true,
+      find_links: '../links',
+      cwd,
+      pip: false,
+    };
+    const run = (more = {}) => host.state('virtualenv_mod.managed', venv, { ...args, ...more });
+    // find_links is looked for from here, not from the folder that pip runs in.
+    expect(await run()).toMatchObject({
+      result: false,
+      comment: "'../links' is not a valid URL or path",
+    });
+    expect(host.file('style')).toBe('plain\n');
+    const log = join(host.root, 'pip.log');
+    const made = await run({ find_links: links, log });
+    expect(made, String(made.comment)).toMatchObject({
+      result: true,
+      changes: { packages: { new: [expect.stringMatching(/^tsalt[-_]tiny==1\.0$/)] } },
+    });
+    expect(host.file('pip.log')).toContain('tsalt-tiny');
+    expect(await run({ find_links: links, process_dependency_links: true })).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('pip has no option for process_dependency_links any more'),
+    });
+    expect(await run({ clear: true, distribute: true })).toMatchObject({
+      result: false,
+      comment: expect.stringContaining('virtualenv has no option for distribute any more'),
+    });
   }, 180_000);
 
   test('what cannot be is said', async () => {

@@ -4,10 +4,12 @@
  * @depends virtualenv or python3-venv
  */
 import { join } from 'node:path';
-import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { configText } from '../lib/config-option.ts';
 import { isFile } from '../lib/file-paths.ts';
+import { pyStr } from '../lib/python-text.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
+import { repackDictList } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -29,6 +31,7 @@ type CreateOptions = {
   user?: string | null;
   use_vt?: boolean;
   saltenv?: string;
+  env?: Plain;
 };
 
 /**
@@ -42,13 +45,14 @@ type CreateOptions = {
  * @param extra_search_dir folders with further wheels (virtualenv)
  * @param never_download use no index (virtualenv)
  * @param prompt shown by the shell
- * @param pip false: without pip (venv)
+ * @param pip taken, and of no effect: both programs install pip
  * @param symlinks false: copy Python (venv)
  * @param upgrade renew it for a new Python (venv)
  * @param user the account to run as
  * @param distribute refused: setuptools took its place
  * @param use_vt taken, and of no effect
  * @param saltenv taken, and of no effect
+ * @param env variables for the program, such as `VIRTUALENV_ALWAYS_COPY: 1`
  * @example tsalt-ssh web1 virtualenv.create /srv/app/venv
  */
 export const create = async (
@@ -67,8 +71,11 @@ export const create = async (
   const { code, stdout, stderr, pid } = await runCommand([...argv, path] as [string], {
     plainLocale: true,
     ...(options.user ? { runas: options.user } : {}),
+    env: Object.fromEntries(
+      Object.entries(repackDictList(options.env)).map(([name, value]) => [name, pyStr(value)]),
+    ),
   });
-  return { pid, retcode: code, stdout, stderr };
+  return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 };
 
 const found = (): string => (which('virtualenv') === undefined ? 'venv' : 'virtualenv');
@@ -92,7 +99,6 @@ const venvCommand = (program: string, options: CreateOptions): string[] => {
     ...(program.includes('/') ? [program] : [options.python ?? 'python3', '-m', 'venv']),
     ...flag(options.system_site_packages, '--system-site-packages'),
     ...flag(options.clear, '--clear'),
-    ...flag(options.pip === false, '--without-pip'),
     ...flag(options.symlinks === true, '--symlinks'),
     ...flag(options.symlinks === false, '--copies'),
     ...flag(options.upgrade, '--upgrade'),
@@ -109,7 +115,6 @@ const virtualenvCommand = (program: string, options: CreateOptions): string[] =>
     ...flag(options.never_download, '--no-download'),
     ...flag(options.system_site_packages, '--system-site-packages'),
     ...flag(options.clear, '--clear'),
-    ...flag(options.pip === false, '--no-pip'),
     ...(options.prompt ? [`--prompt=${options.prompt}`] : []),
   ];
 };

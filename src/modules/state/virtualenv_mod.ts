@@ -2,9 +2,10 @@
 
 import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
-import { __env__, __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { isFile } from '../lib/file-paths.ts';
+import type { PipOptions } from '../lib/pip-run.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { runCommand } from '../lib/run-command.ts';
 
@@ -15,10 +16,30 @@ export const __virtual__ = (): string | [false, string] =>
     ? __virtualname__
     : [false, 'neither virtualenv nor python3 is installed.'];
 
-type Options = {
+/** What pip is to install with beside what has a name of its own here. */
+type PassedOn = Pick<
+  PipOptions,
+  | 'editable'
+  | 'find_links'
+  | 'no_index'
+  | 'trusted_host'
+  | 'only_binary'
+  | 'log'
+  | 'timeout'
+  | 'cert'
+  | 'source'
+  | 'force_reinstall'
+  | 'global_options'
+  | 'install_options'
+  | 'extra_args'
+>;
+
+type Options = PassedOn & {
   venv_bin?: string | null;
   requirements?: string | null;
   system_site_packages?: boolean;
+  distribute?: boolean;
+  use_wheel?: boolean;
   clear?: boolean;
   python?: string | null;
   extra_search_dir?: string | string[] | null;
@@ -30,18 +51,24 @@ type Options = {
   extra_index_url?: string | null;
   pre_releases?: boolean;
   no_deps?: boolean;
+  pip_download?: string | null;
+  pip_download_cache?: string | null;
   pip_exists_action?: string | null;
   pip_ignore_installed?: boolean;
+  proxy?: string | false | null;
+  use_vt?: boolean;
+  env_vars?: PlainDict | null;
+  no_use_wheel?: boolean;
   pip_upgrade?: boolean;
   pip_pkgs?: string | string[] | null;
   pip_no_cache_dir?: boolean;
   pip_cache_dir?: string | null;
-  proxy?: string | null;
-  env_vars?: PlainDict | null;
+  process_dependency_links?: boolean;
   no_binary?: string | string[] | null;
   pip?: boolean;
   symlinks?: boolean | null;
   upgrade?: boolean | null;
+  env?: Plain;
 };
 
 /**
@@ -68,10 +95,31 @@ type Options = {
  * @param pip_pkgs packages to install
  * @param pip_no_cache_dir use no cache
  * @param pip_cache_dir the cache
+ * @param pip_download for pip before 10: a folder to download into instead
+ * @param pip_download_cache the cache, by its older name
+ * @param process_dependency_links for pip before 19
+ * @param use_wheel for pip before 10
+ * @param no_use_wheel for pip before 10
  * @param proxy for pip
  * @param env_vars variables for pip
  * @param no_binary packages to build from source, or `:all:`
- * @param pip false: without pip
+ * @param editable a path or URL to install in place
+ * @param find_links where pip looks besides
+ * @param no_index true: no index, only `find_links`
+ * @param trusted_host hosts that are trusted without a certificate
+ * @param only_binary packages to take as wheels only, or `:all:`
+ * @param log a file that pip writes down what it does in
+ * @param timeout seconds that pip waits for a server
+ * @param cert a file with the certificates to trust
+ * @param source the folder for `editable` from a repository
+ * @param force_reinstall true: install again what is there
+ * @param global_options options for the packages' own setup
+ * @param install_options for pip before 23.1: options for the packages' own setup
+ * @param extra_args further options for pip: texts, or `{--option: value}`
+ * @param pip taken, and of no effect: the programs install pip
+ * @param distribute refused: setuptools took its place
+ * @param use_vt taken, and of no effect
+ * @param env variables for the program that makes the environment
  * @param symlinks false: copy Python (venv)
  * @param upgrade renew it for a new Python (venv)
  * @unknown ignored
@@ -138,19 +186,39 @@ const creation = (options: Options): PlainDict => {
   const names = [
     'venv_bin',
     'system_site_packages',
+    'distribute',
     'clear',
     'python',
     'extra_search_dir',
     'never_download',
     'prompt',
     'user',
-    'pip',
     'symlinks',
     'upgrade',
+    'env',
   ] as const;
   const given = names.filter(name => options[name] !== undefined && options[name] !== null);
   return Object.fromEntries(given.map(name => [name, options[name] ?? null]));
 };
+
+const passedOn = [
+  'editable',
+  'find_links',
+  'no_index',
+  'trusted_host',
+  'only_binary',
+  'log',
+  'timeout',
+  'cert',
+  'source',
+  'force_reinstall',
+  'global_options',
+  'install_options',
+  'extra_args',
+  'use_wheel',
+  'no_use_wheel',
+  'process_dependency_links',
+] as const;
 
 const installInto = async (
   answer: StateReturn,
@@ -164,10 +232,10 @@ const installInto = async (
     ...where,
     requirements,
     saltenv: String(__env__),
+    ...Object.fromEntries(passedOn.map(option => [option, options[option] ?? null])),
     cwd:
-      requirements !== null && isAbsolute(requirements)
-        ? dirname(requirements)
-        : (options.cwd ?? null),
+      options.cwd ??
+      (requirements !== null && isAbsolute(requirements) ? dirname(requirements) : null),
     index_url: options.index_url ?? null,
     extra_index_url: options.extra_index_url ?? null,
     pre_releases: options.pre_releases ?? false,
@@ -178,6 +246,8 @@ const installInto = async (
     no_binary: options.no_binary ?? null,
     proxy: options.proxy ?? null,
     env_vars: options.env_vars ?? null,
+    download: options.pip_download ?? null,
+    download_cache: options.pip_download_cache ?? null,
     no_cache_dir: options.pip_no_cache_dir ?? false,
     cache_dir: options.pip_cache_dir ?? null,
   });
