@@ -149,9 +149,9 @@ export const cache_path = async (where: Omit<Where, 'dir'> = {}): Promise<string
   checked(await npm(['config', 'get', 'cache'], where));
 
 /**
- * What npm's cache holds, by its own keys.
+ * What npm's cache holds, by its own keys: one in each line.
  *
- * @param path only what belongs to this package
+ * @param path only what belongs to this package, or `name@version`
  * @param runas the account to run as
  * @param env variables for npm
  * @example tsalt-ssh '*' npm.cache_list
@@ -159,17 +159,7 @@ export const cache_path = async (where: Omit<Where, 'dir'> = {}): Promise<string
 export const cache_list = async (
   path: string | null = null,
   where: Omit<Where, 'dir'> = {},
-): Promise<string[]> => {
-  const keys = checked(await npm(['cache', 'ls'], where)).split('\n');
-  // Keys end with the address of a package (`…/name`) or of its archive (`…/name/-/name-1.0.tgz`).
-  const names = [path ?? '', encodeURIComponent(path ?? '').replace('%40', '@')];
-  return keys.filter(
-    key =>
-      key !== '' &&
-      (path === null ||
-        names.some(name => key.endsWith(`/${name}`) || key.includes(`/${name}/-/`))),
-  );
-};
+): Promise<string> => checked(await npm(['cache', 'ls', ...(path ? ['--', path] : [])], where));
 
 /**
  * Clears npm's cache, or takes a package from it.
@@ -185,8 +175,8 @@ export const cache_clean = async (
   options: Omit<Where, 'dir'> & { force?: boolean } = {},
 ): Promise<boolean> => {
   const { force = false, ...where } = options;
-  const keys = path === null ? [] : await cache_list(path, where);
-  if (path !== null && keys.length === 0) return true;
+  const keys = path ? (await cache_list(path, where)).split('\n').filter(key => key !== '') : [];
+  if (path && keys.length === 0) return true;
   checked(await npm(['cache', 'clean', ...(force ? ['--force'] : []), '--', ...keys], where));
   return true;
 };

@@ -164,14 +164,14 @@ export const cache_cleaned = async (
   { user = null, force = false }: { user?: string | null; force?: boolean } = {},
 ): Promise<StateReturn> => {
   const id = name ?? '';
-  const what = name ?? 'packages';
+  const what = name || 'packages';
   try {
-    const kept: string[] = await salt('npm.cache_list')(name, { runas: user });
-    if (kept.length === 0)
+    const kept: string = await salt('npm.cache_list')(name, { runas: user });
+    if (kept === '')
       return unchanged(id, name ? `Package ${name} is not in the cache` : 'The cache is empty');
     if (__opts__.test) return would(id, `Cached ${what} set to be removed`);
     await salt('npm.cache_clean')(name, { runas: user, force });
-    return changed(id, `Cached ${what} successfully removed`, { [name ?? 'cache']: 'Removed' });
+    return changed(id, `Cached ${what} successfully removed`, { [name || 'cache']: 'Removed' });
   } catch (error) {
     return failed(id, `Error cleaning cached ${what}: ${messageOf(error)}`);
   }
