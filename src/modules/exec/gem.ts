@@ -42,7 +42,7 @@ const run = async (args: readonly string[], { ruby, gem_bin, runas }: Where): Pr
     ...(args.some(hasPassword) ? { stdin: args.join('\0') } : {}),
   });
   if (code !== 0) throw new CommandExecutionError(redact(stderr.trim() || stdout.trim()));
-  return stdout;
+  return stdout.trimEnd();
 };
 
 const redact = (text: string): string => text.replace(/(:\/\/)[^/\s]+@/g, '$1<redacted>@');
