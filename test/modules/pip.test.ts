@@ -297,6 +297,7 @@ test('options that pip would misread are refused before it runs', async () => {
   await expect(given({ exists_action: 'x' })).rejects.toThrow(
     'only supports the values s, i, w, and b',
   );
+  await expect(given({ env_vars: 'A=1' })).rejects.toThrow('env_vars A=1 is not a dictionary');
   await expect(given({ timeout: 1.5 })).rejects.toThrow('must be an integer');
   await expect(given({ log: '/nowhere/pip.log' })).rejects.toThrow(
     "directory '/nowhere' does not exist",

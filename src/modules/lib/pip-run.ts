@@ -44,6 +44,8 @@ export const runPip = async (
   secrets: Env = {},
 ) => {
   const [program, ...first] = pipOf(bin_env);
+  if (env_vars && typeof env_vars !== 'object')
+    throw new CommandExecutionError(`env_vars ${pyStr(env_vars)} is not a dictionary`);
   return runCommand([program, ...first, ...args], {
     plainLocale: true,
     ...(cwd ? { cwd } : {}),
