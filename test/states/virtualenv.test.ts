@@ -76,7 +76,12 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     await expect(
       host.call('virtualenv.get_resource_path', venv, { package: 'no"such', resource: 'x' }),
     ).rejects.toThrow('There is no package no"such');
-    await expect(host.call('virtualenv.get_distribution_path', venv, 'none')).rejects.toThrow();
+    await expect(host.call('virtualenv.get_distribution_path', venv, 'none')).rejects.toThrow(
+      /^There is no distribution none$/,
+    );
+    await expect(host.call('virtualenv.get_site_packages', host.root)).rejects.toThrow(
+      `Path '${host.root}' does not appear to be a virtualenv`,
+    );
     expect(await run()).toMatchObject({
       result: true,
       changes: nothing,
@@ -87,6 +92,16 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     expect((await run()).changes).toMatchObject({ packages: { new: [expect.any(String)] } });
     expect(version()).toContain('Version: 2.0');
 
+    expect(await host.test('virtualenv_mod.managed', venv, { ...args, clear: true })).toMatchObject(
+      {
+        result: null,
+        changes: {
+          old: expect.stringMatching(/^Python 3/),
+          cleared_packages: expect.arrayContaining([expect.stringContaining('tsalt-tiny')]),
+        },
+      },
+    );
+    expect(version()).toContain('Version: 2.0');
     expect(await run({ clear: true, requirements: null })).toMatchObject({
       result: true,
       comment: 'Cleared existing virtualenv',
@@ -156,6 +171,10 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     expect(await run({ venv_bin: 'venv', never_download: true })).toMatchObject({
       result: false,
       comment: "'never_download' is only for virtualenv",
+    });
+    expect(await run({ venv_bin: '/bin/true', python: '/nowhere/python' })).toMatchObject({
+      result: false,
+      comment: 'Cannot find requested python (/nowhere/python).',
     });
   });
 });

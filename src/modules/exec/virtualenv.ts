@@ -108,6 +108,8 @@ const venvCommand = (program: string, options: CreateOptions): string[] => {
 
 const virtualenvCommand = (program: string, options: CreateOptions): string[] => {
   refuse(options, ['symlinks', 'upgrade'], "Python's own venv");
+  if (options.python?.includes('/') && !which(options.python))
+    throw new CommandExecutionError(`Cannot find requested python (${options.python}).`);
   return [
     program,
     ...(options.python ? [`--python=${options.python}`] : []),
@@ -124,15 +126,8 @@ const virtualenvCommand = (program: string, options: CreateOptions): string[] =>
  *
  * @param venv the environment
  */
-export const get_site_packages = async (venv: string): Promise<string> => {
-  const python = join(venv, 'bin/python');
-  if (!isFile(python)) throw new SaltInvocationError(`${venv} is no virtual environment`);
-  const { stdout } = await runCommand(
-    [python, '-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'],
-    { plainLocale: true },
-  );
-  return stdout.trim();
-};
+export const get_site_packages = async (venv: string): Promise<string> =>
+  (await inside(venv, 'import sysconfig; print(sysconfig.get_path("purelib"))')).trim();
 
 /**
  * The version of virtualenv, in numbers.
@@ -156,13 +151,16 @@ export const virtualenv_ver = async (
 };
 
 /** Runs code in a virtual environment; what it is about is never part of the code. */
-const inside = async (venv: string, code: string, ...words: string[]): Promise<string> => {
+const inside = async (venv: string, program: string, ...words: string[]): Promise<string> => {
   const python = join(venv, 'bin/python');
   if (!isFile(python))
     throw new CommandExecutionError(
       `Path '${venv}' does not appear to be a virtualenv: '${python}' not found.`,
     );
-  const { stdout } = await runChecked([python, '-c', code, ...words], { plainLocale: true });
+  const { code, stdout, stderr } = await runCommand([python, '-c', program, ...words], {
+    plainLocale: true,
+  });
+  if (code !== 0) throw new CommandExecutionError(stderr.trim());
   return stdout;
 };
 
@@ -179,6 +177,12 @@ from os.path import exists, join
 path = next((one for one in (join(place, sys.argv[2]) for place in places) if exists(one)), None)
 `;
 
+const distributionCode = `import sys, importlib.metadata as m
+try:
+    print(m.distribution(sys.argv[1]).locate_file(""))
+except m.PackageNotFoundError:
+    sys.exit("There is no distribution " + sys.argv[1])`;
+
 /**
  * The folder that a distribution is installed in.
  *
@@ -187,15 +191,7 @@ path = next((one for one in (join(place, sys.argv[2]) for place in places) if ex
  * @example tsalt-ssh web1 virtualenv.get_distribution_path /srv/app/venv flask
  */
 export const get_distribution_path = async (venv: string, distribution: string): Promise<string> =>
-  (
-    await inside(
-      venv,
-      'import sys, importlib.metadata as m; print(m.distribution(sys.argv[1]).locate_file(""))',
-      distribution,
-    )
-  )
-    .trim()
-    .replace(/(?<=.)\/$/, '');
+  (await inside(venv, distributionCode, distribution)).trim().replace(/(?<=.)\/$/, '');
 
 /**
  * Where a file of a package is.

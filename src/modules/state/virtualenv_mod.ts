@@ -137,12 +137,12 @@ export const managed = async (name: string, options: Options = {}): Promise<Stat
     const requirements = await localFile(options.requirements ?? null);
     if (requirements === undefined)
       return failed(name, `pip requirements file '${options.requirements}' not found`);
-    if (__opts__.test) return rehearse(name, exists, clear);
     const answer = newReturn(name);
     if (exists && clear) {
       answer.changes.cleared_packages = await salt('pip.freeze')({ bin_env: name });
       answer.changes.old = await versionOf(python);
     }
+    if (__opts__.test) return rehearse(answer, exists, clear);
     if (!exists || clear) {
       const { retcode, stdout, stderr } = await salt('virtualenv.create')(name, creation(options));
       if (retcode !== 0) return failed(answer, `${stdout}${stderr}`.trim());
@@ -163,11 +163,11 @@ export const managed = async (name: string, options: Options = {}): Promise<Stat
  */
 export const manage = managed;
 
-const rehearse = (name: string, exists: boolean, clear: boolean): StateReturn => {
+const rehearse = (answer: StateReturn, exists: boolean, clear: boolean): StateReturn => {
   if (exists && !clear)
-    return { ...newReturn(name), comment: `Virtualenv ${name} is already created` };
+    return { ...answer, comment: `Virtualenv ${answer.name} is already created` };
   const what = exists ? 'cleared' : 'created';
-  return { ...newReturn(name), result: null, comment: `Virtualenv ${name} is set to be ${what}` };
+  return { ...answer, result: null, comment: `Virtualenv ${answer.name} is set to be ${what}` };
 };
 
 /** Null: none was named. Undefined: it is not there. */
