@@ -4,16 +4,16 @@ type Opcode = readonly ['equal' | 'replace' | 'delete' | 'insert', number, numbe
 
 /**
  * The unified diff that Python's `difflib.unified_diff` makes of two lists of lines, item by
- * item: callers join them. File names are empty, three lines of context, `lineEnd` after each
+ * item: callers join them. File names are empty, three lines of `context`, `lineEnd` after each
  * header line, no word on a missing newline at the end.
  */
 export const unifiedDiff = (
   from: readonly string[],
   to: readonly string[],
-  { fromFile = '', toFile = '', lineEnd = '\n' }: DiffOptions = {},
+  { fromFile = '', toFile = '', lineEnd = '\n', context = 3 }: DiffOptions = {},
 ): string[] => {
   const lines: string[] = [];
-  for (const group of groups(opcodes(from, to))) {
+  for (const group of groups(opcodes(from, to), context)) {
     if (lines.length === 0) lines.push(`--- ${fromFile}${lineEnd}`, `+++ ${toFile}${lineEnd}`);
     const [first, last] = [group[0], group.at(-1)];
     if (!first || !last) continue;
@@ -31,7 +31,7 @@ export const unifiedDiff = (
   return lines;
 };
 
-type DiffOptions = { fromFile?: string; toFile?: string; lineEnd?: string };
+type DiffOptions = { fromFile?: string; toFile?: string; lineEnd?: string; context?: number };
 
 const range = (start: number, stop: number): string => {
   const length = stop - start;
@@ -53,10 +53,8 @@ const opcodes = (from: readonly string[], to: readonly string[]): Opcode[] => {
   return codes;
 };
 
-const context = 3;
-
-const groups = (all: Opcode[]): Opcode[][] => {
-  const codes = trimEnds(all.length > 0 ? all : [['equal', 0, 1, 0, 1]]);
+const groups = (all: Opcode[], context: number): Opcode[][] => {
+  const codes = trimEnds(all.length > 0 ? all : [['equal', 0, 1, 0, 1]], context);
   const result: Opcode[][] = [];
   let group: Opcode[] = [];
   for (const [tag, start, i2, from, j2] of codes) {
@@ -74,7 +72,7 @@ const groups = (all: Opcode[]): Opcode[][] => {
   return result;
 };
 
-const trimEnds = (codes: Opcode[]): Opcode[] => {
+const trimEnds = (codes: Opcode[], context: number): Opcode[] => {
   const trimmed = [...codes];
   const first = trimmed[0];
   if (first?.[0] === 'equal') {
