@@ -79,7 +79,7 @@ export const latest_active = async (
  */
 export const latest_wait = async (
   name: string,
-  _options: { at_time?: number | string | null } = {},
+  { at_time: _atTime = null }: { at_time?: number | string | null } = {},
 ): Promise<StateReturn> => unchanged(name, '');
 
 /** Restarts the host for a new kernel when something it watches changed. */

@@ -217,7 +217,13 @@ export const __func_alias__ = { export_: 'export' };
  */
 export const dirty = async (
   name: string,
-  _wish: {
+  {
+    target: _target,
+    user: _user = null,
+    username: _username = null,
+    password: _password = null,
+    ignore_unversioned: _ignored = false,
+  }: {
     target: string;
     user?: string | null;
     username?: string | null;
