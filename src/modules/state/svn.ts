@@ -200,34 +200,3 @@ export const export_ = async (
 };
 
 export const __func_alias__ = { export_: 'export' };
-
-/**
- * Whether a working copy was changed; neither Salt nor tsalt-ssh can tell, and the state fails.
- *
- * @param name a name for this
- * @param target the working copy
- * @param user the account to run svn as
- * @param username the user for the server
- * @param password the user's password
- * @param ignore_unversioned true: files that do not belong to it do not count
- * @example
- * app:
- *   svn.dirty:
- *     - target: /srv/app
- */
-export const dirty = async (
-  name: string,
-  {
-    target: _target,
-    user: _user = null,
-    username: _username = null,
-    password: _password = null,
-    ignore_unversioned: _ignored = false,
-  }: {
-    target: string;
-    user?: string | null;
-    username?: string | null;
-    password?: string | null;
-    ignore_unversioned?: boolean;
-  },
-): Promise<StateReturn> => failed(name, 'This function is not implemented yet.');
