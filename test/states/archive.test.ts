@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
@@ -78,11 +86,52 @@ test.each([
 test('options that would unpack something else are refused', async () => {
   const archive = join(host.root, 'a.tgz');
   execFileSync('tar', ['czf', archive, '-C', makeTree(), 'app']);
-  for (const options of ['--exclude=run', '-z --exclude=run --strip-components=1', '-C /'])
+  for (const [options, says] of [
+    ['-z -C /', 'The option -C of an archive is not supported'],
+    ['--transform=s,a,b, --strip-components=1', 'The option --transform=s,a,b, of an archive'],
+    ['--strip-components=x', "needs a number, not 'x'"],
+    ['app/run none', "has no member 'none'"],
+    ['"app', 'A quote is not closed'],
+  ] as const)
     expect(
       await host.state('archive.extracted', `${host.root}/out`, archive, { options }),
-    ).toMatchObject({ result: false, comment: expect.stringContaining('are not supported') });
+    ).toMatchObject({ result: false, comment: expect.stringContaining(says) });
   expect(existsSync(join(host.root, 'out'))).toBe(false);
+});
+
+test.each([
+  '--exclude=b',
+  '--exclude=*.txt --exclude=deep',
+  "--exclude 'app/a*' --no-same-owner",
+  '--exclude=app/deep/b.txt --strip-components=1',
+  '--exclude=deep/',
+  '--exclude=pp/a.txt',
+  'app/deep',
+  'app/deep/b app/a.txt --strip 1',
+  '--wildcards app/*.txt',
+  '--wildcards */b',
+  '--wildcards */deep --exclude=*.txt',
+])('options "%s" choose the members that tar chooses', async options => {
+  for (const name of ['a.txt', 'a', 'b', 'deep/b', 'deep/b.txt', 'deep/er/b/x', 'ab/b.txt'])
+    host.write(`tree/app/${name}`, name);
+  const archive = join(host.root, 'a.tar');
+  execFileSync('tar', ['cf', archive, '-C', join(host.root, 'tree'), 'app']);
+  mkdirSync(join(host.root, 'tar'));
+  execFileSync('sh', [
+    '-c',
+    `tar xf ${archive} -C ${host.root}/tar ${options.replace(/[*]/g, "'*'")}`,
+  ]);
+  const target = join(host.root, 'out');
+  const args = { options, enforce_toplevel: false };
+  const done = await host.state('archive.extracted', target, archive, args);
+  expect(done, String(done.comment)).toMatchObject({ result: true });
+  expect(readdirSync(target, { recursive: true }).sort()).toEqual(
+    readdirSync(join(host.root, 'tar'), { recursive: true }).sort(),
+  );
+  expect(await host.state('archive.extracted', target, archive, args)).toMatchObject({
+    result: true,
+    changes: nothing,
+  });
 });
 
 test.each([

@@ -38,15 +38,23 @@ type Item = Member & {
   readonly body: () => AsyncIterable<Buffer>;
 };
 
-/** What an archive holds, after `strip` leading parts of each path are taken off. */
+/** Which members of an archive are meant, by what names, and how they are read. */
+type Choice = {
+  /** Leading parts of each path that are taken off. */
+  readonly strip?: number | undefined;
+  readonly password?: string | undefined;
+  /** Asked with the name in the archive. */
+  readonly isWanted?: ((name: string) => boolean) | undefined;
+};
+
+/** What an archive holds. */
 export const listArchive = async (
   file: string,
   format: ArchiveFormat,
-  strip = 0,
-  password?: string,
+  choice: Choice = {},
 ): Promise<Member[]> => {
   const members: Member[] = [];
-  await eachItem(file, format, { strip, password }, async ({ path, kind }) => {
+  await eachItem(file, format, choice, async ({ path, kind }) => {
     members.push({ path, kind });
   });
   return members;
@@ -61,14 +69,11 @@ export const unpackArchive = async (
   format: ArchiveFormat,
   dest: string,
   {
-    strip = 0,
     keepModes = true,
-    password,
     exclude = [],
-  }: {
-    strip?: number;
+    ...choice
+  }: Choice & {
     keepModes?: boolean;
-    password?: string | undefined;
     /** Members that are left out, by their whole names. */
     exclude?: readonly string[];
   } = {},
@@ -76,7 +81,7 @@ export const unpackArchive = async (
   mkdirSync(dest, { recursive: true });
   const root = realpathSync(dest);
   const done: string[] = [];
-  await eachItem(file, format, { strip, password }, async item => {
+  await eachItem(file, format, choice, async item => {
     const name = item.kind === 'dir' ? `${item.path}/` : item.path;
     if (exclude.includes(name)) return;
     await place(item, root, keepModes);
@@ -88,7 +93,7 @@ export const unpackArchive = async (
 const eachItem = async (
   file: string,
   format: ArchiveFormat,
-  { strip, password }: { strip: number; password?: string | undefined },
+  { strip = 0, password, isWanted = () => true }: Choice,
   visit: (item: Item) => Promise<void>,
 ): Promise<void> => {
   const accept = async (
@@ -97,7 +102,7 @@ const eachItem = async (
     item: Omit<Item, 'path' | 'kind'>,
   ): Promise<void> => {
     const path = safePath(name, strip);
-    if (path === undefined) return;
+    if (path === undefined || !isWanted(name)) return;
     if (kind === 'other')
       throw new CommandExecutionError(`The archive holds a device or pipe, ${name}: refused`);
     await visit({ ...item, path, kind: kind as Member['kind'] });

@@ -5,18 +5,6 @@ import type { Member } from './archive-file.ts';
 import { type Account, applyPerms, permDifferences, readPerms } from './check-perms.ts';
 import { isDir, isFile, linkExists, lstatOf } from './file-paths.ts';
 
-/** Options of tar that say only what is found out anyhow: how the archive is packed, and that it is to be unpacked. */
-const needless =
-  /(?<=^|\s)(-?[zjJvxpf]+|--(gzip|bzip2|xz|zstd|verbose|extract|get|auto-compress))(?=\s|$)/g;
-
-/** The number of `--strip-components` in tar options; undefined for any other option. */
-export const stripOf = (options: string | null): number | undefined => {
-  const words = (options ?? '').replace(needless, '').trim();
-  if (words === '') return 0;
-  const found = words.match(/^--strip(?:-components)?[=\s]\s*(\d+)$/)?.[1];
-  return found === undefined ? undefined : Number(found);
-};
-
 /** Whether something of another kind stands where a member belongs. */
 const isWrong = (dir: string, { path, kind }: Member): boolean => {
   const full = join(dir, path);

@@ -17,7 +17,7 @@ export const walk = (top: string, maxDepth: number | null = null, depth = 0): Wa
     const dir = entry.isDirectory() || (entry.isSymbolicLink() && isDir(path));
     if (dir && maxDepth !== null && depth >= maxDepth) continue;
     found.push({ path, isDir: dir });
-    if (entry.isDirectory()) found.push(...walk(path, maxDepth, depth + 1));
+    if (entry.isDirectory()) for (const below of walk(path, maxDepth, depth + 1)) found.push(below);
   }
   return found;
 };

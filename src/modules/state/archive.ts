@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../api.ts';
 import { guessFormat, listArchive, type Member } from '../lib/archive-file.ts';
-import { inTheWay, isBomb, setOwners, stripOf, wronglyOwned } from '../lib/archive-place.ts';
+import { archiveOptions } from '../lib/archive-options.ts';
+import { inTheWay, isBomb, setOwners, wronglyOwned } from '../lib/archive-place.ts';
 import { localCopy, rememberSum, unpackedSum } from '../lib/archive-source.ts';
 import type { Account } from '../lib/check-perms.ts';
 import { missingAccounts } from '../lib/file-checks.ts';
@@ -57,7 +58,8 @@ type ExtractedOptions = {
  *   before is not looked into
  * @param keep_source has no effect: an archive from the web is kept for the next run
  * @param keep the older name of `keep_source`
- * @param options `--strip-components=N`
+ * @param options of tar: `--strip-components=N`, `--exclude=PATTERN`, names of members, `--wildcards` for these; others are
+ *   refused by name, but those that have no effect here (`xzf`, `--no-same-owner` …)
  * @param force replace what is there but of another kind
  * @param overwrite unpack even when all is there
  * @param clean when it is unpacked, first remove what stands at its top-level names
@@ -123,9 +125,6 @@ export const extracted = async (
     outside(path, enforce_ownership_on) ||
     contradiction({ clean, clean_parent, skip_files_list_verify, skip_verify });
   if (problem) return failed(ret, problem);
-  const strip = stripOf(options);
-  if (strip === undefined)
-    return failed(ret, `options "${options}" are not supported: only --strip-components=N is`);
   const secret = password === null ? undefined : String(password);
   const scratch = makeTempFolder('tsalt-archive-');
   try {
@@ -148,6 +147,7 @@ export const extracted = async (
       );
     if (format !== 'zip' && secret !== undefined)
       return failed(ret, "The 'password' argument is only supported for zip archives");
+    const chosenParts = archiveOptions(options, format);
     const remembers = source_hash_update || skip_files_list_verify;
     const known = remembers ? unpackedSum(chosen.source, path) : undefined;
     const wanted =
@@ -181,7 +181,10 @@ export const extracted = async (
         ret,
         `Archive ${shown} is password-protected, but no password was specified. Please set the 'password' argument.`,
       );
-    const members = await listArchive(file, format, strip, secret);
+    const members = await listArchive(file, format, { ...chosenParts, password: secret });
+    const [unseen] = chosenParts.unseen();
+    if (unseen !== undefined)
+      return failed(ret, `The archive ${shown} has no member '${unseen}', which options names.`);
     const top = new Set(members.map(member => member.path.split('/')[0]));
     if (enforce_toplevel && isBomb(members))
       return failed(
@@ -246,7 +249,7 @@ export const extracted = async (
       const isNew = !isDir(path);
       const files: string[] = await __salt__['archive.extract']?.(file, path, {
         archive_format: format,
-        strip_components: strip,
+        options,
         extract_perms: extract_perms || format === 'tar',
         ...(secret === undefined ? {} : { password: secret }),
       });

@@ -1,4 +1,4 @@
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, runInContext } from 'node:vm';
 import { pythonPattern } from '../../data/python-pattern.ts';
 
 /**
@@ -20,29 +20,31 @@ export const pythonRegex = (
 };
 
 const mostMilliseconds = 1000;
-const sandbox = createContext(Object.create(null));
-const search = new Script('[...text.matchAll(regex)]');
-const trial = new Script('regex.test(text)');
+const search = '[...text.matchAll(regex)]';
+const trial = 'regex.test(text)';
 
 /** Two repetitions, or one of a group, can make a pattern take for ever. */
 const mayHang = ({ source }: RegExp, text: string): boolean =>
   text.length > 20 && (/\)[*+{?]/.test(source) || (source.match(/[*+]|\{\d+,/g) ?? []).length > 1);
 
 /** All matches of a global or sticky expression; undefined where it took too long. */
-export const boundedMatches = (regex: RegExp, text: string): RegExpMatchArray[] | undefined => {
-  return mayHang(regex, text)
+export const boundedMatches = (regex: RegExp, text: string): RegExpMatchArray[] | undefined =>
+  mayHang(regex, text)
     ? (withinTime(search, regex, text) as RegExpMatchArray[] | undefined)
     : [...text.matchAll(regex)];
-};
 
 /** Does it match? Undefined where it took too long. */
 export const boundedTest = (regex: RegExp, text: string): boolean | undefined =>
   mayHang(regex, text) ? (withinTime(trial, regex, text) as boolean | undefined) : regex.test(text);
 
-const withinTime = (script: Script, regex: RegExp, text: string): unknown => {
+/** Made when it is needed: most runs have no such expression. */
+let sandbox: Context | undefined;
+
+const withinTime = (script: string, regex: RegExp, text: string): unknown => {
+  sandbox ??= createContext(Object.create(null));
   Object.assign(sandbox, { regex, text });
   try {
-    return script.runInContext(sandbox, { timeout: mostMilliseconds });
+    return runInContext(script, sandbox, { timeout: mostMilliseconds });
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     return undefined;

@@ -12,6 +12,7 @@ import {
   type Member,
   unpackArchive,
 } from '../../lib/archive-file.ts';
+import { archiveOptions } from '../../lib/archive-options.ts';
 import { salt } from '../../lib/call.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { notDone } from '../../lib/not-done.ts';
@@ -66,7 +67,7 @@ export const list = async (
     );
   const format = formatOf(name, archive_format);
   const members = await withArchive(name, { clean, saltenv, source_hash, use_etag }, path =>
-    listArchive(path, format, strip_components ?? 0),
+    listArchive(path, format, { strip: strip_components ?? 0 }),
   );
   return verbose ? describeMembers(members, format) : shownPaths(members, format).toSorted();
 };
@@ -138,6 +139,7 @@ const withArchive = async <T>(
  * @param dest where to
  * @param archive_format `tar` or `zip`; guessed from the name when left out
  * @param strip_components leading parts of each path to leave out
+ * @param options of tar: `--strip-components=N`, `--exclude=PATTERN`, names of members, `--wildcards` for these
  * @param extract_perms keep the modes
  * @param password of a zip archive
  *
@@ -149,18 +151,23 @@ export const extract = async (
   {
     archive_format = null,
     strip_components = 0,
+    options = null,
     extract_perms = true,
     password = null,
   }: {
     archive_format?: string | null;
     strip_components?: number;
+    options?: string | null;
     extract_perms?: boolean;
     password?: string | null;
   } = {},
 ): Promise<string[]> => {
   const path = existing(name);
-  return unpackArchive(path, formatOf(path, archive_format), expandUser(dest), {
-    strip: strip_components,
+  const format = formatOf(path, archive_format);
+  const { strip, isWanted } = archiveOptions(options, format);
+  return unpackArchive(path, format, expandUser(dest), {
+    strip: strip_components || strip,
+    isWanted,
     keepModes: extract_perms,
     ...(password === null ? {} : { password }),
   });
