@@ -1,4 +1,5 @@
 import { CommandExecutionError } from '../api.ts';
+import { orderHolds } from './version-order.ts';
 
 /** RubyGems' order of versions: a part in letters (`1.0.rc1`) comes before a number, or none. */
 const compareGem = (left: string, right: string): number => {
@@ -27,22 +28,9 @@ const nextOf = (version: string): string => {
 
 const holds = (operator: string, have: string, version: string): boolean => {
   const order = compareGem(have, version);
-  switch (operator) {
-    case '~>':
-      return order >= 0 && compareGem(have, nextOf(version)) < 0;
-    case '>=':
-      return order >= 0;
-    case '<=':
-      return order <= 0;
-    case '>':
-      return order > 0;
-    case '<':
-      return order < 0;
-    case '!=':
-      return order !== 0;
-    default:
-      return order === 0;
-  }
+  // `~>`
+  const isNear = (): boolean => order >= 0 && compareGem(have, nextOf(version)) < 0;
+  return orderHolds(operator, order) ?? isNear();
 };
 
 /** Whether one of these versions is as a text such as `1.2`, `>= 1.2, < 2` or `~> 1.2` wants it. */

@@ -10,6 +10,7 @@ import {
 } from '../api.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
+import { orderHolds } from './version-order.ts';
 
 /** Installed packages: every version of each name. */
 export type PackageList = { [name: string]: string[] };
@@ -165,7 +166,7 @@ export const fulfills = (
       const skipEpoch = ignoreEpoch ?? (!/[<>]/.test(effective) && !version.includes(':'));
       return (
         (effective === '==' && fnmatch(have, version)) ||
-        holds(effective, compare(have, version, skipEpoch))
+        orderHolds(effective, compare(have, version, skipEpoch))
       );
     }),
   );
@@ -183,25 +184,6 @@ export const parseConditions = (text: string): { operator: string; version: stri
       const operator = match[1] ?? '==';
       return { operator: operator === '=' ? '==' : operator, version: match[2] ?? '' };
     });
-
-const holds = (operator: string, order: number): boolean => {
-  switch (operator) {
-    case '==':
-      return order === 0;
-    case '!=':
-    case '<>':
-      return order !== 0;
-    case '>=':
-      return order >= 0;
-    case '<=':
-      return order <= 0;
-    case '>':
-    case '>>':
-      return order > 0;
-    default:
-      return order < 0;
-  }
-};
 
 /** Runs a package manager, waiting while another one holds its lock. */
 export const runPackager = async (

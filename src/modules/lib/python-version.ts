@@ -1,3 +1,5 @@
+import { orderHolds } from './version-order.ts';
+
 /** Python's order of versions (PEP 440), local parts left out. */
 export const comparePython = (left: string, right: string): number => {
   const one = parse(left);
@@ -70,26 +72,11 @@ export const satisfies = (version: string, specs: Requirement['specs']): boolean
       return operator === '!=' ? !isIn : isIn;
     }
     const order = comparePython(version, wanted);
-    switch (operator) {
-      case '==':
-        return order === 0;
-      case '===':
-        return version === wanted;
-      case '!=':
-        return order !== 0;
-      case '>=':
-        return order >= 0;
-      case '<=':
-        return order <= 0;
-      case '>':
-        return order > 0;
-      case '<':
-        return order < 0;
-      default:
-        return (
-          order >= 0 && `${version}.`.startsWith(`${wanted.split('.').slice(0, -1).join('.')}.`)
-        );
-    }
+    if (operator === '===') return version === wanted;
+    // `~=`
+    const isCompatible = (): boolean =>
+      order >= 0 && `${version}.`.startsWith(`${wanted.split('.').slice(0, -1).join('.')}.`);
+    return orderHolds(operator, order) ?? isCompatible();
   });
 
 /** Python's way to compare names: case and `-_.` do not matter (PEP 503). */
