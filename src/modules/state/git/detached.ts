@@ -152,7 +152,7 @@ const pointRemote = async (
   return undefined;
 };
 
-/** The commit that the revision means; the remote is fetched unless it is known here. */
+/** The commit that the revision means; the remote is fetched unless that is known here. */
 const commitFor = async (
   ret: StateReturn,
   { url, path, remote, login, rev, isHash }: Place,
@@ -170,12 +170,13 @@ const commitFor = async (
   const names = isHash ? [rev] : [`refs/remotes/${remote}/${rev}`, `refs/tags/${rev}`];
   const known = isHash || !fetch ? await local(...names) : undefined;
   if (known !== undefined || !fetch) return known;
-  if (__opts__.test) {
+  try {
     const refs = await __salt__['git.ls_remote'](null, { remote: url, ...login });
     const found = remoteRev(refs, rev, remote);
-    return found && ((await local(found.sha)) ?? found.sha);
-  }
-  try {
+    const here = found && (await local(found.sha));
+    if (__opts__.test) return here ?? found?.sha;
+    // A fetch writes something even where there is nothing new.
+    if (here !== undefined && here === (await local(...names))) return here;
     const changes: Record<string, unknown> = await __salt__['git.fetch'](path, {
       remote,
       refspecs: [`refs/heads/*:refs/remotes/${remote}/*`, '+refs/tags/*:refs/tags/*'],
