@@ -11,7 +11,7 @@ import { contextOf, within } from './_context.ts';
 const run = <T>(work: () => Promise<T>): Promise<T> => within(contextOf({}), async () => work());
 const canRun =
   process.getuid?.() === 0 &&
-  Boolean(which('parted') && which('partprobe')) &&
+  Boolean(which('parted') && which('partprobe') && which('sfdisk')) &&
   spawnSync('losetup', ['-f']).status === 0;
 
 test('what is no block device is refused before anything runs', async () => {
@@ -26,80 +26,83 @@ test('what parted no longer does is said', async () => {
   await expect(run(() => change.cp('/dev/sda', 1, 2))).rejects.toThrow('partition.cp is not');
 });
 
-describe.skipIf(!canRun)('the real parted on a loop device', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tsalt-parted-'));
-  const image = join(folder, 'disk');
-  let disk = '';
+describe.skipIf(!canRun)(
+  `the real parted on a loop device${canRun ? '' : ' (needs root, parted, sfdisk and loop devices)'}`,
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tsalt-parted-'));
+    const image = join(folder, 'disk');
+    let disk = '';
 
-  beforeAll(() => {
-    writeFileSync(image, '');
-    truncateSync(image, 64 << 20);
-    disk = execFileSync('losetup', ['-f', '--show', image], { encoding: 'utf8' }).trim();
-  });
-  afterAll(() => {
-    spawnSync('losetup', ['-d', disk]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  test('a table is made, filled, listed, flagged, named and emptied', async () => {
-    await expect(run(() => table.list_(disk))).rejects.toThrow('unrecognised disk label');
-    expect(await run(() => change.mklabel(disk, 'gpt'))).toEqual([]);
-    expect(await run(() => change.mkpart(disk, 'primary', 'ext4', '1MiB', '33MiB'))).toEqual([]);
-    expect(await run(() => change.mkpart(disk, 'primary', null, '-31MiB', '100%'))).toEqual([]);
-    expect(await run(() => change.name(disk, 1, 'My Documents'))).toEqual([]);
-    expect(await run(() => change.set_(disk, 1, 'lvm', true))).toEqual([]);
-    const { info, partitions } = await run(() => table.list_(disk, 's'));
-    expect(info).toMatchObject({ disk, size: '131072s', 'partition table': 'gpt' });
-    expect(partitions['1']).toEqual({
-      number: '1',
-      start: '2048s',
-      end: '67583s',
-      size: '65536s',
-      'file system': '',
-      name: 'My Documents',
-      flags: 'lvm',
+    beforeAll(() => {
+      writeFileSync(image, '');
+      truncateSync(image, 64 << 20);
+      disk = execFileSync('losetup', ['-f', '--show', image], { encoding: 'utf8' }).trim();
     });
-    expect(Object.keys(partitions)).toEqual(['1', '2']);
-    expect(await run(() => table.align_check(disk, 'optimal', 1))).toEqual(['1 aligned']);
-    await run(() => change.toggle(disk, 1, 'lvm'));
-    await run(() => change.disk_set(disk, 'pmbr_boot', 'on'));
-    await run(() => change.rm(disk, 2));
-    await run(() => change.resize(disk, 1, 1, '41MiB'));
-    const after = await run(() => table.list_(disk, 'MiB'));
-    expect(after.info['disk flags']).toBe('pmbr_boot');
-    expect(after.partitions).toMatchObject({ 1: { end: '41.0MiB', flags: '' } });
-    expect(Object.keys(after.partitions)).toEqual(['1']);
-    expect(await run(() => table.probe(disk))).toEqual([]);
-    expect(await run(() => table.exists(disk))).toBe(true);
-  });
+    afterAll(() => {
+      spawnSync('losetup', ['-d', disk]);
+      rmSync(folder, { recursive: true, force: true });
+    });
 
-  test('a DOS table has types', async () => {
-    await run(() => change.mklabel(disk, 'msdos'));
-    await run(() => change.mkpart(disk, 'primary', 'linux-swap', '1MiB', '100%'));
-    expect(await run(() => table.get_id(disk, 1))).toEqual(['82']);
-    await run(() => change.set_id(disk, 1, '8e'));
-    expect(await run(() => table.get_id(disk, 1))).toEqual(['8e']);
-    await expect(run(() => change.set_id(disk, 1, 'zz'))).rejects.toThrow('no type zz');
-    expect(await run(() => table.system_types())).toMatchObject({ 83: 'Linux' });
-    const chs = await run(() => table.list_(disk, 'chs'));
-    expect(chs.partitions['1']).not.toHaveProperty('size');
-    expect((await run(() => table.list_(disk, 'cyl'))).partitions['1']).toHaveProperty('size');
-  });
+    test('a table is made, filled, listed, flagged, named and emptied', async () => {
+      await expect(run(() => table.list_(disk))).rejects.toThrow('unrecognised disk label');
+      expect(await run(() => change.mklabel(disk, 'gpt'))).toEqual([]);
+      expect(await run(() => change.mkpart(disk, 'primary', 'ext4', '1MiB', '33MiB'))).toEqual([]);
+      expect(await run(() => change.mkpart(disk, 'primary', null, '-31MiB', '100%'))).toEqual([]);
+      expect(await run(() => change.name(disk, 1, 'My Documents'))).toEqual([]);
+      expect(await run(() => change.set_(disk, 1, 'lvm', true))).toEqual([]);
+      const { info, partitions } = await run(() => table.list_(disk, 's'));
+      expect(info).toMatchObject({ disk, size: '131072s', 'partition table': 'gpt' });
+      expect(partitions['1']).toEqual({
+        number: '1',
+        start: '2048s',
+        end: '67583s',
+        size: '65536s',
+        'file system': '',
+        name: 'My Documents',
+        flags: 'lvm',
+      });
+      expect(Object.keys(partitions)).toEqual(['1', '2']);
+      expect(await run(() => table.align_check(disk, 'optimal', 1))).toEqual(['1 aligned']);
+      await run(() => change.toggle(disk, 1, 'lvm'));
+      await run(() => change.disk_set(disk, 'pmbr_boot', 'on'));
+      await run(() => change.rm(disk, 2));
+      await run(() => change.resize(disk, 1, 1, '41MiB'));
+      const after = await run(() => table.list_(disk, 'MiB'));
+      expect(after.info['disk flags']).toBe('pmbr_boot');
+      expect(after.partitions).toMatchObject({ 1: { end: '41.0MiB', flags: '' } });
+      expect(Object.keys(after.partitions)).toEqual(['1']);
+      expect(await run(() => table.probe(disk))).toEqual([]);
+      expect(await run(() => table.exists(disk))).toBe(true);
+    });
 
-  test('arguments that make no sense are refused', async () => {
-    const wrong: [() => Promise<unknown>, string][] = [
-      [() => table.list_(disk, 'XB'), 'XB is no unit of parted'],
-      [() => change.mklabel(disk, 'dos'), 'dos is no partition table'],
-      [() => change.mkpart(disk, 'other'), 'other is no type of partition'],
-      [() => change.mkpart(disk, 'primary', 'zfs'), 'zfs is no file system'],
-      [() => change.mkpart(disk, 'primary', null, 'x', 'y'), 'Invalid partition boundary'],
-      [() => change.rm(disk, '1; true'), 'is no number of a partition'],
-      [() => change.set_(disk, 1, 'nice', 'on'), 'nice is no flag'],
-      [() => change.set_(disk, 1, 'boot', 'maybe'), 'maybe is no state'],
-      [() => change.name(disk, 1, "a'b"), 'cannot be the name'],
-      [() => table.align_check(disk, 'best', 1), 'best is no alignment'],
-      [() => change.disk_toggle(disk, 'boot'), 'boot is no flag of a disk'],
-    ];
-    for (const [work, why] of wrong) await expect(run(work)).rejects.toThrow(why);
-  });
-});
+    test('a DOS table has types', async () => {
+      await run(() => change.mklabel(disk, 'msdos'));
+      await run(() => change.mkpart(disk, 'primary', 'linux-swap', '1MiB', '100%'));
+      expect(await run(() => table.get_id(disk, 1))).toEqual(['82']);
+      await run(() => change.set_id(disk, 1, '8e'));
+      expect(await run(() => table.get_id(disk, 1))).toEqual(['8e']);
+      await expect(run(() => change.set_id(disk, 1, 'zz'))).rejects.toThrow('no type zz');
+      expect(await run(() => table.system_types())).toMatchObject({ 83: 'Linux' });
+      const chs = await run(() => table.list_(disk, 'chs'));
+      expect(chs.partitions['1']).not.toHaveProperty('size');
+      expect((await run(() => table.list_(disk, 'cyl'))).partitions['1']).toHaveProperty('size');
+    });
+
+    test('arguments that make no sense are refused', async () => {
+      const wrong: [() => Promise<unknown>, string][] = [
+        [() => table.list_(disk, 'XB'), 'XB is no unit of parted'],
+        [() => change.mklabel(disk, 'dos'), 'dos is no partition table'],
+        [() => change.mkpart(disk, 'other'), 'other is no type of partition'],
+        [() => change.mkpart(disk, 'primary', 'zfs'), 'zfs is no file system'],
+        [() => change.mkpart(disk, 'primary', null, 'x', 'y'), 'Invalid partition boundary'],
+        [() => change.rm(disk, '1; true'), 'is no number of a partition'],
+        [() => change.set_(disk, 1, 'nice', 'on'), 'nice is no flag'],
+        [() => change.set_(disk, 1, 'boot', 'maybe'), 'maybe is no state'],
+        [() => change.name(disk, 1, "a'b"), 'cannot be the name'],
+        [() => table.align_check(disk, 'best', 1), 'best is no alignment'],
+        [() => change.disk_toggle(disk, 'boot'), 'boot is no flag of a disk'],
+      ];
+      for (const [work, why] of wrong) await expect(run(work)).rejects.toThrow(why);
+    });
+  },
+);

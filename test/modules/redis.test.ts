@@ -48,7 +48,9 @@ const freePort = (): Promise<number> =>
     });
   });
 
-describe.skipIf(!which('redis-server'))('real Redis servers', { timeout: 60_000 }, () => {
+const missing = which('redis-server') === undefined ? ' (needs redis-server)' : '';
+
+describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 60_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-redis-'));
   const password = 'se cr"et';
   const running: ChildProcess[] = [];

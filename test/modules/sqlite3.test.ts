@@ -38,7 +38,9 @@ test('values go there and come back as they are', () => {
   ]);
 });
 
-describe.skipIf(!which('sqlite3'))('databases of SQLite', () => {
+const missing = which('sqlite3') === undefined ? ' (needs sqlite3)' : '';
+
+describe.skipIf(missing)(`databases of SQLite${missing}`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-sqlite-'));
   const db = join(folder, 'a.db');
   const context = contextOf({ sqlite3: sqlite });
