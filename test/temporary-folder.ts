@@ -1,7 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { removeFolder } from './helpers/remove-folder.ts';
 
 /**
  * Set up before each test file: what it and the programs it starts put into the folder for
@@ -14,5 +15,5 @@ process.env.TMPDIR = folder;
 
 afterAll(() => {
   process.env.TMPDIR = before;
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  removeFolder(folder);
 });

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../helpers/cli.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { startSshd } from '../helpers/sshd.ts';
 import { countingProxy, interleave, median, type Row, tableOf, timeProcess } from './measure.ts';
 
@@ -70,7 +71,7 @@ export const benchFiles = async (runs = 11): Promise<{ table: string; rows: read
     return await measure({ dir, home, sshd, runs });
   } finally {
     await sshd.close();
-    rmSync(dir, { recursive: true, force: true });
+    removeFolder(dir);
   }
 };
 
@@ -129,7 +130,7 @@ const measure = async ({
       LOGIN: sshd.user,
     });
   const cold = () => {
-    rmSync(join(home, '.cache'), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    removeFolder(join(home, '.cache'));
     return tsalt(warm)();
   };
   await tsalt(warm)();

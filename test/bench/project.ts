@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../helpers/cli.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { type Sshd, startSshd } from '../helpers/sshd.ts';
 import { timeProcess } from './measure.ts';
 
@@ -28,7 +29,7 @@ export const withBed = async <T>(work: (bed: Bed) => Promise<T>): Promise<T> => 
     return await work({ dir, home, sshd });
   } finally {
     await sshd.close();
-    rmSync(dir, { recursive: true, force: true });
+    removeFolder(dir);
   }
 };
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cloneData } from '../../src/data/clone.ts';
@@ -7,6 +7,7 @@ import { type Dict, toDict } from '../../src/data/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { render } from '../../src/render/render.ts';
 import type { RenderContext } from '../../src/render/types.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { median, type Row, tableOf } from './measure.ts';
 
 const count = 60;
@@ -50,7 +51,7 @@ const measure = async (tree: Tree, runs: number): Promise<Record<number, number[
       }
     return times;
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    removeFolder(dir);
   }
 };
 

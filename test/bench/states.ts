@@ -1,8 +1,9 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../helpers/cli.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { type Sshd, startSshd } from '../helpers/sshd.ts';
 import { median, type Row, tableOf, timeProcess } from './measure.ts';
 
@@ -39,7 +40,7 @@ export const benchStates = async (): Promise<{ table: string; rows: readonly Row
     // unshare takes no SIGTERM while it waits for what it started.
     if (canCount) process.kill(inner(sshd));
     await closed;
-    rmSync(dir, { recursive: true, force: true });
+    removeFolder(dir);
   }
 };
 
@@ -102,13 +103,7 @@ const measure = async (
     });
     return each;
   };
-  const forget = (): void =>
-    rmSync(join(dir, 'home/.cache'), {
-      recursive: true,
-      force: true,
-      maxRetries: 10,
-      retryDelay: 50,
-    });
+  const forget = (): void => removeFolder(join(dir, 'home/.cache'));
   const change = (): void => writeFileSync(join(target, 'f7'), 'edited by hand\n');
 
   await add(`tsalt-ssh ${fileCount} files, new host`, fileCount, 1, () => tsalt('files'), forget);

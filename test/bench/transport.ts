@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../helpers/cli.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { countingProxy, interleave, median, type Row, tableOf } from './measure.ts';
 import { type Bed, makeProject, timeFloor, timeTsalt, withBed } from './project.ts';
 
@@ -21,8 +22,7 @@ export const benchTransport = (runs = 9): Promise<{ table: string; rows: readonl
 const ping = ['web1', 'test.ping'];
 
 /** The runtime of the run before may still be writing its code cache. */
-const forget = ({ home }: Bed): void =>
-  rmSync(join(home, '.cache'), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+const forget = ({ home }: Bed): void => removeFolder(join(home, '.cache'));
 
 const near = async (bed: Bed, runs: number): Promise<Row[]> => {
   const script = join(bed.dir, 'empty.cjs');

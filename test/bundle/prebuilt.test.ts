@@ -22,6 +22,7 @@ import { unpackMeta } from '../../src/bundle/meta-file.ts';
 import { prebuiltDescriptions, prebuiltFiles, takePrebuilt } from '../../src/bundle/prebuilt.ts';
 import { controlFunctions } from '../../src/wrapper/table.ts';
 import { packageRoot } from '../helpers/cli.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 let root = '';
 const scratch = mkdtempSync(join(tmpdir(), 'tsalt-prebuilt-'));
@@ -61,7 +62,7 @@ beforeAll(() => {
   symlinkSync(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')]);
 }, 120_000);
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+afterAll(() => removeFolder(scratch));
 
 test('what the package brings is what would be built', { timeout: 120_000 }, async () => {
   const taken = await take('taken');

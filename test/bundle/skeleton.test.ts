@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { buildArtifact } from '../../src/bundle/artifact.ts';
 import { skeletonKinds, writeSkeleton } from '../../src/bundle/skeleton.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dir = mkdtempSync(join(root, 'test/.skeleton-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => removeFolder(dir));
 
 const places = { root: join(dir, 'salt'), testDir: join(dir, 'tests') };
 

@@ -4,7 +4,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -13,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 let dir = '';
 const days = 24 * 3600;
@@ -20,7 +20,7 @@ const days = 24 * 3600;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'tsalt-launcher-'));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 /** An install whose program is a line of its own. */
 const install = (name: string, line = 'console.log(1);'): string => {

@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +15,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { cleanCommand } from '../../src/cli/clean.ts';
 import { exitCodeOfHost, gravest } from '../../src/cli/exit-code.ts';
 import type { HostResult } from '../../src/protocol/event.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const program = join(root, 'dist', 'tsalt-ssh.cjs');
@@ -36,7 +36,7 @@ beforeAll(() => {
 
 const project = (files: Readonly<Record<string, string>>): string => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-main-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(dir));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, name)), { recursive: true });
     writeFileSync(join(dir, name), text);

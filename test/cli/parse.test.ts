@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,12 +10,13 @@ import type { Request } from '../../src/config/request.ts';
 import { Float } from '../../src/data/value.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { fault } from '../helpers/fault.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const roster = 'web1: 10.0.0.1\nweb2: {host: 10.0.0.2, user: svc}\n';
 
 const request = async (argv: readonly string[], text = roster, config = ''): Promise<Request> => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-cli-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(dir));
   writeFileSync(join(dir, 'roster.yaml'), text);
   writeFileSync(join(dir, 'tsalt.yaml'), config);
   const written = loadConfig({ cwd: dir, env: {} });

@@ -4,7 +4,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -15,6 +14,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pushHandler } from '../../src/control/pushed-files.ts';
 import { push, push_dir } from '../../src/modules/exec/cp/push.ts';
 import type { ControlMethods } from '../../src/protocol/job.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from '../modules/_context.ts';
 
 type Push = ControlMethods['file.push'];
@@ -24,7 +24,7 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'tsalt-push-'));
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 const cache = (): string => join(root, 'cache');
 const place = (...parts: string[]): string => join(cache(), 'minions/web1/files', ...parts);

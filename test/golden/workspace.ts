@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import type { Files, GoldenCase } from './case.ts';
 
 /** The folders cases are laid out in, one case after the other: stable paths keep builds cached. */
@@ -38,7 +39,7 @@ export const openWorkspace = (): Workspace => {
     thin: join(root, 'thin'),
     grains: join(root, 'grains'),
     // The last runtime may still be writing its code cache.
-    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
+    remove: () => removeFolder(root),
   };
 };
 
@@ -69,8 +70,7 @@ export const mapTexts = (value: Plain, change: (text: string) => string): Plain 
 
 /** Lays a case out; what the case before left is gone. */
 export const layOut = (workspace: Workspace, golden: GoldenCase): void => {
-  for (const dir of [workspace.fileRoots, workspace.pillarRoots, workspace.tmp])
-    rmSync(dir, { recursive: true, force: true });
+  for (const dir of [workspace.fileRoots, workspace.pillarRoots, workspace.tmp]) removeFolder(dir);
   rmSync(workspace.grains, { force: true });
   mkdirSync(workspace.tmp, { recursive: true });
   forgetPending(workspace.thin);

@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   rmdirSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { which } from '../../src/modules/lib/which.ts';
 import { canRunApart } from './apart.ts';
+import { removeFolder } from './remove-folder.ts';
 
 /** A docker engine with a network of its own, and one image: `box:1`, busybox. */
 export type Engine = {
@@ -61,7 +61,7 @@ export const startDocker = async (): Promise<Engine> => {
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
     removeGroups('/sys/fs/cgroup', group);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   };
   try {
     for (let tries = 0; spawnSync('docker', ['version']).status !== 0; tries += 1) {

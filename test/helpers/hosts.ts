@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '../../src/protocol/host.ts';
@@ -8,11 +8,12 @@ import {
   newKey,
   startEmbeddedServer,
 } from './embedded-server.ts';
+import { removeFolder } from './remove-folder.ts';
 
 /** A scratch directory and its removal. */
 export const scratch = (name = 'tsalt'): { path: string; remove: () => void } => {
   const path = mkdtempSync(join(tmpdir(), `${name}-`));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: () => removeFolder(path) };
 };
 
 export const aHost = (given: Partial<Host> = {}): Host => ({

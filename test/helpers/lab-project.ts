@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type CliResult, tsalt } from './cli.ts';
 import type { Lab } from './lab.ts';
+import { removeFolder } from './remove-folder.ts';
 
 /** A project folder whose roster has booted hosts of a lab, as a user would have it. */
 export type LabProject = {
@@ -67,7 +68,7 @@ export const startLabProject = async (
       }),
     close: async () => {
       await lab.down();
-      for (const one of [dir, home]) rmSync(one, { recursive: true, force: true });
+      for (const one of [dir, home]) removeFolder(one);
     },
   };
 };

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type CliResult, tsalt } from './cli.ts';
@@ -8,6 +8,7 @@ import {
   newKey,
   startEmbeddedServer,
 } from './embedded-server.ts';
+import { removeFolder } from './remove-folder.ts';
 
 /** A project folder with embedded hosts, as a user would have it. */
 export type Project = {
@@ -91,7 +92,7 @@ export const startProject = async ({
       tsalt(args, { cwd: dir, ...options, env: { ...env, ...options.env } }),
     close: async () => {
       await Promise.all(Object.values(started).map(host => host.server.close()));
-      rmSync(dir, { recursive: true, force: true });
+      removeFolder(dir);
     },
   };
 };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
 import { startProject } from '../helpers/project.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasSshd, startSshd } from '../helpers/sshd.ts';
 
 const until = async (what: () => boolean, seconds: number): Promise<boolean> => {
@@ -29,7 +30,7 @@ test.skipIf(!hasSshd)(
   { timeout: 60_000 },
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tsalt-cancel-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    onTestFinished(() => removeFolder(dir));
     const sshd = await startSshd({ dir: join(dir, 'sshd') });
     onTestFinished(() => sshd.close());
     mkdirSync(join(dir, 'states'));

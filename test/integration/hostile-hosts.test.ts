@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedServer, startEmbeddedServer } from '../helpers/embedded-server.ts';
 import { type Project, startProject } from '../helpers/project.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const evil = fileURLToPath(new URL('../fixtures/evil-host.mjs', import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), 'tsalt-evil-'));
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterEach(() => server?.close());
 afterAll(async () => {
   await project.close();
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 /** Runs on an honest host and on one that is in this mode; both have `timeout` seconds. */

@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statfsSync,
   statSync,
   truncateSync,
@@ -17,6 +16,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countingProxy } from '../bench/measure.ts';
 import { packageRoot, tsalt } from '../helpers/cli.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasSshd, type Sshd, startSshd } from '../helpers/sshd.ts';
 
 // A real sshd and real disks. `TSALT_LARGE_FILE_GB=5` makes the file larger than in CI.
@@ -72,7 +72,7 @@ after:
 afterAll(async () => {
   await proxy?.close();
   await sshd?.close();
-  if (dir) rmSync(dir, { recursive: true, force: true });
+  if (dir) removeFolder(dir);
 });
 
 type Result = { result: boolean | null; comment: string; changes: Record<string, unknown> };

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 let project: Project;
 const dir = mkdtempSync(join(tmpdir(), 'tsalt-separate-'));
@@ -39,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await project.close();
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 const line = (id: string): string => {

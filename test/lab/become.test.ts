@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { runRaw } from '../../src/transport/raw-shell.ts';
 import { fault as faultOf } from '../helpers/fault.ts';
 import { aHost } from '../helpers/hosts.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
 const missing = labMissing();
@@ -47,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (!missing) await lab.down();
-  rmSync(scratch, { recursive: true, force: true });
+  removeFolder(scratch);
 });
 
 const hostOf = (given: Partial<Host>): Host =>

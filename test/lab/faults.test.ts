@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot, tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const missing = labMissing();
 const lab = createLab(7);
@@ -62,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (!missing) await lab.down();
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 /** A seeded generator (mulberry32), so that a failure can be seen again. */

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot, tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const missing = labMissing();
 const reason = missing ? ` (${missing})` : '';
@@ -40,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (!missing) await lab.down();
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 /** The most memory that a process ever had, in megabytes; undefined once it is gone. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { runRaw } from '../../src/transport/raw-shell.ts';
 import { fault } from '../helpers/fault.ts';
 import { aHost } from '../helpers/hosts.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'tsalt-sudo-rs-'));
@@ -50,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (!missing) await lab.down();
-  rmSync(scratch, { recursive: true, force: true });
+  removeFolder(scratch);
 });
 
 /** Who the runtime and a raw command are, and whether the password shows anywhere meanwhile. */

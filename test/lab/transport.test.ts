@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,6 +14,7 @@ import { transportContract } from '../contract/transport.ts';
 import { fault } from '../helpers/fault.ts';
 import { aHost } from '../helpers/hosts.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
 const missing = labMissing();
@@ -42,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (!missing) await lab.down();
-  rmSync(cache, { recursive: true, force: true });
+  removeFolder(cache);
 });
 
 const subject = (given: Partial<Host>) => async () => ({

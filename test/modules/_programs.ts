@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 /** A program in FOLDER/bin that prints a recorded answer: for what this machine has no hardware for. */
 export const program = (folder: string, name: string, answer: string): void => {
@@ -31,7 +32,7 @@ export const notedPrograms = () => {
   });
   afterEach(() => {
     process.env.PATH = path;
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   return {
     folder: (): string => folder,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import * as parts from '../../src/modules/exec/apache/parts.ts';
 import * as server from '../../src/modules/exec/apache/server.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as state from '../../src/modules/state/apache.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 import { notedPrograms } from './_programs.ts';
 
@@ -19,7 +20,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'tsalt-apache-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 describe('files of the configuration', () => {
   const config: PlainDict[] = [

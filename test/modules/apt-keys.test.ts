@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runApart } from '../helpers/apart.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const canRun =
   process.getuid?.() === 0 &&
@@ -60,7 +61,7 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
   afterAll(() => {
     server.close();
     spawnSync('gpgconf', ['--homedir', home, '--kill', 'all']);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const repo = `deb [signed-by=/etc/apt/keyrings/tsalt.gpg] file:${folder}/repo ./`;

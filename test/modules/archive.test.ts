@@ -1,19 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as pack from '../../src/modules/exec/archive/pack.ts';
 import * as unpack from '../../src/modules/exec/archive/unpack.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-archive-'));
@@ -28,7 +21,7 @@ beforeAll(() => {
   writeFileSync(join(tree, 'sub', 'größe.txt'), 'x'.repeat(5000));
   writeFileSync(join(tree, 'sub', 'empty'), '');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 test('a zip archive has what it is made of, and comes back as it was', async () => {
   const file = join(folder, 'a.zip');

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { readAugeasCommand } from '../../src/modules/lib/augeas-commands.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 
 const real = test.skipIf(which('augtool') === undefined);
@@ -23,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   host.remove();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const text = (): string => readFileSync(file, 'utf8');

@@ -26,6 +26,7 @@ import * as runs from '../../src/modules/state/cmd/run.ts';
 import * as scripts from '../../src/modules/state/cmd/script.ts';
 import * as waits from '../../src/modules/state/cmd/wait.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const cmd = { ...programs, ...running, ...scripting };
@@ -316,7 +317,7 @@ test.skipIf(process.getuid?.() !== 0 || !which('ldd'))(
     );
     expect(done).toMatchObject({ retcode: 0, stdout: expect.stringMatching(/^here \S+/) });
     expect(readMounts().filter(({ path }) => path.startsWith(folder))).toEqual([]);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   },
 );
 

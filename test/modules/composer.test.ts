@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import * as composer from '../../src/modules/exec/composer.ts';
 import * as state from '../../src/modules/state/composer.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-composer-'));
@@ -15,7 +16,7 @@ const context = contextOf({ composer });
 const run = <T>(work: () => Promise<T>) => within(context, work);
 const json = (path: string, data: object) => writeFileSync(path, JSON.stringify(data));
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** A package of ours, and a project that names it: no network is needed. */
 const library = (version: string): void =>

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import * as disk from '../../src/modules/exec/disk/usage.ts';
 import * as mount from '../../src/modules/exec/mount/active.ts';
 import * as cache from '../../src/modules/exec/mount/cache.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 import { program } from './_programs.ts';
 
@@ -23,7 +24,7 @@ beforeAll(() => {
 });
 afterAll(() => {
   process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test('usage, inodes and percent are those of df', async () => {

@@ -1,16 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { withLogOptions } from '../../src/modules/lib/docker-relay.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-relay-'));
 const path = process.env.PATH;
 
 afterAll(() => {
   process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Answers of the relay to requests that somebody sends at once. */

@@ -3,7 +3,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -12,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { find } from '../../src/modules/exec/file/find.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 let folder = '';
@@ -31,7 +31,7 @@ beforeEach(() => {
   symlinkSync('a.log', at('link'));
   symlinkSync('nowhere', at('dead'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 test('a link counts as what it leads to, one that leads nowhere as a link', async () => {
   expect(await names({ type: 'f' })).toEqual(['a.log', 'big.LOG', 'link', 'old.log']);

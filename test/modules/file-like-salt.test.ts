@@ -4,7 +4,6 @@ import {
   mkdtempSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -22,6 +21,7 @@ import { rmdir } from '../../src/modules/exec/file/rmdir.ts';
 import { stats } from '../../src/modules/exec/file/stats.ts';
 import { diskusage } from '../../src/modules/exec/file/usage.ts';
 import * as lines from '../../src/modules/exec/file/write.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 /** Answers of Salt 3006.9 for calls that were answered otherwise here. */
@@ -35,7 +35,7 @@ beforeEach(() => {
   writeFileSync(at('a'), 'text\n');
   mkdirSync(at('d'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 test('paths are joined and cut as by Python: an absolute part begins anew, .. stays', async () => {
   expect(await paths.join('a', '/b')).toBe('/b');

@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,13 +19,14 @@ import * as selinux from '../../src/modules/exec/file/selinux.ts';
 import * as usage from '../../src/modules/exec/file/usage.ts';
 import { hasSelinux } from '../../src/modules/lib/selinux.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-file-'));
 const cachedir = join(folder, 'cache');
 const run = <T>(work: () => Promise<T>): Promise<T> =>
   within(contextOf({}, { opts: { cachedir } }), work);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 test('file.diskusage counts what du counts, a file with two names once', async () => {
   const tree = join(folder, 'tree');

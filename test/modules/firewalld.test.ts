@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { parseZones } from '../../src/modules/lib/firewall-cmd.ts';
 import { kinds } from '../../src/modules/lib/firewall-zone.ts';
 import { present } from '../../src/modules/state/firewalld/present.ts';
 import { service } from '../../src/modules/state/firewalld/service.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const firewalld = { ...portCalls, ...serviceCalls, ...sourceCalls, ...zoneCalls };
@@ -104,7 +105,7 @@ describe.skipIf(!canRun)('the real firewalld with a bus and a network namespace 
       await ended;
     }
     spawnSync('ip', ['netns', 'del', space]);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }, 120_000);
 
   const context = contextOf({ firewalld });

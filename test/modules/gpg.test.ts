@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 
 // A socket of gpg's agent has a path of 107 bytes at most.
@@ -26,7 +27,7 @@ afterAll(() => {
   for (const each of [home, far])
     spawnSync('gpgconf', ['--homedir', each, '--kill', 'all'], { timeout: 20_000 });
   host.remove();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 type Key = { keyid: string; fingerprint: string; uids: string[]; ownerTrust: string };

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-hg-'));
@@ -37,7 +38,7 @@ beforeAll(() => {
 }, slow);
 afterAll(() => {
   host.remove();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 real(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,6 +16,7 @@ import { insert } from '../../src/modules/state/iptables/insert.ts';
 import { mod_aggregate } from '../../src/modules/state/iptables/mod_aggregate.ts';
 import { set_policy } from '../../src/modules/state/iptables/set_policy.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const space = `tsalt-ipt-${process.pid}`;
@@ -113,7 +114,7 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
   afterAll(() => {
     process.env.PATH = path;
     spawnSync('ip', ['netns', 'del', space]);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   // What the control node answers for an option that nobody set.

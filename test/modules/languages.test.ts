@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import * as gemState from '../../src/modules/state/gem.ts';
 import * as npmState from '../../src/modules/state/npm.ts';
 import { commandLines } from '../helpers/command-lines.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const folders: string[] = [];
@@ -22,7 +23,7 @@ const scratch = (name: string): string => {
   return folder;
 };
 afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) removeFolder(folder);
 });
 
 const hasNpm = spawnSync('npm', ['--version']).status === 0;

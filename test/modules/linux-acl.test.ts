@@ -7,6 +7,7 @@ import type { StateReturn } from '../../src/modules/api.ts';
 import * as acl from '../../src/modules/exec/linux_acl.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as state from '../../src/modules/state/linux_acl.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 /** Access lists need the tools, and a file system that keeps them. */
@@ -44,7 +45,7 @@ describe.skipIf(!canRun())('access lists', { timeout: 60_000 }, () => {
     mkdirSync(join(folder, 'sub'));
     writeFileSync(file, '', { mode: 0o640 });
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => removeFolder(folder));
 
   test('an entry is added, changed and taken away', async () => {
     const { changes } = await settles(() => state.present(file, 'user', 'nobody', 'rw'));

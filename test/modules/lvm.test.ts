@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -21,6 +20,7 @@ import * as groups from '../../src/modules/state/lvm/groups.ts';
 import * as logical from '../../src/modules/state/lvm/logical.ts';
 import * as physical from '../../src/modules/state/lvm/physical.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const lvm = { ...facts, ...groupCalls, ...logicalCalls, ...physicalCalls };
@@ -90,7 +90,7 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     spawnSync(join(folder, 'vgremove'), ['--yes', group]);
     delete process.env.LVM_SYSTEM_DIR;
     for (const device of devices) spawnSync('losetup', ['-d', device]);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const namesIn = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);

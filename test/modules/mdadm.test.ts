@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as raid from '../../src/modules/exec/mdadm_raid.ts';
 import { absent, present } from '../../src/modules/state/mdadm_raid.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const path = process.env.PATH;
@@ -43,7 +44,7 @@ beforeAll(() => {
 
 afterAll(() => {
   process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -17,6 +17,7 @@ import * as grants from '../../src/modules/state/mysql_grants.ts';
 import * as query from '../../src/modules/state/mysql_query.ts';
 import * as user from '../../src/modules/state/mysql_user.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const daemon = which('mariadbd');
@@ -101,7 +102,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
     const ended = new Promise(resolve => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   /** Test mode tells, the run does, and the next run has nothing to do. */

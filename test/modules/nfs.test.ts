@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 import { notedPrograms } from './_programs.ts';
 
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   host.remove();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const text = `# exports(5)

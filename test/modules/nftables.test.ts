@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,6 +13,7 @@ import * as chains from '../../src/modules/state/nftables/chains.ts';
 import * as rules from '../../src/modules/state/nftables/rules.ts';
 import * as tables from '../../src/modules/state/nftables/tables.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const space = `tsalt-nft-${process.pid}`;
@@ -83,7 +84,7 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
   afterAll(() => {
     process.env.PATH = path;
     spawnSync('ip', ['netns', 'del', space]);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const context = contextOf({ nftables });

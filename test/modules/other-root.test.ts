@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import * as change from '../../src/modules/exec/useradd/change.ts';
 import * as description from '../../src/modules/exec/useradd/description.ts';
 import * as read from '../../src/modules/exec/useradd/read.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 const user = { ...read, ...change, ...description };
@@ -28,7 +29,7 @@ beforeEach(() => {
   for (const [name, text] of Object.entries(texts))
     writeFileSync(join(root, 'etc', name), text, { mode: 0o600 });
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 test('accounts of another system are read from its own files', async () => {
   expect(await run(() => user.info('ann', root))).toMatchObject({

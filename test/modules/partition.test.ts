@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as change from '../../src/modules/exec/parted_partition/change.ts';
 import * as table from '../../src/modules/exec/parted_partition/table.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 const run = <T>(work: () => Promise<T>): Promise<T> => within(contextOf({}), async () => work());
@@ -40,7 +41,7 @@ describe.skipIf(!canRun)(
     });
     afterAll(() => {
       spawnSync('losetup', ['-d', disk]);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     });
 
     test('a table is made, filled, listed, flagged, named and emptied', async () => {

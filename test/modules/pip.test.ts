@@ -5,7 +5,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +20,7 @@ import {
 } from '../../src/modules/lib/python-version.ts';
 import * as state from '../../src/modules/state/pip_state.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const pip = { ...pipInstall, ...pipList, ...pipUpgrades };
@@ -28,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tsalt-pip-'));
 const venv = join(folder, 'venv');
 const hasVenv = spawnSync('python3', ['-m', 'venv', venv]).status === 0;
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** A wheel with nothing in it but its name. */
 const wheel = (name: string, version: string): void => {

@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,6 +34,7 @@ import * as tablespace from '../../src/modules/state/postgres_tablespace.ts';
 import * as user from '../../src/modules/state/postgres_user.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const versions = '/usr/lib/postgresql';
@@ -111,7 +111,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
 
   afterAll(() => {
     asPostgres('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   type State = () => Promise<StateReturn>;

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makePacmanRepo, makeRpmRepo } from '../helpers/package-repos.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const has = (...programs: string[]): boolean =>
   programs.every(name => which(name) !== undefined) && canRunApart();
@@ -169,7 +170,7 @@ describe.skipIf(!has('dnf', 'rpmbuild', 'createrepo_c') || !existsSync(versionlo
         written,
       );
     }, 240_000);
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    afterAll(() => removeFolder(folder));
 
     test('installs, holds, upgrades, downgrades and removes', () => {
       expect(told.repo).toMatchObject({
@@ -199,7 +200,7 @@ describe.skipIf(!has('zypper', 'rpmbuild', 'createrepo_c'))(
   { timeout: 240_000 },
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'tsalt-zypper-'));
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    afterAll(() => removeFolder(folder));
 
     test('installs, locks, upgrades, downgrades and removes', async () => {
       const repo = makeRpmRepo(folder);
@@ -230,7 +231,7 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
   { timeout: 240_000 },
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'tsalt-pacman-'));
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    afterAll(() => removeFolder(folder));
 
     test('installs, upgrades and removes', async () => {
       const repo = makePacmanRepo(folder);

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import * as state from '../../src/modules/state/redis.ts';
 import { openSignature } from '../../src/protocol/meta.ts';
 import { splitCall } from '../../src/runtime/bind.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 test('reads answers in any pieces', () => {
@@ -96,7 +97,7 @@ describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 60_000 }, ()
       const ended = new Promise(resolve => child.once('exit', resolve));
       if (child.exitCode === null && child.kill('SIGKILL')) await ended;
     }
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makeRpmRepo } from '../helpers/package-repos.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const modules = {
   packages: 'src/modules/exec/yumpkg/packages.ts',
@@ -132,7 +133,7 @@ describe.skipIf(!canRun || !canRunApart())('the real dnf and rpm', { timeout: 24
       ['/var', '/root', '/opt'],
     );
   }, 240_000);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => removeFolder(folder));
 
   test('repositories are written, refused and removed', () => {
     const settings = { name: 'Test', baseurl: expect.any(String), gpgcheck: '0', enabled: '1' };

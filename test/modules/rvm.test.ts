@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -7,10 +7,11 @@ import * as rvm from '../../src/modules/exec/rvm.ts';
 import * as state from '../../src/modules/state/rvm.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-rvm-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 test('without rvm nothing is there, and a gemset cannot be', async () => {
   const context = contextOf({ rvm });

@@ -1,13 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,6 +14,7 @@ import { boolean, mode } from '../../src/modules/state/selinux/mode.ts';
 import { module, module_install, module_remove } from '../../src/modules/state/selinux/module.ts';
 import * as ports from '../../src/modules/state/selinux/ports.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const selinux = { ...booleanCalls, ...fileCalls, ...modeCalls, ...moduleCalls, ...portCalls };
@@ -39,7 +32,7 @@ beforeAll(() => {
 
 afterAll(() => {
   process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const context = contextOf({ selinux });

@@ -1,13 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,6 +14,7 @@ import * as keys from '../../src/modules/exec/ssh/keys.ts';
 import * as timezone from '../../src/modules/exec/timezone.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as cronState from '../../src/modules/state/cron/present.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 import { program, script } from './_programs.ts';
 
@@ -36,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => {
   process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test('environ: a default for what is not set', async () => {

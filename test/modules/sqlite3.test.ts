@@ -9,6 +9,7 @@ import { oneStatement, readQuoted, sqliteValue } from '../../src/modules/lib/sql
 import { which } from '../../src/modules/lib/which.ts';
 import * as state from '../../src/modules/state/sqlite3.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 test('one statement and nothing of the program itself is run', () => {
@@ -55,7 +56,7 @@ describe.skipIf(missing)(`databases of SQLite${missing}`, () => {
     });
     expect(made.status, made.stderr).toBe(0);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => removeFolder(folder));
 
   /** Test mode tells and changes nothing, the run does, and the next run has nothing to do. */
   const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {

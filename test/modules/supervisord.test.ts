@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import type { StateReturn } from '../../src/modules/api.ts';
 import * as supervisord from '../../src/modules/exec/supervisord.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as state from '../../src/modules/state/supervisord.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 describe.skipIf(!which('supervisord'))('a real supervisor', { timeout: 120_000 }, () => {
@@ -60,7 +61,7 @@ serverurl=unix://${folder}/sock
   afterAll(async () => {
     daemon?.kill('SIGTERM');
     if (daemon?.exitCode === null) await once(daemon, 'exit');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }, 60_000);
 
   test('a program is started, restarted when something it watches changed, and stopped', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 import { notedPrograms } from './_programs.ts';
 
@@ -27,7 +28,7 @@ beforeAll(() => {
 }, slow);
 afterAll(() => {
   host.remove();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const change = async (text: string): Promise<void> => {

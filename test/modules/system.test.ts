@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -8,6 +8,7 @@ import * as power from '../../src/modules/exec/system/power.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import { shutdown } from '../../src/modules/state/system.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-system-'));
@@ -25,7 +26,7 @@ beforeAll(() => {
 
 afterAll(() => {
   process.env.PATH = path;
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test('a message is never an option of shutdown', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import * as boot from '../../src/modules/exec/systemd_service/boot.ts';
 import * as lists from '../../src/modules/exec/systemd_service/lists.ts';
 import * as masks from '../../src/modules/exec/systemd_service/masks.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'tsalt-root-'));
@@ -21,7 +22,7 @@ beforeAll(() => {
   writeFileSync(join(root, 'etc/init.d/tsalt-old'), '#!/bin/sh\n', { mode: 0o755 });
   writeFileSync(join(root, 'etc/rc3.d/S01tsalt-old'), '');
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => removeFolder(root));
 
 test.skipIf(!which('systemctl'))(
   'units below another root are enabled and masked there',

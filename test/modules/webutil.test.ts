@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import type { StateReturn } from '../../src/modules/api.ts';
 import * as webutil from '../../src/modules/exec/htpasswd.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as state from '../../src/modules/state/webutil.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 describe.skipIf(!which('htpasswd'))('htpasswd', { timeout: 60_000 }, () => {
@@ -25,7 +26,7 @@ describe.skipIf(!which('htpasswd'))('htpasswd', { timeout: 60_000 }, () => {
     folder = mkdtempSync(join(tmpdir(), 'tsalt-htpasswd-'));
     file = join(folder, 'users');
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => removeFolder(folder));
 
   test('users come, get another password, and go', async () => {
     const ann = { password: 'first one', htpasswd_file: file, options: 'B' };

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makeRpmRepo } from '../helpers/package-repos.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const modules = {
   packages: 'src/modules/exec/zypperpkg/packages.ts',
@@ -84,7 +85,7 @@ describe.skipIf(!canRun || !canRunApart())('the real zypper', { timeout: 240_000
       ['/var', '/root', '/opt'],
     );
   }, 240_000);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => removeFolder(folder));
 
   test('repositories are added, changed and removed by zypper', () => {
     expect(told['bad address']).toContain('URL for baseurl/mirrorlist is malformed');

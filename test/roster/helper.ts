@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -7,11 +7,12 @@ import { TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { loadRoster, type Roster, type RosterRequest } from '../../src/roster/load.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 /** A folder with these files, gone after the test. */
 export const folder = (files: Readonly<Record<string, string>>, mode?: number): string => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-roster-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(dir));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, name)), { recursive: true });
     writeFileSync(join(dir, name), text, { mode: mode ?? 0o644 });

@@ -22,12 +22,13 @@ import { settleGuard } from '../../src/runtime/guard/guard.ts';
 import { keepAccounts, putAccountsBack } from '../../src/runtime/guard/kept-accounts.ts';
 import { keepFiles, putFilesBack } from '../../src/runtime/guard/kept-files.ts';
 import { takeTurn } from '../../src/runtime/turn.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 let dir = '';
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'tsalt-guard-'));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 const at = (...parts: string[]): string => join(dir, ...parts);
 const nobody = async (): Promise<ReadonlySet<string>> => new Set();

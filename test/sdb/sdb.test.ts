@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -18,6 +17,7 @@ import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { appRole, rootToken, startVault } from '../helpers/vault-server.ts';
 import { makeSite } from '../wrapper/site.ts';
 
@@ -367,7 +367,7 @@ pw: sdb://osenv/OTHER
 
   test('a roster is resolved; passwords only for hosts that run', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tsalt-sdb-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    onTestFinished(() => removeFolder(dir));
     writeFileSync(
       join(dir, 'roster.yaml'),
       'a: {host: sdb://osenv/HOST, passwd: sdb://osenv/PW}\nb: {host: b, passwd: sdb://osenv/NOT}\n',

@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,6 +26,7 @@ import {
 } from '../../src/modules/api.ts';
 import type { FileAnswer } from '../../src/protocol/job.ts';
 import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 /** A host for module tests: the real modules, a scratch folder, and files of a control node. */
 export type TestHost = {
@@ -135,7 +135,7 @@ const hostOf = (
       writeFileSync(join(root, path), content, { mode });
       return join(root, path);
     },
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: () => removeFolder(root),
   };
 };
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
@@ -7,6 +7,7 @@ import { isOwnTarget, nodeSource } from '../../src/transport/node-source.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import { dropbearMissing, startDropbear } from '../helpers/dropbear.ts';
 import { aHost, scratch } from '../helpers/hosts.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
 // The whole contract over dropbear is in contract.test.ts.
@@ -25,7 +26,7 @@ describe.skipIf(missing)(`dropbear${missing ? ` (${missing})` : ''}`, () => {
     const transport = openTransport({ knownHostsFiles: [knownHosts], sshConfig: false, env: {} });
     const source = nodeSource({ cacheDir: join(dir, 'cache') });
     for (const _ of [1, 2, 3]) {
-      rmSync(join(server.home, '.cache'), { recursive: true, force: true });
+      removeFolder(join(server.home, '.cache'));
       const connection = await transport.connect(host);
       const link = await openRuntime({
         connection,

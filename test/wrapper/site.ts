@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openSdb, resolveConfig } from '../../src/cli/open-sdb.ts';
@@ -10,6 +10,7 @@ import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import type { Peer } from '../../src/protocol/peer.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 /** One host's side on the control node, over files of its own and without any connection. */
 export const makeSite = async (
@@ -66,6 +67,6 @@ export const makeSite = async (
     /** Calls a function as a template does. */
     call: async (fun: string, args: readonly Plain[] = [], named: PlainDict = {}) =>
       toPlain((await site.calls.call(fun, args.map(toData), toDict(named))) as Data),
-    close: () => rmSync(dir, { recursive: true, force: true }),
+    close: () => removeFolder(dir),
   };
 };
