@@ -36,14 +36,16 @@ export const chunkData = (chunk: Chunk): Dict => {
 /** A chunk as it travels to the host. */
 const lowChunk = (chunk: Chunk): LowChunk => {
   const plain: PlainDict = {};
-  const floats = new Set<string>();
+  let floats: Set<string> | undefined;
   eachArgument(chunk, (key, value) => {
     const name = keyText(key);
     setOwn(plain, name, toPlain(value));
-    if (isWhole(value)) floats.add(name);
-    else floats.delete(name);
+    if (isWhole(value)) {
+      floats ??= new Set();
+      floats.add(name);
+    } else floats?.delete(name);
   });
-  for (const name of floats) markWholeFloat(plain, name);
+  for (const name of floats ?? []) markWholeFloat(plain, name);
   return plain as LowChunk;
 };
 

@@ -2,8 +2,8 @@ import { missing, traverse } from '../data/traverse.ts';
 import { type Data, type Dict, isDict, toPlain } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { isPlainDict } from '../protocol/plain.ts';
+import type { Said } from '../render/secrets.ts';
 
-type Said = (text: string) => boolean;
 type Decrypt = (data: Data, opts: Dict, file: string, said?: Said) => Promise<Data>;
 
 const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {

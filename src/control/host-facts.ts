@@ -18,7 +18,8 @@ export class HostFacts {
   #modules: readonly ModuleMeta[] = [];
   #own = noOwnModules;
   #templateOpts: Dict | undefined;
-  #heard = '';
+  readonly #said: (Plain | PlainDict)[] = [];
+  #text = '';
 
   constructor(shared: Shared, host: Host) {
     const { config, options } = shared.request;
@@ -55,20 +56,31 @@ export class HostFacts {
 
   /** Remembers what the host has said: a template may make an address of sdb or a secret's cipher of it. */
   hear(said: Plain | PlainDict): void {
-    this.#heard += `${JSON.stringify(said)}\n`;
+    this.#said.push(said);
   }
 
   /** Has the host said this text in one piece? */
-  hasSaidWhole = (text: string): boolean => this.#heard.includes(text);
+  hasSaidWhole = (text: string): boolean => this.#heard().includes(text);
 
   /**
    * Has the host said this text, in one piece or in two that a template may have joined? It must
    * not choose which secret it is told.
    */
   hasSaid(text: string): boolean {
+    const heard = this.#heard();
     let begun = 0;
-    while (begun < text.length && this.#heard.includes(text.slice(0, begun + 1))) begun += 1;
-    return begun > 0 && this.#heard.includes(text.slice(begun));
+    while (begun < text.length && heard.includes(text.slice(0, begun + 1))) begun += 1;
+    return begun > 0 && heard.includes(text.slice(begun));
+  }
+
+  /** All of it as one text, made when somebody asks: most runs hold no secret that could be meant. */
+  #heard(): string {
+    if (this.#said.length > 0)
+      this.#text += this.#said
+        .splice(0)
+        .map(said => `${JSON.stringify(said)}\n`)
+        .join('');
+    return this.#text;
   }
 
   /** The artifact's modules, for docs and argument checks, and those of the control node. */

@@ -1,5 +1,6 @@
 import type { FunctionMeta, ModuleKind, ModuleMeta, Param, Signature } from '../protocol/meta.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { fnmatch } from './glob.ts';
 
 /** The name a module is called by, as far as its source tells. */
 export const moduleName = (module: ModuleMeta): string => module.virtualname ?? module.file;
@@ -118,9 +119,9 @@ export const moduleNames = (
 
 /** A glob may fit a function of the module, too: `file.mana*`. */
 const fitsModule = (pattern: string, module: ModuleMeta): boolean =>
-  globMatches(pattern, moduleName(module)) ||
+  fnmatch(moduleName(module), pattern) ||
   (pattern.includes('*') &&
-    module.functions.some(({ name }) => globMatches(pattern, `${moduleName(module)}.${name}`)));
+    module.functions.some(({ name }) => fnmatch(`${moduleName(module)}.${name}`, pattern)));
 
 /** `sys.list_functions`, `sys.list_state_functions`: of everything, of modules, or by glob. */
 export const functionNames = (
@@ -208,7 +209,7 @@ export const moduleText = ({ doc = '', tags = {} }: ModuleMeta): string => {
 };
 
 const isWantedModule = (wanted: readonly string[], name: string): boolean =>
-  wanted.length === 0 || wanted.some(pattern => globMatches(pattern, name));
+  wanted.length === 0 || wanted.some(pattern => fnmatch(name, pattern));
 
 /** A pattern is a module (`cmd`, `cmd.`), a function (`cmd.run`) or a glob of either. */
 const isWanted = (wanted: readonly string[], name: string): boolean => {
@@ -217,23 +218,9 @@ const isWanted = (wanted: readonly string[], name: string): boolean => {
     wanted.length === 0 ||
     wanted.some(
       pattern =>
-        globMatches(pattern, name) ||
-        globMatches(pattern.replace(/\.$/, ''), module) ||
+        fnmatch(name, pattern) ||
+        fnmatch(module, pattern.replace(/\.$/, '')) ||
         (!pattern.includes('*') && name.startsWith(`${pattern.replace(/\.$/, '')}.`)),
     )
   );
-};
-
-export const globMatches = (pattern: string, name: string): boolean => {
-  if (!/[*?[]/.test(pattern)) return pattern === name;
-  const source = pattern
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replace(/\[!/g, '[^')
-    .replace(/\*/g, '.*')
-    .replace(/\?/g, '.');
-  try {
-    return new RegExp(`^${source}$`).test(name);
-  } catch {
-    return false;
-  }
 };

@@ -1,5 +1,6 @@
 import type { Data, Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
+import type { Said } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';
 
 /** What templates may know and ask. One per host and run. */
@@ -17,7 +18,7 @@ export type RenderContext = {
    */
   readonly onlyLooks?: (fun: string) => Promise<boolean>;
   /** Has the host said this text, in its grains or as an answer? */
-  readonly said?: (text: string) => boolean;
+  readonly said?: Said;
   /** Further variables; they win over the ones every template has (`context:` of file states). */
   readonly extra?: Dict;
 };

@@ -13,7 +13,6 @@ import type {
   StateFinished,
   StateStarted,
 } from '../protocol/job.ts';
-import type { LowChunk } from '../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { toJson } from './engine/check-return.ts';
 import { runChunks } from './engine/engine.ts';
@@ -179,14 +178,15 @@ export class Session {
             pillar,
             env,
             low: { ...low },
-            ...logOf(low),
+            ...(truthy(low.no_log) ? noLog : {}),
             lowstate,
             running,
             opts: test === context.opts.test ? context.opts : { ...context.opts, test },
           },
           work,
         ),
-      withOwnLog: (low, work) => withContext({ ...getContext(), ...logOf(low) }, work),
+      withOwnLog: (low, work) =>
+        truthy(low.no_log) ? withContext({ ...getContext(), ...noLog }, work) : work(),
       log: (level, message, stack) => getContext().log(level, 'state', message, stack),
       onStart: (tag, low) => {
         this.#current.set(tag, low.state);
@@ -301,8 +301,7 @@ export class Session {
 }
 
 /** A line of the log may quote a command or what it printed. */
-const logOf = (low: LowChunk): Partial<ModuleContext> =>
-  truthy(low.no_log) ? { log: () => undefined } : {};
+const noLog = { log: () => undefined };
 
 /** Grains that the roster or the configuration gives this host win over what it found out. */
 const withOwnGrains = (grains: PlainDict, { id, grains: own }: HostOpts): PlainDict => ({

@@ -34,10 +34,10 @@ const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken 
   const { queue = false, fun = 'state.apply', job } = params;
   const take = (): Taken => {
     const lock = takeLock(place.dir, fun, job);
-    const guard = 'pid' in lock ? undefined : guardHolder(place.dir);
-    if (guard === undefined || 'pid' in lock) return lock;
-    lock.release();
-    return guard;
+    if ('pid' in lock) return lock;
+    const guard = guardHolder(place.dir);
+    if (guard) lock.release();
+    return guard ?? lock;
   };
   try {
     let lock = take();

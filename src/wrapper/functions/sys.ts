@@ -1,9 +1,9 @@
+import { fnmatch } from '../../data/glob.ts';
 import {
   argspecs,
   docs,
   functionNames,
   functionsOf,
-  globMatches,
   moduleNames,
   moduleText,
   stateSchemas,
@@ -120,7 +120,7 @@ const none = (what: string, answer: Data): WrapperFunction => ({
 
 const rendererNames = (modules: readonly ModuleMeta[], wanted: readonly string[]): string[] =>
   [...new Set([...namesIn(undefined), ...moduleNames(modules, 'renderers')])]
-    .filter(name => wanted.length === 0 || wanted.some(pattern => globMatches(pattern, name)))
+    .filter(name => wanted.length === 0 || wanted.some(pattern => fnmatch(name, pattern)))
     .sort();
 
 const rendererDoc = (modules: readonly ModuleMeta[], name: string): string => {
