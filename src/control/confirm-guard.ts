@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf, TsaltError } from '../protocol/error.ts';
-import { type GuardAnswer, type GuardParams, readGuardAnswer } from '../protocol/guard.ts';
+import {
+  type GuardAnswer,
+  type GuardEnd,
+  type GuardParams,
+  readGuardAnswer,
+} from '../protocol/guard.ts';
 import type { Host } from '../protocol/host.ts';
 import type { Peer } from '../protocol/peer.ts';
 import type { PlainDict } from '../protocol/plain.ts';
-import { cancelled, readable } from '../transport/faults.ts';
-import { pause } from './pause.ts';
+import { readable } from '../transport/faults.ts';
+import { endsAtOnce, type HostWay, reachAgain } from './reach-again.ts';
 
 /** What the end of a guarded run needs of its link. */
-export type GuardLink = {
-  readonly id: string;
-  readonly signal: AbortSignal;
-  /** Resolves when the link has ended by itself. */
-  readonly ended: () => Promise<unknown>;
-  readonly close: () => void;
+export type GuardLink = HostWay & {
   /** Logs in and starts the runtime anew. */
   readonly reopen: () => Promise<Peer>;
 };
 
 /** Between two attempts to reach a host, in milliseconds. */
-const pauseBetween = 1000;
+const every = 1000;
 /** How long a host may need to put everything back and to be there again, in milliseconds. */
 const revertWithin = 120_000;
 
@@ -49,8 +49,7 @@ export const runGuarded = async <T>(
   try {
     answer = await run();
   } catch (error) {
-    const isGone = await Promise.race([link.ended().then(() => true), pause(1000, link.signal)]);
-    if (isGone !== true || link.signal.aborted) throw error;
+    if (!(await endsAtOnce(link)) || link.signal.aborted) throw error;
     const { outcome } = await settle(link, guard, false);
     throw reverted(link.id, `the connection was lost: ${messageOf(error)}`, outcome);
   }
@@ -69,34 +68,33 @@ type Settled = { readonly outcome: GuardAnswer; readonly last?: string };
 const settle = async (link: GuardLink, guard: GuardParams, keep: boolean): Promise<Settled> => {
   const until = Date.now() + guard.seconds * 1000 + revertWithin;
   let last: string | undefined;
-  for (;;) {
-    link.close();
-    if (link.signal.aborted) throw cancelled(link.id);
+  const outcome = await reachAgain(link, { every, until }, async () => {
     try {
-      const peer = await link.reopen();
-      const said = await peer.request<unknown>('guard', { id: guard.id, keep });
-      const outcome = readGuardAnswer(said);
-      if (!outcome)
-        throw new TsaltError('wire-protocol', 'The host does not say what became of its guard.', {
-          kind: 'host',
-        });
-      return { outcome, ...(last === undefined ? {} : { last }) };
+      return await askOutcome(await link.reopen(), { id: guard.id, keep });
     } catch (error) {
       if (error instanceof TsaltError && ['guard-unknown', 'wire-protocol'].includes(error.code))
         throw error;
       last = messageOf(error);
+      return undefined;
     }
-    if (Date.now() > until)
-      throw new TsaltError(
-        'guard-lost',
-        `${link.id} was not reached after its guarded run, nor after it should have taken that back: ${last}`,
-        {
-          kind: 'unreachable',
-          hint: 'Look at the host itself: it tells its next run what it put back.',
-        },
-      );
-    await pause(pauseBetween, link.signal);
-  }
+  });
+  if (outcome) return { outcome, ...(last === undefined ? {} : { last }) };
+  throw new TsaltError(
+    'guard-lost',
+    `${link.id} was not reached after its guarded run, nor after it should have taken that back: ${last}`,
+    {
+      kind: 'unreachable',
+      hint: 'Look at the host itself: it tells its next run what it put back.',
+    },
+  );
+};
+
+const askOutcome = async (peer: Peer, end: GuardEnd): Promise<GuardAnswer> => {
+  const outcome = readGuardAnswer(await peer.request<unknown>('guard', end));
+  if (outcome) return outcome;
+  throw new TsaltError('wire-protocol', 'The host does not say what became of its guard.', {
+    kind: 'host',
+  });
 };
 
 const reverted = (id: string, why: string, { restored, problems }: GuardAnswer): TsaltError => {

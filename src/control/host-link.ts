@@ -3,6 +3,7 @@ import type { Link } from '../transport/runtime-link.ts';
 import type { Connection } from '../transport/transport.ts';
 import type { GuardLink } from './confirm-guard.ts';
 import { type HostRun, phase } from './host-run.ts';
+import type { HostWay } from './reach-again.ts';
 import type { RestartLink } from './restart-host.ts';
 import type { Site } from './site.ts';
 import { connectRuntime } from './start-runtime.ts';
@@ -40,27 +41,29 @@ export class HostLink {
     this.#connection?.close();
   }
 
-  /** What the end of a guarded run works with. */
-  forGuard(site: Site): GuardLink {
+  get #way(): HostWay {
     const { host, signal } = this.#run;
     return {
       id: host.id,
       signal,
       ended: () => this.#link?.ended ?? Promise.resolve(),
       close: () => this.close(),
+    };
+  }
+
+  /** What the end of a guarded run works with. */
+  forGuard(site: Site): GuardLink {
+    return {
+      ...this.#way,
       reopen: async () => (await this.#reopen(site, 'the guard asks for a new login')).peer,
     };
   }
 
   /** What the restart of the host works with. */
   forRestart(site: Site): RestartLink {
-    const { host, signal } = this.#run;
     return {
-      id: host.id,
-      signal,
+      ...this.#way,
       call: (fun, args, kwargs) => site.calls.callHost(fun, args, kwargs),
-      ended: () => this.#link?.ended ?? Promise.resolve(),
-      close: () => this.close(),
       reopen: async () => {
         const link = await this.#reopen(site, 'the host restarts');
         const bootId = await site.calls.callHost('file.read', [bootFile], {}, { early: link.peer });
