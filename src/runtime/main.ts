@@ -1,6 +1,7 @@
-import { type ModuleContext, setContext } from '../modules/api.ts';
+import { setContext } from '../modules/api.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { collectGrains } from './collect-grains.ts';
+import { idleContext } from './idle-context.ts';
 import { createRegistry, type FullRegistry } from './registry.ts';
 import { serve } from './serve.ts';
 
@@ -35,18 +36,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
 /** Loaded by guarded runs alone. */
 const startWatchdog = async (registry: FullRegistry, folder: string): Promise<void> => {
   const { watch } = await import('./guard/watchdog.ts');
-  const context: ModuleContext = {
-    salt: registry.salt,
-    states: registry.states,
-    utils: registry.utils,
-    grains: {},
-    pillar: {},
-    opts: { id: '', test: false, saltenv: 'base', cachedir: TS.dir },
-    context: {},
-    env: 'base',
-    log: () => undefined,
-    provider: registry.provider,
-  };
+  const context = idleContext(registry, TS.dir, { test: false, log: () => undefined });
   setContext(context);
   setContext({ ...context, grains: await collectGrains(registry, () => undefined) });
   await watch(folder);

@@ -1,18 +1,13 @@
 import { type ModuleContext, setContext } from '../modules/api.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardEnd } from '../protocol/guard.ts';
-import {
-  type CallParams,
-  type Hello,
-  type HostOpts,
-  protocolVersion,
-  type RunParams,
-} from '../protocol/job.ts';
+import { type CallParams, type Hello, protocolVersion, type RunParams } from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { positionsOf } from '../protocol/stack.ts';
 import type { GrainsLog } from './collect-grains.ts';
 import { divertOutput } from './divert-output.ts';
+import { idleContext } from './idle-context.ts';
 import type { Registry } from './registry-types.ts';
 import { Session } from './session.ts';
 import { openWire } from './wire.ts';
@@ -57,7 +52,7 @@ export const serve = (options: ServeOptions): void => {
       message: clip(message),
       ...(stack === undefined ? {} : { stack }),
     });
-  setContext(idleContext(options, log));
+  setContext(idleContext(options.registry, options.dir, { test: true, log }));
   const session = new Session({
     registry: options.registry,
     collectGrains: () =>
@@ -214,16 +209,3 @@ const within = (work: Promise<unknown>, milliseconds: number): Promise<unknown> 
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 };
-
-/** For module code that runs outside of any call: timers, work at load. */
-const idleContext = (options: ServeOptions, log: ModuleContext['log']): ModuleContext => ({
-  salt: options.registry.salt,
-  states: options.registry.states,
-  utils: options.registry.utils,
-  grains: {},
-  pillar: {},
-  opts: { test: true, saltenv: 'base', cachedir: options.dir } as unknown as HostOpts,
-  context: {},
-  env: 'base',
-  log,
-});

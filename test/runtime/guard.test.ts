@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { processStart } from '../../src/modules/lib/run-lock.ts';
+import { takeLock } from '../../src/modules/lib/run-lock.ts';
 import { readGuardAnswer } from '../../src/protocol/guard.ts';
 import { decide, guardHolder, takeGuardNews } from '../../src/runtime/guard/folders.ts';
 import { settleGuard } from '../../src/runtime/guard/guard.ts';
@@ -118,7 +118,7 @@ describe('files of a guarded run', () => {
   });
 });
 
-test('accounts get their own lines and groups back, others keep what they have now', () => {
+test('accounts get their own lines and groups back, others keep what they have now', async () => {
   mkdirSync(at('etc'));
   const files: Record<string, string> = {
     passwd: 'root:x:0:0::/root:/bin/sh\nops:x:1000:1000::/home/ops:/bin/sh\n',
@@ -134,7 +134,7 @@ test('accounts get their own lines and groups back, others keep what they have n
   writeFileSync(at('etc/shadow'), 'root:*:1::::::\nops:!$6$old:1::::::\nnew:!:1::::::\n');
   writeFileSync(at('etc/group'), 'sudo:x:27:new\nweb:x:33:ops\n');
 
-  expect(putAccountsBack(kept, dir)).toEqual({
+  expect(await putAccountsBack(kept, dir)).toEqual({
     restored: ['/etc/passwd', '/etc/shadow', '/etc/group'],
     problems: [],
   });
@@ -146,12 +146,12 @@ test('accounts get their own lines and groups back, others keep what they have n
     'root:*:1::::::\nops:$6$old:1::::::\nnew:!:1::::::\n',
   );
   expect(readFileSync(at('etc/group'), 'utf8')).toBe('sudo:x:27:new,ops\nweb:x:33:ops\n');
-  expect(putAccountsBack(kept, dir).restored).toEqual([]);
+  expect((await putAccountsBack(kept, dir)).restored).toEqual([]);
 });
 
 describe('the folder of a guarded run', () => {
   const id = '0123456789abcdef';
-  const own = { pid: process.pid, begun: processStart(process.pid) ?? '' };
+  const gone = { pid: 2 ** 22 + 1, begun: '1', fun: 'state.apply --guard', since: '' };
   const guard = (...files: [string, unknown][]): string => {
     const folder = at(`guard-${id}`);
     mkdirSync(folder);
@@ -162,7 +162,7 @@ describe('the folder of a guarded run', () => {
   const params = { chunks: [], opts: { id: 'web1', test: false, saltenv: 'base' } };
 
   test('holds the host for others until it is settled', async () => {
-    guard(['ready', own], ['ended', '']);
+    takeLock(guard(['ended', '']), 'state.apply --guard');
     const place = { dir, isStopping: () => false, log: () => undefined };
     await expect(takeTurn(params, place)).rejects.toThrow(
       `The function "state.apply --guard" is running as PID ${process.pid}`,
@@ -172,14 +172,15 @@ describe('the folder of a guarded run', () => {
   });
 
   test('is confirmed once, and only where the run has ended', async () => {
-    const folder = guard(['ready', own], ['ended', '']);
+    const folder = guard(['ended', '']);
+    takeLock(folder, 'state.apply --guard');
     expect(await settleGuard(dir, { id, keep: true })).toMatchObject({ confirmed: true });
     expect(decide(folder)).toBe(false);
   });
 
   test('tells what was put back, and goes', async () => {
     const outcome = { confirmed: false, restored: ['/etc/hosts'], problems: [] };
-    guard(['ready', { pid: 2 ** 22 + 1, begun: '1' }], ['ended', ''], ['outcome.json', outcome]);
+    guard(['run.lock', gone], ['ended', ''], ['outcome.json', outcome]);
     expect(guardHolder(dir)).toBeUndefined();
     expect(await settleGuard(dir, { id, keep: true })).toEqual(outcome);
     expect(readdirSync(dir)).toEqual([]);
@@ -187,7 +188,7 @@ describe('the folder of a guarded run', () => {
 
   test('of a watchdog that is gone is told by the next run, once', async () => {
     const said: string[] = [];
-    guard(['ready', { pid: 2 ** 22 + 1, begun: '1' }], ['ended', '']);
+    guard(['run.lock', gone], ['ended', '']);
     await expect(settleGuard(dir, { id, keep: true })).rejects.toThrow(/is not there any more/);
     guard(['outcome.json', { confirmed: false, restored: ['/etc/hosts'], problems: ['x'] }]);
     takeGuardNews(dir, message => said.push(message));

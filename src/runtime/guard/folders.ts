@@ -1,26 +1,15 @@
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Holder, isAlive } from '../../modules/lib/run-lock.ts';
+import { namesIn } from '../../modules/lib/read-file.ts';
+import { type Holder, lockHolder } from '../../modules/lib/run-lock.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { type GuardAnswer, type GuardParams, readGuardAnswer } from '../../protocol/guard.ts';
-import { isPlainDict } from '../../protocol/plain.ts';
 
 // A guarded run and its watchdog speak by files of one folder in the workspace.
 
 /** Names of these files. */
 export const guardFile = {
   job: 'job.json',
-  /** The watchdog is at work: who it is. */
-  ready: 'ready',
   /** The last state has ended. */
   ended: 'ended',
   /** The run is not to be confirmed: do not wait. */
@@ -31,10 +20,8 @@ export const guardFile = {
   outcome: 'outcome.json',
 } as const;
 
-type Process = { readonly pid: number; readonly begun: string };
-
 /** What the run tells its watchdog. */
-export type WatchdogJob = GuardParams & { readonly runtime: Process };
+export type WatchdogJob = GuardParams & { readonly runtime: Pick<Holder, 'pid' | 'begun'> };
 
 const prefix = 'guard-';
 
@@ -44,15 +31,10 @@ export const folderOf = (dir: string, id: string): string => {
   throw new TsaltError('guard-unknown', 'That is no name of a guarded run.', { kind: 'host' });
 };
 
-const foldersIn = (dir: string): string[] => {
-  try {
-    return readdirSync(dir)
-      .filter(name => name.startsWith(prefix))
-      .map(name => join(dir, name));
-  } catch {
-    return [];
-  }
-};
+const foldersIn = (dir: string): string[] =>
+  namesIn(dir)
+    .filter(name => name.startsWith(prefix))
+    .map(name => join(dir, name));
 
 /** A file that appears whole. */
 export const putFile = (path: string, text: string): void => {
@@ -72,21 +54,9 @@ export const decide = (folder: string): boolean => {
 };
 
 /** What the watchdog put back; undefined while it has not. */
-export const readOutcome = (folder: string): GuardAnswer | undefined =>
-  readGuardAnswer(readJson(join(folder, guardFile.outcome)));
-
-/** The watchdog's process, while it is at work. */
-export const readWatchdog = (folder: string): Process | undefined => {
-  const said = readJson(join(folder, guardFile.ready));
-  if (!isPlainDict(said) || typeof said.pid !== 'number' || typeof said.begun !== 'string')
-    return undefined;
-  const found = { pid: said.pid, begun: said.begun };
-  return isAlive(found) ? found : undefined;
-};
-
-const readJson = (path: string): unknown => {
+export const readOutcome = (folder: string): GuardAnswer | undefined => {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return readGuardAnswer(JSON.parse(readFileSync(join(folder, guardFile.outcome), 'utf8')));
   } catch {
     return undefined;
   }
@@ -95,10 +65,8 @@ const readJson = (path: string): unknown => {
 /** A guarded run that waits to be confirmed holds the host as one that still goes on. */
 export const guardHolder = (dir: string): Holder | undefined => {
   for (const folder of foldersIn(dir)) {
-    const watchdog = readWatchdog(folder);
-    if (!watchdog || readOutcome(folder)) continue;
-    const since = statSync(folder).birthtime.toISOString();
-    return { ...watchdog, fun: 'state.apply --guard', since };
+    const watchdog = lockHolder(folder);
+    if (watchdog && !readOutcome(folder)) return watchdog;
   }
   return undefined;
 };
@@ -106,7 +74,7 @@ export const guardHolder = (dir: string): Holder | undefined => {
 /** What became of guarded runs whose control node did not come back: told once. */
 export const takeGuardNews = (dir: string, say: (message: string) => void): void => {
   for (const folder of foldersIn(dir)) {
-    if (readWatchdog(folder)) continue;
+    if (lockHolder(folder)) continue;
     const outcome = readOutcome(folder);
     rmSync(folder, { recursive: true, force: true });
     say(

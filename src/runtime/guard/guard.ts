@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { processStart } from '../../modules/lib/run-lock.ts';
+import { lockHolder, processStart } from '../../modules/lib/run-lock.ts';
 import { which } from '../../modules/lib/which.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { GuardAnswer, GuardEnd, GuardParams } from '../../protocol/guard.ts';
 import { artifactHead } from '../../protocol/stack.ts';
-import { decide, folderOf, guardFile, putFile, readOutcome, readWatchdog } from './folders.ts';
+import { decide, folderOf, guardFile, putFile, readOutcome } from './folders.ts';
 
 /** A run's own end of its guard. */
 export type Guard = {
@@ -103,7 +103,7 @@ const startAlone = (words: readonly string[]): void => {
 };
 
 const isReady = (folder: string, milliseconds: number): Promise<boolean> =>
-  comes(() => readWatchdog(folder) !== undefined, milliseconds);
+  comes(() => lockHolder(folder) !== undefined, milliseconds);
 
 const comes = async (isThere: () => boolean, milliseconds: number): Promise<boolean> => {
   const until = performance.now() + milliseconds;
@@ -123,10 +123,10 @@ const comes = async (isThere: () => boolean, milliseconds: number): Promise<bool
 export const settleGuard = async (dir: string, { id, keep }: GuardEnd): Promise<GuardAnswer> => {
   const folder = folderOf(dir, id);
   const has = (name: string): boolean => existsSync(join(folder, name));
-  const isOpen = has(guardFile.ended) && !has(guardFile.broken) && readWatchdog(folder);
+  const isOpen = has(guardFile.ended) && !has(guardFile.broken) && lockHolder(folder);
   if (isOpen && keep && decide(folder)) return { confirmed: true, restored: [], problems: [] };
   if (isOpen) putFile(join(folder, guardFile.broken), '');
-  await comes(() => readOutcome(folder) !== undefined || !readWatchdog(folder), revertWithin);
+  await comes(() => readOutcome(folder) !== undefined || !lockHolder(folder), revertWithin);
   const outcome = readOutcome(folder);
   rmSync(folder, { recursive: true, force: true });
   if (outcome) return outcome;

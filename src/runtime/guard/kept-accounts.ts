@@ -1,6 +1,6 @@
 import { writeAtomic } from '../../modules/lib/atomic-write.ts';
 import { readOr } from '../../modules/lib/read-file.ts';
-import type { PutBack } from './kept-files.ts';
+import { attempt, type PutBack } from './put-back.ts';
 
 /** What the files of accounts say of some users: their lines, and the groups that have them as members. */
 export type KeptAccounts = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -37,19 +37,17 @@ const membersOf = (line: string): string[] =>
   (line.split(':')[3] ?? '').split(',').filter(member => member !== '');
 
 /** Gives these users their lines and groups back; all other lines stay as they are now. */
-export const putAccountsBack = (kept: KeptAccounts, root = ''): PutBack => {
+export const putAccountsBack = async (kept: KeptAccounts, root = ''): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
   for (const [file, entries] of kept)
-    try {
+    await attempt(outcome, file, () => {
       const old = readOr(root + file);
-      if (old === undefined || entries.size === 0) continue;
+      if (old === undefined || entries.size === 0) return false;
       const text = (groupFiles.includes(file) ? withMembers : withLines)(old, entries);
-      if (text === old) continue;
+      if (text === old) return false;
       writeAtomic(root + file, text);
-      outcome.restored.push(file);
-    } catch (error) {
-      outcome.problems.push(`${file} could not be put back: ${String(error)}`);
-    }
+      return true;
+    });
   return outcome;
 };
 

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { writeAtomic } from '../../modules/lib/atomic-write.ts';
 import { lstatOf } from '../../modules/lib/file-paths.ts';
+import { attempt, type PutBack } from './put-back.ts';
 
 /** What stood at a path; a file's content is held in memory. */
 type Kept = { readonly stat: Stats } & (
@@ -63,9 +64,6 @@ const walk = (paths: readonly string[]): [string, Stats][] =>
     return [[path, stat], ...walk(inner)];
   });
 
-/** What can be said of a thing that was put back, or could not be. */
-export type PutBack = { readonly restored: string[]; readonly problems: string[] };
-
 /**
  * Puts files back as they were: content, owner, mode and time. What is new goes, unless `isForeign`
  * says that it belongs to somebody else.
@@ -75,18 +73,11 @@ export const putFilesBack = async (
   isForeign: (paths: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
-  const attempt = (path: string, work: () => boolean): void => {
-    try {
-      if (work()) outcome.restored.push(path);
-    } catch (error) {
-      outcome.problems.push(`${path} could not be put back: ${String(error)}`);
-    }
-  };
   const added = walk(roots).filter(([path]) => !entries.has(path));
   const foreign = await isForeign(added.map(([path]) => path));
   for (const [path, stat] of added.reverse())
-    attempt(path, () => !foreign.has(path) && remove(path, stat));
-  for (const [path, kept] of entries) attempt(path, () => putBack(path, kept));
+    await attempt(outcome, path, () => !foreign.has(path) && remove(path, stat));
+  for (const [path, kept] of entries) await attempt(outcome, path, () => putBack(path, kept));
   return outcome;
 };
 
@@ -100,8 +91,8 @@ const remove = (path: string, stat: Stats): boolean => {
 const putBack = (path: string, kept: Kept): boolean => {
   const now = lstatOf(path);
   if (now && isUntouched(now, kept.stat)) return false;
-  if (now && kindOf(now) !== kept.kind) rmSync(path, { recursive: true, force: true });
-  const there = lstatOf(path) !== undefined;
+  const there = now !== undefined && kindOf(now) === kept.kind;
+  if (now && !there) rmSync(path, { recursive: true, force: true });
   const changed = putContent(path, kept, there);
   const owned = putOwner(path, kept);
   if (changed && kept.kind === 'file') lutimesSync(path, kept.stat.atime, kept.stat.mtime);

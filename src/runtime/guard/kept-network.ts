@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOr } from '../../modules/lib/read-file.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
-import type { PutBack } from './kept-files.ts';
 import { changedRules, keepRules, type Rules, readerOf } from './kept-rules.ts';
-import { type Argv, complaint, outputOf } from './programs.ts';
+import { type Argv, outputOf, runProgram } from './programs.ts';
+import { attempt, type PutBack } from './put-back.ts';
 
 /** The network as the kernel has it: what files say of it may be something else. */
 export type KeptNetwork = {
@@ -39,33 +40,23 @@ export const keepNetwork = async (): Promise<KeptNetwork> => {
 /** Puts back what differs: settings, rules, links, addresses, routes, in this order. */
 export const putNetworkBack = async (kept: KeptNetwork): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
-  const attempt = async (what: string, argv: Argv, stdin?: string): Promise<void> => {
-    const problem = await complaint(argv, stdin);
-    if (problem === undefined) outcome.restored.push(what);
-    else outcome.problems.push(`${what} could not be put back: ${problem}`);
-  };
+  const tell = (what: string, argv: Argv, stdin?: string): Promise<void> =>
+    attempt(outcome, what, () => runProgram(argv, stdin));
   putSettingsBack(kept, outcome);
   for (const [program, text] of await changedRules(kept.rules))
-    await attempt(`the rules of ${program.replace('-restore', '')}`, readerOf(program), text);
+    await tell(`the rules of ${program.replace('-restore', '')}`, readerOf(program), text);
   const links = await listJson(['ip', '-json', 'address']);
+  const up = upOf(links);
   for (const device of kept.up)
-    if (!upOf(links).includes(device) && links.some(link => nameOf(link) === device))
-      await attempt(`the interface ${device}`, ['ip', 'link', 'set', device, 'up']);
+    if (!up.includes(device) && links.some(link => nameOf(link) === device))
+      await tell(`the interface ${device}`, ['ip', 'link', 'set', device, 'up']);
   const now = links.flatMap(addressesOf);
   for (const { device, words } of missing(kept.addresses, now))
-    await attempt(`the address ${words[0]}`, ['ip', 'address', 'replace', ...words, 'dev', device]);
+    await tell(`the address ${words[0]}`, ['ip', 'address', 'replace', ...words, 'dev', device]);
   for (const { device, words } of missing(now, kept.addresses))
     if (kept.addresses.some(one => one.device === device))
-      await attempt(`the address ${words[0]}`, [
-        'ip',
-        'address',
-        'delete',
-        ...words,
-        'dev',
-        device,
-      ]);
-  for (const family of families)
-    await putRoutesBack(kept.routes.get(family) ?? [], family, attempt);
+      await tell(`the address ${words[0]}`, ['ip', 'address', 'delete', ...words, 'dev', device]);
+  for (const family of families) await putRoutesBack(kept.routes.get(family) ?? [], family, tell);
   return outcome;
 };
 
@@ -115,7 +106,7 @@ const routesOf = async (family: '-4' | '-6'): Promise<string[]> =>
 const putRoutesBack = async (
   kept: readonly string[],
   family: '-4' | '-6',
-  attempt: (what: string, argv: Argv) => Promise<void>,
+  tell: (what: string, argv: Argv) => Promise<void>,
 ): Promise<void> => {
   const ip = (verb: string, line: string): Argv => [
     'ip',
@@ -124,15 +115,17 @@ const putRoutesBack = async (
     verb,
     ...line.split(/\s+/),
   ];
-  const now = await routesOf(family);
-  for (const line of now)
+  for (const line of await routesOf(family))
     if (!kept.includes(line) && !line.includes('proto kernel'))
-      await attempt(`the route ${line}`, ip('delete', line));
+      await tell(`the route ${line}`, ip('delete', line));
   // What a gateway is reached by comes first.
   const order = (line: string): number => Number(/\bvia\b/.test(line));
+  let now = await routesOf(family);
   for (const line of [...kept].sort((a, b) => order(a) - order(b)))
-    if (!(await routesOf(family)).includes(line))
-      await attempt(`the route ${line}`, ip('replace', line));
+    if (!now.includes(line)) {
+      await tell(`the route ${line}`, ip('replace', line));
+      now = await routesOf(family);
+    }
 };
 
 const readSettings = (folder: string): [string, string][] => {
@@ -140,7 +133,7 @@ const readSettings = (folder: string): [string, string][] => {
     return readdirSync(folder, { withFileTypes: true }).flatMap(one => {
       const path = join(folder, one.name);
       if (one.isDirectory()) return readSettings(path);
-      const value = settingOf(path);
+      const value = readOr(path);
       return value === undefined ? [] : [[path, value] as [string, string]];
     });
   } catch {
@@ -148,18 +141,10 @@ const readSettings = (folder: string): [string, string][] => {
   }
 };
 
-const settingOf = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-};
-
 /** Settings of an interface that is gone are gone with it. */
 const putSettingsBack = ({ settings }: KeptNetwork, { restored }: PutBack): void => {
   for (const [path, value] of settings) {
-    const now = settingOf(path);
+    const now = readOr(path);
     if (now === undefined || now === value) continue;
     try {
       writeFileSync(path, value, { flag: 'r+' });

@@ -1,8 +1,7 @@
 import { hasFunction, salt } from '../../modules/lib/call.ts';
 import { which } from '../../modules/lib/which.ts';
-import { messageOf } from '../../protocol/error.ts';
-import type { PutBack } from './kept-files.ts';
-import { type Argv, complaint } from './programs.ts';
+import { type Argv, runProgram } from './programs.ts';
+import { attempt, type PutBack } from './put-back.ts';
 
 /** What a login goes through, by the names that systems give it, and the folders it reads. */
 const services: readonly (readonly [
@@ -66,28 +65,16 @@ export const putServicesBack = async (
   files: readonly string[],
 ): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
-  const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work();
-      outcome.restored.push(what);
-    } catch (error) {
-      outcome.problems.push(`${what} could not be put back: ${messageOf(error)}`);
-    }
-  };
   const isRead = (folder: string): boolean =>
     files.some(path => path === folder || path.startsWith(`${folder}/`));
   for (const [argv, folder] of appliers)
     if (isRead(folder) && which(argv[0]))
-      await attempt(argv.join(' '), async () => {
-        const problem = await complaint(argv);
-        if (problem !== undefined) throw new Error(problem);
-      });
+      await attempt(outcome, argv.join(' '), () => runProgram(argv));
   for (const [name, folders, renew] of services) {
     const before = kept.get(name);
-    const what = `the service ${name}`;
     const due = before ? await dueOf(name, before, folders.some(isRead) ? renew : undefined) : [];
     if (due.length > 0)
-      await attempt(what, async () => {
+      await attempt(outcome, `the service ${name}`, async () => {
         for (const fun of due) await call(fun, name);
       });
   }

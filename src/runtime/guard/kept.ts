@@ -6,7 +6,7 @@ import { messageOf } from '../../protocol/error.ts';
 import type { GuardAnswer, GuardParams } from '../../protocol/guard.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { type KeptAccounts, keepAccounts, putAccountsBack } from './kept-accounts.ts';
-import { type KeptFiles, keepFiles, type PutBack, putFilesBack } from './kept-files.ts';
+import { type KeptFiles, keepFiles, putFilesBack } from './kept-files.ts';
 import { type KeptNetwork, keepNetwork, putNetworkBack } from './kept-network.ts';
 import {
   type KeptServices,
@@ -14,6 +14,7 @@ import {
   putServicesBack,
   serviceFolders,
 } from './kept-services.ts';
+import type { PutBack } from './put-back.ts';
 
 /** All that a guarded run can take back. It is held in memory: there are keys and passwords in it. */
 export type Kept = {

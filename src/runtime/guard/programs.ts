@@ -13,9 +13,10 @@ export const outputOf = async (argv: Argv): Promise<string | undefined> => {
   return code === 0 ? stdout : undefined;
 };
 
-/** Runs a program; what it says where it fails. */
-export const complaint = async (argv: Argv, stdin?: string): Promise<string | undefined> => {
+/** @throws Error with what the program says where it fails */
+export const runProgram = async (argv: Argv, stdin?: string): Promise<void> => {
   const options = { plainLocale: true, timeout, ...(stdin === undefined ? {} : { stdin }) };
   const { code, stdout, stderr } = await runCommand(argv, options);
-  return code === 0 ? undefined : (stderr || stdout).trim().slice(0, 500) || `${argv[0]} failed`;
+  if (code === 0) return;
+  throw new Error((stderr || stdout).trim().slice(0, 500) || `${argv[0]} failed`);
 };

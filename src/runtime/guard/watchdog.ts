@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, processStart } from '../../modules/lib/run-lock.ts';
+import { isAlive, takeLock } from '../../modules/lib/run-lock.ts';
 import { messageOf } from '../../protocol/error.ts';
 import { decide, guardFile, putFile, type WatchdogJob } from './folders.ts';
 import { keepAll, putAllBack } from './kept.ts';
@@ -17,8 +17,10 @@ export const watch = async (folder: string): Promise<void> => {
   try {
     const job = readJob(folder);
     const kept = await keepAll(job);
-    const own = { pid: process.pid, begun: processStart(process.pid) ?? '' };
-    putFile(join(folder, guardFile.ready), JSON.stringify(own));
+    if (!existsSync(folder)) throw new Error('The run was given up before its watchdog was ready.');
+    // The lock tells the run that this process is at work.
+    if ('pid' in takeLock(folder, 'state.apply --guard'))
+      throw new Error('The run has another watchdog.');
     await runEnds(job, folder);
     if (isConfirmed(folder)) rmSync(folder, { recursive: true, force: true });
     else putFile(join(folder, guardFile.outcome), JSON.stringify(await putAllBack(kept)));
