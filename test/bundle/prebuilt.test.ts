@@ -85,6 +85,8 @@ test('what the package brings is what would be built', { timeout: 120_000 }, asy
   expect(unpackMeta(readFileSync(one.meta))).toEqual(unpackMeta(readFileSync(other.meta)));
   expect(readFileSync(one.map, 'utf8')).toBe(readFileSync(other.map, 'utf8'));
   expect(readFileSync(one.packed).length).toBeGreaterThan(100_000);
+  // One letter beyond ASCII and each start on a host spends milliseconds on decoding.
+  expect(readFileSync(one.js, 'latin1')).not.toMatch(/[^\0-\x7f]/);
   const own = built.inputs.filter(({ path }) => !path.includes('node_modules'));
   expect(taken?.inputs.map(({ path }) => path)).toEqual(own.map(({ path }) => path));
 });

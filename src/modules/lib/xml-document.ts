@@ -24,7 +24,7 @@ export type XmlElement = {
 
 type Namespaces = ReadonlyMap<string, string>;
 
-const name = String.raw`[\p{L}_:][\p{L}\p{N}\p{M}_:.\-·]*`;
+const name = String.raw`[\p{L}_:][\p{L}\p{N}\p{M}_:.\-\u00b7]*`;
 const piece = new RegExp(
   String.raw`<!--(?<comment>[\s\S]*?)-->|<!\[CDATA\[(?<cdata>[\s\S]*?)\]\]>|<\?[\s\S]*?\?>|<!DOCTYPE(?<doctype>(?:[^[\]>"']|"[^"]*"|'[^']*'|\[[^\]]*\])*)>|</(?<close>${name})\s*>|<(?<open>${name})(?<attributes>(?:\s+${name}\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(?<empty>/?)>|(?<text>[^<]+)`,
   'uy',
