@@ -189,3 +189,25 @@ test('saltutil tells and ends what runs', async () => {
   if ('release' in lock) lock.release();
   expect(await host.call('saltutil.running')).toEqual([]);
 });
+
+describe('texts of 300,000 lines', () => {
+  const text = `${'line\n'.repeat(299_999)}last`;
+
+  test('are appended', async () => {
+    host.write('log', '');
+    expect(await host.state('file.append', at('log'), { text })).toMatchObject({ result: true });
+    expect(host.file('log')).toBe(`${text}\n`);
+  });
+
+  test('replace a block, and are added as one', async () => {
+    const block = { marker_start: '# begin', marker_end: '# end', content: text };
+    const before = '# begin\nold\n# end\nkey = 1\n';
+    const after = `# begin\n${text}\n# end\n`;
+    host.write('conf', before);
+    await host.state('file.blockreplace', at('conf'), block);
+    expect(host.file('conf')).toBe(`${after}key = 1\n`);
+    host.write('conf', 'key = 1\nlast\n');
+    await host.state('file.blockreplace', at('conf'), { ...block, insert_after_match: 'key' });
+    expect(host.file('conf')).toBe(`key = 1\n${after}last\n`);
+  });
+});

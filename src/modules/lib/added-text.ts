@@ -1,7 +1,9 @@
-import { __env__, __salt__, type PlainDict } from '../api.ts';
+import { __env__, type PlainDict } from '../api.ts';
+import { salt } from './call.ts';
+import { readOnlyText } from './edit-file.ts';
 import { textOf } from './file-content.ts';
 import { findSource } from './file-source.ts';
-import { escapeRegex } from './python-regex.ts';
+import { holdsLoosely } from './holds-loosely.ts';
 import { splitLines, textList } from './python-text.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -46,28 +48,26 @@ export const addedText = async (
   return chunks;
 };
 
-/** The lines of the chunks that a file does not have yet. */
+/**
+ * The lines of the chunks that a file does not have yet.
+ *
+ * @param ignoreWhitespace - A chunk may be indented and spaced otherwise; else it is a regular expression.
+ * @throws SaltInvocationError for a binary file
+ */
 export const missingLines = async (
-  name: string,
+  path: string,
   chunks: readonly string[],
   ignoreWhitespace: boolean,
 ): Promise<string[]> => {
-  const missing: string[] = [];
+  const text = ignoreWhitespace ? readOnlyText(path).text : '';
+  const missing: string[][] = [];
   for (const chunk of chunks) {
-    const pattern = ignoreWhitespace ? looseRegex(chunk) : chunk;
-    if (!(await __salt__['file.search']?.(name, pattern, { multiline: true })))
-      missing.push(...splitLines(chunk));
+    const isThere = ignoreWhitespace
+      ? holdsLoosely(text, chunk)
+      : await salt('file.search')(path, chunk, { multiline: true });
+    if (!isThere) missing.push(splitLines(chunk));
   }
-  return missing;
-};
-
-/** Matches a text however it is indented and spaced. */
-export const looseRegex = (text: string): string => {
-  const gap = '(?:[\\s]+)?';
-  const lines = splitLines(text).map(line =>
-    [gap, line.split(/\s+/).filter(Boolean).map(escapeRegex).join(gap), gap].join(''),
-  );
-  return `(?m)^${lines.join('')}$`;
+  return missing.flat();
 };
 
 /** The diff as these states show it: of lines without ends. */

@@ -9,16 +9,29 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
+import { SaltInvocationError } from '../api.ts';
 import { writeAll, writeAtomic } from './atomic-write.ts';
 import { restoreContext } from './selinux.ts';
-import { decode } from './text-diff.ts';
+import { decode, isText } from './text-diff.ts';
 
 /** A file's text, with a way back to the bytes of its encoding. */
 export type EditedText = { readonly text: string; readonly encoding: 'utf8' | 'latin1' };
 
 /** A file as text: UTF-8, or byte by byte where it is not valid UTF-8. */
-export const readText = (path: string): EditedText => {
+export const readText = (path: string): EditedText => asText(readFileSync(path));
+
+/**
+ * A file as text, for edits that make no sense in other files.
+ *
+ * @throws SaltInvocationError for a binary file
+ */
+export const readOnlyText = (path: string): EditedText => {
   const bytes = readFileSync(path);
+  if (isText(bytes)) return asText(bytes);
+  throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${path}`);
+};
+
+const asText = (bytes: Buffer): EditedText => {
   const text = decode(bytes);
   return { text, encoding: Buffer.byteLength(text) === bytes.length ? 'utf8' : 'latin1' };
 };

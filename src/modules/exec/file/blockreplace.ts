@@ -1,8 +1,8 @@
 import { SaltInvocationError } from '../../api.ts';
-import { copyWithAttributes, readText, writeText } from '../../lib/edit-file.ts';
+import { copyWithAttributes, readOnlyText, writeText } from '../../lib/edit-file.ts';
 import { exists, expandUser, realPath } from '../../lib/file-paths.ts';
 import { replaceBlock } from '../../lib/replace-block.ts';
-import { isText, linesDiff, splitAtNewlines } from '../../lib/text-diff.ts';
+import { linesDiff, splitAtNewlines } from '../../lib/text-diff.ts';
 
 type BlockKeywords = {
   content?: string;
@@ -57,9 +57,7 @@ export const blockreplace = async (
     );
   const full = realPath(expandUser(path));
   if (!exists(full)) throw new SaltInvocationError(`File not found: ${full}`);
-  const { text, encoding } = readText(full);
-  if (!isText(Buffer.from(text)))
-    throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${full}`);
+  const { text, encoding } = readOnlyText(full);
   const lines = splitAtNewlines(text);
   const result = replaceBlock(lines, {
     markerStart: marker_start,

@@ -1,8 +1,8 @@
 import { SaltInvocationError } from '../../api.ts';
-import { copyWithAttributes, readText, writeText } from '../../lib/edit-file.ts';
+import { copyWithAttributes, readOnlyText, writeText } from '../../lib/edit-file.ts';
 import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
-import { isText, linesDiff, splitAtNewlines } from '../../lib/text-diff.ts';
+import { linesDiff, splitAtNewlines } from '../../lib/text-diff.ts';
 
 /**
  * Comments lines out, or back in. Gives the diff of those lines, or false when none matches.
@@ -24,9 +24,7 @@ export const comment_line = async (
 ): Promise<string | false> => {
   const full = realPath(expandUser(path));
   if (!isFile(full)) throw new SaltInvocationError(`File not found: ${full}`);
-  const { text, encoding } = readText(full);
-  if (!isText(Buffer.from(text)))
-    throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${full}`);
+  const { text, encoding } = readOnlyText(full);
   const bare = regex.replace(/^\^+/, '').replace(/\$+$/, '');
   const end = regex.endsWith('$') ? '$' : '';
   const pattern = cmnt ? `^(${bare})${end}` : `^${char}\\s*(${bare})${end}`;

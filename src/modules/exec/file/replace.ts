@@ -1,11 +1,11 @@
-import { readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { SaltInvocationError } from '../../api.ts';
-import { copyWithAttributes, readText, writeText } from '../../lib/edit-file.ts';
+import { copyWithAttributes, readOnlyText, writeText } from '../../lib/edit-file.ts';
 import { exists, expandUser, isLink, realPath } from '../../lib/file-paths.ts';
 import { ASCII, pythonRegex, regexFlags } from '../../lib/python-regex.ts';
 import { splitKeepingEnds } from '../../lib/python-text.ts';
 import { type ReplaceOptions, replaceText } from '../../lib/replace-text.ts';
-import { isText, linesDiff } from '../../lib/text-diff.ts';
+import { linesDiff } from '../../lib/text-diff.ts';
 
 type Flags = number | string | string[];
 
@@ -70,9 +70,7 @@ export const replace = async (
     if (ignore_if_missing) return false;
     throw new SaltInvocationError(`File not found: ${full}`);
   }
-  if (!isText(readFileSync(full)))
-    throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${full}`);
-  const { text, encoding } = readText(full);
+  const { text, encoding } = readOnlyText(full);
   // Salt replaces in bytes, where `\w` and `\s` mean those of ASCII.
   const bits = regexFlags(flags) | ASCII;
   if (search_only) return pythonRegex(pattern, bits).test(text);

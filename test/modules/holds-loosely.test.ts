@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { holdsLoosely } from '../../src/modules/lib/holds-loosely.ts';
+import { escapeRegex, pythonRegex } from '../../src/modules/lib/python-regex.ts';
+import { splitLines } from '../../src/modules/lib/python-text.ts';
+
+/** What Salt's `build_whitespace_split_regex` makes of a text. */
+const saltsRegex = (wanted: string): RegExp => {
+  const gap = '(?:[\\s]+)?';
+  const lines = splitLines(wanted).map(line =>
+    [gap, line.split(/\s+/).filter(Boolean).map(escapeRegex).join(gap), gap].join(''),
+  );
+  return pythonRegex(`(?m)^${lines.join('')}$`, 256 + 8);
+};
+
+const someText = fc
+  .array(fc.constantFrom('a', 'b', 'ab', '.', ' ', '\t', '\n', '\n', '\r\n', '\u00a0', 'é'), {
+    maxLength: 12,
+  })
+  .map(parts => parts.join(''));
+
+test('finds what the regular expression finds', () => {
+  const isSame = (text: string, wanted: string): boolean =>
+    holdsLoosely(text, wanted) === saltsRegex(wanted).test(text);
+  const wanted = someText.filter(text => text !== '');
+  fc.assert(fc.property(someText, wanted, isSame), { numRuns: 5000 });
+});
+
+test('many lines and blanks take no time that grows with their square', () => {
+  const text = `${'\n'.repeat(200_000)}${'word \n'.repeat(200_000)}`;
+  expect(holdsLoosely(text, 'word '.repeat(200_000))).toBe(true);
+  expect(holdsLoosely(text, 'other')).toBe(false);
+}, 10_000);
