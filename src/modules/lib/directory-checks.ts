@@ -79,7 +79,7 @@ export const keptByRequisites = async (require: unknown): Promise<Kept> => {
     );
     if (named.length === 0) paths.push(wanted);
     for (const low of named)
-      if (low.fun === 'recurse') paths.push(...(await keptByRecurse(low)));
+      if (low.fun === 'recurse') for (const path of await keptByRecurse(low)) paths.push(path);
       else {
         paths.push(String(low.name));
         trees.push(String(low.name));

@@ -16,7 +16,7 @@ export type BlockOptions = {
 export const replaceBlock = (lines: readonly string[], options: BlockOptions): string[] => {
   const { markerStart, markerEnd } = options;
   const lineEnd = lines[0]?.endsWith('\r\n') ? '\r\n' : '\n';
-  const result: string[] = [];
+  const result: (string | readonly string[])[] = [];
   let inBlock = false;
   let found = false;
   for (const line of lines) {
@@ -27,14 +27,14 @@ export const replaceBlock = (lines: readonly string[], options: BlockOptions): s
     else if (line.includes(markerEnd)) {
       inBlock = false;
       found = true;
-      result.push(...body(options, lineEnd, line.slice(line.indexOf(markerEnd))));
+      result.push(body(options, lineEnd, line.slice(line.indexOf(markerEnd))));
     }
   }
   if (inBlock)
     throw new CommandExecutionError(
       'Unterminated marked block. End of file reached before marker_end.',
     );
-  return found ? result : addBlock(result, options, lineEnd);
+  return found ? result.flat() : addBlock(lines, options, lineEnd);
 };
 
 const body = (
@@ -50,7 +50,7 @@ const body = (
   return closes ? [...inner, last + lineEnd, end] : [...inner, last + end];
 };
 
-const addBlock = (lines: string[], options: BlockOptions, lineEnd: string): string[] => {
+const addBlock = (lines: readonly string[], options: BlockOptions, lineEnd: string): string[] => {
   const { append, prepend, insertBefore, insertAfter, markerStart } = options;
   const block = [markerStart + lineEnd, ...body(options, lineEnd)];
   if (prepend) return [...block, ...lines];
@@ -65,5 +65,6 @@ const addBlock = (lines: string[], options: BlockOptions, lineEnd: string): stri
   const at = regex ? lines.findIndex(line => regex.test(line)) : -1;
   if (at < 0)
     throw new CommandExecutionError('Cannot edit marked block. Markers were not found in file.');
-  return lines.toSpliced(insertBefore ? at : at + 1, 0, ...block);
+  const place = insertBefore ? at : at + 1;
+  return [...lines.slice(0, place), ...block, ...lines.slice(place)];
 };

@@ -75,7 +75,8 @@ const leadsTo = (pass: Pass, item: Plain, low: LowChunk): boolean => {
     if (seen.has(tag)) continue;
     seen.add(tag);
     for (const kind of requisiteKeywords)
-      for (const requisite of requisitesOf(chunk, kind)) open.push(...pass.index.find(requisite));
+      for (const requisite of requisitesOf(chunk, kind))
+        for (const found of pass.index.find(requisite)) open.push(found);
   }
   return false;
 };

@@ -54,8 +54,11 @@ export const runChunks = async (
   }
 };
 
-const nextNumber = (results: StateResults): number =>
-  Math.max(-1, ...Object.values(results).map(({ __run_num__ }) => __run_num__)) + 1;
+const nextNumber = (results: StateResults): number => {
+  let next = 0;
+  for (const { __run_num__ } of Object.values(results)) next = Math.max(next, __run_num__ + 1);
+  return next;
+};
 
 /** What states of this pass came to before the host was restarted. */
 const resultsBefore = ({ host }: RunState, chunks: readonly LowChunk[]): StateResults => {

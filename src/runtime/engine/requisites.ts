@@ -41,14 +41,14 @@ export const checkRequisites = async (
       run.host.log('warning', `The ${kind} requisite has been disabled, Ignoring.`);
       continue;
     }
-    const list: LowChunk[] = [];
+    const list: (readonly LowChunk[])[] = [];
     for (const requisite of requisitesOf(low, kind)) {
       const found = findRequired(pass, low, requisite);
       if (!found) continue;
       if (found.length === 0) return { status: 'unmet', required: {} };
-      list.push(...found);
+      list.push(found);
     }
-    required[kind] = list;
+    required[kind] = list.flat();
   }
   await settle(pass, required);
   return { status: combine(run, pass, required), required };
