@@ -7,20 +7,29 @@ export type Block = readonly [number, number, number];
  * match), so that a diff is the same as Salt's. Ends with the empty block at both ends.
  */
 export const matchingBlocks = (a: readonly string[], b: readonly string[]): Block[] => {
-  const places = placesOf(b);
+  const longest = longestMatches(a, b);
   const found: Block[] = [];
-  const queue: [number, number, number, number][] = [[0, a.length, 0, b.length]];
+  const queue: Range[] = [[0, a.length, 0, b.length, Number.POSITIVE_INFINITY]];
   for (let next = queue.pop(); next; next = queue.pop()) {
     const [alo, ahi, blo, bhi] = next;
-    const block = longestMatch(a, b, places, next);
+    const { block, most } = longest(next);
     const [i, j, size] = block;
     if (size === 0) continue;
     found.push(block);
-    if (alo < i && blo < j) queue.push([alo, i, blo, j]);
-    if (i + size < ahi && j + size < bhi) queue.push([i + size, ahi, j + size, bhi]);
+    if (alo < i && blo < j) queue.push([alo, i, blo, j, most]);
+    if (i + size < ahi && j + size < bhi) queue.push([i + size, ahi, j + size, bhi, most]);
   }
   found.sort((x, y) => x[0] - y[0] || x[1] - y[1]);
   return joinAdjacent(found, a.length, b.length);
+};
+
+/** Where in both lists, and how long a run of anchors may be there: no longer than around it. */
+type Range = readonly [alo: number, ahi: number, blo: number, bhi: number, most: number];
+
+type Longest = {
+  readonly block: Block;
+  /** The longest run of anchors alone. */
+  readonly most: number;
 };
 
 const placesOf = (lines: readonly string[]): Map<string, number[]> => {
@@ -37,32 +46,50 @@ const placesOf = (lines: readonly string[]): Map<string, number[]> => {
   return places;
 };
 
-const longestMatch = (
+/** Finds the longest block of a range, of several the first. */
+const longestMatches = (
   a: readonly string[],
   b: readonly string[],
-  places: Map<string, number[]>,
-  [alo, ahi, blo, bhi]: [number, number, number, number],
-): Block => {
-  let [besti, bestj, size] = [alo, blo, 0];
-  let lengths = new Map<number, number>();
-  for (let i = alo; i < ahi; i++) {
-    const next = new Map<number, number>();
-    for (const j of places.get(a[i] ?? '') ?? []) {
-      if (j < blo) continue;
-      if (j >= bhi) break;
-      const k = (lengths.get(j - 1) ?? 0) + 1;
-      next.set(j, k);
-      if (k > size) [besti, bestj, size] = [i - k + 1, j - k + 1, k];
+): ((range: Range) => Longest) => {
+  const places = placesOf(b);
+  const none: readonly number[] = [];
+  const placesAt = (i: number): readonly number[] => places.get(a[i] ?? '') ?? none;
+  // By place in `b` plus one: how long the run is that ends there. All zero between two calls.
+  let before = new Int32Array(b.length + 1);
+  let now = new Int32Array(b.length + 1);
+
+  const run = ([alo, ahi, blo, bhi, bound]: Range): [number, number, number] => {
+    let [besti, bestj, size] = [alo, blo, 0];
+    let last = none;
+    for (let i = alo; i < ahi && size < bound; i++) {
+      const here = placesAt(i);
+      for (const j of here) {
+        if (j < blo) continue;
+        if (j >= bhi) break;
+        const k = (before[j] ?? 0) + 1;
+        now[j + 1] = k;
+        if (k > size) [besti, bestj, size] = [i - k + 1, j - k + 1, k];
+      }
+      for (const j of last) before[j + 1] = 0;
+      [before, now] = [now, before];
+      last = here;
     }
-    lengths = next;
-  }
-  while (besti > alo && bestj > blo && a[besti - 1] === b[bestj - 1]) {
-    besti--;
-    bestj--;
-    size++;
-  }
-  while (besti + size < ahi && bestj + size < bhi && a[besti + size] === b[bestj + size]) size++;
-  return [besti, bestj, size];
+    for (const j of last) before[j + 1] = 0;
+    return [besti, bestj, size];
+  };
+
+  return range => {
+    const [alo, ahi, blo, bhi] = range;
+    let [i, j, size] = run(range);
+    const most = size;
+    while (i > alo && j > blo && a[i - 1] === b[j - 1]) {
+      i--;
+      j--;
+      size++;
+    }
+    while (i + size < ahi && j + size < bhi && a[i + size] === b[j + size]) size++;
+    return { block: [i, j, size], most };
+  };
 };
 
 const joinAdjacent = (blocks: Block[], aEnd: number, bEnd: number): Block[] => {
