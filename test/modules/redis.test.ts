@@ -12,7 +12,7 @@ import * as hashes from '../../src/modules/exec/redis/hashes.ts';
 import * as keys from '../../src/modules/exec/redis/keys.ts';
 import * as server from '../../src/modules/exec/redis/server.ts';
 import { infoOf } from '../../src/modules/lib/redis-run.ts';
-import { RespError, readResp, respCommand } from '../../src/modules/lib/resp.ts';
+import { RespError, respCommand, respReader } from '../../src/modules/lib/resp.ts';
 import { which } from '../../src/modules/lib/which.ts';
 import * as state from '../../src/modules/state/redis.ts';
 import { openSignature } from '../../src/protocol/meta.ts';
@@ -22,23 +22,46 @@ import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
 test('reads answers in any pieces', () => {
-  const whole = Buffer.from('*4\r\n$3\r\na\r\n\r\n$-1\r\n:-7\r\n*1\r\n+OK\r\nrest');
-  expect(readResp(whole)).toEqual({ value: ['a\r\n', null, -7, ['OK']], next: whole.length - 4 });
-  for (let end = 0; end < whole.length - 4; end++)
-    expect(readResp(whole.subarray(0, end))).toBe(undefined);
-  expect(readResp(Buffer.from('-ERR no\r\n'))?.value).toEqual(new RespError('ERR no'));
-  expect(() => readResp(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toThrow('not an answer');
+  const whole = Buffer.from('*4\r\n$3\r\na\r\n\r\n$-1\r\n:-7\r\n*2\r\n+OK\r\n*0\r\n:1\r\n+re');
+  const answers = [['a\r\n', null, -7, ['OK', []]], 1];
+  for (let size = 1; size <= whole.length; size++) {
+    const read = respReader();
+    const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, at) =>
+      whole.subarray(at * size, (at + 1) * size),
+    );
+    expect(pieces.flatMap(read)).toEqual(answers);
+    expect(read(Buffer.from('st\r\n'))).toEqual(['rest']);
+  }
+  expect(respReader()(Buffer.from('-ERR no\r\n'))).toEqual([new RespError('ERR no')]);
+  for (const other of ['HTTP/1.1 400 Bad Request\r\n', 'x'.repeat(70_000)])
+    expect(() => respReader()(Buffer.from(other))).toThrow('not an answer');
   expect(respCommand(['SET', 'ä', 'x\r\ny']).toString()).toBe(
     '*3\r\n$3\r\nSET\r\n$2\r\nä\r\n$4\r\nx\r\ny\r\n',
   );
 });
 
+test('a long list in many pieces is read once', { timeout: 60_000 }, () => {
+  const list = Array.from({ length: 200_000 }, (_, at) => `key ${at}`);
+  const bytes = respCommand(list);
+  const read = respReader();
+  const answers: unknown[] = [];
+  for (let at = 0; at < bytes.length; at += 1000)
+    answers.push(...read(bytes.subarray(at, at + 1000)));
+  expect(answers).toEqual([list]);
+});
+
 test('reads what a server tells of itself', () => {
   expect(
     infoOf(
-      '# Server\r\nredis_version:7.0.15\r\nport:6379\r\nratio:1.5\r\ndb0:keys=1,avg_ttl=0\r\n',
+      '# Server\r\nredis_version:7.0.15\r\nport:6379\r\nratio:1.5\r\nid:12e45\r\ndb0:keys=1,avg_ttl=0\r\n',
     ),
-  ).toEqual({ redis_version: '7.0.15', port: 6379, ratio: 1.5, db0: { keys: 1, avg_ttl: 0 } });
+  ).toEqual({
+    redis_version: '7.0.15',
+    port: 6379,
+    ratio: 1.5,
+    id: '12e45',
+    db0: { keys: 1, avg_ttl: 0 },
+  });
 });
 
 const freePort = (): Promise<number> =>
@@ -193,6 +216,13 @@ describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 60_000 }, ()
     });
     expect(await within(context, () => server.ping(nobody))).toBe(false);
     expect(await within(context, () => server.shutdown(nobody))).toBe(false);
+  });
+
+  test('a command that the server does not know is told without its values', async () => {
+    const strict = { host: '127.0.0.1', port: await start('save ""\nrename-command CONFIG ""') };
+    await up(strict);
+    const set = within(context, () => server.config_set('requirepass', 'geheim1', strict));
+    await expect(set).rejects.toThrow(/: ERR unknown command '?`?CONFIG'?`?$/);
   });
 
   test('settings and times of the server', async () => {

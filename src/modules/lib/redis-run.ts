@@ -3,7 +3,7 @@ import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { configText } from './config-option.ts';
 import { pyStr } from './python-text.ts';
-import { RespError, type RespValue, readResp, respCommand } from './resp.ts';
+import { RespError, type RespValue, respCommand, respReader } from './resp.ts';
 
 /** How a Redis server is reached; what is missing comes from `redis.*` of the configuration. */
 export type RedisOptions = {
@@ -68,9 +68,14 @@ export const askAt = async (place: RedisPlace, words: readonly Plain[]): Promise
     throw new RedisError(`Redis at ${where}: ${messageOf(error)}.`, true);
   });
   for (const answer of answers)
-    if (answer instanceof RespError) throw new RedisError(`Redis at ${where}: ${answer.message}`);
+    if (answer instanceof RespError)
+      throw new RedisError(`Redis at ${where}: ${withoutArguments(answer.message)}`);
   return answers.at(-1) ?? null;
 };
+
+/** To a command that it does not know the server also says what stands behind it: a password, a value. */
+const withoutArguments = (message: string): string =>
+  message.replace(/^(ERR unknown (?:sub)?command.*?),? with args beginning with: .*$/s, '$1');
 
 const wordOf = (word: Plain): string => {
   if (typeof word === 'string' || typeof word === 'number') return pyStr(word);
@@ -87,7 +92,7 @@ const talk = (
     const { host, port } = place;
     const socket: Socket = host.startsWith('/') ? connect(host) : connect(port, host);
     const answers: RespValue[] = [];
-    let bytes = Buffer.alloc(0);
+    const read = respReader();
     const end = (error?: Error): void => {
       socket.destroy();
       if (error) reject(error);
@@ -102,17 +107,15 @@ const talk = (
       ask();
     });
     socket.on('data', chunk => {
-      bytes = Buffer.concat([bytes, chunk]);
       try {
-        const answer = readResp(bytes);
-        if (!answer) return;
-        bytes = bytes.subarray(answer.next);
-        answers.push(answer.value);
+        const whole = read(chunk);
+        if (whole.length === 0) return;
+        answers.push(...whole);
       } catch (error) {
         end(error as Error);
         return;
       }
-      if (answers.length === commands.length || answers.at(-1) instanceof RespError) end();
+      if (answers.length >= commands.length || answers.at(-1) instanceof RespError) end();
       else ask();
     });
     socket.once('error', end);
@@ -150,5 +153,6 @@ const infoValue = (text: string): Plain => {
         return [item.slice(0, Math.max(at, 0)), infoValue(item.slice(at + 1))];
       }),
     );
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+  // An id may be all digits but for one `e`.
+  return /^[+-]?(?:\d+|(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?)$/i.test(text) ? Number(text) : text;
 };

@@ -19,51 +19,86 @@ export const respCommand = (words: readonly string[]): Buffer =>
     ...words.map(word => Buffer.from(`$${Buffer.byteLength(word)}\r\n${word}\r\n`)),
   ]);
 
+/** An answer, the beginning of a list, or how many bytes must be there to tell. */
+type Piece =
+  | { readonly next: number; readonly value: RespValue }
+  | { readonly next: number; readonly count: number }
+  | { readonly needed: number };
+
 /**
- * The first answer of what has come, and where the next begins; undefined while it is not whole.
+ * Reads what a server sends: takes the next bytes, and gives the answers that are whole with them.
+ * What was read is not looked at again, however long a list is.
  *
  * @throws Error when this is not the protocol of Redis, or a text is not UTF-8
  */
-export const readResp = (
-  bytes: Buffer,
-  start = 0,
-): { readonly value: RespValue; readonly next: number } | undefined => {
+export const respReader = (): ((chunk: Buffer) => RespValue[]) => {
+  const open: { readonly items: RespValue[]; readonly count: number }[] = [];
+  let unread: Buffer[] = [];
+  let length = 0;
+  let needed = 1;
+  /** Puts a value into the list that is open; gives it, or the list that it fills, when none is. */
+  const placed = (value: RespValue): RespValue | undefined => {
+    const list = open.at(-1);
+    if (!list) return value;
+    list.items.push(value);
+    if (list.items.length < list.count) return undefined;
+    open.pop();
+    return placed(list.items);
+  };
+  return chunk => {
+    unread.push(chunk);
+    length += chunk.length;
+    if (length < needed) return [];
+    const bytes = Buffer.concat(unread);
+    const answers: RespValue[] = [];
+    let at = 0;
+    let piece = readPiece(bytes, at);
+    for (; 'next' in piece; piece = readPiece(bytes, at)) {
+      at = piece.next;
+      if ('count' in piece) open.push({ items: [], count: piece.count });
+      const whole = 'value' in piece ? placed(piece.value) : undefined;
+      if (whole !== undefined) answers.push(whole);
+    }
+    unread = [bytes.subarray(at)];
+    length = bytes.length - at;
+    needed = piece.needed;
+    return answers;
+  };
+};
+
+/** No line is longer: texts and lists tell their length in one. */
+const longestLine = 65_536;
+
+const readPiece = (bytes: Buffer, start: number): Piece => {
   const end = bytes.indexOf('\r\n', start);
-  if (end < 0) return undefined;
+  const kind = String.fromCharCode(bytes[start] ?? 0);
+  if (end < 0) {
+    if (bytes.length - start > longestLine) throw notRedis();
+    return { needed: bytes.length - start + 1 };
+  }
   const line = bytes.toString('utf8', start + 1, end);
   const next = end + 2;
-  const kind = String.fromCharCode(bytes[start] ?? 0);
   if (kind === '+') return { value: line, next };
   if (kind === '-') return { value: new RespError(line), next };
-  if (!':$*'.includes(kind) || !/^-?\d+$/.test(line))
-    throw new Error('This is not an answer of Redis');
+  if (!':$*'.includes(kind) || !/^-?\d+$/.test(line)) throw notRedis();
   const count = Number(line);
   if (kind === ':') return { value: count, next };
   if (count < 0) return { value: null, next };
-  return kind === '$' ? readText(bytes, next, count) : readList(bytes, next, count);
+  if (kind === '*') return count === 0 ? { value: [], next } : { count, next };
+  const after = next + count + 2;
+  return bytes.length < after
+    ? { needed: after - start }
+    : { value: textOf(bytes.subarray(next, after - 2)), next: after };
 };
 
-const readText = (bytes: Buffer, start: number, length: number) =>
-  bytes.length < start + length + 2
-    ? undefined
-    : { value: textOf(bytes.subarray(start, start + length)), next: start + length + 2 };
+const notRedis = (): Error => new Error('This is not an answer of Redis');
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const textOf = (bytes: Buffer): string => {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw new Error('A value there is not text (UTF-8)');
   }
-};
-
-const readList = (bytes: Buffer, start: number, count: number) => {
-  const value: RespValue[] = [];
-  let next = start;
-  while (value.length < count) {
-    const item = readResp(bytes, next);
-    if (!item) return undefined;
-    value.push(item.value);
-    next = item.next;
-  }
-  return { value, next };
 };
