@@ -39,6 +39,12 @@ test('values go there and come back as they are', () => {
   ]);
 });
 
+test('a text of many megabytes is read whole', () => {
+  const long = `${'a'.repeat(20_000_000)}''b`;
+  expect(oneStatement(`SELECT '${long}';`)).toHaveLength(long.length + 9);
+  expect(readQuoted(`'${long}',1\n`)).toEqual([[long.replaceAll("''", "'"), 1]]);
+});
+
 const missing = which('sqlite3') === undefined ? ' (needs sqlite3)' : '';
 
 describe.skipIf(missing)(`databases of SQLite${missing}`, () => {
@@ -144,6 +150,19 @@ describe.skipIf(missing)(`databases of SQLite${missing}`, () => {
       await within(testing(context), () => state.row_present('r', db, 't', { a: 1 }, 'a=1')),
     ).toMatchObject({ result: null });
     expect(existsSync(missing)).toBe(false);
+  });
+
+  test('a name of a database is a path from the root on, and nothing else', async () => {
+    const name = join(folder, 'b.db').slice(1);
+    const work = () => state.table_present('t', name, 'CREATE TABLE t (a)');
+    expect((await settles(work)).comment).toBe("Created table 't'");
+    expect(await within(context, () => sqlite.tables(`/${name}`))).toEqual([['t']]);
+    expect(await within(context, () => sqlite.fetch(':memory:', 'SELECT 1'))).toEqual([[1]]);
+    expect(existsSync('/:memory:')).toBe(false);
+    const address = `file:${folder}/b.db?mode=memory`;
+    await expect(within(context, () => sqlite.fetch(address, 'SELECT 1'))).rejects.toThrow(
+      'unable to open',
+    );
   });
 
   test('gives rows, and refuses more than one statement', async () => {

@@ -3,10 +3,9 @@
  *
  * @depends sqlite3
  */
-import { existsSync } from 'node:fs';
 import type { Plain } from '../api.ts';
 import { runChecked } from '../lib/run-command.ts';
-import { sqlitePath, sqliteRun } from '../lib/sqlite-run.ts';
+import { hasDatabase, sqlitePath, sqliteRun } from '../lib/sqlite-run.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   sqlitePath() !== undefined || [false, 'The program sqlite3 is not installed.'];
@@ -56,7 +55,7 @@ export const fetch = async (db: string | null = null, sql: string | null = null)
 
 const namesOf = async (db: string | null, type: string): Promise<Plain> => {
   if (db === null) return false;
-  if (!existsSync(db)) return [];
+  if (!hasDatabase(db)) return [];
   return (
     await sqliteRun(db, 'SELECT name FROM sqlite_master WHERE type = ? ORDER BY name', [type])
   ).rows;

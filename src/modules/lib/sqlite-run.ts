@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { runCommand } from './run-command.ts';
 import { oneStatement, readQuoted, type SqliteValue, sqliteValue } from './sqlite-statement.ts';
@@ -9,6 +11,11 @@ export type SqliteAnswer = {
   /** How many rows the statement added, changed or removed. */
   readonly changed: number;
 };
+
+/** The file of a database, from `/` on as in Salt; `:memory:` is none, and gone after each call. */
+export const sqliteFile = (db: string): string => (db === ':memory:' ? db : resolve('/', db));
+
+export const hasDatabase = (db: string): boolean => existsSync(sqliteFile(db));
 
 export const sqlitePath = (): string | undefined => which('sqlite3');
 
@@ -48,7 +55,7 @@ export const sqliteRunAll = async (
     '',
   ].join('\n');
   const { code, stdout, stderr } = await runCommand(
-    [program, '-batch', '-init', '/dev/null', `${/^[-:]/.test(db) ? './' : ''}${db}`],
+    [program, '-batch', '-init', '/dev/null', sqliteFile(db)],
     { plainLocale: true, cwd: '/', stdin: script },
   );
   if (code !== 0 || stderr.trim() !== '') throw new CommandExecutionError(complaint(stderr, code));

@@ -10,7 +10,7 @@ import { SaltInvocationError } from '../api.ts';
 export const oneStatement = (sql: string, values?: number): string => {
   const text = sql.replace(/^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
   const pieces = text.matchAll(
-    /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|;|[^'"`[\-/;]+|[\s\S]/g,
+    /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|;|[^'"`[\-/;]+|[\s\S]/g,
   );
   let statement = '';
   let plain = '';
@@ -64,14 +64,27 @@ export type SqliteValue = string | number | null;
 export const readQuoted = (text: string): SqliteValue[][] => {
   const rows: SqliteValue[][] = [];
   let row: SqliteValue[] = [];
-  for (const [, literal = '', end] of text.matchAll(/(X?'(?:[^']|'')*'|[^,\n]*)(,|\n|$)/g)) {
-    if (literal === '' && end === '') break;
-    row.push(sqlValue(literal));
-    if (end === ',') continue;
+  for (let at = 0; at < text.length; ) {
+    const end = literalEnd(text, at);
+    row.push(sqlValue(text.slice(at, end)));
+    at = end + 1;
+    if (text[end] === ',') continue;
     rows.push(row);
     row = [];
   }
   return rows;
+};
+
+/** Where a literal ends; a text may be longer than what a regular expression can go through. */
+const literalEnd = (text: string, start: number): number => {
+  const quote = text[start] === 'X' ? start + 1 : start;
+  if (text[quote] !== "'") {
+    const length = text.slice(start, start + 64).search(/[,\n]/);
+    return length < 0 ? text.length : start + length;
+  }
+  let end = text.indexOf("'", quote + 1);
+  while (text[end + 1] === "'") end = text.indexOf("'", end + 2);
+  return end < 0 ? text.length : end + 1;
 };
 
 const sqlValue = (literal: string): SqliteValue => {

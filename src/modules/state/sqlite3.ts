@@ -12,10 +12,9 @@ import {
 import { hasFunction } from '../lib/call.ts';
 import { failOnError } from '../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
-import { sqliteRun, sqliteRunAll } from '../lib/sqlite-run.ts';
+import { hasDatabase, sqliteFile, sqliteRun, sqliteRunAll } from '../lib/sqlite-run.ts';
 import { type SqliteValue, sqliteName } from '../lib/sqlite-statement.ts';
 
-/** Tables and rows of databases of SQLite. */
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('sqlite3.fetch') || [false, 'The program sqlite3 is not installed.'];
 
@@ -130,7 +129,11 @@ export const row_present = async (
       );
       return changed(name, 'Inserted row', { new: data });
     }
-    if (Object.entries(data).every(([key, value]) => !(key in old) || same(old[key], value)))
+    if (
+      Object.entries(data).every(
+        ([key, value]) => !Object.hasOwn(old, key) || same(old[key], value),
+      )
+    )
       return unchanged(name, 'Row exists');
     if (!update) return failed(name, 'Existing data does not match desired state');
     const changes = { old, new: data };
@@ -186,7 +189,7 @@ export const row_absent = async (
 /** The words that made a table. */
 const sqlOf = async (name: string, db: string): Promise<string | undefined> => {
   // The program makes a file that is not there, in test mode too.
-  if (!existsSync(db)) return undefined;
+  if (!hasDatabase(db)) return undefined;
   const { rows } = await sqliteRun(
     db,
     "SELECT sql FROM sqlite_master WHERE type='table' AND name=?",
@@ -202,9 +205,11 @@ const rowsOf = async (
   where_sql: string,
   where_args: readonly Plain[],
 ): Promise<Row[]> => {
-  if (!existsSync(db))
+  if (!hasDatabase(db))
     throw new CommandExecutionError(
-      existsSync(dirname(db)) ? `no such table: ${table}` : 'unable to open database file',
+      existsSync(dirname(sqliteFile(db)))
+        ? `no such table: ${table}`
+        : 'unable to open database file',
     );
   const { columns, rows } = await sqliteRun(
     db,
