@@ -76,6 +76,14 @@ describe.skipIf(!canRun)(
       expect(await run(() => table.exists(disk))).toBe(true);
     });
 
+    test('names with colons are read, which parted writes with backslashes', async () => {
+      await run(() => change.mklabel(disk, 'gpt'));
+      await run(() => change.mkpart(disk, 'primary', null, '1MiB', '9MiB'));
+      execFileSync('parted', ['-s', '--', disk, 'name', '1', "'EFI: a\\\\b\\\\'"]);
+      const { partitions } = await run(() => table.list_(disk));
+      expect(partitions['1']).toMatchObject({ name: 'EFI: a\\b\\', flags: '' });
+    });
+
     test('a DOS table has types', async () => {
       await run(() => change.mklabel(disk, 'msdos'));
       await run(() => change.mkpart(disk, 'primary', 'linux-swap', '1MiB', '100%'));

@@ -72,7 +72,10 @@ const partition = (line: string, withoutSize: boolean): Row => {
 };
 
 const named = (line: string, fields: readonly string[]): Row => {
-  const values = line.replace(/;+$/, '').split(':');
+  // A colon in a name has a backslash before it.
+  const values = [...`${line.replace(/;+$/, '')}:`.matchAll(/((?:[^:\\]|\\.)*):/g)].map(
+    ([, value = '']) => value.replace(/\\(.)/g, '$1'),
+  );
   // Old versions of parted tell no flags of the disk.
   if (values.length !== fields.length && !(fields === infoFields && values.length === 7))
     throw new CommandExecutionError(`parted said what is not understood: ${line}`);
