@@ -15,7 +15,10 @@ test.skipIf(which('monit') === undefined || !canRunApart())(
       const at = '/run/monit';
       const rc = ['set daemon 300', 'set httpd unixsocket ' + at + '.sock', '  allow root:root',
         'set pidfile ' + at + '.pid', 'set idfile ' + at + '.id', 'set statefile ' + at + '.state',
-        'set logfile ' + at + '.log', 'check file passwd with path /etc/passwd', 'check system vm'];
+        'set logfile ' + at + '.log', 'check file passwd with path /etc/passwd', 'check system vm',
+        'check file "two words" with path /etc/passwd',
+        'check file a_service_with_a_name_longer_than_its_column with path /etc/passwd',
+        'check file "-v" with path /etc/passwd'];
       writeFileSync('/etc/monit/monitrc', rc.join('\\n') + '\\n');
       chmodSync('/etc/monit/monitrc', 0o600);
       await step('down', () => state.monitor('passwd'));
@@ -40,6 +43,10 @@ test.skipIf(which('monit') === undefined || !canRunApart())(
       await step('off again', () => state.unmonitor('passwd'));
       await step('on', () => state.monitor('passwd'));
       await step('settled on', () => settled('OK'));
+      for (const name of ['two words', 'a_service_with_a_name_longer_than_its_column', '-v']) {
+        await step(name, () => state.monitor(name));
+        await step('off ' + name, () => state.unmonitor(name));
+      }
       await step('none', () => state.monitor('none'));
       await step('version', () => monit.version());
       await step('id', () => monit.id_());
@@ -53,7 +60,23 @@ test.skipIf(which('monit') === undefined || !canRunApart())(
     const fine = { result: true, changes: {} };
     expect(told).toMatchObject({
       down: { result: false, comment: 'The monit daemon is not running.' },
-      summary: { System: { vm: 'OK' }, File: { passwd: 'OK' } },
+      summary: {
+        System: { vm: 'OK' },
+        File: {
+          passwd: 'OK',
+          'two words': 'OK',
+          a_service_with_a_name_longer_than_its_column: 'OK',
+          '-v': 'OK',
+        },
+      },
+      'two words': { ...fine, comment: 'two words is being being monitored.' },
+      'off two words': { result: true, comment: 'two words stopped being monitored.' },
+      a_service_with_a_name_longer_than_its_column: { result: true },
+      'off a_service_with_a_name_longer_than_its_column': {
+        result: true,
+        changes: { a_service_with_a_name_longer_than_its_column: 'Not monitored' },
+      },
+      'off -v': { result: true, changes: { '-v': 'Not monitored' } },
       status: { File: 'passwd', status: 'OK', 'monitoring status': 'Monitored' },
       'no status': 'No such service',
       watched: { ...fine, comment: 'passwd is being being monitored.' },
@@ -110,11 +133,11 @@ test('the summary of older versions is read', async () => {
     expect(await host.call(`monit.${name}`, 'nginx')).toBe(true);
   expect(await host.call('monit.validate')).toBe(true);
   expect(programs.log().slice(2)).toEqual([
-    'monit start nginx',
-    'monit stop nginx',
-    'monit restart nginx',
-    'monit monitor nginx',
-    'monit unmonitor nginx',
+    'monit start -- nginx',
+    'monit stop -- nginx',
+    'monit restart -- nginx',
+    'monit monitor -- nginx',
+    'monit unmonitor -- nginx',
     'monit validate',
   ]);
 });

@@ -15,13 +15,15 @@ const monit = (args: readonly string[], stdin?: string): Promise<CommandResult> 
 
 const works = async (...args: string[]): Promise<boolean> => (await monit(args)).code === 0;
 
+const order = (action: string, name: string): Promise<boolean> => works(action, '--', name);
+
 /**
  * Starts a service; whether that worked.
  *
  * @param name the service, or `all`
  * @example tsalt-ssh '*' monit.start nginx
  */
-export const start = async (name: string): Promise<boolean> => works('start', name);
+export const start = async (name: string): Promise<boolean> => order('start', name);
 
 /**
  * Stops a service; whether that worked.
@@ -29,7 +31,7 @@ export const start = async (name: string): Promise<boolean> => works('start', na
  * @param name the service, or `all`
  * @example tsalt-ssh '*' monit.stop nginx
  */
-export const stop = async (name: string): Promise<boolean> => works('stop', name);
+export const stop = async (name: string): Promise<boolean> => order('stop', name);
 
 /**
  * Restarts a service; whether that worked.
@@ -37,7 +39,7 @@ export const stop = async (name: string): Promise<boolean> => works('stop', name
  * @param name the service, or `all`
  * @example tsalt-ssh '*' monit.restart nginx
  */
-export const restart = async (name: string): Promise<boolean> => works('restart', name);
+export const restart = async (name: string): Promise<boolean> => order('restart', name);
 
 /**
  * Watches a service no more; whether that worked.
@@ -45,7 +47,7 @@ export const restart = async (name: string): Promise<boolean> => works('restart'
  * @param name the service, or `all`
  * @example tsalt-ssh '*' monit.unmonitor nginx
  */
-export const unmonitor = async (name: string): Promise<boolean> => works('unmonitor', name);
+export const unmonitor = async (name: string): Promise<boolean> => order('unmonitor', name);
 
 /**
  * Watches a service; whether that worked.
@@ -53,13 +55,13 @@ export const unmonitor = async (name: string): Promise<boolean> => works('unmoni
  * @param name the service, or `all`
  * @example tsalt-ssh '*' monit.monitor nginx
  */
-export const monitor = async (name: string): Promise<boolean> => works('monitor', name);
+export const monitor = async (name: string): Promise<boolean> => order('monitor', name);
 
 type Summary = { [kind: string]: { [name: string]: string } };
 
 const oldLine = /^(\S.*?)\s+'(.+)'\s+(.*?)\s*$/;
 /** From 5.26 on it is a table: name, status, kind. */
-const tableLine = /^ (\S+)\s{2,}(\S.*?)\s{2,}(\S.*?)\s*$/;
+const tableLine = /^ (\S.*?)\s{2,}(\S.*?)\s{2,}(\S.*?)\s*$/;
 
 /**
  * What monit watches, and how each is: `{kind: {name: status}}`.
@@ -74,19 +76,29 @@ export const summary = async (
   const lines = `${stdout}\n${stderr}`.split('\n');
   if (lines.some(line => /daemon is not running/.test(line)))
     return { monit: 'daemon is not running', result: false };
+  const rows = lines.map(line => oldLine.exec(line)?.slice(1) ?? inTable(line));
+  // What is longer than its column ends in dots there.
+  const isCut = rows.some(row => row.some(cell => cell.endsWith('...')));
   const found: Summary = {};
-  for (const line of lines) {
-    const [, kind, name, status] = oldLine.exec(line) ?? inTable(line);
+  for (const [kind, name, status] of isCut ? await wholeRows() : rows) {
     if (!kind || !name || status === undefined || (svc_name !== '' && svc_name !== name)) continue;
     found[kind] = { ...found[kind], [name]: status };
   }
   return found;
 };
 
+/** The same of the long report. */
+const wholeRows = async (): Promise<string[][]> =>
+  Object.entries((await status()) as { [name: string]: Status }).map(([name, facts]) => [
+    Object.keys(facts)[0] ?? '',
+    name,
+    facts.status ?? '',
+  ]);
+
 const inTable = (line: string): string[] => {
   const [, name, status, kind] = tableLine.exec(line) ?? [];
-  const isHead = name === 'Service' && status === 'Name';
-  return name && status && kind && !isHead ? ['', kind, name, status] : [];
+  const isHead = name === 'Service Name' && status === 'Status';
+  return name && status && kind && !isHead ? [kind, name, status] : [];
 };
 
 type Status = { [fact: string]: string };
