@@ -73,6 +73,39 @@ test('quotas are read, and limits that are not given stay', async () => {
   ]);
 });
 
+test('limits that are not given stay for a number and a name with blanks too', async () => {
+  const limits = '     --      20       5       6      0       2     7     8      0';
+  programs.program(
+    'repquota',
+    `case "$*" in
+    *gone*) echo "repquota: Cannot open quotafile" >&2; exit 1;;
+    *n*-u*) echo "----"; echo "#1000${limits}"; echo "1000${limits.replace('8', '9')}";;
+    *) echo "----"; echo "domain users${limits}"; echo "1000${limits.replace('8', '9')}";;
+    esac`,
+  );
+  programs.program('setquota', '');
+  const set = (mount: string, options: Record<string, unknown>) =>
+    host.call('quota.set', mount, options);
+  const kept = {
+    'block-soft-limit': 1,
+    'block-hard-limit': 6,
+    'file-soft-limit': 7,
+    'file-hard-limit': 8,
+  };
+  const changed = { 'block-soft-limit': 1 };
+  expect(await set('/q', { user: '1000', ...changed })).toEqual({ 'User: 1000': kept });
+  expect(await set('/q', { group: 'domain users', ...changed })).toEqual({
+    'Group: domain users': kept,
+  });
+  await expect(set('/gone', { user: 'larry', ...changed })).rejects.toThrow(
+    'Cannot open quotafile',
+  );
+  expect(programs.log().filter(line => line.startsWith('setquota'))).toEqual([
+    'setquota -u -- 1000 1 6 7 8 /q',
+    'setquota -g -- domain users 1 6 7 8 /q',
+  ]);
+});
+
 test('quotas are switched once, also when one kind of them is not there', async () => {
   const at = `${programs.folder()}/mode`;
   programs.program('setquota', '');

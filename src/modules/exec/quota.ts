@@ -5,12 +5,13 @@
  * @platform linux
  */
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
-import { runChecked, runCommand } from '../lib/run-command.ts';
+import { type CommandResult, runChecked, runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('setquota') !== undefined || [false, 'setquota is not installed.'];
 
+type Kind = '-u' | '-g';
 type Quotas = { [name: string]: { [key: string]: string } };
 
 const columns = [
@@ -24,23 +25,44 @@ const columns = [
   'file-grace',
 ];
 
-const readQuotas = async (mount: string, kind: '-u' | '-g'): Promise<Report> => {
-  const { stdout } = await runCommand(['repquota', '-vp', kind, '--', mount], {
-    plainLocale: true,
-  });
+const repquota = (mount: string, kind: Kind, ...more: string[]): Promise<CommandResult> =>
+  runCommand(['repquota', '-vp', ...more, kind, '--', mount], { plainLocale: true });
+
+const readQuotas = async (mount: string, kind: Kind): Promise<Report> => {
+  // Of one kind only there may be none.
+  const { stdout } = await repquota(mount, kind);
   const [, block, inode] = /^Block grace time: (.*?); Inode grace time: (.*)$/m.exec(stdout) ?? [];
-  const quotas: Quotas = {};
-  const lines = stdout.split('\n');
-  for (const line of lines.slice(lines.findIndex(each => /^-+$/.test(each)) + 1)) {
-    const [name, , ...values] = line.split(/\s+/).filter(word => word !== '');
-    if (name === undefined || values.length < columns.length) continue;
-    quotas[name] = Object.fromEntries(columns.map((key, at) => [key, values[at] ?? '']));
-  }
   return {
     ...(block === undefined ? {} : { 'Block Grace Time': [block] }),
     ...(inode === undefined ? {} : { 'Inode Grace Time': [inode] }),
-    [kind === '-u' ? 'Users' : 'Groups']: quotas,
+    [kind === '-u' ? 'Users' : 'Groups']: quotasIn(stdout),
   };
+};
+
+/** The rows by name: there may be blanks in one, as in `domain users`. */
+const quotasIn = (text: string): Quotas => {
+  const rows = [...text.matchAll(/^(\S.*?) +[-+]{2} +(\S+(?: +\S+){7}) *$/gm)];
+  return Object.fromEntries(
+    rows.map(([, name = '', line = '']) => {
+      const values = line.split(/ +/);
+      return [name, Object.fromEntries(columns.map((key, at) => [key, values[at] ?? '']))];
+    }),
+  );
+};
+
+/** @throws CommandExecutionError when there is no telling: limits would be lost */
+const limitsOf = async (
+  mount: string,
+  kind: Kind,
+  who: string,
+): Promise<{ [limit: string]: string }> => {
+  const isId = /^\d+$/.test(who);
+  const { code, stdout, stderr } = await repquota(mount, kind, ...(isId ? ['-n'] : []));
+  if (code !== 0)
+    throw new CommandExecutionError(
+      `The limits on ${mount} cannot be read: ${stderr.trim() || `repquota ended with ${code}`}`,
+    );
+  return quotasIn(stdout)[isId ? `#${who}` : who] ?? {};
 };
 
 type Report = { [key: string]: Quotas | string[] };
@@ -87,8 +109,7 @@ export const set_ = async (
   if (odd !== undefined)
     throw new SaltInvocationError(`'${odd}' is none of ${limitNames.join(', ')}.`);
   const kind = user === null ? '-g' : '-u';
-  const now = await readQuotas(device, kind);
-  const have = (now[user === null ? 'Groups' : 'Users'] as Quotas)[who] ?? {};
+  const have = await limitsOf(device, kind, who);
   const wanted = Object.fromEntries(
     limitNames.map(key => [key, numberIn(String(limits[key] ?? have[key] ?? 0))]),
   );
