@@ -68,6 +68,26 @@ test('an export comes and goes, and all else in the file stays', async () => {
   );
 });
 
+test('an export stays when one of its new clients cannot be written', async () => {
+  programs.program('exportfs', '');
+  writeFileSync(file, text);
+  const clients = [
+    { hosts: 'one', options: ['rw'] },
+    { hosts: 'two', options: ['ro)'] },
+  ];
+  for (const work of [host.test, host.state])
+    expect(await work('nfs_export.present', '/srv/a', { clients, exports: file })).toMatchObject({
+      result: false,
+      changes: nothing,
+      comment: "'ro)' cannot stand in /etc/exports.",
+    });
+  for (const path of ['srv', '/srv\n/etc', '/srv"'])
+    await expect(host.call('nfs3.add_export', file, path, '*')).rejects.toThrow(
+      'cannot stand in /etc/exports.',
+    );
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
 test('states export to these clients alone, once', async () => {
   programs.program('exportfs', '');
   writeFileSync(file, text);

@@ -4,7 +4,13 @@
  * @depends exportfs
  */
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
-import { type NfsClient, parseExports, readExportsFile, withExport } from '../lib/nfs-exports.ts';
+import {
+  checkExport,
+  type NfsClient,
+  parseExports,
+  readExportsFile,
+  withExport,
+} from '../lib/nfs-exports.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 import { replaceFile } from '../lib/write-file.ts';
@@ -60,17 +66,12 @@ export const add_export = async (
 ): Promise<NfsClient> => {
   if (path === null || hosts === null)
     throw new SaltInvocationError('nfs3.add_export needs path and hosts.');
-  const added = checkedClient({ hosts, options: (options ?? []).map(String) });
+  const added = { hosts, options: (options ?? []).map(String) };
+  checkExport(path, [added]);
   const text = readExportsFile(exports);
   const clients = [...(parseExports(text).get(path) ?? []), added];
   await replaceFile(exports, withExport(text, path, clients));
   return added;
-};
-
-const checkedClient = (client: NfsClient): NfsClient => {
-  const wrong = [client.hosts, ...client.options].find(word => /[\s()"#\\]/.test(word));
-  if (wrong === undefined) return client;
-  throw new SaltInvocationError(`'${wrong}' cannot stand in /etc/exports.`);
 };
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CommandExecutionError } from '../api.ts';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
 /** Who may reach an export, and how. */
 export type NfsClient = { hosts: string; options: string[] };
@@ -57,6 +57,14 @@ export const parseExports = (text: string): NfsExports => {
     }
   }
   return found;
+};
+
+/** @throws SaltInvocationError for what the file would be read otherwise with */
+export const checkExport = (path: string, clients: readonly NfsClient[]): void => {
+  const words = clients.flatMap(({ hosts, options }) => [hosts, ...options]);
+  const wrong = /^\/[^"\\#\n\r]*$/.test(path) ? words.find(word => /[\s()"#\\]/.test(word)) : path;
+  if (wrong !== undefined)
+    throw new SaltInvocationError(`'${wrong}' cannot stand in /etc/exports.`);
 };
 
 /** What begins with a dash are options of all clients behind it. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import type { NfsClient } from '../lib/nfs-exports.ts';
+import { checkExport, type NfsClient } from '../lib/nfs-exports.ts';
 import { failed, newReturn, unchanged, would } from '../lib/returns.ts';
 import { which } from '../lib/which.ts';
 
@@ -50,6 +50,8 @@ export const present = async (
   if (!given) return failed(name, "Either 'clients' or 'hosts' must be defined");
   const wanted = given.map(one => ({ hosts: one.hosts, options: (one.options ?? []).map(String) }));
   try {
+    // It is taken away before it is written anew.
+    checkExport(name, wanted);
     const all: { [path: string]: NfsClient[] } = await salt('nfs3.list_exports')(exports);
     const have = all[name] ?? null;
     if (have && isDeepStrictEqual(have, wanted))
