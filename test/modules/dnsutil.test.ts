@@ -11,6 +11,7 @@ import { contextOf, within } from './_context.ts';
 /** A name server on loopback: one address for www.example.com, two mail servers, nothing else. */
 let server: Socket;
 let nameserver: string;
+let questions = 0;
 
 const answers: Record<string, readonly Buffer[]> = {
   'www.example.com/1': [Buffer.from([192, 0, 2, 7])],
@@ -25,6 +26,9 @@ const answers: Record<string, readonly Buffer[]> = {
       text('v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/3'),
       text('2 ~include:more.example.com +ip4:x -all'),
     ]),
+  ],
+  'wide.example.com/16': [
+    Buffer.concat([text(`v=spf1${' include:wide.example.com'.repeat(8)}`), text(' ip4:192.0.2.1')]),
   ],
   'more.example.com/16': [text('v=spf1 redirect=last.example.com')],
   'last.example.com/16': [text('v=spf1 ip4:198.51.100.7 include:last.example.com ?all')],
@@ -70,7 +74,10 @@ const reply = (query: Buffer): Buffer => {
 
 beforeAll(async () => {
   server = createSocket('udp4');
-  server.on('message', (query, { port, address }) => server.send(reply(query), port, address));
+  server.on('message', (query, { port, address }) => {
+    questions += 1;
+    server.send(reply(query), port, address);
+  });
   server.bind(0, '127.0.0.1');
   await once(server, 'listening');
   nameserver = `127.0.0.1:${server.address().port}`;
@@ -136,6 +143,12 @@ test('dig.check_ip takes addresses and networks', async () => {
   const invalid = ['x', '', '10.0.0.0/0', '10.0.0.0/33', '10.0.0.0/x', 'fd00::/7', '1.2.3'];
   for (const each of valid) expect(await dig.check_ip(each), each).toBe(true);
   for (const each of invalid) expect(await dig.check_ip(each), each).toBe(false);
+});
+
+test('a record that includes itself many times is not asked for without end', async () => {
+  questions = 0;
+  expect(await dig.SPF('wide.example.com', 'SPF', nameserver)).toContain('192.0.2.1');
+  expect(questions).toBeLessThan(20);
 });
 
 test('the addresses that an SPF record allows are those of records that it includes, too', async () => {

@@ -134,27 +134,28 @@ export const SPF = async (
   domain: string,
   _record = 'SPF',
   nameserver: string | null = null,
-): Promise<string[]> => allowedBy(domain, nameserver, mostLookups);
+): Promise<string[]> => allowedBy(domain, nameserver, { left: mostLookups });
 
-// RFC 7208 allows this many; a record that includes itself ends here.
+// RFC 7208 allows this many in all; records that include themselves end here.
 const mostLookups = 10;
 
 const allowedBy = async (
   domain: string,
   nameserver: string | null,
-  lookups: number,
+  lookups: { left: number },
 ): Promise<string[]> => {
-  if (lookups < 0) return [];
+  if (lookups.left < 0) return [];
+  lookups.left -= 1;
   const texts = await ask(domain, nameserver, async resolver =>
     (await resolver.resolveTxt(domain)).map(parts => parts.join('')),
   );
   const record = texts.find(text => /^v=spf1(?:\s|$)/.test(text)) ?? '';
   const [, first = '', ...others] = record.split(/\s+/);
-  if (first.startsWith('redirect=')) return allowedBy(first.slice(9), nameserver, lookups - 1);
+  if (first.startsWith('redirect=')) return allowedBy(first.slice(9), nameserver, lookups);
   const found: string[] = [];
   for (const section of [first, ...others]) {
     const [, mechanism, address = ''] = /^[+~]?(ip[46]|include):(.+)/.exec(section) ?? [];
-    if (mechanism === 'include') found.push(...(await allowedBy(address, nameserver, lookups - 1)));
+    if (mechanism === 'include') found.push(...(await allowedBy(address, nameserver, lookups)));
     else if (mechanism && (await check_ip(address))) found.push(address);
   }
   return found;
