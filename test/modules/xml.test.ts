@@ -75,7 +75,19 @@ test('a value and an attribute are set, and all else stays as it was', async () 
   expect(await host.call('xml.set_attribute', path, 'nope', 'x', 'y')).toBe(false);
 });
 
+test('tabs and line ends of a value come back as they were', async () => {
+  const path = host.write('lines.xml', '<a/>');
+  const value = ' a\tb\r\nc\rd\n';
+  expect(await host.call('xml.set_attribute', path, '.', 'k', value)).toBe(true);
+  expect(await host.call('xml.get_attribute', path, '.')).toEqual({ k: value });
+  expect(await host.call('xml.set_value', path, '.', value)).toBe(true);
+  expect(await host.call('xml.get_value', path, '.')).toBe(value);
+});
+
 test.each([
+  ['<a>&#1114112;</a>', 'line 1: &#1114112; is no character'],
+  ['<a k="&#xD800;"/>', 'line 1: &#xD800; is no character'],
+  ['<a>&LT;</a>', 'line 1: &LT; is not known'],
   ['<a><b></a>', 'line 1: </a> closes nothing that is open'],
   ['<a/>\n<b/>', 'line 2: a second root element'],
   ['<a>&nbsp;</a>', 'line 1: &nbsp; is not known'],

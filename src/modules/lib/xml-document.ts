@@ -98,9 +98,23 @@ const addText = (element: XmlElement, said: string, end: number): void => {
 type Fail = (why: string) => SyntaxError;
 
 const characters = (raw: string, fail: Fail): string => {
-  const unknown = /&(?!(?:lt|gt|amp|quot|apos|#\d+|#x[0-9a-f]+);)[^;\s]*;?/i.exec(raw);
-  if (unknown) throw fail(`${unknown[0]} is not known`);
+  const unknown = /&(?!(?:lt|gt|amp|quot|apos|#\d+|#x[0-9a-fA-F]+);)[^;\s]*;?/.exec(raw)?.[0];
+  if (unknown !== undefined) throw fail(`${unknown} is not known`);
+  const [odd] = (raw.match(/&#\w+;/g) ?? []).filter(each => !isCharacter(each));
+  if (odd !== undefined) throw fail(`${odd} is no character`);
   return xmlText(raw.replace(/\r\n?/g, '\n'));
+};
+
+/** Whether XML may hold the character of `&#10;` or `&#xa;`. */
+const isCharacter = (written: string): boolean => {
+  const code = Number(written.slice(2, -1).replace(/^x/, '0x'));
+  return (
+    [9, 10, 13].includes(code) ||
+    (code >= 0x20 &&
+      code <= 0x10ffff &&
+      !(code >= 0xd800 && code <= 0xdfff) &&
+      (code & ~1) !== 0xfffe)
+  );
 };
 
 const opened = (
@@ -172,7 +186,9 @@ export const withAttribute = (
 ): string => {
   const { start, startEnd, namespaces } = element;
   const tag = source.slice(start, startEnd);
-  const quoted = `"${escapeText(value).replace(/"/g, '&quot;').replace(/\n/g, '&#10;')}"`;
+  const quoted = `"${escapeText(value)
+    .replace(/"/g, '&quot;')
+    .replace(/[\t\n]/g, reference)}"`;
   const place = [...tag.matchAll(attribute)].find(({ groups }) => {
     const written = groups?.key ?? '';
     return (written.includes(':') ? fullName(written, namespaces, SyntaxError) : written) === key;
@@ -202,5 +218,7 @@ const escapeText = (text: string): string => {
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')
-    .replace(/[^\0-\x7f]/gu, character => `&#${character.codePointAt(0)};`);
+    .replace(/[^\0-\x7f]|\r/gu, reference);
 };
+
+const reference = (character: string): string => `&#${character.codePointAt(0)};`;
