@@ -168,15 +168,16 @@ export const ls = async (path: string, load_path: string | null = null): Promise
     ],
     { loadPath: load_path },
   );
-  const found = readNodes(stdout);
-  const paths = found.map(([node]) => node);
+  const nodes = new Map<string, string | null>();
+  const folders = new Set<string>();
+  for (const [node, value] of readNodes(stdout)) {
+    const name = node.slice(above.length);
+    // The second answer has those alone that have nodes below them.
+    if (nodes.has(name)) folders.add(name);
+    else nodes.set(name, value);
+  }
   return Object.fromEntries(
-    found
-      .filter(([node], at) => paths.indexOf(node) === at)
-      .map(([node, value]) => {
-        const isFolder = paths.indexOf(node) !== paths.lastIndexOf(node);
-        return [`${node.slice(above.length)}${isFolder ? '/' : ''}`, value];
-      }),
+    [...nodes].map(([name, value]) => [folders.has(name) ? `${name}/` : name, value]),
   );
 };
 
