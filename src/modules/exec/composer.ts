@@ -5,30 +5,16 @@
  * @depends composer
  */
 import { join } from 'node:path';
-import { CommandExecutionError, type Plain } from '../api.ts';
+import { CommandExecutionError } from '../api.ts';
+import type { ComposerProgram, ComposerQuiet, ComposerWish } from '../lib/composer-options.ts';
 import { exists } from '../lib/file-paths.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { repackDictList } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
 
-type Program = {
-  composer?: string | null;
-  php?: string | null;
-  runas?: string | null;
-};
-
-type Options = Program & {
-  prefer_source?: boolean | null;
-  prefer_dist?: boolean | null;
-  no_scripts?: boolean | null;
-  no_plugins?: boolean | null;
-  optimize?: boolean | null;
-  no_dev?: boolean | null;
-  quiet?: boolean;
-  composer_home?: string;
-  env?: Plain;
-};
+type Program = ComposerProgram & { runas?: string | null };
+type Options = Program & ComposerWish;
 
 type Said = { pid: number; retcode: number; stdout: string; stderr: string };
 
@@ -135,6 +121,5 @@ export const update = async (directory: string, options: Options = {}): Promise<
  * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
  * @example tsalt-ssh web1 composer.selfupdate
  */
-export const selfupdate = async (
-  options: Program & { quiet?: boolean; composer_home?: string } = {},
-): Promise<Said | true> => run('selfupdate', ['--no-progress'], options);
+export const selfupdate = async (options: Program & ComposerQuiet = {}): Promise<Said | true> =>
+  run('selfupdate', ['--no-progress'], options);

@@ -1,26 +1,14 @@
 /** Packages of PHP, which a project's `composer.json` names. */
 import { messageOf } from '../../protocol/error.ts';
-import { __opts__, type Plain, type StateReturn } from '../api.ts';
+import { __opts__, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
+import type { ComposerProgram, ComposerWish } from '../lib/composer-options.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('composer.install') || [false, 'composer.install is not available on this host.'];
 
-type Options = {
-  composer?: string | null;
-  php?: string | null;
-  user?: string | null;
-  prefer_source?: boolean | null;
-  prefer_dist?: boolean | null;
-  no_scripts?: boolean | null;
-  no_plugins?: boolean | null;
-  optimize?: boolean | null;
-  no_dev?: boolean | null;
-  quiet?: boolean;
-  composer_home?: string;
-  env?: Plain;
-};
+type Options = ComposerProgram & { user?: string | null } & ComposerWish;
 
 /**
  * A project has the packages that its `composer.json` names, in the versions of its

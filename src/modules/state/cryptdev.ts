@@ -2,7 +2,8 @@
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, log, type PlainDict, type StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
-import { failed, newReturn } from '../lib/returns.ts';
+import { failed } from '../lib/returns.ts';
+import { fromParts, type StatePart } from '../lib/state-parts.ts';
 
 /**
  * A device is in /etc/crypttab, and open.
@@ -49,7 +50,7 @@ export const mapped = async (
       'Either persist or immediate must be set, otherwise this state does nothing',
     );
   try {
-    const parts: Part[] = [];
+    const parts: StatePart[] = [];
     if (immediate) parts.push(await openNow(name, device, keyfile, opts));
     if (persist) {
       const came: string = await salt('cryptdev.set_crypttab')(
@@ -67,21 +68,10 @@ export const mapped = async (
       };
       if (words[came]) parts.push({ changes: { crypttab: words[came] } });
     }
-    return sumUp(name, parts);
+    return fromParts(name, parts);
   } catch (error) {
     return failed(name, messageOf(error));
   }
-};
-
-type Part = { changes?: PlainDict; comment?: string; ok?: boolean };
-
-/** The state's answer from what came of its parts. */
-const sumUp = (name: string, parts: readonly Part[]): StateReturn => {
-  const changes: PlainDict = Object.assign({}, ...parts.map(part => part.changes ?? {}));
-  const comment = parts.flatMap(part => part.comment ?? []).join('\n');
-  const ret = { ...newReturn(name), changes, comment };
-  if (parts.some(part => part.ok === false)) return failed(ret, comment);
-  return __opts__.test && Object.keys(changes).length > 0 ? { ...ret, result: null } : ret;
 };
 
 const openNow = async (
@@ -89,7 +79,7 @@ const openNow = async (
   device: string,
   keyfile: string | null,
   opts: string | string[] | null,
-): Promise<Part> => {
+): Promise<StatePart> => {
   if (keyfile === null || keyfile === 'none' || keyfile === '-')
     return {
       ok: false,
@@ -128,13 +118,13 @@ export const unmapped = async (
   }: { config?: string; persist?: boolean; immediate?: boolean } = {},
 ): Promise<StateReturn> => {
   try {
-    const parts: Part[] = [];
+    const parts: StatePart[] = [];
     if (immediate) parts.push(await closeNow(name));
     if (persist && (await isListed(name, config))) {
       if (!__opts__.test) await salt('cryptdev.rm_crypttab')(name, config);
       parts.push({ changes: { crypttab: `Entry removed from ${config}` } });
     }
-    return sumUp(name, parts);
+    return fromParts(name, parts);
   } catch (error) {
     return failed(name, messageOf(error));
   }
@@ -143,7 +133,7 @@ export const unmapped = async (
 const isListed = async (name: string, config: string): Promise<boolean> =>
   name in ((await salt('cryptdev.crypttab')(config)) as object);
 
-const closeNow = async (name: string): Promise<Part> => {
+const closeNow = async (name: string): Promise<StatePart> => {
   if (!(name in ((await salt('cryptdev.active')()) as object))) return {};
   if (__opts__.test)
     return {

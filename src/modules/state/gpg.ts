@@ -1,14 +1,11 @@
 /** Public keys of GnuPG. */
 import { messageOf } from '../../protocol/error.ts';
-import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { __opts__, type StateReturn } from '../api.ts';
 import { salt } from '../lib/call.ts';
 import { type GpgKey, pickKey } from '../lib/gpg-keys.ts';
-import { failed, newReturn } from '../lib/returns.ts';
+import { fromParts, type StatePart } from '../lib/state-parts.ts';
 
 type Names = string | string[] | null;
-
-/** What came of one key. */
-type Part = { comment: string; changes?: PlainDict; ok?: boolean };
 
 const listOf = (keys: Names, name: string): string[] =>
   typeof keys === 'string' ? [keys] : keys && keys.length > 0 ? keys.map(String) : [name];
@@ -26,21 +23,15 @@ const levelOf: Readonly<Record<string, string>> = {
 const each = async (
   name: string,
   keys: readonly string[],
-  work: (key: string) => Promise<Part[]>,
+  work: (key: string) => Promise<StatePart[]>,
 ): Promise<StateReturn> => {
-  const parts: Part[] = [];
+  const parts: StatePart[] = [];
   try {
     for (const key of keys) parts.push(...(await work(key)));
   } catch (error) {
     parts.push({ comment: messageOf(error), ok: false });
   }
-  const changes: PlainDict = {};
-  for (const part of parts)
-    for (const [key, value] of Object.entries(part.changes ?? {}))
-      changes[key] = { ...(changes[key] as PlainDict | undefined), ...(value as PlainDict) };
-  const ret = { ...newReturn(name), changes, comment: parts.map(part => part.comment).join('\n') };
-  if (parts.some(part => part.ok === false)) return failed(ret, ret.comment);
-  return __opts__.test && Object.keys(changes).length > 0 ? { ...ret, result: null } : ret;
+  return fromParts(name, parts);
 };
 
 /**
@@ -111,7 +102,7 @@ const trustParts = async (
     user,
     gnupghome,
   }: { trust: string | null; user: string | null; gnupghome: string | null },
-): Promise<Part[]> => {
+): Promise<StatePart[]> => {
   if (!trust) return [];
   const wanted = levelOf[trust];
   if (wanted === undefined) return [{ comment: `Invalid trust level ${trust}`, ok: false }];
