@@ -21,7 +21,7 @@ describe.skipIf(!which('incrontab') || !canRunApart())('the real incron', () => 
   test('jobs come, change and go', { timeout: 240_000 }, async () => {
     const told = await runApart(
       { incron: 'src/modules/exec/incron.ts', state: 'src/modules/state/incron.ts' },
-      `import { appendFileSync, readFileSync } from 'node:fs';
+      `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
       appendFileSync('/etc/incron.allow', 'root\\nnobody\\n');
       const take = '/bin/take $@/$#';
       await step('none', () => incron.raw_incron('nobody'));
@@ -39,6 +39,11 @@ describe.skipIf(!which('incrontab') || !canRunApart())('the real incron', () => 
       await thrice('named gone', () => state.absent('Watch it', ['IN_CREATE'], 'true\\n', named));
       told.file = readFileSync('/etc/incron.d/salt', 'utf8');
       await step('bad mask', () => state.present('/srv/in', ['IN_WINGS'], take));
+      await step('an option', () => incron.write_incron_file('nobody', '-r'));
+      await step('as it was', () => incron.raw_incron('nobody'));
+      writeFileSync('/var/new', '/srv/b IN_MODIFY true\\n');
+      await step('a file', () => incron.write_incron_file('nobody', 'var/new'));
+      await step('as the file', () => incron.raw_incron('nobody'));
       await step('blanks', () => state.present('/srv/a b', ['IN_MOVE'], take));
       await step('nobody there', () => state.present('/srv/in', ['IN_MOVE'], take, { user: 'tsalt-none' }));`,
       ['/var'],
@@ -75,6 +80,12 @@ describe.skipIf(!which('incrontab') || !canRunApart())('the real incron', () => 
     expect(told['bad mask']).toMatchObject({
       result: false,
       comment: 'Invalid mask type: IN_WINGS',
+    });
+    expect(told).toMatchObject({
+      'an option': false,
+      'as it was': '/srv/a\tIN_MODIFY\ttrue\n',
+      'a file': true,
+      'as the file': '/srv/b\tIN_MODIFY\ttrue\n',
     });
     expect(told.blanks).toMatchObject({ result: false });
     expect(told['nobody there']).toMatchObject({ result: false });

@@ -5,6 +5,7 @@
  * @platform Linux
  * @depends incrontab
  */
+import { resolve } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import {
   type Incrontab,
@@ -133,6 +134,10 @@ export const rm_job = async (
 /** The same as `incron.rm_job`. */
 export const rm = rm_job;
 
+/** No path is one of the program's options: `-r` removes the table. */
+const fromFile = (user: string, path: string): Promise<CommandResult> =>
+  incrontab(user, resolve('/', path));
+
 /**
  * Makes the content of a file a user's table. True where incrontab took it.
  *
@@ -141,7 +146,7 @@ export const rm = rm_job;
  * @example tsalt-ssh '*' incron.write_incron_file root /tmp/new_incron
  */
 export const write_incron_file = async (user: string, path: string): Promise<boolean> =>
-  (await incrontab(user, path)).code === 0;
+  (await fromFile(user, path)).code === 0;
 
 /**
  * Makes the content of a file a user's table, and tells what incrontab said: `pid`, `retcode`,
@@ -155,6 +160,6 @@ export const write_incron_file_verbose = async (
   user: string,
   path: string,
 ): Promise<{ pid: number; retcode: number; stdout: string; stderr: string }> => {
-  const { pid, code, stdout, stderr } = await incrontab(user, path);
+  const { pid, code, stdout, stderr } = await fromFile(user, path);
   return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 };
