@@ -45,6 +45,12 @@ test.each([
   expect(await host.call('xml.get_value', host.write('a.xml', text), path)).toBe(value);
 });
 
+test('one of very many elements is found by its place', async () => {
+  const path = host.write('many.xml', `<r>${'<e/>'.repeat(99_999)}<e>last</e></r>`);
+  expect(await host.call('xml.get_value', path, 'e[last()]')).toBe('last');
+  expect(await host.call('xml.get_value', path, './/e[100000]')).toBe('last');
+});
+
 test('names in namespaces are asked for by address', async () => {
   const path = host.write('ns.xml', named);
   expect(await host.call('xml.get_value', path, '{http://p}c')).toBe('t');

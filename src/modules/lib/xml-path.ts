@@ -106,9 +106,17 @@ const positionTest = (inside: string[]): Test | undefined => {
   if (place === undefined && inside[0] !== 'last') return undefined;
   const index = place === undefined ? -1 - Number(back) : Number(place) - 1;
   if (place === '0') throw new SyntaxError('places in a path count from 1');
-  return element =>
-    element.parent?.children.filter(({ tag }) => tag === element.tag).at(index) === element &&
-    (index < 0 || element.parent !== undefined);
+  // The elements of one name below a parent are counted once, not for each of them.
+  const chosen = new Map<XmlElement, Map<string, XmlElement | undefined>>();
+  return element => {
+    const { parent, tag } = element;
+    if (!parent) return false;
+    const byTag = chosen.get(parent) ?? new Map<string, XmlElement | undefined>();
+    chosen.set(parent, byTag);
+    if (!byTag.has(tag))
+      byTag.set(tag, parent.children.filter(child => child.tag === tag).at(index));
+    return byTag.get(tag) === element;
+  };
 };
 
 const textTest = ([tag = '', sign, value, ...more]: string[]): Test | undefined => {
