@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { hideSecrets } from '../data/hide-secrets.ts';
 import { nearest } from '../data/nearest.ts';
 import { describe, type Kind, placeOf, readKey } from '../data/read.ts';
 import { type Data, type Dict, isDict, toData } from '../data/value.ts';
@@ -98,13 +99,21 @@ const open = ({ path, cwd, env }: ConfigRequest): Source => {
     });
   const file = stat.isDirectory() ? join(given, 'tsalt.yaml') : given;
   if (!existsSync(file)) return { dir: given, dict: new Map() };
-  const dict = loadYaml(readText(file), { file });
+  const dict = readYaml(file);
   if (dict === null) return { dir: dirname(file), file, dict: new Map() };
   if (!isDict(dict))
     throw new TsaltError('config-shape', 'The configuration must be a mapping of options.', {
       at: { file, line: 1 },
     });
   return { dir: dirname(file), file, dict };
+};
+
+const readYaml = (file: string): Data => {
+  try {
+    return loadYaml(readText(file), { file });
+  } catch (error) {
+    throw hideSecrets(error);
+  }
 };
 
 const readText = (file: string): string => {

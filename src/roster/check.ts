@@ -181,7 +181,14 @@ export const localFile = (path: string, file: string): string => {
   return isAbsolute(path) ? path : resolve(dirname(file), path);
 };
 
+let knownUser: string | undefined;
+
 const currentUser = (): string => {
+  knownUser ??= readUser();
+  return knownUser;
+};
+
+const readUser = (): string => {
   try {
     return userInfo().username;
   } catch {

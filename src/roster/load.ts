@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { hideSecrets } from '../data/hide-secrets.ts';
 import { nearest } from '../data/nearest.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -62,7 +63,10 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
   const entries = new Map<string, Entry[]>();
   const groups = new Map<string, Set<string>>();
   for (const { backend, source } of request.sources) {
-    const found = await (await pick(backend, source))(source, request);
+    const read = await pick(backend, source);
+    const found = await read(source, request).catch(error => {
+      throw hideSecrets(error);
+    });
     for (const entry of await resolveAll(found.entries, request.resolve)) {
       const known = entries.get(entry.id);
       if (known) known.push(entry);

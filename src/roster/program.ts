@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 
 const timeLimit = 120_000;
+/** Milliseconds in which nothing more came of what a program that is gone has left behind. */
+const patience = 1000;
 const sizeLimit = 64 * 1024 * 1024;
 
 export type Program = {
@@ -32,13 +34,16 @@ export const runProgram = (program: Program): Promise<string> =>
       timeout: timeLimit,
       killSignal: 'SIGKILL',
     });
+    endWithProgram(child);
     const chunks: Buffer[] = [];
     let size = 0;
     let complaint = '';
     child.stdio[answer]?.on('data', (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > sizeLimit) child.kill('SIGKILL');
+      if (size <= sizeLimit) return;
+      child.kill('SIGKILL');
+      child.stdio[answer]?.destroy();
     });
     if (answer === 3) child.stdout?.resume();
     child.stderr?.on('data', (chunk: Buffer) => {
@@ -52,6 +57,21 @@ export const runProgram = (program: Program): Promise<string> =>
       else reject(failure(source, reasonOf(code, signal, size, complaint)));
     });
   });
+
+/**
+ * A program that has ended has said all: what it started in the background may hold its output
+ * open as long as it likes.
+ */
+const endWithProgram = (child: ChildProcess): void => {
+  child.once('exit', () => {
+    const end = (): void => {
+      for (const stream of child.stdio) stream?.destroy();
+    };
+    const timer = setTimeout(end, patience);
+    for (const stream of child.stdio) stream?.on('data', () => timer.refresh());
+    child.once('close', () => clearTimeout(timer));
+  });
+};
 
 const reasonOf = (
   code: number | null,

@@ -146,7 +146,7 @@ test('an unsafe text is taken as it is, and so is one that names it', async () =
 test('a template that only Ansible could answer is told, not taken as text', async () => {
   const dir = folder({ hosts: 'a ansible_user="{{ users | first }}"\n' });
   await expect(hostsOf(join(dir, 'hosts'))).rejects.toMatchObject({
-    message: "The inventory's template '{{ users | first }}' cannot be answered.",
+    message: "The template of 'ansible_user' cannot be answered.",
     at: { line: 1 },
   });
   const round = folder({ hosts: 'a ansible_user="{{ b }}" b="{{ c }}" c="{{ b }}"\n' });

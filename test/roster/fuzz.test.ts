@@ -121,7 +121,7 @@ test('any arguments for ssh and any template of an inventory are read or refused
       if (jump !== undefined) expect(jump).not.toMatch(/^-|[\s;|&`<>()'"\\]/);
       for (const option of options) expect(option).not.toMatch(/^-|command|[\u0000-\u001f]/i);
       const vars = new Map<string, Data>([['a', text]]);
-      const answer = survives(() => expand(text, vars, { A: 'x' }, { file: '/i' }));
+      const answer = survives(() => expand(text, 'a', vars, { A: 'x' }, { file: '/i' }));
       if (typeof answer === 'string') expect(answer).not.toMatch(/\{\{|\{%/);
     }),
     { numRuns, seed },

@@ -11,9 +11,11 @@ const variables = /\{\{([^{}]*)\}\}/g;
 /**
  * Replaces `{{ name }}` and `{{ lookup('env', 'NAME') }}`, the two that connection settings of
  * inventories use, with an optional `default('…')`. What is `!unsafe` stays as it is.
+ *
+ * @param setting the variable's name, for messages
  * @throws TsaltError `roster-template` for other templates: Ansible alone could answer them
  */
-export const expand = (value: Data, vars: Dict, env: Env, at: Place): Data => {
+export const expand = (value: Data, setting: string, vars: Dict, env: Env, at: Place): Data => {
   let names = 0;
   const replace = (text: Data, depth: number): Data => {
     if (typeof text !== 'string' || !/\{[{%]/.test(text)) return unmarked(text);
@@ -25,19 +27,21 @@ export const expand = (value: Data, vars: Dict, env: Env, at: Place): Data => {
       const found = variable === undefined ? vars.get(name) : env[variable];
       const answer = found === undefined || found === '' ? (given ?? found) : found;
       names += 1;
-      if (answer === undefined || depth > deepest || names > mostNames) throw unanswered(text, at);
+      if (answer === undefined || depth > deepest || names > mostNames)
+        throw unanswered(setting, at);
       return replace(answer, depth + 1);
     };
     const whole = /^\{\{([^{}]*)\}\}$/.exec(text.trim());
     if (whole) return read(whole[1] ?? '');
-    if (/\{[{%]/.test(text.replace(variables, ''))) throw unanswered(text, at);
+    if (/\{[{%]/.test(text.replace(variables, ''))) throw unanswered(setting, at);
     return text.replace(variables, (_, expression: string) => String(read(expression)));
   };
   return replace(value, 0);
 };
 
-const unanswered = (value: string, at: Place): TsaltError =>
-  new TsaltError('roster-template', `The inventory's template '${value}' cannot be answered.`, {
+/** The text is not shown: a password may look like a template. */
+const unanswered = (setting: string, at: Place): TsaltError =>
+  new TsaltError('roster-template', `The template of '${setting}' cannot be answered.`, {
     at,
     hint: "Connection settings may use {{ variable }} of the host and {{ lookup('env', 'NAME') }}, each with | default('…').",
   });

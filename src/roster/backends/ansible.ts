@@ -74,7 +74,8 @@ const entryOf = ({ inventory, id, vars: written, file, env }: Named): Entry => {
   const opts: Dict = new Map();
   for (const [name, item] of vars) {
     const key = plainNames[String(name)];
-    if (key !== undefined) value.set(key, numberOf(key, expand(item, known, env, at)));
+    if (key !== undefined)
+      value.set(key, numberOf(key, expand(item, String(name), known, env, at)));
     else if (!String(name).startsWith('ansible_') && !controlOnly.includes(String(name)))
       opts.set(name, unmarked(item));
   }
@@ -86,7 +87,7 @@ const entryOf = ({ inventory, id, vars: written, file, env }: Named): Entry => {
     value.set('host', `${connection}:${String(value.get('host'))}`);
   }
   const words = ['ansible_ssh_common_args', 'ansible_ssh_extra_args', 'ansible_ssh_args']
-    .map(name => expand(vars.get(name) ?? '', known, env, at))
+    .map(name => expand(vars.get(name) ?? '', name, known, env, at))
     .map(String);
   const { jump, options } = readSshArguments(words);
   if (jump !== undefined) value.set('proxy_jump', jump);

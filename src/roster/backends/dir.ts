@@ -12,14 +12,16 @@ export const dir = async (
   { render, domain }: Pick<RosterRequest, 'render' | 'domain'>,
 ): Promise<Found> => {
   const names = await list(folder);
-  const entries = names.map(async (name): Promise<Entry> => {
+  const entries: Entry[] = [];
+  // One after the other: thousands at once are more than a process may open.
+  for (const name of names) {
     const file = join(folder, name);
     const value = await parse(await readRoster(file), file, render);
     const id = name.replace(/\.(ya?ml|conf)$/, '');
     const full = domain === undefined || id.includes('.') ? id : `${id}.${domain}`;
-    return { id: full, value: withHost(value, full), file, at: { file, line: 1 } };
-  });
-  return { entries: await Promise.all(entries) };
+    entries.push({ id: full, value: withHost(value, full), file, at: { file, line: 1 } });
+  }
+  return { entries };
 };
 
 const withHost = (value: Entry['value'], id: string): Entry['value'] => {

@@ -28,8 +28,7 @@ export const parseIni = (text: string, file: string, inventory = new Inventory()
       inventory.group(line);
     } else if (kind === 'vars') {
       const [, key = '', value = ''] = /^([^=\s]+)\s*=\s*(.*)$/.exec(line) ?? [];
-      if (key === '')
-        throw new TsaltError('roster-ini', `The inventory line '${line}' is no key=value.`, { at });
+      if (key === '') throw noPair('line', at);
       inventory.group(group).vars.set(key, typed(unquote(value)));
     } else {
       const [pattern = '', ...rest] = fields(line);
@@ -44,12 +43,13 @@ export const parseIni = (text: string, file: string, inventory = new Inventory()
 const withoutComment = (line: string): string => {
   if (/^\s*[#;]/.test(line)) return '';
   let quote = '';
-  for (const [at, character] of [...line].entries()) {
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line.charAt(at);
     if (quote !== '') {
       if (character === quote) quote = '';
     } else if (character === '"' || character === "'") quote = character;
-    else if (character === '#' && /\s/.test([...line][at - 1] ?? ' '))
-      return [...line].slice(0, at).join('');
+    else if (character === '#' && (at === 0 || /\s/.test(line.charAt(at - 1))))
+      return line.slice(0, at);
   }
   return line;
 };
@@ -59,10 +59,16 @@ const fields = (line: string): string[] => line.match(/(?:"[^"]*"|'[^']*'|[^\s"'
 
 const pair = (field: string, at: { file: string; line: number }): readonly [string, Data] => {
   const split = field.indexOf('=');
-  if (split < 1)
-    throw new TsaltError('roster-ini', `The inventory field '${field}' is no key=value.`, { at });
+  if (split < 1) throw noPair('field', at);
   return [field.slice(0, split), typed(unquote(field.slice(split + 1)))];
 };
+
+/** The text is not shown: it may be a password, or the rest of one that has a space in it. */
+const noPair = (what: 'line' | 'field', at: { file: string; line: number }): TsaltError =>
+  new TsaltError('roster-ini', `A ${what} of the inventory is no key=value.`, {
+    at,
+    hint: 'A value with spaces in it stands in quotes.',
+  });
 
 const unquote = (text: string): string =>
   text.replace(/"([^"]*)"|'([^']*)'/g, (_, double, single) => double ?? single);

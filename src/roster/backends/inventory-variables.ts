@@ -1,9 +1,12 @@
 import type { Dict } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import type { Group, Inventory } from './inventory.ts';
 
 /**
  * Each host's variables in an inventory that is read: of `all`, then of its groups from the
  * outermost inwards, then its own.
+ *
+ * @throws TsaltError `roster-groups`
  */
 export const hostVariables = (inventory: Inventory): ((host: string) => Dict) => {
   const groupsOf = new Map<string, Group[]>();
@@ -45,19 +48,33 @@ const priorityOf = ({ vars }: Group): number => {
   return Number.isFinite(given) ? given : 1;
 };
 
+const deepest = 500;
+
+const tooDeep = (name: string): TsaltError =>
+  new TsaltError(
+    'roster-groups',
+    `The group '${name}' of the inventory stands in more than ${deepest} others.`,
+  );
+
 /** How far each group lies below `all`, by the longest way. */
 const depthsOf = (groups: ReadonlyMap<string, Group>): ReadonlyMap<string, number> => {
   const parents = new Map<string, string[]>();
   for (const [name, { children }] of groups)
-    for (const child of children) parents.set(child, [...(parents.get(child) ?? []), name]);
+    for (const child of children) {
+      const above = parents.get(child);
+      if (above) above.push(name);
+      else parents.set(child, [name]);
+    }
   const depths = new Map([['all', 0]]);
   const begun = new Set<string>();
   const depthOf = (name: string): number => {
     const known = depths.get(name);
     if (known !== undefined) return known;
+    if (begun.size >= deepest) throw tooDeep(name);
     begun.add(name);
     const above = (parents.get(name) ?? []).filter(parent => !begun.has(parent));
     const depth = 1 + Math.max(0, ...above.map(depthOf));
+    if (depth > deepest) throw tooDeep(name);
     begun.delete(name);
     depths.set(name, depth);
     return depth;

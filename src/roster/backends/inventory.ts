@@ -26,14 +26,17 @@ export class Inventory {
   }
 
   /** Hosts of a group and of all groups below it. */
-  members(name: string, seen: Set<string> = new Set()): Set<string> {
+  members(name: string): Set<string> {
     const found = new Set<string>();
-    const group = this.groups.get(name);
-    if (group === undefined || seen.has(name)) return found;
-    seen.add(name);
-    for (const host of group.hosts) found.add(host);
-    for (const child of group.children)
-      for (const host of this.members(child, seen)) found.add(host);
+    const seen = new Set<string>();
+    const pending = [name];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const group = this.groups.get(next);
+      if (group === undefined || seen.has(next)) continue;
+      seen.add(next);
+      for (const host of group.hosts) found.add(host);
+      pending.push(...[...group.children].reverse());
+    }
     return found;
   }
 }

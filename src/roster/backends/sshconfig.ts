@@ -22,25 +22,45 @@ export type Section = {
 export const sshconfig = async (file: string): Promise<Found> => {
   const path = file === '' ? join(homedir(), '.ssh', 'config') : file;
   const sections = parseSshConfig(await readRoster(path), path);
+  const sectionsOf = sectionFinder(sections);
   const entries = new Map<string, Entry>();
   for (const section of sections)
     for (const name of section.patterns)
       if (!/[*?!]/.test(name) && isId(name) && !entries.has(name))
         entries.set(name, {
           id: name,
-          value: settingsFor(name, sections),
+          value: settingsOf(name, sectionsOf(name)),
           file: path,
           at: { file: section.file, line: section.line },
         });
   return { entries: [...entries.values()] };
 };
 
+/** Which sections are for a name, in order. Of thousands most are for one name alone. */
+const sectionFinder = (sections: readonly Section[]): ((name: string) => Section[]) => {
+  const byName = new Map<string, number[]>();
+  const wide: (readonly [number, (name: string) => boolean])[] = [];
+  for (const [index, { patterns }] of sections.entries()) {
+    if (patterns.some(pattern => /[*?!]/.test(pattern))) wide.push([index, nameTest(patterns)]);
+    else
+      for (const pattern of new Set(patterns.map(one => one.toLowerCase()))) {
+        const known = byName.get(pattern);
+        if (known) known.push(index);
+        else byName.set(pattern, [index]);
+      }
+  }
+  return name => {
+    const own = byName.get(name.toLowerCase()) ?? [];
+    const found = [...own, ...wide.filter(([, test]) => test(name)).map(([index]) => index)];
+    return found.sort((a, b) => a - b).flatMap(index => sections[index] ?? []);
+  };
+};
+
 /** Roster keys for one name. */
-const settingsFor = (name: string, sections: readonly Section[]): Dict => {
+const settingsOf = (name: string, sections: readonly Section[]): Dict => {
   const first = new Map<string, string>();
-  for (const { patterns, settings } of sections)
-    if (matchesAny(name, patterns))
-      for (const [key, value] of settings) if (!first.has(key)) first.set(key, value);
+  for (const { settings } of sections)
+    for (const [key, value] of settings) if (!first.has(key)) first.set(key, value);
   const host = (first.get('hostname') ?? name).replaceAll('%h', name).replaceAll('%%', '%');
   const dict: Dict = new Map([['host', host]]);
   const set = (key: string, option: string): void => {
@@ -106,8 +126,9 @@ const included = (path: string, from: string, depth: number): Section[] => {
 const expand = (path: string): string[] => {
   if (!/[*?]/.test(basename(path))) return [path];
   try {
+    const fits = patternTest(basename(path));
     return readdirSync(dirname(path))
-      .filter(name => !name.startsWith('.') && matchesOne(name, basename(path)))
+      .filter(name => !name.startsWith('.') && fits(name))
       .sort()
       .map(name => join(dirname(path), name));
   } catch {
@@ -115,15 +136,19 @@ const expand = (path: string): string[] => {
   }
 };
 
-const matchesAny = (name: string, patterns: readonly string[]): boolean => {
-  const denied = patterns.some(p => p.startsWith('!') && matchesOne(name, p.slice(1)));
-  return !denied && patterns.some(p => !p.startsWith('!') && matchesOne(name, p));
+const nameTest = (patterns: readonly string[]): ((name: string) => boolean) => {
+  const wanted = patterns.filter(pattern => !pattern.startsWith('!')).map(patternTest);
+  const denied = patterns
+    .filter(pattern => pattern.startsWith('!'))
+    .map(pattern => patternTest(pattern.slice(1)));
+  return name => wanted.some(test => test(name)) && !denied.some(test => test(name));
 };
 
-const matchesOne = (name: string, pattern: string): boolean => {
+const patternTest = (pattern: string): ((name: string) => boolean) => {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replace(/\*+/g, '.*')
     .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 'i').test(name);
+  const regex = new RegExp(`^${source}$`, 'i');
+  return name => regex.test(name);
 };
