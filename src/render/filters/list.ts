@@ -19,14 +19,14 @@ export const listFilters: FilterTable = {
   intersect: { params: ['lst2'], run: (a, b) => unique(listOf(a, 'intersect').filter(isIn(b))) },
   difference: {
     params: ['lst2'],
-    run: (a, b) => unique(listOf(a, 'difference').filter(item => !isIn(b)(item))),
+    run: (a, b) => unique(listOf(a, 'difference').filter(isNotIn(b))),
   },
   symmetric_difference: {
     params: ['lst2'],
     run: (a, b) =>
       unique([
-        ...sequenceOf(a, 'symmetric_difference').filter(item => !isIn(b)(item)),
-        ...sequenceOf(b, 'symmetric_difference').filter(item => !isIn(a)(item)),
+        ...sequenceOf(a, 'symmetric_difference').filter(isNotIn(b)),
+        ...sequenceOf(b, 'symmetric_difference').filter(isNotIn(a)),
       ]),
   },
   flatten: {
@@ -81,8 +81,8 @@ export const listFilters: FilterTable = {
   compare_lists: {
     params: ['new?'],
     run: (old, fresh) => {
-      const added = listOf(fresh, 'compare_lists').filter(item => !isIn(old)(item));
-      const removed = listOf(old, 'compare_lists').filter(item => !isIn(fresh)(item));
+      const added = listOf(fresh, 'compare_lists').filter(isNotIn(old));
+      const removed = listOf(old, 'compare_lists').filter(isNotIn(fresh));
       return new Map<string, Data>([
         ...(added.length > 0 ? [['new', added] as const] : []),
         ...(removed.length > 0 ? [['old', removed] as const] : []),
@@ -121,6 +121,14 @@ const identity = (value: Data): string => {
 const isIn = (list: Data | undefined): ((item: Data) => boolean) => {
   const known = new Set(listOf(list, 'list').map(identity));
   return item => known.has(identity(item));
+};
+
+const isNotIn = (list: Data | undefined): ((item: Data) => boolean) => {
+  let isKnown: ((item: Data) => boolean) | undefined;
+  return item => {
+    isKnown ??= isIn(list);
+    return !isKnown(item);
+  };
 };
 
 const unique = (list: readonly Data[]): Data[] => {

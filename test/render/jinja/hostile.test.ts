@@ -160,3 +160,40 @@ test('any text renders or fails with an error of ours', async () => {
     { numRuns: 500 },
   );
 });
+
+test('what is long is not hard: each of these takes a moment', { timeout: 60_000 }, async () => {
+  const { text } = site();
+  const start = performance.now();
+  for (const [template, expected] of [
+    [`{{ [${'1,'.repeat(100_000)}]|length }}`, '100000'],
+    [`{% if 0 %}${'{% elif 0 %}'.repeat(20_000)}{% else %}end{% endif %}`, 'end'],
+    ["{{ ('<' * 300000)|striptags|length }}", '300000'],
+    ["{{ ('<!--' * 100000)|striptags|length }}", '400000'],
+    ["{{ ('1' * 1000000 ~ 'x')|float }}", '0.0'],
+    ['{{ range(50000)|list|difference(range(50000)|list) }}', '[]'],
+    ['{{ range(50000)|list|symmetric_difference(range(1, 50001)|list) }}', '[0, 50000]'],
+    [
+      "{% set x = 'a' * 60000000 %}{{ x[1:]|length }}{{ x|trim|truncate(10) }}",
+      '59999999aaaaaaa...',
+    ],
+  ] as const)
+    expect(await text(template, 'jinja')).toBe(expected);
+  expect(performance.now() - start).toBeLessThan(40_000);
+});
+
+test.each([
+  "{{ ('a' * 60000000)|list|length }}",
+  "{{ ('a' * 60000000)[::2]|length }}",
+  `{% set n = namespace(a=[1], b=[1]) %}{% for i in range(18) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ ([n.a, n.b] * 500)|sort|length }}`,
+])('%s ends before it has used up memory or time', { timeout: 60_000 }, async template => {
+  await expect(site().text(template, 'jinja')).rejects.toThrow(
+    /^Jinja error: A (list grew too long|comparison took too long)/,
+  );
+});
+
+test('lines are counted in long lines and short ones', async () => {
+  const { text } = site();
+  await expect(
+    text(`{{ 1 }}{{ 1 }}\n\n{% raw %}\n\n{% endraw %}{# \n #}{{ [1,\n2,\n3] }}{{ nope }}`, 'jinja'),
+  ).rejects.toMatchObject({ at: { line: 8 } });
+});

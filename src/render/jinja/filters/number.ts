@@ -31,7 +31,7 @@ const parseInteger = (text: string, base: number): Value | undefined => {
 /** Python's `float(text)`, where the text is one. */
 const parseFloating = (text: string): number | undefined => {
   const trimmed = text.trim().replace(/(?<=\d)_(?=\d)/g, '');
-  if (/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(trimmed)) return Number(trimmed);
+  if (/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(trimmed)) return Number(trimmed);
   const found = /^([-+]?)(?:(inf(?:inity)?)|nan)$/i.exec(trimmed);
   if (!found) return undefined;
   return found[2] ? (found[1] === '-' ? -1 : 1) * Number.POSITIVE_INFINITY : Number.NaN;

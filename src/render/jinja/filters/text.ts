@@ -4,7 +4,7 @@ import { capitalize } from '../methods/shape.ts';
 import { strip } from '../methods/split.ts';
 import type { Operation, Operations } from '../run/run.ts';
 import { isTrue } from '../values/compare.ts';
-import { charCount, itemsOf } from '../values/iterate.ts';
+import { charactersFrom, charCount, itemsOf } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
 import { repeatText } from '../values/operators.ts';
 import { percentFormat } from '../values/percent.ts';
@@ -36,9 +36,8 @@ const truncate = (
   leeway: number,
 ): string => {
   if (length < charCount(end)) return raise(`expected length >= ${charCount(end)}, got ${length}`);
-  const chars = Array.from(text);
-  if (chars.length <= length + leeway) return text;
-  const kept = chars.slice(0, length - charCount(end)).join('');
+  if (charCount(text) <= length + leeway) return text;
+  const kept = charactersFrom(text, 0, length - charCount(end));
   if (kill) return kept + end;
   const space = kept.lastIndexOf(' ');
   return (space < 0 ? kept : kept.slice(0, space)) + end;
@@ -57,13 +56,24 @@ const escapeHtml = (value: Value): string =>
 
 const stripTags = (text: string): string =>
   unescapeHtml(
-    text
-      .replace(/<!--[\s\S]*?-->/g, '')
-      .replace(/<[^>]*>/g, '')
+    without(without(text, '<!--', '-->'), '<', '>')
       .split(/\s+/)
       .filter(word => word !== '')
       .join(' '),
   );
+
+/** The text without what stands between such brackets. */
+const without = (text: string, open: string, close: string): string => {
+  let result = '';
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf(open, at);
+    const end = start < 0 ? -1 : text.indexOf(close, start + open.length);
+    if (end < 0) return result + text.slice(at);
+    result += text.slice(at, start);
+    at = end + close.length;
+  }
+};
 
 const unescapeHtml = (text: string): string =>
   text.replace(/&(amp|lt|gt|quot|#39|#34);/g, whole => {

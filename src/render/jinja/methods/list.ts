@@ -1,8 +1,7 @@
 import { raise } from '../fault.ts';
 import { equal, isTrue, sorted } from '../values/compare.ts';
-import { contains, itemsOf } from '../values/iterate.ts';
+import { contains, itemsOf, needRoom } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
-import { needRoom } from '../values/operators.ts';
 import { reprOf, typeName } from '../values/text.ts';
 import { PySet } from '../values/things.ts';
 import { Thing, type Tuple, type Value } from '../values/value.ts';

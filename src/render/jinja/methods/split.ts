@@ -12,13 +12,25 @@ export const strip = (
 ): string => {
   const isGone =
     chars === null ? (char: string) => blank.test(char) : (char: string) => chars.includes(char);
-  const all = Array.from(text);
   let start = 0;
-  let end = all.length;
-  while (left && start < end && isGone(all[start] ?? '')) start += 1;
-  while (right && end > start && isGone(all[end - 1] ?? '')) end -= 1;
-  return all.slice(start, end).join('');
+  let end = text.length;
+  for (
+    let char = first(text, start);
+    left && start < end && isGone(char);
+    char = first(text, start)
+  )
+    start += char.length;
+  for (let char = last(text, end); right && end > start && isGone(char); char = last(text, end))
+    end -= char.length;
+  return text.slice(start, end);
 };
+
+const first = (text: string, at: number): string =>
+  at < text.length ? String.fromCodePoint(text.codePointAt(at) ?? 0) : '';
+
+const last = (text: string, end: number): string =>
+  /[\ud800-\udbff][\udc00-\udfff]$/.exec(text.slice(Math.max(0, end - 2), end))?.[0] ??
+  text.charAt(end - 1);
 
 /** Python's `split`, at a separator or, where that is null, at whitespace. */
 export const split = (text: string, separator: string | null, most: number): string[] => {

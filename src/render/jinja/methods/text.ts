@@ -1,7 +1,7 @@
 import { raise } from '../fault.ts';
 import { assign, isTrue, lookUp } from '../values/compare.ts';
-import { charCount, itemsOf } from '../values/iterate.ts';
-import { needRoom, repeatText } from '../values/operators.ts';
+import { charCount, itemsOf, needRoom } from '../values/iterate.ts';
+import { repeatText } from '../values/operators.ts';
 import { textOf, typeName } from '../values/text.ts';
 import { Bytes } from '../values/things.ts';
 import { Undefined } from '../values/undefined.ts';

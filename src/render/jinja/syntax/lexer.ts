@@ -33,6 +33,8 @@ class Lexer {
   readonly #tokens: Token[] = [];
   #at = 0;
   #line = 1;
+  /** Where the line ends: of a long one, each token would look for it anew. */
+  #lineEnd: number;
   /** Whether the last tag ended with a line end. */
   #isLineStart = true;
 
@@ -42,6 +44,7 @@ class Lexer {
     this.#patterns = tagPatterns(options);
     const text = source.text.replace(/\r\n|\r/g, '\n');
     this.#text = options.keepTrailingNewline ? text : text.replace(/\n$/, '');
+    this.#lineEnd = this.#endOfLine(0);
   }
 
   run(): Lexed {
@@ -186,11 +189,16 @@ class Lexer {
   }
 
   #advance(to: number): void {
-    for (let at = this.#text.indexOf('\n', this.#at); at >= 0 && at < to; ) {
+    while (this.#lineEnd < to) {
       this.#line += 1;
-      at = this.#text.indexOf('\n', at + 1);
+      this.#lineEnd = this.#endOfLine(this.#lineEnd + 1);
     }
     this.#at = to;
+  }
+
+  #endOfLine(from: number): number {
+    const found = this.#text.indexOf('\n', from);
+    return found < 0 ? this.#text.length : found;
   }
 
   #fail(reason: string): never {

@@ -70,7 +70,12 @@ const sameDict = (left: ValueDict, right: ValueDict, budget: Budget): boolean =>
  *
  * @throws JinjaFault for values that have no order.
  */
-export const compare = (left: Value, right: Value, operator = '<'): number => {
+export const compare = (
+  left: Value,
+  right: Value,
+  operator = '<',
+  budget: Budget = { left: mostPairs },
+): number => {
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
   if (isNumeric(left) && isNumeric(right)) {
     const [a, b] = [numeric(left), numeric(right)];
@@ -80,7 +85,7 @@ export const compare = (left: Value, right: Value, operator = '<'): number => {
   if (Array.isArray(left) && Array.isArray(right) && isTuple(left) === isTuple(right)) {
     for (let index = 0; index < left.length && index < right.length; index += 1) {
       const [a, b] = [left[index] ?? null, right[index] ?? null];
-      if (!equal(a, b)) return compare(a, b, operator);
+      if (!same(a, b, budget)) return compare(a, b, operator, budget);
     }
     return left.length - right.length;
   }
@@ -91,10 +96,11 @@ export const compare = (left: Value, right: Value, operator = '<'): number => {
 
 /** Sorts as Python does: stable, and only by `<`. */
 export const sorted = <T>(items: readonly T[], keyOf: (item: T) => Value, reverse = false): T[] => {
+  const budget: Budget = { left: mostPairs };
   const keyed = items.map(item => ({ item, key: keyOf(item) }));
   const order = reverse
-    ? (a: { key: Value }, b: { key: Value }) => compare(b.key, a.key)
-    : (a: { key: Value }, b: { key: Value }) => compare(a.key, b.key);
+    ? (a: { key: Value }, b: { key: Value }) => compare(b.key, a.key, '<', budget)
+    : (a: { key: Value }, b: { key: Value }) => compare(a.key, b.key, '<', budget);
   return keyed.sort((a, b) => order(a, b) || 0).map(({ item }) => item);
 };
 

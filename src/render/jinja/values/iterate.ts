@@ -1,5 +1,5 @@
 import { Float } from '../../../data/value.ts';
-import { raise } from '../fault.ts';
+import { raise, raiseLimit } from '../fault.ts';
 import { equal, keyOf, lookUp } from './compare.ts';
 import { wholeNumber } from './number.ts';
 import { typeName } from './text.ts';
@@ -13,9 +13,27 @@ export const itemsOf = (value: Value): Value[] => itemsIn(value) ?? notIterable(
 export const itemsIn = (value: Value): Value[] | undefined => {
   if (Array.isArray(value)) return value;
   if (isMap(value)) return [...value.keys()];
-  if (typeof value === 'string') return Array.from(value);
+  if (typeof value === 'string') return characters(value);
   return value instanceof Thing ? value.items() : undefined;
 };
+
+/** The longest list a template may make. */
+export const longestList = 2_000_000;
+
+/** Refuses a list that would be too long. */
+export const needRoom = (length: number): void => {
+  if (length > longestList) raiseLimit('A list grew too long');
+};
+
+/** A text's characters, each alone: many times as large as the text. */
+const characters = (text: string): string[] => {
+  needRoom(text.length);
+  return Array.from(text);
+};
+
+/** A part of a text, counted by its characters. */
+export const charactersFrom = (text: string, start: number, end: number): string =>
+  hasSurrogate.test(text) ? characters(text).slice(start, end).join('') : text.slice(start, end);
 
 const notIterable = (value: Value): never => raise(`'${typeName(value)}' object is not iterable`);
 
@@ -57,16 +75,18 @@ export const itemAt = (value: Value, index: Value): Value | undefined => {
   const at = wholeNumber(index);
   if (at === undefined) return undefined;
   if (typeof value === 'string')
-    return hasSurrogate.test(value) ? Array.from(value).at(at) : value.at(at);
+    return hasSurrogate.test(value) ? characters(value).at(at) : value.at(at);
   return Array.isArray(value) ? value.at(at) : undefined;
 };
 
 /** Python's `value[start:stop:step]`. */
 export const slice = (value: Value, start: Value, stop: Value, step: Value): Value => {
   if (value instanceof Undefined) value.need();
+  if (typeof value === 'string' && (step === null || step === 1))
+    return charactersFrom(value, bound(start) ?? 0, bound(stop) ?? value.length);
   const source =
     typeof value === 'string'
-      ? Array.from(value)
+      ? characters(value)
       : Array.isArray(value)
         ? value
         : value instanceof Thing

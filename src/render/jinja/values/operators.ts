@@ -1,5 +1,5 @@
 import { raise, raiseLimit } from '../fault.ts';
-import { contains } from './iterate.ts';
+import { contains, needRoom } from './iterate.ts';
 import { calculate, int, isFloat, isNumeric, numeric, wholeNumber } from './number.ts';
 import { percentFormat } from './percent.ts';
 import { longestText, typeName } from './text.ts';
@@ -8,9 +8,6 @@ import { Undefined } from './undefined.ts';
 import { isTuple, tuple, type Value } from './value.ts';
 
 export type BinaryOperator = '+' | '-' | '*' | '/' | '//' | '%' | '**';
-
-/** The longest list a template may make. */
-export const longestList = 2_000_000;
 
 /** Python's binary operators. */
 export const binary = (operator: BinaryOperator, left: Value, right: Value): Value => {
@@ -62,11 +59,6 @@ const repeat = (value: Value, times: Value): Value | undefined => {
 export const repeatText = (text: string, count: number): string => {
   if (text.length * count > longestText) raiseLimit('A text grew too long');
   return text.repeat(Math.max(0, count));
-};
-
-/** Refuses a list that would be too long. */
-export const needRoom = (length: number): void => {
-  if (length > longestList) raiseLimit('A list grew too long');
 };
 
 const unsupported = (operator: string, left: Value, right: Value): never =>
