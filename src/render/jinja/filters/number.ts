@@ -4,7 +4,7 @@ import type { Operations } from '../run/run.ts';
 import { compare, isTrue } from '../values/compare.ts';
 import { float, int, isFloat, isNumeric, numeric, wholeNumber } from '../values/number.ts';
 import { fixedText } from '../values/number-text.ts';
-import { typeName } from '../values/text.ts';
+import { quoted, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import type { Value } from '../values/value.ts';
 import { operations } from './define.ts';
@@ -73,6 +73,7 @@ const round = (value: Value, precision: number, method: Value): Value => {
   if (method !== 'common' && method !== 'ceil' && method !== 'floor')
     return raise('method must be common, ceil or floor');
   const number = real(value);
+  if (isFloat(value) && !Number.isFinite(number)) return value;
   if (method !== 'common') {
     const scale = 10 ** precision;
     return float(Math[method](number * scale) / scale);
@@ -100,13 +101,21 @@ const absolute = (value: Value): Value => {
   return compare(number, 0) < 0 ? (typeof number === 'bigint' ? int(-number) : -number) : number;
 };
 
+const noFloat = (value: Value): never =>
+  raise(
+    typeof value === 'string'
+      ? `could not convert string to float: ${quoted(value)}`
+      : `float() argument must be a string or a real number, not '${typeName(value)}'`,
+  );
+
 const units = ['k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'];
 
 const fileSize = (value: Value, isBinary: boolean): string => {
-  const bytes = Number(numeric(toFloat(value, new Float(0)) as Float));
+  const read = toFloat(value, null);
+  const bytes = isNumeric(read) ? Number(numeric(read)) : noFloat(value);
   const base = isBinary ? 1024 : 1000;
   if (bytes === 1) return '1 Byte';
-  if (bytes < base) return `${Math.trunc(bytes)} Bytes`;
+  if (bytes < base) return `${BigInt(Math.trunc(bytes))} Bytes`;
   let unit = 0;
   while (unit < units.length - 1 && bytes >= base ** (unit + 2)) unit += 1;
   const name = isBinary ? `${units[unit]?.toUpperCase()}iB` : `${units[unit]}B`;

@@ -3,10 +3,10 @@ import { assign, isTrue, lookUp } from '../values/compare.ts';
 import { charCount, itemsOf, needRoom } from '../values/iterate.ts';
 import { repeatText } from '../values/operators.ts';
 import { textOf, typeName } from '../values/text.ts';
-import { Bytes } from '../values/things.ts';
 import { Undefined } from '../values/undefined.ts';
 import { isMap, type Value, type ValueDict } from '../values/value.ts';
 import { count, text, words } from './arguments.ts';
+import { encode } from './encode.ts';
 import { type Method, methods } from './method.ts';
 import { anyOf, finder, part, partition, replaceText } from './search.ts';
 import {
@@ -148,7 +148,10 @@ export const textMethods: ReadonlyMap<string, Method<string>> = methods<string>(
   ],
   center: [['width', 'fillchar?'], (self, [width, fill]) => center(self, count(width), fill)],
   expandtabs: [['tabsize?'], (self, [size]) => expandTabs(self, count(size, 8))],
-  encode: [['encoding?', 'errors?'], self => new Bytes(Buffer.from(self, 'utf8'))],
+  encode: [
+    ['encoding?', 'errors?'],
+    (self, [encoding = 'utf-8', errors = 'strict']) => encode(self, text(encoding), text(errors)),
+  ],
   translate: [['table'], (self, [table = null]) => translate(self, table)],
   maketrans: [['x', 'y?'], (_, [from = null, to]) => makeTrans(from, to)],
   isdigit: [[], matcher(/^\d+$/)],

@@ -3,6 +3,7 @@ import { raise } from '../fault.ts';
 /** A number with so many digits after the point, ties to even, as C's `%.nf`. */
 export const fixedText = (value: number, digits: number): string => {
   if (!Number.isFinite(value)) return notFinite(value);
+  if (Object.is(value, -0)) return `-${fixedText(0, digits)}`;
   if (Math.abs(value) >= 1e21) return BigInt(value) + (digits > 0 ? `.${'0'.repeat(digits)}` : '');
   const text = value.toFixed(digits);
   if (digits > 70) return text;
@@ -16,7 +17,8 @@ export const fixedText = (value: number, digits: number): string => {
 /** C's `%.ne`. */
 export const exponentText = (value: number, digits: number): string =>
   Number.isFinite(value)
-    ? value.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
+    ? (Object.is(value, -0) ? '-' : '') +
+      value.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
     : notFinite(value);
 
 /** C's `%.ng`: the shorter of both, without zeros at the end unless they are wanted. */
