@@ -15,15 +15,18 @@ export const decryptAll = (
 ): Promise<Data> =>
   replaceAll(data, marked, async block => (isSaid(block, said) ? block : decrypt(block)));
 
-/** Where most lines between its first and its last are the host's words, it is the host's. */
+/**
+ * Where half of what stands between the two marks are the host's words, it is the host's. It may
+ * have said its lines in parts, and all on one line: pieces of a cipher come by no chance.
+ */
 const isSaid = (block: string, said: Said): boolean => {
-  const lines = block
+  const pieces = block
     .replaceAll('\\n', '\n')
-    .split('\n')
-    .slice(1, -1)
-    .map(line => line.trim())
-    .filter(line => /^[\w+/=]+$/.test(line));
-  return lines.length > 0 && lines.filter(said).length * 2 >= lines.length;
+    .replace(/^-{5}[^-\n]*-{5}|-{5}[^-\n]*-{5}$/g, '')
+    .split(/\s+/)
+    .filter(word => /^[\w+/=]+$/.test(word))
+    .flatMap(word => word.match(/.{1,16}/g) ?? []);
+  return pieces.length > 0 && pieces.filter(said).length * 2 >= pieces.length;
 };
 
 const replaceAll = async (

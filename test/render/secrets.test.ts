@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { armor, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { decryptAll } from '../../src/render/secrets.ts';
 import { site } from './site.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-keys-'));
@@ -125,4 +127,23 @@ test('without gpg_decrypt_must_succeed a value that cannot be decrypted stays', 
   const message = '-----BEGIN PGP MESSAGE-----\n\nxxxx\n-----END PGP MESSAGE-----';
   const { data } = site({ opts: { gpg_keydir: folder, gpg_decrypt_must_succeed: false } });
   expect(await data(`#!yaml|gpg\na: ${JSON.stringify(message)}\n`)).toEqual({ a: message });
+});
+
+test('a cipher of which the host said the lines, or parts of them, is not decrypted for it', async () => {
+  const marked = /-----BEGIN X-----[\s\S]*?-----END X-----/g;
+  const lines = Array.from({ length: 8 }, () => randomBytes(48).toString('base64'));
+  const written = `-----BEGIN X-----\n${lines.join('\n')}\n-----END X-----`;
+  const opened = async (text: string, heard: readonly string[]) =>
+    decryptAll(
+      text,
+      marked,
+      async () => 'secret',
+      piece => heard.join('\n').includes(piece),
+    );
+  expect(await opened(written, ['Debian', 'web1'])).toBe('secret');
+  expect(await opened(written, lines)).toBe(written);
+  const halves = lines.flatMap(line => [line.slice(0, 29), line.slice(29)]);
+  expect(await opened(written, halves)).toBe(written);
+  const oneLine = `-----BEGIN X-----\n\n${lines.join('')}-----END X-----`;
+  expect(await opened(oneLine, lines)).toBe(oneLine);
 });
