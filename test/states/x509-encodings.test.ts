@@ -179,6 +179,61 @@ describe.skipIf(missing !== '')(`encodings of x509${missing}`, () => {
     expect(key).toContain('BEGIN PRIVATE KEY');
   });
 
+  test('a key stays when only its encoding or passphrase is to be another', async () => {
+    const path = at('same.key');
+    const publicOf = (...how: string[]): string => openssl('pkey', '-in', path, '-pubout', ...how);
+    await host.state('x509.private_key_managed', path, { algo: 'ec' });
+    const made = publicOf();
+    const locked = { algo: 'ec', passphrase: 'x' };
+    expect(await twice('x509.private_key_managed', 'same.key', locked)).toEqual({
+      passphrase: { old: 'none', new: 'set' },
+    });
+    expect(publicOf('-passin', 'pass:x')).toBe(made);
+    await twice('x509.private_key_managed', 'same.key', { ...locked, encoding: 'pkcs12' });
+    const inside = openssl('pkcs12', '-in', path, '-passin', 'pass:x', '-nodes');
+    expect(inside).toContain('BEGIN PRIVATE KEY');
+    const changes = await twice('x509.private_key_managed', 'same.key', {
+      ...locked,
+      encoding: 'der',
+    });
+    expect(changes).toEqual({ encoding: { old: 'pkcs12', new: 'der' } });
+    expect(publicOf('-inform', 'DER', '-passin', 'pass:x')).toBe(made);
+    expect(statSync(path).mode & 0o777).toBe(0o400);
+    await twice('x509.private_key_managed', 'same.key', { ...locked, keysize: 384 });
+    expect(publicOf('-passin', 'pass:x')).not.toBe(made);
+  });
+
+  test('a certificate stays when only its encoding, chain or name is to be another', async () => {
+    const serialOf = async (): Promise<unknown> =>
+      openssl('x509', '-in', at('web.crt'), '-noout', '-serial', '-fingerprint');
+    await host.state('x509.certificate_managed', at('web.crt'), web({ append_certs: [] }));
+    const made = await serialOf();
+    await twice('x509.certificate_managed', 'web.crt', web());
+    expect(await serialOf()).toBe(made);
+    for (const encoding of ['pkcs7_der', 'pkcs12', 'pem'])
+      await twice('x509.certificate_managed', 'web.crt', web({ encoding, mode: '0600' }));
+    expect(await serialOf()).toBe(made);
+    await twice('x509.certificate_managed', 'web.crt', web({ encoding: 'der', append_certs: [] }));
+    await twice('x509.certificate_managed', 'web.crt', web({ CN: 'b.example.com' }));
+    expect(await serialOf()).not.toBe(made);
+  });
+
+  test('a request and a revocation list stay when only the encoding is to be another', async () => {
+    const bytes = (path: string): Buffer =>
+      Buffer.from(readFileSync(at(path), 'latin1').replace(/-----.*-----/g, ''), 'base64');
+    const request = { private_key: at('web.key'), CN: 'w' };
+    await host.state('x509.csr_managed', at('web.csr'), request);
+    const made = bytes('web.csr');
+    await twice('x509.csr_managed', 'web.csr', { ...request, encoding: 'der' });
+    expect(readFileSync(at('web.csr')).equals(made)).toBe(true);
+    const ca = { signing_private_key: at('ca.key'), signing_cert: at('ca.crt') };
+    const list = { ...ca, revoked: [{ serial_number: 'AB' }] };
+    await host.state('x509.crl_managed', at('ca.crl'), list);
+    const signed = bytes('ca.crl');
+    await twice('x509.crl_managed', 'ca.crl', { ...list, encoding: 'der' });
+    expect(readFileSync(at('ca.crl')).equals(signed)).toBe(true);
+  });
+
   test('encodings that are none are refused by name', async () => {
     const refused = await host.state('x509.csr_managed', at('a'), {
       private_key: at('web.key'),

@@ -19,6 +19,10 @@ export const privateEntries = (path: string): string =>
     .map(({ text }) => text)
     .join('');
 
+/** The bytes of one entry, whatever headers it has. */
+export const entryBytes = (entry: string): Buffer =>
+  Buffer.from(entry.replace(/-----[^-]+-----/g, '').replace(headers, ''), 'base64');
+
 const headers = /^[A-Za-z-]+: .*$/gm;
 
 /**
@@ -31,6 +35,5 @@ export const derOf = (given: string, ...labels: string[]): Buffer => {
   if (Buffer.isBuffer(found)) return found;
   const entry = pemEntries(found).find(({ label }) => labels.includes(label));
   if (!entry) throw new CommandExecutionError(`There is no ${labels[0]?.toLowerCase()} in it`);
-  const body = entry.text.replace(/-----[^-]+-----/g, '').replace(headers, '');
-  return Buffer.from(body, 'base64');
+  return entryBytes(entry.text);
 };

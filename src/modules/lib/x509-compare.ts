@@ -13,6 +13,10 @@ export const otherEncoding = (present: Encoded, wanted: string): PlainDict =>
     ? { encoding: { old: present.encoding, new: wanted } }
     : {};
 
+/** Whether these say all that is wrong: what is there is then written anew, and not made anew. */
+export const isWrongOnlyIn = (parts: PlainDict, ...names: string[]): boolean =>
+  Object.keys(parts).every(one => names.includes(one));
+
 /**
  * Runs a state's work; what is wrong with its arguments or files is its comment. A prediction does
  * not fail for a file that an earlier state may make.

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { SaltInvocationError } from '../api.ts';
 import { type Der, explicit, integer, oid, oidText, readDer, sequence, setOf } from './der.ts';
-import { pemEntries, toPem } from './pem.ts';
+import { entryBytes, pemEntries, toPem } from './pem.ts';
 import { isPkcs12, readPkcs12, writePkcs12 } from './pkcs12.ts';
 import { readCertificate } from './x509-certificate.ts';
 import { privatePem } from './x509-keys.ts';
@@ -47,7 +47,7 @@ export const readEncoded = (
   const [first] = pemEntries(text);
   try {
     if (first?.label === 'PKCS7')
-      return { encoding: 'pkcs7_pem', pem: pemOfPkcs7(readDer(bytesOf(first.text))) };
+      return { encoding: 'pkcs7_pem', pem: pemOfPkcs7(readDer(entryBytes(first.text))) };
     return first ? { encoding: 'pem', pem: text } : readBinary(bytes, label, passphrase);
   } catch (error) {
     return { encoding: 'pem', pem: text, problem: (error as Error).message };
@@ -71,8 +71,6 @@ const readBinary = (bytes: Buffer, label: string, passphrase: string | null): En
 /** A private key that is encrypted begins by how. */
 const labelOf = ({ children: [first] }: Der, label: string): string =>
   label === 'PRIVATE KEY' && first?.tag === 0x30 ? `ENCRYPTED ${label}` : label;
-
-const bytesOf = (pem: string): Buffer => Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64');
 
 const isSignedData = ({ children: [type] }: Der): boolean =>
   type?.tag === 0x06 && oidText(type) === signedData;
@@ -160,9 +158,9 @@ export const encodeCertificates = (
   return Buffer.from(certificates.map(one => toPem('CERTIFICATE', one)).join(''));
 };
 
-/** A PEM with one entry, or that as DER. */
-export const encodeOne = (pem: string, encoding: 'pem' | 'der'): Buffer =>
-  encoding === 'der' ? bytesOf(pem) : Buffer.from(pem);
+/** One entry as it is, or as PEM with this label. */
+export const encodeOne = (label: string, der: Buffer, encoding: 'pem' | 'der'): Buffer =>
+  encoding === 'der' ? der : Buffer.from(toPem(label, der));
 
 /** The bytes of a private key's file. */
 export const encodeKey = (
@@ -173,7 +171,7 @@ export const encodeKey = (
   if (encoding === 'pkcs12')
     return writePkcs12({ key, certificates: [] }, passphrase ? { passphrase, compat } : undefined);
   const pem = privatePem(key, passphrase);
-  return encoding === 'der' ? bytesOf(pem) : Buffer.from(pem);
+  return encoding === 'der' ? entryBytes(pem) : Buffer.from(pem);
 };
 
 /** An answer that text can be: PEM as it is, other encodings as base64. */

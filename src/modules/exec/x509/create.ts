@@ -4,7 +4,7 @@
  */
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
-import { privateEntries, toPem } from '../../lib/pem.ts';
+import { privateEntries } from '../../lib/pem.ts';
 import { buildCertificate, readCertificate } from '../../lib/x509-certificate.ts';
 import {
   answerOf,
@@ -121,7 +121,7 @@ export const create_csr = async (
   const key = loadPrivateKey(private_key, private_key_passphrase);
   const extensions = extensionsOf(keywords, { publicKey: spkiOf(key) });
   const der = buildRequest(subjectOf(keywords), extensions, key, digestIn({ digest }, key));
-  const bytes = encodeOne(toPem('CERTIFICATE REQUEST', der), how);
+  const bytes = encodeOne('CERTIFICATE REQUEST', der, how);
   return deliver({ bytes, encoding: how }, path, 'CSR');
 };
 
@@ -226,7 +226,7 @@ export const create_crl = async (
     key,
     digestIn({ digest: digest === '' ? undefined : digest }, key),
   );
-  const bytes = encodeOne(toPem('X509 CRL', der), how);
+  const bytes = encodeOne('X509 CRL', der, how);
   return deliver({ bytes, encoding: how }, path, 'CRL');
 };
 

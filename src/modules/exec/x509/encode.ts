@@ -1,5 +1,5 @@
 import { SaltInvocationError } from '../../api.ts';
-import { derOf, toPem } from '../../lib/pem.ts';
+import { derOf } from '../../lib/pem.ts';
 import { readCertificate } from '../../lib/x509-certificate.ts';
 import {
   answerOf,
@@ -55,7 +55,7 @@ export const encode_certificate = async (
 
 const encodeNamed = (given: string, encoding: string, ...labels: [string, ...string[]]): string => {
   const how = checkEncoding(encoding, 'pem', 'der');
-  return answerOf(encodeOne(toPem(labels[0], derOf(given, ...labels)), how), how);
+  return answerOf(encodeOne(labels[0], derOf(given, ...labels), how), how);
 };
 
 /**

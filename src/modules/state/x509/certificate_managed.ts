@@ -12,7 +12,14 @@ import {
   keyOf,
   readCertificate,
 } from '../../lib/x509-certificate.ts';
-import { different, failOrForesee, otherEncoding, show, tryRead } from '../../lib/x509-compare.ts';
+import {
+  different,
+  failOrForesee,
+  isWrongOnlyIn,
+  otherEncoding,
+  show,
+  tryRead,
+} from '../../lib/x509-compare.ts';
 import {
   type CertificateOptions,
   certificateEncodings,
@@ -28,7 +35,8 @@ import { addDays, type CertificateWish, dateText, validity, wishOf } from '../..
 
 /**
  * A certificate is there, with these words, signed by this key, and still valid for a while.
- * It is made anew when one of that does not hold.
+ * It is made anew when one of that does not hold, and written anew for another encoding, chain or
+ * name in a pkcs12 file.
  *
  * @param name the file
  * @param days_remaining renew when it ends within so many days
@@ -74,6 +82,7 @@ export const certificate_managed = async (
     const wish = await wishOf(rest, old);
     const chain = append_certs.map(one => readCertificate(one).der);
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
+    let kept: Buffer | undefined;
     if (present !== undefined) {
       const parts = wrongOf(old, wish, days_remaining);
       Object.assign(parts, otherEncoding(present, how));
@@ -85,14 +94,13 @@ export const certificate_managed = async (
       if (key && present.encoding === 'pkcs12')
         Object.assign(parts, wrongBeside(present, key, pkcs12_friendlyname));
       if (Object.keys(parts).length > 0) wrong = parts;
+      if (isWrongOnlyIn(parts, 'encoding', 'append_certs', 'pkcs12_friendlyname')) kept = old?.der;
     }
     return keepPem(name, {
       what: 'The certificate',
       wrong,
       make: async () => {
-        // A new certificate has a serial number of its own.
-        const fresh = wish.hasSerial || !old ? wish : await wishOf(rest);
-        const der = buildCertificate({ ...fresh, ...validity(fresh) }, fresh.key, fresh.digest);
+        const der = kept ?? build(wish.hasSerial || !old ? wish : await wishOf(rest));
         const options = { pkcs12_passphrase, pkcs12_encryption_compat, pkcs12_friendlyname };
         return encodeCertificates(certificateFile(der, append_certs, key, options), how);
       },
@@ -100,6 +108,10 @@ export const certificate_managed = async (
       file: how === 'pkcs12' ? { ...file, mode: file.mode || '0400' } : file,
     });
   });
+
+/** A new certificate; without a given serial number it has one of its own. */
+const build = (wish: CertificateWish): Buffer =>
+  buildCertificate({ ...wish, ...validity(wish) }, wish.key, wish.digest);
 
 const keyFor = ({ private_key, private_key_passphrase }: Record<string, unknown>): KeyObject => {
   if (typeof private_key === 'string')

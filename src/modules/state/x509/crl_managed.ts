@@ -1,7 +1,8 @@
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
+import { derOf } from '../../lib/pem.ts';
 import { isSignedBy, keyOf } from '../../lib/x509-certificate.ts';
-import { failOrForesee, otherEncoding, tryRead } from '../../lib/x509-compare.ts';
+import { failOrForesee, isWrongOnlyIn, otherEncoding, tryRead } from '../../lib/x509-compare.ts';
 import { checkEncoding, encodeOne, readEncoded } from '../../lib/x509-encodings.ts';
 import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
@@ -10,7 +11,8 @@ import { type RevokedItem, revokedOf } from '../../lib/x509-revoked.ts';
 import { addDays, dateText } from '../../lib/x509-wish.ts';
 
 /**
- * A list of revoked certificates is there, signed by this key, and still valid for a while.
+ * A list of revoked certificates is there, signed by this key, and still valid for a while. For
+ * another encoding the same one is written anew.
  *
  * @param name the file
  * @param signing_private_key the CA's key
@@ -69,6 +71,7 @@ export const crl_managed = async (
       list.map(({ serial, reason }) => `${serial.toString(16)}/${reason ?? ''}`).sort();
     const wanted = entries(revokedOf(revoked, include_expired));
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
+    let kept: Buffer | undefined;
     if (present !== undefined) {
       const old = tryRead(() => readRevocationList(present.pem));
       const parts = otherEncoding(present, how);
@@ -86,11 +89,13 @@ export const crl_managed = async (
           };
       }
       if (Object.keys(parts).length > 0) wrong = parts;
+      if (isWrongOnlyIn(parts, 'encoding')) kept = old?.der;
     }
     return keepPem(name, {
       what: 'The certificate revocation list',
       wrong,
       make: async () => {
+        if (kept) return encodeOne('X509 CRL', kept, how);
         const pem: string = await salt('x509.create_crl')(null, {
           signing_private_key,
           signing_private_key_passphrase,
@@ -100,7 +105,7 @@ export const crl_managed = async (
           days_valid,
           digest,
         });
-        return encodeOne(pem, how);
+        return encodeOne('X509 CRL', derOf(pem, 'X509 CRL'), how);
       },
       file,
     });

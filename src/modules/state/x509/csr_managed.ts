@@ -1,16 +1,22 @@
 import type { PlainDict, StateReturn } from '../../api.ts';
-import { salt } from '../../lib/call.ts';
-import { different, failOrForesee, otherEncoding, tryRead } from '../../lib/x509-compare.ts';
+import {
+  different,
+  failOrForesee,
+  isWrongOnlyIn,
+  otherEncoding,
+  tryRead,
+} from '../../lib/x509-compare.ts';
 import { checkEncoding, encodeOne, readEncoded } from '../../lib/x509-encodings.ts';
 import { extensionsOf } from '../../lib/x509-extensions.ts';
 import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { subjectOf } from '../../lib/x509-names.ts';
-import { readRequest } from '../../lib/x509-requests.ts';
-import { checkKeywords } from '../../lib/x509-wish.ts';
+import { buildRequest, readRequest } from '../../lib/x509-requests.ts';
+import { checkKeywords, digestIn } from '../../lib/x509-wish.ts';
 
 /**
- * A certificate signing request is there, of this key and with these words.
+ * A certificate signing request is there, of this key and with these words. For another encoding
+ * the same one is written anew.
  *
  * @param name the file
  * @param private_key the key that asks: a PEM or a file
@@ -54,24 +60,21 @@ export const csr_managed = async (
     };
     const present = readEncoded(name, 'CERTIFICATE REQUEST');
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
+    let kept: Buffer | undefined;
     if (present !== undefined) {
       const old = tryRead(() => readRequest(present.pem));
       const parts = { ...different(old, wish, digest), ...otherEncoding(present, how) };
       if (Object.keys(parts).length > 0) wrong = parts;
+      if (isWrongOnlyIn(parts, 'encoding')) kept = old?.der;
     }
     return keepPem(name, {
       what: 'The certificate signing request',
       wrong,
-      make: async () =>
-        encodeOne(
-          await salt('x509.create_csr')(null, {
-            private_key,
-            private_key_passphrase,
-            digest,
-            ...rest,
-          }),
-          how,
-        ),
+      make: async () => {
+        const der =
+          kept ?? buildRequest(wish.subject, wish.extensions, key, digestIn({ digest }, key));
+        return encodeOne('CERTIFICATE REQUEST', der, how);
+      },
       file,
     });
   });

@@ -1,14 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
-import { salt } from '../../lib/call.ts';
 import { failed } from '../../lib/returns.ts';
-import { failOrForesee, otherEncoding } from '../../lib/x509-compare.ts';
+import { failOrForesee, isWrongOnlyIn, otherEncoding } from '../../lib/x509-compare.ts';
 import { checkEncoding, type Encoded, encodeKey, readEncoded } from '../../lib/x509-encodings.ts';
 import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
-import { algorithmOf, keySizeOf, loadPrivateKey } from '../../lib/x509-keys.ts';
+import { algorithmOf, keySizeOf, loadPrivateKey, newPrivateKey } from '../../lib/x509-keys.ts';
 
 /**
- * A private key is there, of this algorithm and size. A key that fits is never replaced.
+ * A private key is there, of this algorithm and size. A key that fits is never replaced: for another
+ * encoding, or a passphrase where it has none, the same key is written anew.
  *
  * @param name the file; its mode is 0400 unless `mode` says otherwise
  * @param algo rsa, ec, ed25519 or ed448
@@ -59,6 +59,7 @@ export const private_key_managed = async (
     const size = keysize ?? bits ?? { rsa: 2048, ec: 256 }[algo];
     const present = readEncoded(name, 'PRIVATE KEY', passphrase);
     let wrong: PlainDict | undefined;
+    let kept: KeyObject | undefined;
     if (present === undefined) wrong = { created: name };
     else if (always) wrong = { replaced: name };
     else {
@@ -78,18 +79,15 @@ export const private_key_managed = async (
         if (passphrase !== null && !isLocked(present))
           parts.passphrase = { old: 'none', new: 'set' };
         if (Object.keys(parts).length > 0) wrong = parts;
+        if (isWrongOnlyIn(parts, 'encoding', 'passphrase')) kept = found;
       }
     }
     return keepPem(name, {
       what: 'The private key',
       wrong,
       make: async () => {
-        const made: string = await salt('x509.create_private_key')(null, {
-          algo,
-          keysize: size ?? null,
-        });
-        const compat = pkcs12_encryption_compat;
-        return encodeKey(loadPrivateKey(made), how, { passphrase, compat });
+        const key = kept ?? newPrivateKey(algo, size);
+        return encodeKey(key, how, { passphrase, compat: pkcs12_encryption_compat });
       },
       file: { ...file, mode: file.mode || '0400' },
     });
