@@ -234,6 +234,23 @@ describe.skipIf(missing !== '')(`encodings of x509${missing}`, () => {
     expect(readFileSync(at('ca.crl')).equals(signed)).toBe(true);
   });
 
+  test('a pkcs12 file without a passphrase gets the one that is asked for', async () => {
+    const p12 = { encoding: 'pkcs12', mode: '0600' };
+    await twice('x509.private_key_managed', 'k.p12', { algo: 'ec', ...p12 });
+    const changes = await twice('x509.private_key_managed', 'k.p12', {
+      ...{ algo: 'ec', passphrase: 'x' },
+      ...p12,
+    });
+    expect(changes).toEqual({ passphrase: { old: 'none', new: 'set' } });
+    openssl('pkcs12', '-in', at('k.p12'), '-passin', 'pass:x', '-nodes');
+    await twice('x509.certificate_managed', 'web.p12', web(p12));
+    const protecting = web({ ...p12, pkcs12_passphrase: 'x' });
+    expect(await twice('x509.certificate_managed', 'web.p12', protecting)).toEqual({
+      pkcs12_passphrase: { old: 'none', new: 'set' },
+    });
+    openssl('pkcs12', '-in', at('web.p12'), '-passin', 'pass:x', '-nodes');
+  });
+
   test('encodings that are none are refused by name', async () => {
     const refused = await host.state('x509.csr_managed', at('a'), {
       private_key: at('web.key'),

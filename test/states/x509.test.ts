@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
@@ -325,6 +325,64 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
       will_expire: true,
     });
     expect(await host.call('x509.expires', at('o.crt'), 9)).toBe(false);
+  });
+
+  test('a comment in any letters stays in a file that is as wanted', async () => {
+    await authority();
+    const args = { signing_private_key: at('ca.key'), CN: 'Lab CA', days_valid: 3650 };
+    await host.state('x509.certificate_managed', at('web.crt'), args);
+    const commented = `# Türkçe ✓\n${readFileSync(at('web.crt'), 'utf8')}`;
+    writeFileSync(at('web.crt'), commented);
+    expect(await host.state('x509.certificate_managed', at('web.crt'), args)).toMatchObject({
+      result: true,
+      changes: nothing,
+    });
+    expect(readFileSync(at('web.crt'), 'utf8')).toBe(commented);
+  });
+
+  test("a revocation list has Salt's reasons, and another digest makes a new one", async () => {
+    await authority();
+    const ca = { signing_private_key: at('ca.key'), signing_cert: at('ca.crt') };
+    const revoked = [
+      { serial_number: 'D6:D2', extensions: { CRLReason: 'keyCompromise' } },
+      { serial_number: 'AA', extensions: { CRLReason: 'aACompromise' } },
+    ];
+    await thrice('x509.crl_managed', 'ca.crl', { ...ca, revoked });
+    const shown = openssl('crl', '-in', at('ca.crl'), '-noout', '-text');
+    expect(shown).toContain('Key Compromise');
+    expect(shown).toContain('AA Compromise');
+    const other = await thrice('x509.crl_managed', 'ca.crl', { ...ca, revoked, digest: 'SHA384' });
+    expect(other.changes).toEqual({ digest: { old: 'sha256', new: 'sha384' } });
+    const unknown = [
+      { serial_number: 'AA', extensions: { invalidityDate: '2022-11-01 00:00:00' } },
+    ];
+    const refused = await host.state('x509.crl_managed', at('ca.crl'), { ...ca, revoked: unknown });
+    expect(refused).toMatchObject({
+      result: false,
+      comment:
+        "The extension 'invalidityDate' of a revoked certificate is not supported: only CRLReason is",
+    });
+    const short = { ...ca, revoked, days_valid: 2 };
+    await host.state('x509.crl_managed', at('short.crl'), short);
+    const kept = { ...short, days_remaining: 0 };
+    expect((await host.state('x509.crl_managed', at('short.crl'), kept)).changes).toEqual(nothing);
+  });
+
+  test('a digest in capitals, or by its older name, is that digest', async () => {
+    await authority();
+    const args = { private_key: at('web.key'), CN: 'w' };
+    await thrice('x509.csr_managed', 'web.csr', { ...args, digest: 'SHA512' });
+    const { changes } = await thrice('x509.csr_managed', 'web.csr', {
+      ...args,
+      algorithm: 'sha384',
+    });
+    expect(changes).toEqual({ digest: { old: 'sha512', new: 'sha384' } });
+  });
+
+  test('x509.write_pem opens a private key to nobody else', async () => {
+    await authority();
+    await host.call('x509.write_pem', at('web.key'), at('copy.key'));
+    expect(statSync(at('copy.key')).mode & 0o777).toBe(0o600);
   });
 
   test('a PEM is put as it is, whatever stands around it', async () => {

@@ -21,6 +21,8 @@ export type Pkcs12 = {
   /** As DER, the key's own first. */
   readonly certificates: readonly Buffer[];
   readonly friendlyName?: string | null | undefined;
+  /** It is sealed, and so read by a passphrase. */
+  readonly isSealed?: boolean;
 };
 
 const id = {
@@ -109,7 +111,12 @@ export const readPkcs12 = (file: Der, passphrase: string | null): Pkcs12 => {
   ];
   const key = bags.map(one => keyOf(one, passphrase ?? '')).find(one => one !== undefined);
   const friendlyName = bags.find(one => one.name !== undefined)?.name ?? null;
-  return { key, certificates: sorted.map(({ der }) => der), friendlyName };
+  return {
+    key,
+    certificates: sorted.map(({ der }) => der),
+    friendlyName,
+    isSealed: mac !== undefined,
+  };
 };
 
 type Bag = {

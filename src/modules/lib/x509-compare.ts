@@ -68,10 +68,15 @@ export const different = (
     parts.extensions = Object.fromEntries(
       others.map(one => [one, { old: old[one] ?? null, new: now[one] ?? null }]),
     );
-  const present_digest = digestOf(present.algorithm);
-  if (present_digest !== null && present_digest !== digest)
-    parts.digest = { old: present_digest ?? present.algorithm, new: digest };
-  return parts;
+  return { ...parts, ...otherDigest(present.algorithm, digest) };
+};
+
+/** Another digest than the wanted one, where the key's algorithm has none of its own. */
+export const otherDigest = (algorithm: string, wanted: string): PlainDict => {
+  const present = digestOf(algorithm);
+  return present === null || present === wanted
+    ? {}
+    : { digest: { old: present ?? algorithm, new: wanted } };
 };
 
 const sameExtension = (

@@ -25,6 +25,8 @@ export type Encoded = {
   readonly pem: string;
   readonly key?: KeyObject | undefined;
   readonly friendlyName?: string | null | undefined;
+  /** Nobody reads it without a passphrase. */
+  readonly isLocked?: boolean;
   /** Why it cannot be read. */
   readonly problem?: string;
 };
@@ -58,13 +60,14 @@ const readBinary = (bytes: Buffer, label: string, passphrase: string | null): En
   const der = readDer(bytes);
   if (isSignedData(der)) return { encoding: 'pkcs7_der', pem: pemOfPkcs7(der) };
   if (!isPkcs12(der)) return { encoding: 'der', pem: toPem(labelOf(der, label), bytes) };
-  const { key, certificates, friendlyName } = readPkcs12(der, passphrase);
+  const { key, certificates, friendlyName, isSealed = false } = readPkcs12(der, passphrase);
   const pem = certificates.map(one => toPem('CERTIFICATE', one)).join('');
   return {
     encoding: 'pkcs12',
     pem: pem || (key ? privatePem(key) : ''),
     key,
     friendlyName: friendlyName ?? null,
+    isLocked: isSealed,
   };
 };
 

@@ -53,12 +53,10 @@ export const keepPem = async (
     readonly file: PlainDict;
   },
 ): Promise<StateReturn> => {
-  const present = presentText(name);
-  const verb = present === undefined ? 'created' : 'recreated';
+  const verb = existsSync(name) ? 'recreated' : 'created';
   if (wrong !== undefined && __opts__.test)
     return would(name, `${what} would have been ${verb}`, wrong);
-  const made = wrong === undefined ? (present ?? '') : await make();
-  const managed = await manage(name, file, made.toString('latin1'), wrong !== undefined);
+  const managed = await manage(name, file, wrong === undefined ? undefined : await make());
   if (managed.result === false) return failed(name, String(managed.comment));
   if (wrong !== undefined) return changed(name, `${what} has been ${verb}`, wrong);
   if (Object.keys(managed.changes).length === 0)
@@ -69,14 +67,14 @@ export const keepPem = async (
 const manage = async (
   name: string,
   file: PlainDict,
-  contents: string,
-  isNew: boolean,
+  made: string | Buffer | undefined,
 ): Promise<StateReturn> => {
   const managed = (more: PlainDict): Promise<StateReturn> =>
     __states__['file.managed']?.(name, kwargs({ ...file, ...more, show_changes: false }));
-  if (contents === '' || contents.includes('-----BEGIN ')) return managed({ contents });
+  if (made === undefined) return managed({ replace: false });
+  const contents = made.toString('latin1');
+  if (contents.includes('-----BEGIN ')) return managed({ contents });
   // Contents are lines of text there: what is no text comes as a file.
-  if (!isNew) return managed({ replace: false });
   const folder = makeTempFolder('.tsalt-');
   try {
     const source = join(folder, 'made');

@@ -76,7 +76,7 @@ export const readRequest = (given: string): SigningRequest => {
   }
 };
 
-/** RFC 5280's reasons, by their names in openssl. */
+/** RFC 5280's reasons, by their names in openssl and in Salt. */
 export const reasons: Readonly<Record<string, number>> = {
   unspecified: 0,
   keyCompromise: 1,
@@ -86,6 +86,8 @@ export const reasons: Readonly<Record<string, number>> = {
   cessationOfOperation: 5,
   certificateHold: 6,
   removeFromCRL: 8,
+  privilegeWithdrawn: 9,
+  aACompromise: 10,
 };
 
 export type Revoked = { readonly serial: bigint; readonly date: Date; readonly reason?: number };

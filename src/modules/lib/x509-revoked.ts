@@ -15,7 +15,7 @@ const now = (): Date => new Date(Math.floor(Date.now() / 1000) * 1000);
  */
 export const revokedOf = (items: readonly RevokedItem[], includeExpired: boolean): Revoked[] =>
   items.map(flat).flatMap(item => {
-    const { certificate, serial_number: serial, reason, revocation_date, not_after } = item;
+    const { certificate, serial_number: serial, revocation_date, not_after } = item;
     const text = (value: unknown): string | undefined =>
       value === undefined || value === null ? undefined : String(value);
     const read = certificate === undefined ? undefined : readCertificate(String(certificate));
@@ -24,7 +24,7 @@ export const revokedOf = (items: readonly RevokedItem[], includeExpired: boolean
       throw new SaltInvocationError("A revoked certificate needs 'certificate' or 'serial_number'");
     const until = read?.until ?? dateOf(text(not_after), 'not_after');
     if (!includeExpired && until !== undefined && until < new Date()) return [];
-    const why = text(reason);
+    const why = text(reasonOf(item));
     if (why !== undefined && !Object.hasOwn(reasons, why))
       throw new SaltInvocationError(
         `The reason '${why}' is not known: ${Object.keys(reasons).join(', ')}`,
@@ -37,6 +37,17 @@ export const revokedOf = (items: readonly RevokedItem[], includeExpired: boolean
       },
     ];
   });
+
+/** Why it was revoked: Salt has it among the entry's extensions, and once had it beside them. */
+const reasonOf = ({ reason, extensions }: RevokedItem): unknown => {
+  const { CRLReason, ...others } = (extensions ?? {}) as Readonly<Record<string, unknown>>;
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw new SaltInvocationError(
+      `The extension '${other}' of a revoked certificate is not supported: only CRLReason is`,
+    );
+  return CRLReason ?? reason;
+};
 
 /** The older way: a name with a list of one-key mappings. */
 const flat = (item: RevokedItem): RevokedItem => {

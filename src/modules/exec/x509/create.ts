@@ -92,7 +92,7 @@ export const create_private_key = async (
  * @param path where to write it; its text is the answer when left out
  * @param private_key the key that asks: a PEM or a file
  * @param private_key_passphrase of that key
- * @param digest sha256 …
+ * @param digest sha256 …; `algorithm` is its older name
  * @param encoding pem or der; the last is base64 as an answer
  * @param raw taken, and of no effect: an answer is text
  * @param keywords parts of the subject (`CN`, `O` …) and extensions (`subjectAltName` …)
@@ -120,7 +120,12 @@ export const create_csr = async (
   checkKeywords(keywords);
   const key = loadPrivateKey(private_key, private_key_passphrase);
   const extensions = extensionsOf(keywords, { publicKey: spkiOf(key) });
-  const der = buildRequest(subjectOf(keywords), extensions, key, digestIn({ digest }, key));
+  const der = buildRequest(
+    subjectOf(keywords),
+    extensions,
+    key,
+    digestIn({ digest: keywords.algorithm ?? digest }, key),
+  );
   const bytes = encodeOne('CERTIFICATE REQUEST', der, how);
   return deliver({ bytes, encoding: how }, path, 'CSR');
 };
@@ -175,7 +180,8 @@ export const create_certificate = async (
  * @param signing_private_key the CA's key
  * @param signing_private_key_passphrase of that key
  * @param signing_cert the CA's certificate
- * @param revoked `{certificate: PEM or file}` or `{serial_number: …}` with `reason`, `revocation_date`, `not_after`
+ * @param revoked `{certificate: PEM or file}` or `{serial_number: …}` with `extensions: {CRLReason: …}`,
+ *   `revocation_date`, `not_after`
  * @param include_expired also those that are no longer valid anyway
  * @param days_valid how long the list holds
  * @param digest sha256 …

@@ -35,7 +35,7 @@ export const get_pem_entries = async (glob_path: string): Promise<Record<string,
   );
 
 /**
- * Writes a PEM.
+ * Writes a PEM; a file with a private key is readable for its owner only.
  *
  * @param text the PEM
  * @param path where
@@ -49,6 +49,7 @@ export const write_pem = async (
 ): Promise<string> => {
   const entry = await get_pem_entry(text, pem_type);
   const before = overwrite ? '' : privateEntries(path);
-  writeAtomic(path, before + entry, before === '' ? {} : { mode: 0o600 });
+  const isPrivate = before !== '' || entry.includes('PRIVATE KEY-----');
+  writeAtomic(path, before + entry, isPrivate ? { mode: 0o600 } : {});
   return `PEM written to ${path}`;
 };

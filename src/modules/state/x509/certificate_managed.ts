@@ -92,9 +92,15 @@ export const certificate_managed = async (
       if (!Buffer.concat(following).equals(Buffer.concat(chain)))
         parts.append_certs = { old: following.length, new: chain.length };
       if (key && present.encoding === 'pkcs12')
-        Object.assign(parts, wrongBeside(present, key, pkcs12_friendlyname));
+        Object.assign(
+          parts,
+          wrongBeside(present, key, pkcs12_friendlyname),
+          pkcs12_passphrase && !present.isLocked
+            ? { pkcs12_passphrase: { old: 'none', new: 'set' } }
+            : {},
+        );
       if (Object.keys(parts).length > 0) wrong = parts;
-      if (isWrongOnlyIn(parts, 'encoding', 'append_certs', 'pkcs12_friendlyname')) kept = old?.der;
+      if (isWrongOnlyIn(parts, ...besideCertificate)) kept = old?.der;
     }
     return keepPem(name, {
       what: 'The certificate',
@@ -112,6 +118,9 @@ export const certificate_managed = async (
 /** A new certificate; without a given serial number it has one of its own. */
 const build = (wish: CertificateWish): Buffer =>
   buildCertificate({ ...wish, ...validity(wish) }, wish.key, wish.digest);
+
+/** What may be wrong while the certificate itself is as wanted. */
+const besideCertificate = ['encoding', 'append_certs', 'pkcs12_friendlyname', 'pkcs12_passphrase'];
 
 const keyFor = ({ private_key, private_key_passphrase }: Record<string, unknown>): KeyObject => {
   if (typeof private_key === 'string')

@@ -2,13 +2,19 @@ import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api
 import { salt } from '../../lib/call.ts';
 import { derOf } from '../../lib/pem.ts';
 import { isSignedBy, keyOf } from '../../lib/x509-certificate.ts';
-import { failOrForesee, isWrongOnlyIn, otherEncoding, tryRead } from '../../lib/x509-compare.ts';
+import {
+  failOrForesee,
+  isWrongOnlyIn,
+  otherDigest,
+  otherEncoding,
+  tryRead,
+} from '../../lib/x509-compare.ts';
 import { checkEncoding, encodeOne, readEncoded } from '../../lib/x509-encodings.ts';
 import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { readRevocationList } from '../../lib/x509-requests.ts';
 import { type RevokedItem, revokedOf } from '../../lib/x509-revoked.ts';
-import { addDays, dateText } from '../../lib/x509-wish.ts';
+import { addDays, dateText, digestIn } from '../../lib/x509-wish.ts';
 
 /**
  * A list of revoked certificates is there, signed by this key, and still valid for a while. For
@@ -18,9 +24,10 @@ import { addDays, dateText } from '../../lib/x509-wish.ts';
  * @param signing_private_key the CA's key
  * @param signing_private_key_passphrase of that key
  * @param signing_cert the CA's certificate
- * @param revoked `{certificate: PEM or file}` or `{serial_number: …}` with `reason`, `revocation_date`, `not_after`
+ * @param revoked `{certificate: PEM or file}` or `{serial_number: …}` with `extensions: {CRLReason: …}`,
+ *   `revocation_date`, `not_after`
  * @param days_valid how long the list holds
- * @param days_remaining renew when it ends within so many days
+ * @param days_remaining renew when it ends within so many days; 0: never for that
  * @param include_expired also those that are no longer valid anyway
  * @param digest sha256 …
  * @param encoding pem or der
@@ -32,7 +39,8 @@ import { addDays, dateText } from '../../lib/x509-wish.ts';
  *     - signing_cert: /etc/pki/ca.crt
  *     - revoked:
  *       - certificate: /etc/pki/old.crt
- *         reason: superseded
+ *         extensions:
+ *           CRLReason: superseded
  */
 export const crl_managed = async (
   name: string,
@@ -82,7 +90,9 @@ export const crl_managed = async (
         const key = loadPrivateKey(signing_private_key, signing_private_key_passphrase);
         if (!isSignedBy(old, keyOf(spkiOf(key))))
           parts.signing_private_key = { old: 'another', new: 'as given' };
-        if (old.until <= addDays(new Date(), days_remaining))
+        const hash = digestIn({ digest: digest || undefined }, key);
+        Object.assign(parts, otherDigest(old.algorithm, hash));
+        if (days_remaining !== 0 && old.until <= addDays(new Date(), days_remaining))
           parts.expiration = {
             old: dateText(old.until),
             new: dateText(addDays(new Date(), days_valid)),

@@ -21,7 +21,7 @@ import { checkKeywords, digestIn } from '../../lib/x509-wish.ts';
  * @param name the file
  * @param private_key the key that asks: a PEM or a file
  * @param private_key_passphrase of that key
- * @param digest sha256 …
+ * @param digest sha256 …; `algorithm` is its older name
  * @param encoding pem or der
  * @param keywords parts of the subject (`CN`, `O` …), extensions (`subjectAltName` …), and
  *   `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
@@ -51,8 +51,10 @@ export const csr_managed = async (
   failOrForesee(name, async () => {
     const how = checkEncoding(encoding, 'pem', 'der');
     const { file, rest } = splitFileArguments(keywords);
+    const { algorithm = digest } = rest;
     checkKeywords(rest);
     const key = loadPrivateKey(private_key, private_key_passphrase);
+    const hash = digestIn({ digest: algorithm }, key);
     const wish = {
       subject: subjectOf(rest),
       publicKey: spkiOf(key),
@@ -63,7 +65,7 @@ export const csr_managed = async (
     let kept: Buffer | undefined;
     if (present !== undefined) {
       const old = tryRead(() => readRequest(present.pem));
-      const parts = { ...different(old, wish, digest), ...otherEncoding(present, how) };
+      const parts = { ...different(old, wish, hash), ...otherEncoding(present, how) };
       if (Object.keys(parts).length > 0) wrong = parts;
       if (isWrongOnlyIn(parts, 'encoding')) kept = old?.der;
     }
@@ -71,8 +73,7 @@ export const csr_managed = async (
       what: 'The certificate signing request',
       wrong,
       make: async () => {
-        const der =
-          kept ?? buildRequest(wish.subject, wish.extensions, key, digestIn({ digest }, key));
+        const der = kept ?? buildRequest(wish.subject, wish.extensions, key, hash);
         return encodeOne('CERTIFICATE REQUEST', der, how);
       },
       file,

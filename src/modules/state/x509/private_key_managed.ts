@@ -76,7 +76,7 @@ export const private_key_managed = async (
         if (oldAlgo !== algo) parts.algo = { old: oldAlgo, new: algo };
         else if (size !== undefined && oldSize !== size)
           parts.keysize = { old: oldSize ?? null, new: size };
-        if (passphrase !== null && !isLocked(present))
+        if (passphrase !== null && !isUnderPassphrase(present))
           parts.passphrase = { old: 'none', new: 'set' };
         if (Object.keys(parts).length > 0) wrong = parts;
         if (isWrongOnlyIn(parts, 'encoding', 'passphrase')) kept = found;
@@ -102,6 +102,5 @@ const tryKey = ({ pem, key }: Encoded, passphrase: string | null): KeyObject | u
   }
 };
 
-/** A pkcs12 file that has been read by a passphrase has one. */
-const isLocked = ({ encoding, pem }: Encoded): boolean =>
-  encoding === 'pkcs12' || pem.includes('ENCRYPTED');
+const isUnderPassphrase = ({ pem, isLocked = pem.includes('ENCRYPTED') }: Encoded): boolean =>
+  isLocked;
