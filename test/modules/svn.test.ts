@@ -162,3 +162,36 @@ real(
   },
   slow,
 );
+
+real(
+  'the password of an address is in no command line, answer or error',
+  async () => {
+    programs.program('svn', 'cat > "$0.stdin"; echo "at https://ann:s3cret@h/x" >&2; exit 1');
+    const name = 'https://ann:s3cret@h/x';
+    const failing = await host.state('svn.latest', name, { target: join(folder, 'w') });
+    expect(failing).toMatchObject({ result: false });
+    expect(failing.comment).toContain('at https://<redacted>@h/x');
+    expect(failing.comment).not.toContain('s3cret');
+    expect(programs.log()).toEqual([
+      'svn --non-interactive checkout --username ann --password-from-stdin -- https://h/x w',
+    ]);
+    expect(readFileSync(join(programs.folder(), 'svn.stdin'), 'utf8')).toBe('s3cret\n');
+    const told = await host.test('svn.latest', name, { target: join(folder, 'w') });
+    expect(told.changes).toEqual({ new: 'https://<redacted>@h/x' });
+  },
+  slow,
+);
+
+real(
+  'a folder whose name begins as an option does is a folder',
+  async () => {
+    const target = join(folder, '--version');
+    const name = `${url}/trunk`;
+    const made = await host.state('svn.latest', name, { target });
+    expect(made).toMatchObject({ result: true, changes: { new: name } });
+    expect(await host.test('svn.latest', name, { target })).toMatchObject({ result: true });
+    await host.call('svn.export', folder, name, '-q');
+    expect(readFileSync(join(folder, '-q', 'readme'), 'utf8')).not.toBe('');
+  },
+  slow,
+);

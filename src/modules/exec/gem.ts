@@ -9,13 +9,12 @@ import { dirname, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { rvmPath, rvmUser } from '../lib/rvm-run.ts';
+import { hasPassword, redact } from '../lib/url-login.ts';
 
 type Where = { ruby?: string | null; runas?: string | null; gem_bin?: string | null };
 
 /** As Salt has it for `install`. */
 type GemWhere = { ruby?: string | null; gem_bin?: string | null; runas?: string | null };
-
-const hasPassword = (word: string): boolean => /^[\w+.-]+:\/\/[^/]*:[^/]*@/.test(word);
 
 // Runs gem with the words that it reads: everybody on the host sees those of a process.
 const told = 'require \'rubygems/gem_runner\'; Gem::GemRunner.new.run(STDIN.read.split("\\0"))';
@@ -44,8 +43,6 @@ const run = async (args: readonly string[], { ruby, gem_bin, runas }: Where): Pr
   if (code !== 0) throw new CommandExecutionError(redact(stderr.trim() || stdout.trim()));
   return stdout.trimEnd();
 };
-
-const redact = (text: string): string => text.replace(/(:\/\/)[^/\s]+@/g, '$1<redacted>@');
 
 /**
  * The installed gems: versions by name.
@@ -198,7 +195,7 @@ export const sources_list = async (options: Where = {}): Promise<string[]> =>
  * @example tsalt-ssh '*' gem.sources_add https://gems.example.com/
  */
 export const sources_add = async (source_uri: string, options: Where = {}): Promise<string> =>
-  run(['sources', '--add', source_uri], options);
+  redact(await run(['sources', '--add', source_uri], options));
 
 /**
  * Takes away a place to fetch gems from, and gives what gem said.
@@ -210,7 +207,7 @@ export const sources_add = async (source_uri: string, options: Where = {}): Prom
  * @example tsalt-ssh '*' gem.sources_remove https://gems.example.com/
  */
 export const sources_remove = async (source_uri: string, options: Where = {}): Promise<string> =>
-  run(['sources', '--remove', source_uri], options);
+  redact(await run(['sources', '--remove', source_uri], options));
 
 const namesOf = (gems: string | string[]): string[] => {
   const names = (Array.isArray(gems) ? gems : gems.split(/[\s,]+/)).map(one => one.trim());

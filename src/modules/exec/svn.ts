@@ -45,6 +45,14 @@ export const info = async (
   return fmt === 'dict' ? facts.map(each => Object.fromEntries(each)) : null;
 };
 
+const fromAddress = (
+  command: string,
+  where: SvnWhere,
+  remote: string,
+  target: Maybe,
+  opts: readonly string[],
+): Promise<string> => runSvn(command, where, [...opts, '--', remote, ...(target ? [target] : [])]);
+
 /**
  * Makes a working copy.
  *
@@ -66,11 +74,7 @@ export const checkout = async (
   password: Maybe = null,
   ...opts: Options
 ): Promise<string> =>
-  runSvn('checkout', { cwd, user, username, password }, [
-    ...words(opts),
-    remote,
-    ...(target ? [target] : []),
-  ]);
+  fromAddress('checkout', { cwd, user, username, password }, remote, target, words(opts));
 
 /**
  * Makes a working copy one of another address.
@@ -93,11 +97,7 @@ export const switch_ = async (
   password: Maybe = null,
   ...opts: Options
 ): Promise<string> =>
-  runSvn('switch', { cwd, user, username, password }, [
-    ...words(opts),
-    remote,
-    ...(target ? [target] : []),
-  ]);
+  fromAddress('switch', { cwd, user, username, password }, remote, target, words(opts));
 
 export const __func_alias__ = { switch_: 'switch', export_: 'export' };
 
@@ -257,10 +257,8 @@ export const export_ = async (
   revision: string | number = 'HEAD',
   ...opts: Options
 ): Promise<string> =>
-  runSvn('export', { cwd, user, username, password }, [
+  fromAddress('export', { cwd, user, username, password }, remote, target, [
     ...words(opts),
-    remote,
-    ...(target ? [target] : []),
     '-r',
     String(revision),
   ]);

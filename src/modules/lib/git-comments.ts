@@ -1,7 +1,7 @@
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
-import { redact } from './git-run.ts';
 import { failed } from './returns.ts';
+import { redact } from './url-login.ts';
 
 /** What was done, as Salt's states of git say it: one thing as it is, several as sentences. */
 export const sentences = (comments: readonly string[]): string =>

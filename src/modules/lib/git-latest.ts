@@ -4,8 +4,8 @@ import { sentences, shortSha } from './git-comments.ts';
 import { commitOf, type Local, upstreamOf } from './git-local.ts';
 import type { Base, Login } from './git-options.ts';
 import { isAt, type RemoteRev } from './git-remote-rev.ts';
-import { redact } from './git-run.ts';
 import { failed } from './returns.ts';
+import { redact } from './url-login.ts';
 
 /** What git.latest is asked for. */
 export type Wanted = {

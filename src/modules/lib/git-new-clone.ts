@@ -6,9 +6,10 @@ import { failedAfter, saidByGit, sentences } from './git-comments.ts';
 import { shownName, tracking, type Wanted } from './git-latest.ts';
 import { commitOf, lookAtClone, upstreamOf } from './git-local.ts';
 import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
-import { plainWord, redact } from './git-run.ts';
+import { plainWord } from './git-run.ts';
 import { startOf, updateSubmodules } from './git-update.ts';
 import { failed } from './returns.ts';
+import { redact } from './url-login.ts';
 
 /**
  * Answers what ends the state before a clone is made: a reason, or a prediction. `changes` says

@@ -1,7 +1,7 @@
 import type { StateReturn } from '../api.ts';
 import { sentences, shortSha, upToDate } from './git-comments.ts';
 import { type Plan, shownName, type Wanted } from './git-latest.ts';
-import { redact } from './git-run.ts';
+import { redact } from './url-login.ts';
 
 /** Test mode: what an update of a clone would do. */
 export const predictUpdate = (

@@ -4,39 +4,13 @@ import { salt } from './call.ts';
 import { expandUser } from './file-paths.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
 import { withSecretFile } from './secret-file.ts';
+import { redact, splitLogin } from './url-login.ts';
 import { quoteWord } from './words.ts';
-
-/**
- * An address and who logs in there: `https://name:password@host/` in two parts. A name alone is no
- * secret and stays where it is.
- */
-export const splitLogin = (
-  address: string,
-): { url: string; https_user?: string; https_pass?: string } => {
-  const parts = /^((?:https?|ftps?):\/\/)([^/?#\s]*):([^/?#\s]*)@(.*)$/is.exec(address);
-  if (!parts) return { url: address };
-  const [, scheme = '', userinfo = '', rest = '', after = ''] = parts;
-  // A password may hold colons: the name ends at the first.
-  const [name = '', ...more] = `${userinfo}:${rest}`.split(':');
-  return {
-    url: `${scheme}${after}`,
-    https_user: decoded(name),
-    https_pass: decoded(more.join(':')),
-  };
-};
 
 /** Who logs in: as the arguments say, else as the address does. */
 export const loginFor = (address: string, https_user: string | null, https_pass: string | null) => {
   const { url, ...own } = splitLogin(address);
   return { url, ...(https_user || https_pass ? { https_user, https_pass } : own) };
-};
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 };
 
 /** The credential for an address over https; name and password go together. */
@@ -178,6 +152,3 @@ export const plainWord = (word: string, what: string): string => {
   if (word.startsWith('-')) throw new CommandExecutionError(`'${word}' is not a valid ${what}`);
   return word;
 };
-
-export const redact = (text: string): string =>
-  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/\s]+@/gi, '$1<redacted>@');

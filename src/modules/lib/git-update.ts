@@ -13,9 +13,10 @@ import {
 import { commitOf, type Local, lookAtClone } from './git-local.ts';
 import { predictUpdate } from './git-predict.ts';
 import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
-import { git, plainWord, redact } from './git-run.ts';
+import { git, plainWord } from './git-run.ts';
 import { syncTags, tagChanges } from './git-tags.ts';
 import { failed } from './returns.ts';
+import { redact } from './url-login.ts';
 
 /** Brings a clone that is there to the wanted revision. */
 export const updateClone = async (

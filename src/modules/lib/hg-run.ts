@@ -1,5 +1,6 @@
 import { CommandExecutionError } from '../api.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
+import { redactPasswords } from './url-login.ts';
 
 type Where = { readonly cwd?: string; readonly user: string | null };
 
@@ -20,7 +21,9 @@ export const hg = async (args: readonly string[], { cwd, user }: Where): Promise
 export const hgDone = async (args: readonly string[], where: Where): Promise<string> => {
   const { code, stdout, stderr } = await hg(args, where);
   if (code !== 0)
-    throw new CommandExecutionError(`Hg command failed: ${(stderr || stdout).trimEnd()}`);
+    throw new CommandExecutionError(
+      redactPasswords(`Hg command failed: ${(stderr || stdout).trimEnd()}`),
+    );
   return stdout.trimEnd();
 };
 

@@ -24,4 +24,4 @@ const parseSalt = (rest: string): SourceUrl => {
 
 /** A URL without the password somebody wrote into it. */
 export const redactUrl = (url: string): string =>
-  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1<redacted>@');
+  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1<redacted>@');

@@ -1,5 +1,6 @@
 import { CommandExecutionError } from '../api.ts';
 import { runCommand } from './run-command.ts';
+import { redactPasswords, splitLogin } from './url-login.ts';
 
 /** Where svn runs, as whom, and as whom it asks the server. */
 export type SvnWhere = {
@@ -10,15 +11,20 @@ export type SvnWhere = {
 };
 
 /**
- * What svn said. The password goes to it by a pipe.
+ * What svn said. The password goes to it by a pipe, also one that an address has.
  *
  * @throws CommandExecutionError when it fails
  */
 export const runSvn = async (
   command: string,
-  { cwd, user, username, password }: SvnWhere,
-  args: readonly string[],
+  { cwd, user, ...login }: SvnWhere,
+  given: readonly string[],
 ): Promise<string> => {
+  const split = given.map(splitLogin);
+  const own = split.find(({ https_pass }) => https_pass !== undefined);
+  const username = login.username || own?.https_user;
+  const password = login.password || own?.https_pass;
+  const args = split.map(({ url }) => url);
   const { code, stdout, stderr } = await runCommand(
     [
       ...(['svn', '--non-interactive', command] as const),
@@ -36,7 +42,7 @@ export const runSvn = async (
   );
   if (code === 0) return stdout.trimEnd();
   throw new CommandExecutionError(
-    `${stderr.trimEnd()}\n\nsvn --non-interactive ${[command, ...args].join(' ')}`,
+    redactPasswords(`${stderr.trimEnd()}\n\nsvn --non-interactive ${[command, ...args].join(' ')}`),
   );
 };
 

@@ -5,6 +5,7 @@ import { hasFunction, salt } from '../lib/call.ts';
 import { fulfillsGem } from '../lib/gem-version.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isUserToCome } from '../lib/to-come.ts';
+import { redact } from '../lib/url-login.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('gem.list') || [false, 'gem.list is not available on this host.'];
@@ -113,9 +114,9 @@ export const sources_add = async (
     const where = { ruby, runas: user };
     const known: string[] = isUserToCome(user) ? [] : await salt('gem.sources_list')(where);
     if (known.includes(name)) return unchanged(name, 'Gem source is already added.');
-    if (__opts__.test) return would(name, `The gem source ${shown(name)} would have been added.`);
+    if (__opts__.test) return would(name, `The gem source ${redact(name)} would have been added.`);
     await salt('gem.sources_add')(name, where);
-    return changed(name, 'Gem source was successfully added.', { [shown(name)]: 'Installed' });
+    return changed(name, 'Gem source was successfully added.', { [redact(name)]: 'Installed' });
   } catch (error) {
     return failed(name, `Could not add gem source. ${messageOf(error)}`);
   }
@@ -141,10 +142,8 @@ export const sources_remove = async (
     if (!known.includes(name)) return unchanged(name, 'Gem source is already removed.');
     if (__opts__.test) return would(name, 'The gem source would have been removed.');
     await salt('gem.sources_remove')(name, where);
-    return changed(name, 'Gem source was successfully removed.', { [shown(name)]: 'Removed' });
+    return changed(name, 'Gem source was successfully removed.', { [redact(name)]: 'Removed' });
   } catch (error) {
     return failed(name, `Could not remove gem source. ${messageOf(error)}`);
   }
 };
-
-const shown = (address: string): string => address.replace(/(:\/\/)[^/]+@/, '$1<redacted>@');

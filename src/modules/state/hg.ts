@@ -7,6 +7,7 @@ import { salt } from '../lib/call.ts';
 import { isDir } from '../lib/file-paths.ts';
 import { hg, sshFlag } from '../lib/hg-run.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { redactPasswords } from '../lib/url-login.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -62,7 +63,9 @@ export const latest = async (
     if (isThere && !force && readdirSync(target).length > 0)
       return failed(name, 'Directory exists, and is not empty');
     if (__opts__.test)
-      return would(name, `Repository ${name} is about to be cloned to ${target}`, { new: name });
+      return would(name, `Repository ${redactPasswords(name)} is about to be cloned to ${target}`, {
+        new: redactPasswords(name),
+      });
     if (isThere) rmSync(target, { recursive: true });
     return await cloneTo(name, target, wish);
   } catch (error) {
@@ -79,7 +82,10 @@ const cloneTo = async (name: string, target: string, wish: Wish): Promise<StateR
   if (!isDir(target)) return failed(name, said);
   if (rev) await salt('hg.update')(target, rev, false, user);
   const revision = await current(target, wish);
-  return changed(name, `Repository ${name} cloned to ${target}`, { new: name, revision });
+  return changed(name, `Repository ${redactPasswords(name)} cloned to ${target}`, {
+    new: redactPasswords(name),
+    revision,
+  });
 };
 
 const update = async (name: string, target: string, wish: Wish): Promise<StateReturn> => {

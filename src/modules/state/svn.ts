@@ -6,6 +6,7 @@ import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { exists, isDir } from '../lib/file-paths.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { runSvn, type SvnWhere, svnRevision } from '../lib/svn-run.ts';
+import { redactPasswords } from '../lib/url-login.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -76,7 +77,7 @@ export const latest = async (
   const wish = { rev, user, username, password, force, externals, trust, trust_failures };
   try {
     const where = whereOf(target, wish);
-    const known = isDir(target) ? await svnRevision(where, [atPath(target)]) : undefined;
+    const known = isDir(target) ? await svnRevision(where, ['--', atPath(target)]) : undefined;
     if (__opts__.test) return await tell(name, target, known, wish);
     return known === undefined
       ? await checkOut(name, target, wish)
@@ -96,10 +97,11 @@ const revisionArgs = (rev: Wish['rev']): string[] => (rev ? ['-r', String(rev)] 
 
 const checkOut = async (name: string, target: string, wish: Wish): Promise<StateReturn> => {
   const where = whereOf(target, wish);
-  const args = [...revisionArgs(wish.rev), ...optionsOf(wish), name, basename(resolve(target))];
+  const from = ['--', name, basename(resolve(target))];
+  const args = [...revisionArgs(wish.rev), ...optionsOf(wish), ...from];
   const comment = await runSvn('checkout', where, args);
-  const revision = (await svnRevision(where, [atPath(target)])) ?? null;
-  return changed(name, comment, { new: name, revision });
+  const revision = (await svnRevision(where, ['--', atPath(target)])) ?? null;
+  return changed(name, comment, { new: redactPasswords(name), revision });
 };
 
 const update = async (
@@ -109,9 +111,9 @@ const update = async (
   wish: Wish,
 ): Promise<StateReturn> => {
   const where = whereOf(target, wish);
-  const args = [...revisionArgs(wish.rev), ...optionsOf(wish), atPath(target)];
+  const args = [...revisionArgs(wish.rev), ...optionsOf(wish), '--', atPath(target)];
   const comment = await runSvn('update', where, args);
-  const now = await svnRevision(where, [atPath(target)]);
+  const now = await svnRevision(where, ['--', atPath(target)]);
   const changes: PlainDict = now === known ? {} : { revision: `${known} => ${now}` };
   return changed(name, comment, changes);
 };
@@ -130,17 +132,17 @@ const tell = async (
     return would(
       name,
       `${target} doesn't exist and is set to be checked out at revision ${wanted}.`,
-      { new: name },
+      { new: redactPasswords(name) },
     );
   const where = whereOf(target, wish);
   const trusting = optionsOf({
     trust: wish.trust ?? false,
     trust_failures: wish.trust_failures ?? null,
   });
-  const next = await svnRevision(where, [...trusting, '-r', wanted, atPath(target)]);
+  const next = await svnRevision(where, [...trusting, '-r', wanted, '--', atPath(target)]);
   if (next === known) return unchanged(name, `${target} is at revision ${known}.`);
   const range = ['-r', `${known}:${wanted}`];
-  const difference = await runSvn('diff', where, [...range, ...trusting, atPath(target)]);
+  const difference = await runSvn('diff', where, [...range, ...trusting, '--', atPath(target)]);
   return would(name, difference, { revision: `${known} => ${next ?? wanted}` });
 };
 
@@ -182,16 +184,21 @@ export const export_ = async (
   if (!target) return failed(name, 'Target option is required');
   if (!overwrite && exists(target) && !isDir(target))
     return failed(name, `The path "${target}" exists and is not a directory.`);
-  const changes = { new: name, comment: `${name} was Exported to ${target}` };
+  const changes = {
+    new: redactPasswords(name),
+    comment: `${redactPasswords(name)} was Exported to ${target}`,
+  };
   if (__opts__.test && exists(target) && !force)
     return failed(name, `${target} exists, and without force nothing is written over it.`);
   if (__opts__.test)
     return exists(target)
-      ? would(name, `${target} would be written over.`, { new: name })
-      : would(name, `${target} doesn't exist and is set to be checked out.`, { new: name });
+      ? would(name, `${target} would be written over.`, { new: redactPasswords(name) })
+      : would(name, `${target} doesn't exist and is set to be checked out.`, {
+          new: redactPasswords(name),
+        });
   try {
     const options = optionsOf({ force, externals, trust, trust_failures });
-    const args = [...options, '-r', String(rev || 'HEAD'), name, atPath(target)];
+    const args = [...options, '-r', String(rev || 'HEAD'), '--', name, atPath(target)];
     const where = whereOf(target, { user, username, password });
     return changed(name, await runSvn('export', where, args), changes);
   } catch (error) {

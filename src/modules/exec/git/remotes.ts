@@ -1,7 +1,8 @@
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { type Base, runOptions } from '../../lib/git-options.ts';
 import { type RemoteUrls, remoteUrls } from '../../lib/git-remotes.ts';
-import { git, plainWord, redact } from '../../lib/git-run.ts';
+import { git, plainWord } from '../../lib/git-run.ts';
+import { redact } from '../../lib/url-login.ts';
 
 /**
  * The remotes of a repository with their URLs.

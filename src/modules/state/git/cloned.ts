@@ -6,8 +6,9 @@ import { exists, expandUser, isAbs } from '../../lib/file-paths.ts';
 import { saidByGit } from '../../lib/git-comments.ts';
 import { commitOf } from '../../lib/git-local.ts';
 import { type Base, type Login, refuseEncoding } from '../../lib/git-options.ts';
-import { plainWord, redact } from '../../lib/git-run.ts';
+import { plainWord } from '../../lib/git-run.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { redact } from '../../lib/url-login.ts';
 
 /**
  * Makes sure that a repository is cloned; a clone that is there stays as it is.

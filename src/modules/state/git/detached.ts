@@ -7,9 +7,10 @@ import { commitOf } from '../../lib/git-local.ts';
 import { beforeClone } from '../../lib/git-new-clone.ts';
 import { type Base, type Login, refuseEncoding } from '../../lib/git-options.ts';
 import { remoteRev } from '../../lib/git-remote-rev.ts';
-import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
+import { loginFor, plainWord } from '../../lib/git-run.ts';
 import { pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { redact } from '../../lib/url-login.ts';
 
 type DetachedOptions = {
   target?: string | null;

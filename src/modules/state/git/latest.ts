@@ -8,11 +8,12 @@ import type { Wanted } from '../../lib/git-latest.ts';
 import { beforeClone, cloneNew } from '../../lib/git-new-clone.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 import { defaultBranch, type Refs, remoteRev } from '../../lib/git-remote-rev.ts';
-import { loginFor, plainWord, redact } from '../../lib/git-run.ts';
+import { loginFor, plainWord } from '../../lib/git-run.ts';
 import { updateClone } from '../../lib/git-update.ts';
 import { pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
 import { isUserToCome } from '../../lib/to-come.ts';
+import { redact } from '../../lib/url-login.ts';
 
 type LatestOptions = {
   target?: string | null;
