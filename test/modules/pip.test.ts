@@ -10,9 +10,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import type { Plain } from '../../src/modules/api.ts';
 import * as pipInstall from '../../src/modules/exec/pip/install.ts';
 import * as pipList from '../../src/modules/exec/pip/list.ts';
 import * as pipUpgrades from '../../src/modules/exec/pip/upgrades.ts';
+import type { PipOptions } from '../../src/modules/lib/pip-run.ts';
 import {
   comparePython,
   parseRequirement,
@@ -338,33 +340,96 @@ test.each([
   expect(satisfies(version, parseRequirement(`x${specs}`)?.specs ?? [])).toBe(expected);
 });
 
-test('the password of an index is no argument of pip', async () => {
+/** How pip was called: its words, and its variables. */
+const calledWith = async (options: PipOptions): Promise<string[]> => {
   const program = join(folder, 'telling-pip');
-  writeFileSync(program, '#!/bin/sh\necho "$*"; env | grep ^PIP_\n', { mode: 0o755 });
-  const { stdout } = await within(contextOf({ pip }), () =>
-    pip.install('flask', {
-      bin_env: program,
-      index_url: 'https://ci:s3cret@pypi.example.com/simple',
-      extra_index_url: 'https://pypi.example.org/simple',
-    }),
-  );
-  const [argv, ...env] = stdout.trim().split('\n');
+  const note = `${program}.note`;
+  const body = `#!/bin/sh\n{ echo "$*"; env | grep ^PIP_; } > '${note}'\n`;
+  writeFileSync(program, body, { mode: 0o755 });
+  await within(contextOf({ pip }), () => pip.install('flask', { bin_env: program, ...options }));
+  return readFileSync(note, 'utf8').trim().split('\n');
+};
+
+test('the password of an index is no argument of pip', async () => {
+  const [argv, ...env] = await calledWith({
+    index_url: 'https://ci:s3cret@pypi.example.com/simple',
+    extra_index_url: 'https://pypi.example.org/simple',
+  });
   expect(argv).toBe('install --extra-index-url=https://pypi.example.org/simple flask');
   expect(env).toContain('PIP_INDEX_URL=https://ci:s3cret@pypi.example.com/simple');
 });
 
+test.each<[string, Plain, string, string]>([
+  ['joined', ['--index-url=https://ci:s3cret@h/s', '-q'], '-q', 'INDEX_URL=https://ci:s3cret@h/s'],
+  ['apart', ['-q', '-i', 'https://t0ken@h/s'], '-q', 'INDEX_URL=https://t0ken@h/s'],
+  ['short', ['-fhttps://ci:s3cret@h/s'], '', 'FIND_LINKS=https://ci:s3cret@h/s'],
+  ['a mapping', [{ '--proxy': 'http://ci:s3cret@h:1' }], '', 'PROXY=http://ci:s3cret@h:1'],
+  ['a file', ['-c', 'https://ci:s3cret@h/c'], '', 'CONSTRAINT=https://ci:s3cret@h/c'],
+  ['open ones', ['-i', 'https://h/s', '-vv'], '-i https://h/s -vv', 'NO_INPUT=1'],
+])('a password in extra_args is no argument of pip: %s', async (_, extra_args, words, variable) => {
+  const [argv, ...env] = await calledWith({ extra_args });
+  expect(argv).toBe(['install', words, 'flask'].filter(word => word !== '').join(' '));
+  expect(env).toContain(`PIP_${variable}`);
+});
+
+test('addresses with a password add up, or take the place of the one before, as for pip', async () => {
+  const login = 'https://ci:s3cret@h';
+  const [argv, ...env] = await calledWith({
+    index_url: 'https://other/simple',
+    extra_index_url: ['https://one/simple'],
+    extra_args: [`--extra-index-url=${login}/two`, `--index-url=${login}/simple`],
+  });
+  expect(argv).toBe('install flask');
+  expect(env).toContain(`PIP_EXTRA_INDEX_URL=https://one/simple ${login}/two`);
+  expect(env).toContain(`PIP_INDEX_URL=${login}/simple`);
+});
+
+test('a password is in no answer, comment or change', async () => {
+  const program = join(folder, 'failing-pip');
+  const body = '#!/bin/sh\n[ "$1" = install ] || { echo "[]"; exit 0; }\ncat "$3" >&2; exit 1\n';
+  writeFileSync(program, body, { mode: 0o755 });
+  const name = 'app @ git+https://ci:s3cret@h/app';
+  const options = { bin_env: program };
+  const answers = await within(contextOf({ pip }), async () => [
+    await pip.install(name, options),
+    await state.installed(name, options),
+    await state.installed(name, { ...options, extra_args: ['https://ci:s3cret@h/x.whl'] }),
+    await state.installed(name, { ...options, index_url: 'htp://ci:s3cret@h' }),
+    await state.installed(`${name} =`, options),
+  ]);
+  const test = testing(contextOf({ pip }));
+  answers.push(await within(test, () => state.installed('https://ci:s3cret@h/x.zip', options)));
+  expect(JSON.stringify(answers)).not.toContain('s3cret');
+  expect(answers[0]).toMatchObject({ retcode: 1, stderr: 'app @ git+https://<redacted>@h/app' });
+  expect(answers[2]).toMatchObject({ comment: expect.stringContaining('in editable, index_url') });
+  expect(answers.at(-1)).toMatchObject({
+    result: null,
+    changes: { 'https://<redacted>@h/x.zip==???': 'Installed' },
+  });
+});
+
+test('a text with commas is a list, but not within the brackets of extras', async () => {
+  const program = join(folder, 'listing-pip');
+  writeFileSync(program, '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+  const { stdout } = await within(contextOf({ pip }), () =>
+    pip.install('celery[redis,msgpack]>=5,<6,flask', { bin_env: program }),
+  );
+  expect(stdout.split('\n')).toEqual(['install', 'celery[redis,msgpack]>=5,<6', 'flask']);
+});
+
 test('a package whose address has a password is named to pip in a file', async () => {
   const program = join(folder, 'reading-pip');
+  const note = `${program}.note`;
   writeFileSync(
     program,
-    '#!/bin/sh\necho "$*"\nfor last; do :; done; stat -c %a "$last"; cat "$last"\n',
+    `#!/bin/sh\nfor last; do :; done; { echo "$*"; stat -c %a "$last"; cat "$last"; } > '${note}'\n`,
     { mode: 0o755 },
   );
   const address = 'https://ci:s3cret@files.example.com/app-1.0.whl';
-  const { stdout } = await within(contextOf({ pip }), () =>
+  await within(contextOf({ pip }), () =>
     pip.install(['flask', address], { bin_env: program, editable: 'git+https://a:b@x/y' }),
   );
-  const [argv, mode, ...lines] = stdout.trim().split('\n');
+  const [argv, mode, ...lines] = readFileSync(note, 'utf8').trim().split('\n');
   expect(argv).toMatch(/^install -r \S+$/);
   expect(mode).toBe('600');
   expect(lines).toEqual(['-e git+https://a:b@x/y', 'flask', address]);

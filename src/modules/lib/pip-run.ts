@@ -3,9 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { configText } from './config-option.ts';
 import { isDir, isExecutable } from './file-paths.ts';
+import { type ExtraArgs, extraArgs } from './pip-extra.ts';
 import { goneWords } from './pip-gone.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
+import { hasPassword, redactPasswords } from './url-login.ts';
 import { repackDictList, toList } from './values.ts';
 import { which } from './which.ts';
 
@@ -117,7 +119,8 @@ export const installWords = (options: PipOptions): { words: string[]; secrets: E
   const flag = (isOn: boolean | undefined, name: string): string[] => (isOn ? [name] : []);
   const value = (name: string, given: unknown): string[] =>
     given === null || given === undefined || given === '' ? [] : [`${name}=${given}`];
-  const { words, secrets } = addressesOf(options);
+  const extra = extraArgs(options.extra_args);
+  const { words, secrets } = addressesOf(options, extra.addresses);
   return {
     secrets,
     words: [
@@ -142,27 +145,15 @@ export const installWords = (options: PipOptions): { words: string[]; secrets: E
       ...value('--cert', options.cert),
       ...toList(options.global_options).flatMap(one => value('--global-option', one)),
       ...goneWords(options),
-      ...extraWords(options.extra_args),
+      ...extra.words,
     ],
   };
 };
 
-/** Texts, and options with a value as `- --option: value`. */
-const extraWords = (given: Plain | undefined): string[] =>
-  (Array.isArray(given) ? given : toList(given)).flatMap(one =>
-    typeof one === 'object' && one !== null
-      ? Object.entries(one).flatMap(([option, value]) => {
-          if (typeof value === 'object' && value !== null)
-            throw new SaltInvocationError(`Too many levels in: ${option}`);
-          return [option, pyStr(value)];
-        })
-      : [pyStr(one)],
-  );
-
 const checkOptions = (options: PipOptions): void => {
   const { no_index, index_url, extra_index_url, exists_action, timeout, log } = options;
   const refuse = (reason: string): never => {
-    throw new CommandExecutionError(reason);
+    throw new CommandExecutionError(redactPasswords(reason));
   };
   if (no_index && (index_url || toList(extra_index_url).length > 0))
     refuse("'no_index' and ('index_url' or 'extra_index_url') are mutually exclusive.");
@@ -186,13 +177,20 @@ const checkOptions = (options: PipOptions): void => {
  * Where pip is to look, as options. Addresses with a password go through the environment: everybody
  * on the host sees the options of a process.
  */
-export const addressesOf = (options: PipOptions): { words: string[]; secrets: Env } => {
+const addressesOf = (
+  options: PipOptions,
+  extra: ExtraArgs['addresses'],
+): { words: string[]; secrets: Env } => {
   const words: string[] = [];
   const secrets: Env = {};
+  for (const name of ['requirement', 'constraint'])
+    if (extra[name]) secrets[`PIP_${name.toUpperCase()}`] = extra[name].join(' ');
   for (const name of ['index_url', 'extra_index_url', 'find_links', 'proxy'] as const) {
-    const given = toList(options[name] || null);
-    if (given.some(one => /^[\w+.-]+:\/\/[^/]*@/.test(one)))
-      secrets[`PIP_${name.toUpperCase()}`] = given.join(' ');
+    const more = extra[name] ?? [];
+    const isOne = name === 'index_url' || name === 'proxy';
+    const given =
+      isOne && more.length > 0 ? more.slice(-1) : [...toList(options[name] || null), ...more];
+    if (given.some(hasPassword)) secrets[`PIP_${name.toUpperCase()}`] = given.join(' ');
     else words.push(...given.map(one => `--${name.replaceAll('_', '-')}=${one}`));
   }
   return { words, secrets };
@@ -210,9 +208,11 @@ export const withProxy = async (options: PipOptions): Promise<PipOptions> => {
 };
 
 export const toRequirements = (pkgs: string | string[] | null): string[] => {
-  const list = Array.isArray(pkgs) ? pkgs : pkgs ? pkgs.split(/,(?=\s*[A-Za-z])/) : [];
+  const list = Array.isArray(pkgs) ? pkgs : pkgs ? pkgs.split(/,(?=\s*[A-Za-z])(?![^[]*\])/) : [];
   const bad = list.find(one => one.trim().startsWith('-'));
   if (bad)
-    throw new SaltInvocationError(`Not a requirement: "${bad}". Options go into extra_args.`);
+    throw new SaltInvocationError(
+      `Not a requirement: "${redactPasswords(bad)}". Options go into extra_args.`,
+    );
   return list.map(one => one.trim()).filter(one => one !== '');
 };

@@ -16,6 +16,7 @@ import { pyStr } from '../lib/python-text.ts';
 import { sameName } from '../lib/python-version.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
 import { isPathToCome, isUserToCome } from '../lib/to-come.ts';
+import { redactPasswords } from '../lib/url-login.ts';
 
 export const __virtualname__ = 'pip';
 
@@ -44,7 +45,8 @@ type InstalledOptions = PipOptions & {
  * @param extra_index_url a further index
  * @param no_index true: no index, only `find_links`
  * @param find_links where to look besides
- * @param extra_args further options for pip: texts, or `{--option: value}`
+ * @param extra_args further options for pip: texts, or `{--option: value}`; an address with a password reaches pip
+ *   by a variable
  * @param pip_bin the path of a pip, as `bin_env`
  * @param editable a path or URL to install in place
  * @param env_vars variables for pip
@@ -109,11 +111,21 @@ export const installed = async (
       : await installNamed(name, wanted, options, isToCome);
   };
   try {
-    return { ...(await work()), name: texts.join(';') };
+    return shown({ ...(await work()), name: texts.join(';') });
   } catch (error) {
-    return failed(texts.join(';'), `Error installing '${name}': ${messageOf(error)}`);
+    return shown(failed(texts.join(';'), `Error installing '${name}': ${messageOf(error)}`));
   }
 };
+
+/** An answer without the passwords of addresses. */
+const shown = (ret: StateReturn): StateReturn => ({
+  ...ret,
+  name: redactPasswords(ret.name),
+  comment: redactPasswords(String(ret.comment)),
+  changes: Object.fromEntries(
+    Object.entries(ret.changes).map(([key, value]) => [redactPasswords(key), value]),
+  ),
+});
 
 const readAll = (texts: readonly string[]): { wanted: Wanted[]; faults: string[] } => {
   const wanted: Wanted[] = [];

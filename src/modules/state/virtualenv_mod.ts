@@ -115,7 +115,8 @@ type Options = PassedOn & {
  * @param force_reinstall true: install again what is there
  * @param global_options options for the packages' own setup
  * @param install_options for pip before 23.1: options for the packages' own setup
- * @param extra_args further options for pip: texts, or `{--option: value}`
+ * @param extra_args further options for pip: texts, or `{--option: value}`; an address with a password reaches pip
+ *   by a variable
  * @param pip taken, and of no effect: the programs install pip
  * @param distribute refused: setuptools took its place
  * @param use_vt taken, and of no effect

@@ -10,11 +10,11 @@ import {
   withProxy,
 } from '../../lib/pip-run.ts';
 import { withSecretFile } from '../../lib/secret-file.ts';
+import { hasPassword, redactPasswords } from '../../lib/url-login.ts';
 import { toList } from '../../lib/values.ts';
 
-/** A password, or a token that stands alone before the host; `git@` of SSH is neither. */
-const hasPassword = (requirement: string): boolean =>
-  /:\/\/[^/@\s]*:[^/\s]*@|https?:\/\/[^/@\s]+@/.test(requirement);
+/** What pip said, whatever it was told. */
+const said = (text: string): string => redactPasswords(text.trimEnd());
 
 /**
  * Installs packages: pid, retcode, stdout and stderr of pip.
@@ -50,7 +50,8 @@ const hasPassword = (requirement: string): boolean =>
  * @param global_options options for the packages' own setup
  * @param env_vars variables for pip
  * @param use_vt taken, and of no effect
- * @param extra_args further options for pip: texts, or `{--option: value}`
+ * @param extra_args further options for pip: texts, or `{--option: value}`; an address with a password reaches pip
+ *   by a variable
  * @param use_wheel for pip before 10
  * @param no_use_wheel for pip before 10
  * @param mirrors for pip before 7
@@ -93,7 +94,7 @@ export const install = async (
     },
   );
   refuseGone(options, stderr);
-  return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
+  return { pid, retcode: code, stdout: said(stdout), stderr: said(stderr) };
 };
 
 /**
@@ -141,5 +142,5 @@ export const uninstall = async (
         secrets,
       ),
   );
-  return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
+  return { pid, retcode: code, stdout: said(stdout), stderr: said(stderr) };
 };

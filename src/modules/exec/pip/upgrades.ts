@@ -1,6 +1,7 @@
 import { CommandExecutionError, type PlainDict } from '../../api.ts';
 import { installWords, type PipOptions, type PipWhere, runPip } from '../../lib/pip-run.ts';
 import { comparePython, sameName } from '../../lib/python-version.ts';
+import { redactPasswords } from '../../lib/url-login.ts';
 import { list } from './list.ts';
 
 type Outdated = { name: string; latest_version: string; latest_filetype: string };
@@ -120,7 +121,9 @@ export const list_all_versions = async (
   );
   const [, found] = /\(from versions: ([^)]*)\)/.exec(stderr) ?? [];
   if (found === undefined)
-    throw new CommandExecutionError(`pip could not be asked for ${pkg}: ${stderr.trim()}`);
+    throw new CommandExecutionError(
+      redactPasswords(`pip could not be asked for ${pkg}: ${stderr.trim()}`),
+    );
   const left = { a: include_alpha, b: include_beta, rc: include_rc, dev: include_alpha };
   const versions = found
     .split(', ')
