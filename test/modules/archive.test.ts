@@ -1,5 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -69,6 +82,78 @@ test('gzip takes the place of a file and gives it back; tar takes globs', async 
   await run(() => pack.tar('cf', tarball, { sources: 'r*', cwd: tree }));
   expect(await run(() => unpack.list(tarball))).toEqual(['run']);
 });
+
+test('a name that begins as an option does is a name for tar', async () => {
+  const odd = join(folder, 'odd');
+  mkdirSync(odd);
+  const names = [`--checkpoint-action=exec=touch ${odd}-taken`, '--checkpoint=1', '-v'];
+  for (const name of names) writeFileSync(join(odd, name.replaceAll('/', '-')), 'x');
+  const tarball = join(folder, 'odd.tar');
+  await run(() => pack.tar('cf', tarball, { sources: '*', cwd: odd }));
+  expect(await run(() => unpack.list(tarball))).toHaveLength(3);
+  expect(existsSync(`${odd}-taken`)).toBe(false);
+});
+
+test('a link that leads back is not followed into a zip archive', async () => {
+  const loop = join(folder, 'loop');
+  mkdirSync(join(loop, 'sub'), { recursive: true });
+  writeFileSync(join(loop, 'sub', 'file'), 'x');
+  for (const name of ['a', 'b']) symlinkSync(loop, join(loop, 'sub', name));
+  symlinkSync('file', join(loop, 'sub', 'link'));
+  const file = join(folder, 'loop.zip');
+  await run(() => pack.zip(file, 'sub', { cwd: loop }));
+  expect(await run(() => unpack.list(file))).toEqual(['sub/', 'sub/file', 'sub/link']);
+});
+
+test('a folder that holds something is not lost to a file of an archive', async () => {
+  const tarball = join(folder, 'run.tar');
+  await run(() => pack.tar('cf', tarball, { sources: 'run', cwd: tree }));
+  const kept = join(folder, 'kept', 'run', 'data');
+  mkdirSync(join(folder, 'kept', 'run'), { recursive: true });
+  writeFileSync(kept, 'mine');
+  const extract = () => run(() => unpack.extract(tarball, join(folder, 'kept')));
+  await expect(extract()).rejects.toThrow('is in the way of a file of the archive');
+  expect(readFileSync(kept, 'utf8')).toBe('mine');
+  rmSync(kept);
+  expect(await extract()).toEqual(['run']);
+});
+
+test('half a file does not stay, and none is open to all while it is written', async () => {
+  const big = join(folder, 'big');
+  mkdirSync(big);
+  writeFileSync(join(big, 'data'), randomBytes(400_000), { mode: 0o600 });
+  const whole = join(folder, 'whole.tar.gz');
+  await run(() => pack.tar('czf', whole, { sources: 'data', cwd: big }));
+  writeFileSync(join(folder, 'half.tar.gz'), readFileSync(whole).subarray(0, 200_000));
+  const to = join(folder, 'half');
+  const cut = () => run(() => unpack.extract(join(folder, 'half.tar.gz'), to));
+  await expect(cut()).rejects.toThrow();
+  expect(readdirSync(to)).toEqual([]);
+  const modes: number[] = [];
+  mkdirSync(join(folder, 'watched'));
+  const watcher = watch(join(folder, 'watched'), () => {
+    const stat = statSync(join(folder, 'watched', 'data'), { throwIfNoEntry: false });
+    if (stat) modes.push(stat.mode & 0o077);
+  });
+  await run(() => unpack.extract(whole, join(folder, 'watched')));
+  await expect.poll(() => modes.length, { timeout: 5000 }).toBeGreaterThan(0);
+  watcher.close();
+  expect(new Set(modes)).toEqual(new Set([0]));
+});
+
+test.skipIf(!which('unzip') || process.getuid?.() !== 0)(
+  'archive.unzip writes over what is there, as another account too (needs unzip and root)',
+  async () => {
+    const open = mkdtempSync(join(tmpdir(), 'tsalt-unzip-'));
+    chmodSync(open, 0o777);
+    const file = join(open, 'a.zip');
+    await run(() => pack.zip(file, 'run', { cwd: tree }));
+    const again = () => run(() => unpack.unzip(file, join(open, 'to'), { runas: 'nobody' }));
+    await again();
+    expect((await again()).join()).toContain('run');
+    removeFolder(open);
+  },
+);
 
 test('what is not done is refused by name', async () => {
   await expect(run(() => pack.gzip('x', { template: 'jinja' }))).rejects.toThrow('"template"');

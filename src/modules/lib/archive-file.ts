@@ -9,12 +9,15 @@ import {
   mkdirSync,
   openSync,
   realpathSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   utimesSync,
 } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError } from '../api.ts';
 import { writeAll } from './atomic-write.ts';
 import { readTar } from './tar-reader.ts';
@@ -155,7 +158,7 @@ const place = async (item: Item, root: string, keepModes: boolean): Promise<void
     if (keepModes && item.mode !== undefined) chmodSync(path, item.mode | 0o700);
     return;
   }
-  if (there) rmSync(path, { recursive: true });
+  if (there) clear(path, there.isDirectory());
   if (item.kind === 'symlink') return symlinkSync(item.target, path);
   if (item.kind === 'link') {
     const target = join(root, item.target);
@@ -167,14 +170,36 @@ const place = async (item: Item, root: string, keepModes: boolean): Promise<void
     return linkSync(real, path);
   }
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
-  const fd = openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+  const mode = keepModes && item.mode !== undefined ? item.mode & 0o777 : undefined;
+  // What is not for all must not be open to all until it is whole.
+  const fd = openSync(
+    path,
+    O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW,
+    mode === undefined ? 0o666 : mode & 0o600,
+  );
   try {
     for await (const part of item.body()) writeAll(fd, part);
+  } catch (error) {
+    // Half of it would pass for the whole in the next run.
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(fd);
   }
-  if (keepModes && item.mode !== undefined) chmodSync(path, item.mode & 0o777);
+  if (mode !== undefined) chmodSync(path, mode);
   if (item.mtime !== undefined) utimesSync(path, item.mtime, item.mtime);
+};
+
+/** Takes away what is in a member's place, as tar does: no folder that holds something. */
+const clear = (path: string, isFolder: boolean): void => {
+  try {
+    if (isFolder) rmdirSync(path);
+    else rmSync(path);
+  } catch (error) {
+    throw new CommandExecutionError(
+      `${path} is in the way of a file of the archive, and cannot be removed: ${messageOf(error)}`,
+    );
+  }
 };
 
 const magic: readonly [Buffer, string[] | 'gzip'][] = [
@@ -190,7 +215,8 @@ async function* decompressed(file: string): AsyncGenerator<Uint8Array> {
   let head: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(file, { end: 15 })) head = chunk as Buffer;
   const how = magic.find(([start]) => head.subarray(0, start.length).equals(start))?.[1];
-  if (how === 'gzip') yield* createReadStream(file).pipe(createGunzip());
+  // The end of either stream, and its faults, are the other's.
+  if (how === 'gzip') yield* pipeline(createReadStream(file), createGunzip(), () => {});
   else if (how) yield* throughProgram(how, file);
   else yield* createReadStream(file);
 }

@@ -91,3 +91,14 @@ const below = (
     );
   };
 };
+
+/** A name of a file as an argument: one that begins with `-` would be an option. */
+export const plainName = (name: string): string => (name.startsWith('-') ? `./${name}` : name);
+
+/** @throws SaltInvocationError where names of an archive's files are templates */
+export const refuseTemplate = (template: string | null): void => {
+  if (template)
+    throw new SaltInvocationError(
+      'The argument "template" of archive functions is not supported: names are rendered by the SLS that has them.',
+    );
+};

@@ -1,18 +1,12 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
+import { plainName, refuseTemplate } from '../../lib/archive-options.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { globPaths } from '../../lib/glob-paths.ts';
 import { runChecked } from '../../lib/run-command.ts';
 import { splitWords } from '../../lib/words.ts';
 import { type ZipMember, zipBytes } from '../../lib/zip-writer.ts';
-
-const refuseTemplate = (template: string | null): void => {
-  if (template)
-    throw new SaltInvocationError(
-      'The argument "template" of archive functions is not supported: names are rendered by the SLS that has them.',
-    );
-};
 
 /** Names as a list or with commas; globs stand for what they match. */
 const namesOf = (sources: string | string[] | null, cwd: string | null): string[] => {
@@ -39,9 +33,6 @@ const run = async (
   });
   return stdout.split('\n').filter(Boolean);
 };
-
-/** A name that is no option. */
-const plainName = (name: string): string => (name.startsWith('-') ? `./${name}` : name);
 
 /**
  * Runs `tar`. For archives that are not trusted use `archive.extract`.
@@ -79,7 +70,7 @@ export const tar = async (
   const letters = first.startsWith('-') ? first : `-${first}`;
   const where = dest ? ['-C', dest] : [];
   const argv: [string, ...string[]] = ['tar', letters, tarfile, ...rest, ...where];
-  return run([...argv, ...namesOf(sources, cwd)], cwd, runas);
+  return run([...argv, '--', ...namesOf(sources, cwd)], cwd, runas);
 };
 
 type ZipOptions = { template?: string | null; cwd?: string | null; runas?: string | null };
@@ -138,7 +129,10 @@ export const zip = async (
   return members.map(({ name }) => name);
 };
 
-/** A file, or a folder with all that is below. What is no file and no folder is left out. */
+/**
+ * A file, or a folder with all that is below. What is no file and no folder is left out, and a link
+ * to a folder below: it may lead back.
+ */
 const membersOf = (path: string, root: string): ZipMember[] => {
   const stat = statSync(path, { throwIfNoEntry: false });
   const { mtime, mode } = stat ?? { mtime: new Date(0), mode: 0 };
@@ -146,9 +140,16 @@ const membersOf = (path: string, root: string): ZipMember[] => {
   if (stat?.isFile()) return [{ name, mtime, mode, content: () => readFileSync(path) }];
   if (!stat?.isDirectory()) return [];
   const own: ZipMember[] = name === '' ? [] : [{ name: `${name}/`, mtime, mode }];
-  const inside = readdirSync(path).sort();
-  return [...own, ...inside.flatMap(each => membersOf(join(path, each), root))];
+  const inside = readdirSync(path)
+    .sort()
+    .map(each => join(path, each))
+    .filter(each => !isLinkToFolder(each));
+  return [...own, ...inside.flatMap(each => membersOf(each, root))];
 };
+
+const isLinkToFolder = (path: string): boolean =>
+  lstatSync(path).isSymbolicLink() &&
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 type GzipOptions = { template?: string | null; runas?: string | null; options?: string | null };
 

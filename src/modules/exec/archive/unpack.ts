@@ -12,7 +12,7 @@ import {
   type Member,
   unpackArchive,
 } from '../../lib/archive-file.ts';
-import { archiveOptions } from '../../lib/archive-options.ts';
+import { archiveOptions, plainName, refuseTemplate } from '../../lib/archive-options.ts';
 import { salt } from '../../lib/call.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { notDone } from '../../lib/not-done.ts';
@@ -219,7 +219,8 @@ export const unzip = async (
       'The arguments "runas" and "password" of archive.unzip do not go together.',
     );
   const exclude = toList(excludes);
-  if (runas) return cmd_unzip(zip_file, dest, { excludes: exclude, runas, trim_output });
+  if (runas)
+    return cmd_unzip(zip_file, dest, { excludes: exclude, runas, trim_output, options: '-o' });
   const done = await unpackArchive(existing(zip_file), 'zip', expandUser(dest), {
     keepModes: extract_perms,
     exclude,
@@ -351,16 +352,6 @@ const formatOf = (path: string, given: string | null): ArchiveFormat => {
     `The format of ${path} is not known; set archive_format to tar or zip`,
   );
 };
-
-const refuseTemplate = (template: string | null): void => {
-  if (template)
-    throw new SaltInvocationError(
-      'The argument "template" of archive functions is not supported: names are rendered by the SLS that has them.',
-    );
-};
-
-/** A name of a file as an argument: one that begins with `-` would be an option. */
-const plainName = (name: string): string => (name.startsWith('-') ? `./${name}` : name);
 
 const trimmed = (names: string[], trim: boolean | number): string[] => {
   const most = trim === false ? names.length : trim === true ? 100 : Number(trim);
