@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -436,6 +436,15 @@ test.skipIf(!hasGit)('git: keys of the configuration, and what no key is', async
   expect(await unset('a.b', { all: true })).toBe(true);
   await expect(unset('a.b')).rejects.toThrow("Key 'a.b' does not exist");
   await expect(host.call('git.config_get', 'a.b')).rejects.toThrow("'cwd' argument required");
+});
+
+test.skipIf(!hasGit)('git.status tells a renamed file by its new name alone', async () => {
+  writeFileSync(join(origin, 'Dockerfile'), 'FROM scratch\n');
+  execFileSync('git', ['add', 'Dockerfile'], { cwd: origin });
+  commit('1');
+  execFileSync('git', ['mv', 'Dockerfile', 'other'], { cwd: origin });
+  writeFileSync(join(origin, 'new'), '');
+  expect(await host.call('git.status', origin)).toEqual({ R: ['other'], untracked: ['new'] });
 });
 
 test.skipIf(!hasGit)(

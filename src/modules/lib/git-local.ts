@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { __salt__ } from '../api.ts';
+import { isDir } from './file-paths.ts';
 import type { Base } from './git-options.ts';
 import { git } from './git-run.ts';
 
@@ -35,6 +37,10 @@ const hasChanges = async (path: string, user: string | null): Promise<boolean> =
     return false;
   }
 };
+
+/** Whether a clone is there, bare or with its files, which may be a further worktree of another. */
+export const isClone = async (path: string, user: string | null, bare = false): Promise<boolean> =>
+  isDir(join(path, bare ? 'refs' : '.git')) || __salt__['git.is_worktree'](path, { user });
 
 /** The commit that a revision stands for in the clone; null when there is none. */
 export const commitOf = async (

@@ -153,7 +153,8 @@ export const rev_parse = async (
   );
 
 /**
- * What differs from the last commit: files by `modified`, `new`, `deleted`, `untracked`.
+ * What differs from the last commit: files by `modified`, `new`, `deleted`, `untracked`, and by git's
+ * own letters where it is something else (`R`: renamed).
  *
  * @param cwd the repository
  *
@@ -171,11 +172,15 @@ export const status = async (
   };
   const found: Record<string, string[]> = {};
   const { stdout } = await git(['status', '-z', '--porcelain'], runOptions(cwd, options));
-  for (const entry of stdout.split('\0').filter(text => text !== '')) {
+  const entries = stdout.split('\0').filter(text => text !== '');
+  for (let at = 0; at < entries.length; at += 1) {
+    const entry = entries[at] ?? '';
     const state = entry.slice(0, 2).trim();
-    const kind = kinds[state] ?? kinds[state[0] ?? ''];
-    if (kind === undefined) continue;
-    found[kind] = [...(found[kind] ?? []), entry.slice(3)];
+    const kind = kinds[state] ?? kinds[state[0] ?? ''] ?? state;
+    found[kind] ??= [];
+    found[kind].push(entry.slice(3));
+    // The name of before follows.
+    if (/[RC]/.test(state)) at += 1;
   }
   return found;
 };

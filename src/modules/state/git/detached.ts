@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
+import { expandUser, isAbs, isFile } from '../../lib/file-paths.ts';
 import { failedAfter, saidByGit, sentences } from '../../lib/git-comments.ts';
-import { commitOf } from '../../lib/git-local.ts';
+import { commitOf, isClone } from '../../lib/git-local.ts';
 import { beforeClone } from '../../lib/git-new-clone.ts';
 import { type Base, type Login, refuseEncoding } from '../../lib/git-options.ts';
 import { remoteRev } from '../../lib/git-remote-rev.ts';
@@ -103,9 +102,6 @@ export const detached = async (
     return failedAfter(ret, saidByGit(error), comments);
   }
 };
-
-const isClone = async (path: string, user: string | null): Promise<boolean> =>
-  isDir(join(path, '.git')) || __salt__['git.is_worktree'](path, { user });
 
 type Place = {
   url: string;

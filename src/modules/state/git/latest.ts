@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __salt__, type StateReturn } from '../../api.ts';
-import { expandUser, isAbs, isDir, isFile } from '../../lib/file-paths.ts';
+import { expandUser, isAbs, isFile } from '../../lib/file-paths.ts';
 import { updateBare } from '../../lib/git-bare.ts';
 import { saidByGit } from '../../lib/git-comments.ts';
 import type { Wanted } from '../../lib/git-latest.ts';
+import { isClone } from '../../lib/git-local.ts';
 import { beforeClone, cloneNew } from '../../lib/git-new-clone.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 import { defaultBranch, type Refs, remoteRev } from '../../lib/git-remote-rev.ts';
@@ -166,7 +166,7 @@ const bringUp = async (
   if (!found && !bare && rev !== 'HEAD')
     return failed(ret, `No revision matching '${rev}' exists in the remote repository`);
   const wanted = { ...asked, defaultBranch: defaultBranch(refs.refs) };
-  if (await isClone(path, bare, user))
+  if (await isClone(path, user, bare))
     return bare ? updateBare(ret, wanted, refs.refs) : updateClone(ret, wanted, found, refs.refs);
   return (
     (await beforeClone(ret, name, path, force_clone)) ?? cloneNew(ret, wanted, found, refs.refs)
@@ -183,6 +183,3 @@ const refsOf = async (
     return { problem: saidByGit(error) };
   }
 };
-
-const isClone = async (path: string, bare: boolean, user: string | null): Promise<boolean> =>
-  isDir(join(path, bare ? 'refs' : '.git')) || __salt__['git.is_worktree'](path, { user });

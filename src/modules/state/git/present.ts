@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { isAbs, isDir, isFile } from '../../lib/file-paths.ts';
+import { isClone } from '../../lib/git-local.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
-
 import { failed, newReturn } from '../../lib/returns.ts';
 
 type PresentOptions = {
@@ -85,7 +85,4 @@ export const present = async (
 };
 
 const isRepository = async (name: string, bare: boolean, user: string | null): Promise<boolean> =>
-  isDir(name) &&
-  (bare
-    ? isFile(join(name, 'HEAD'))
-    : isDir(join(name, '.git')) || (await __salt__['git.is_worktree'](name, { user })));
+  isDir(name) && (bare ? isFile(join(name, 'HEAD')) : await isClone(name, user));
