@@ -104,6 +104,9 @@ test('the state of the machine is told', async () => {
   expect(await run(() => status.diskusage())).toHaveProperty('/');
   expect(await run(() => ps.proc_info(process.pid))).toMatchObject({ pid: process.pid });
   expect(await run(() => ps.pgrep('no-such-process-xyz'))).toBeNull();
+  for (const pid of [0, -1, Number.NaN])
+    await expect(run(() => ps.kill_pid(pid, { signal: 0 }))).rejects.toThrow('above 0');
+  expect(await run(() => ps.kill_pid(process.pid, { signal: 0 }))).toBe(true);
   await expect(run(() => ps.pkill(' '))).rejects.toThrow('needs a pattern');
 });
 

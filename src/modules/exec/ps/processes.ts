@@ -121,7 +121,12 @@ export const pkill = async (
 export const kill_pid = async (
   pid: number,
   { signal = 15 }: { signal?: number | string } = {},
-): Promise<boolean> => send(pid, signal);
+): Promise<boolean> => {
+  // 0 and -1 are whole groups for kill(2).
+  if (!Number.isInteger(pid) || pid < 1)
+    throw new SaltInvocationError(`pid must be a whole number above 0, not ${pid}`);
+  return send(pid, signal);
+};
 
 const signalOf = (signal: number | string): number => {
   const text = String(signal).toUpperCase();
