@@ -102,3 +102,8 @@ test('base64 that was cut off is refused, other characters in it are passed over
   for (const cut of ['a', 'abcdef', 'Z2V0IHNhbHRlZA='])
     await expect(run(() => hashutil.base64_b64decode(cut))).rejects.toThrow('not base64');
 });
+
+test('hashes of random bytes go by the names of Python, and others are refused', async () => {
+  expect(await run(() => random.rand_str(16, 'sha3_256'))).toMatch(/^[0-9a-f]{64}$/);
+  await expect(run(() => random.rand_str(16, 'odd'))).rejects.toThrow('a valid algorithm, not odd');
+});

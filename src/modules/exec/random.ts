@@ -184,11 +184,13 @@ export const shadow_hash = async (
  *
  * @example tsalt-ssh '*' random.hash 'I am a string' md5
  */
-export const hash = async (value: string, algorithm = 'sha512'): Promise<string> => {
+export const hash = async (value: string, algorithm = 'sha512'): Promise<string> =>
+  createHash(hashNamed(algorithm)).update(String(value)).digest('hex');
+
+const hashNamed = (algorithm: string): string => {
   const name = pythonNames[algorithm] ?? algorithm;
-  if (!getHashes().includes(name))
-    throw new SaltInvocationError(`You must specify a valid algorithm, not ${algorithm}`);
-  return createHash(name).update(String(value)).digest('hex');
+  if (getHashes().includes(name)) return name;
+  throw new SaltInvocationError(`You must specify a valid algorithm, not ${algorithm}`);
 };
 
 /** Hashes that go by another name in Python. */
@@ -224,6 +226,6 @@ export const str_encode = async (value: string, encoder = 'base64'): Promise<str
  * @example tsalt-ssh '*' random.rand_str
  */
 export const rand_str = async (size = 128, hash_type = 'sha512'): Promise<string> =>
-  createHash(hash_type)
+  createHash(hashNamed(hash_type))
     .update(randomBytes(Number(size)))
     .digest('hex');
