@@ -86,6 +86,17 @@ test.skipIf(which('dpkg-scanpackages') === undefined || !canRunApart())(
       await step('cleaned', () => kernelpkg.cleanup(false), here);
       await step('left', () => kernelpkg.list_installed(), here);
       await step('own kernel', () => kernelpkg.list_installed(), on('6.1.55', apt));
+      const trixie = '6.12.43+deb13-amd64';
+      const next = '6.12.48+deb13-amd64';
+      const backport = '6.12.9+bpo-0.deb12.1-amd64';
+      offer({
+        ...kernel(trixie, '6.12.43-1'), ...kernel(trixie + '-dbg', '6.12.43-1'), ...kernel(backport, '6.12.9-1'),
+        'linux-image-amd64': ['6.12.48-1', 'linux-image-' + next + ' (= 6.12.48-1)'],
+      });
+      execFileSync('apt-get', ['update'], { stdio: 'ignore' });
+      execFileSync('apt-get', ['install', '-y', ...[trixie, trixie + '-dbg', backport].map(each => 'linux-image-' + each)], { stdio: 'ignore' });
+      await step('debian 13', () => kernelpkg.list_installed(), on(trixie, apt));
+      await step('debian 13 newest', () => kernelpkg.latest_available(), on(trixie, apt));
       const ubuntu = on('5.15.0-91-generic', apt);
       offer({ ...kernel('5.15.0-100-generic', '5.15.0-100.1'), 'linux-image-generic': ['5.15.0.100.97', ''] });
       await step('ubuntu', () => kernelpkg.latest_available(), ubuntu);
@@ -136,6 +147,8 @@ test.skipIf(which('dpkg-scanpackages') === undefined || !canRunApart())(
       cleaned: { removed: ['linux-image-6.1.0-10-amd64'] },
       left: ['6.1.0-9-amd64'],
       'own kernel': expect.stringContaining("'6.1.55' is none of a package"),
+      'debian 13': ['6.1.0-9-amd64', '6.12.9+bpo-0.deb12.1-amd64', '6.12.43+deb13-amd64'],
+      'debian 13 newest': '6.12.48+deb13-amd64',
       ubuntu: '5.15.0-100-generic',
       'ubuntu upgrade': {
         active: '5.15.0-91-generic',

@@ -17,10 +17,13 @@ export const activeKernel = async (): Promise<string> =>
 
 const prefix = 'linux-image';
 
-/** The last part of a kernel's release: `amd64`, `generic`, `cloud-arm64`. */
+/** The kind at the end of a kernel's release: `amd64` of `6.12.43+deb13-amd64`, `cloud-arm64`, `generic`. */
+const typeOf = (release: string): string | undefined =>
+  /^\d[^-]*(?:-\d[^-]*)*-(\D.*)$/.exec(release)?.[1];
+
 const kernelType = async (): Promise<string> => {
   const active = await activeKernel();
-  const type = /^[\d.-]+-(.+)$/.exec(active)?.[1];
+  const type = typeOf(active);
   if (type === undefined)
     throw new CommandExecutionError(
       `The running kernel '${active}' is none of a package: its name does not end with a kind (as in 6.1.0-25-amd64).`,
@@ -36,8 +39,7 @@ export const aptKernels: KernelPackager = {
     return Object.keys(all)
       .filter(name => name.startsWith(`${prefix}-`))
       .map(name => name.slice(prefix.length + 1))
-      .filter(release => release.endsWith(`-${type}`))
-      .filter(release => /^[\d.-]+$/.test(release.slice(0, -type.length - 1)));
+      .filter(release => typeOf(release) === type);
   },
   newest: async () => {
     const type = await kernelType();
