@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,12 +8,14 @@ import { which } from '../../src/modules/lib/which.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
+import { notedPrograms } from './_programs.ts';
 
 // A socket of gpg's agent has a path of 107 bytes at most.
 const folder = mkdtempSync('/tmp/tg-');
 const home = join(folder, 'home');
 const far = join(folder, 'far');
 let host: TestHost;
+const programs = notedPrograms();
 let keyid = '';
 let fingerprint = '';
 
@@ -305,4 +307,17 @@ real('a wrong account is named', async () => {
   await expect(host.call('gpg.list_keys', 'nobody-has-this')).rejects.toThrow(
     'User nobody-has-this does not exist',
   );
+});
+
+test('what gpg leaves as a link in its folder is not read: it could lead anywhere', async () => {
+  const secret = join(folder, 'shadow');
+  writeFileSync(secret, 'root:hash');
+  programs.program(
+    'gpg',
+    `while [ "$1" != --output ]; do shift; done; ln -s '${secret}' "$2"; echo '[GNUPG:] DECRYPTION_OKAY' >&2`,
+  );
+  const output = join(folder, 'taken');
+  const taking = host.call('gpg.decrypt', null, null, secret, output, false, home);
+  await expect(taking).rejects.toThrow();
+  expect(existsSync(output)).toBe(false);
 });

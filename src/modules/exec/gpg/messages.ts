@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
@@ -32,7 +32,7 @@ const runTo = async (
   return await withGpgFolder(where, {}, async folder => {
     const made = join(folder, 'output');
     const answer = await runGpg(['--output', made, ...args], where, given);
-    if (existsSync(made)) await replaceFile(output, readFileSync(made), mode);
+    if (existsSync(made)) await replaceFile(output, readOwn(made), mode);
     return answer;
   });
 };
@@ -158,6 +158,16 @@ const outcomeOf = ({ status, words }: GpgAnswer): string => {
 };
 
 type Done = string | false | { res: boolean; comment: string };
+
+/** The folder is the account's: a link that it put there could lead to what it may not read. */
+const readOwn = (path: string): Buffer => {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+};
 
 const answerOf = (
   answer: GpgAnswer,
