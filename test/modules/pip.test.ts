@@ -7,7 +7,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Plain } from '../../src/modules/api.ts';
@@ -406,6 +406,23 @@ test('a password is in no answer, comment or change', async () => {
     result: null,
     changes: { 'https://<redacted>@h/x.zip==???': 'Installed' },
   });
+});
+
+test('a requirements file of the web is left to pip, its password in a file', async () => {
+  const program = join(folder, 'web-pip');
+  const note = `${program}.note`;
+  const body = `#!/bin/sh\nfor last; do :; done; { echo "$*"; [ ! -f "$last" ] || cat "$last"; } > '${note}'\n`;
+  writeFileSync(program, body, { mode: 0o755 });
+  const called = async (requirements: string): Promise<string[]> => {
+    const user = userInfo().username;
+    const options = { bin_env: program, user, requirements };
+    await within(contextOf({ pip }), () => pip.install(null, options));
+    return readFileSync(note, 'utf8').trim().split('\n');
+  };
+  expect(await called('https://h/r.txt')).toEqual(['install -r https://h/r.txt']);
+  const [argv, ...lines] = await called('https://ci:s3cret@h/r.txt');
+  expect(argv).toMatch(/^install -r \/\S+$/);
+  expect(lines).toEqual(['-r https://ci:s3cret@h/r.txt']);
 });
 
 test('a text with commas is a list, but not within the brackets of extras', async () => {

@@ -22,12 +22,13 @@ export const withRequirements = async <T>(
   const paths: string[] = [];
   for (const one of toList(given))
     paths.push(one.startsWith('salt://') ? await fetchChain(one, saltenv ?? null) : one);
-  return user && paths.length > 0 && process.getuid?.() === 0
-    ? withCopies(
-        paths.map(path => resolve(cwd ?? '/', path)),
-        user,
-        work,
-      )
+  const isOnHost = (path: string): boolean => !/^[a-z][a-z+]*:\/\//i.test(path);
+  const here = paths.filter(isOnHost).map(path => resolve(cwd ?? '/', path));
+  return user && here.length > 0 && process.getuid?.() === 0
+    ? withCopies(here, user, copies => {
+        const left = [...copies];
+        return work(paths.map(path => (isOnHost(path) ? (left.shift() ?? path) : path)));
+      })
     : work(paths);
 };
 

@@ -20,7 +20,7 @@ const said = (text: string): string => redactPasswords(text.trimEnd());
  * Installs packages: pid, retcode, stdout and stderr of pip.
  *
  * @param pkgs requirements, a list or a text with commas
- * @param requirements requirements files, on the host or `salt://`: a list or a text with commas
+ * @param requirements requirements files, on the host, `salt://` or of the web: a list or a text with commas
  * @param editable a path or URL to install in place
  * @param bin_env a virtual environment, or the path of a pip
  * @param user the account to run as
@@ -77,17 +77,18 @@ export const install = async (
   if (named.length + editable.length + toList(options.requirements).length === 0)
     return { pid: 0, retcode: 0, stdout: 'No packages to install.', stderr: '' };
   const { words, secrets } = installWords(await withProxy(options));
-  const secret = [...editable.map(one => `-e ${one}`), ...named];
+  const asked = [...editable.map(one => `-e ${one}`), ...named];
   const { code, stdout, stderr, pid } = await withRequirements(
     options.requirements,
     options,
     async paths => {
-      const files = paths.flatMap(path => ['-r', path]);
+      const files = paths.filter(path => !hasPassword(path)).flatMap(path => ['-r', path]);
       const run = (...given: string[]) =>
         runPip(['install', ...words, ...files, ...given], options, secrets);
       // Everybody on the host sees arguments: addresses with a password are in a file.
-      return secret.some(hasPassword)
-        ? withSecretFile(`${secret.join('\n')}\n`, options.user ?? undefined, path =>
+      const lines = [...paths.filter(hasPassword).map(path => `-r ${path}`), ...asked];
+      return lines.some(hasPassword)
+        ? withSecretFile(`${lines.join('\n')}\n`, options.user ?? undefined, path =>
             run('-r', path),
           )
         : run(...editable.flatMap(one => ['-e', one]), ...named);
