@@ -8,9 +8,8 @@ import { join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import type { ComposerProgram, ComposerQuiet, ComposerWish } from '../lib/composer-options.ts';
 import { exists } from '../lib/file-paths.ts';
-import { pyStr } from '../lib/python-text.ts';
 import { runCommand } from '../lib/run-command.ts';
-import { repackDictList } from '../lib/values.ts';
+import { variablesOf } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
 
 type Program = ComposerProgram & { runas?: string | null };
@@ -37,9 +36,7 @@ const run = async (
   const { code, stdout, stderr, pid } = await runCommand(argv as [string, ...string[]], {
     ...(runas ? { runas } : {}),
     env: {
-      ...Object.fromEntries(
-        Object.entries(repackDictList(env)).map(([name, value]) => [name, pyStr(value)]),
-      ),
+      ...variablesOf(env),
       COMPOSER_HOME: composer_home,
     },
   });

@@ -5,9 +5,8 @@
  * @depends npm
  */
 import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
-import { pyStr } from '../lib/python-text.ts';
 import { runCommand } from '../lib/run-command.ts';
-import { repackDictList } from '../lib/values.ts';
+import { variablesOf } from '../lib/values.ts';
 
 type Where = { dir?: string | null; runas?: string | null; env?: Plain };
 
@@ -18,9 +17,7 @@ const npm = async (args: readonly string[], { dir, runas, env }: Where, more: En
     ...(runas ? { runas } : {}),
     env: {
       NO_UPDATE_NOTIFIER: '1',
-      ...Object.fromEntries(
-        Object.entries(repackDictList(env)).map(([name, value]) => [name, pyStr(value)]),
-      ),
+      ...variablesOf(env),
       ...more,
     },
   });

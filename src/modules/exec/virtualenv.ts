@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { configText } from '../lib/config-option.ts';
 import { isFile } from '../lib/file-paths.ts';
-import { pyStr } from '../lib/python-text.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
-import { repackDictList } from '../lib/values.ts';
+import { variablesOf } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -71,9 +70,7 @@ export const create = async (
   const { code, stdout, stderr, pid } = await runCommand([...argv, path] as [string], {
     plainLocale: true,
     ...(options.user ? { runas: options.user } : {}),
-    env: Object.fromEntries(
-      Object.entries(repackDictList(options.env)).map(([name, value]) => [name, pyStr(value)]),
-    ),
+    env: variablesOf(options.env),
   });
   return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 };

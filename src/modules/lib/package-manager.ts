@@ -13,8 +13,7 @@ import {
   runPackager,
   targetsOf,
 } from './packages.ts';
-import { pyStr } from './python-text.ts';
-import { repackDictList } from './values.ts';
+import { variablesOf } from './values.ts';
 
 export const actions = ['install', 'upgrade', 'downgrade', 'reinstall'] as const;
 export type InstallAction = (typeof actions)[number];
@@ -116,9 +115,7 @@ export const runManager = async (
   env: Plain | undefined = null,
 ): Promise<{ code: number; stdout: string; stderr: string }> =>
   runPackager(argv, {
-    env: Object.fromEntries(
-      Object.entries(repackDictList(env)).map(([name, value]) => [name, pyStr(value)]),
-    ),
+    env: variablesOf(env),
     locked,
   });
 

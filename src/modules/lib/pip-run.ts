@@ -8,7 +8,7 @@ import { goneWords } from './pip-gone.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
 import { hasPassword, redactPasswords } from './url-login.ts';
-import { repackDictList, toList } from './values.ts';
+import { toList, variablesOf } from './values.ts';
 import { which } from './which.ts';
 
 export type PipWhere = {
@@ -56,9 +56,7 @@ export const runPip = async (
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
       PIP_NO_INPUT: '1',
       ...(bin_env && isDir(bin_env) ? { VIRTUAL_ENV: bin_env } : {}),
-      ...Object.fromEntries(
-        Object.entries(repackDictList(env_vars)).map(([name, value]) => [name, pyStr(value)]),
-      ),
+      ...variablesOf(env_vars),
       ...secrets,
     },
   });

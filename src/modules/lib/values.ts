@@ -21,3 +21,9 @@ export const repackDictList = (value: Plain | undefined): PlainDict => {
       for (const [key, inner] of Object.entries(item)) dict[key] = inner;
   return dict;
 };
+
+/** Variables of an environment, as a dict or a list, with the texts that Python makes of their values. */
+export const variablesOf = (given: Plain | undefined): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(repackDictList(given)).map(([name, value]) => [name, pyStr(value)]),
+  );
