@@ -11,6 +11,9 @@ const alias = {
 // nothing but the machine: each has its own folders, ports, and number of a lab.
 const maxWorkers = Math.max(availableParallelism() - 1, 2);
 
+// One second, the default, is not enough where a program must start first on a loaded machine.
+const expectations = { poll: { timeout: 30_000 } };
+
 const setupFiles = ['test/temporary-folder.ts'];
 const globalSetup = ['test/built.ts'];
 
@@ -26,6 +29,7 @@ export default defineConfig({
           setupFiles,
           globalSetup,
           maxWorkers,
+          expect: expectations,
           testTimeout: 60_000,
         },
       },
@@ -45,6 +49,7 @@ export default defineConfig({
           setupFiles,
           globalSetup,
           maxWorkers,
+          expect: expectations,
           testTimeout: 120_000,
           hookTimeout: 600_000,
         },

@@ -196,9 +196,7 @@ export const transportContract = (
       expect(umask).toBe(subject.host.sudo ? 0o022 : 0);
       link.close();
       const files = `${thin_dir} ${thin_dir}/${artifact.sha256}.js`;
-      await expect
-        .poll(async () => (await shell(`ls ${thin_dir}/*.cache`)).retcode, { timeout: 5000 })
-        .toBe(0);
+      await expect.poll(async () => (await shell(`ls ${thin_dir}/*.cache`)).retcode).toBe(0);
       const { stdout } = await shell(`ls -ldn ${files} ${thin_dir}/*.cache | cut -c1-10`);
       expect(stdout).toBe('drwx------\n-rw-------\n-rw-------\n');
     });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
 
 let project: Project;
@@ -62,6 +62,6 @@ test('nor does a runtime that breaks down while programs work on theirs', async 
   expect(stdout + stderr).toContain('The runtime on the host failed: broken');
   expect(existsSync(join(root, 'begun'))).toBe(true);
   // The host is done a moment after it said so.
-  await vi.waitFor(() => expect(readdirSync(temporary)).toEqual([]), 5000);
+  await expect.poll(() => readdirSync(temporary)).toEqual([]);
   expect(readdirSync(join(root, 'checked'))).toEqual(['other']);
 });

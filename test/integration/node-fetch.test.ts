@@ -173,7 +173,7 @@ describe.skipIf(missing)(`node fetch${missing}`, () => {
     );
     const gone = new Promise(resolve => child.once('exit', resolve));
     await expect
-      .poll(() => existsSync(cache(made)) && readdirSync(cache(made)), { timeout: 20_000 })
+      .poll(() => existsSync(cache(made)) && readdirSync(cache(made)))
       .toEqual([expect.stringMatching(/^\.fetch-/)]);
     child.kill('SIGKILL');
     await gone;

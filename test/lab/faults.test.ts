@@ -104,7 +104,7 @@ describe.skipIf(missing)(`life and death on a real host${reason}`, () => {
       if (round % 2 === 0) child.kill('SIGKILL');
       else for (const pid of await runtimes()) await sh(`kill -9 ${pid} 2>/dev/null || true`);
       await gone;
-      await expect.poll(runtimes, { timeout: 15_000, interval: 200 }).toEqual([]);
+      await expect.poll(runtimes, { timeout: 30_000, interval: 200 }).toEqual([]);
       await checkFiles();
     }
     const { code, stdout, stderr } = await run('fault1', 'state.apply', 'work');
@@ -162,14 +162,14 @@ describe.skipIf(missing)(`life and death on a real host${reason}`, () => {
     const child = start('fault1', 'state.apply', 'slow');
     await expect
       .poll(() => sh("grep -la '[t]salt-marker' /proc/[0-9]*/cmdline 2>/dev/null || true"), {
-        timeout: 15_000,
+        timeout: 30_000,
       })
       .not.toBe('');
     child.kill('SIGKILL');
     await expect
-      .poll(() => sh('cat /srv/finished 2>/dev/null || true'), { timeout: 15_000 })
+      .poll(() => sh('cat /srv/finished 2>/dev/null || true'), { timeout: 30_000 })
       .toBe('finished\n');
-    await expect.poll(runtimes, { timeout: 15_000 }).toEqual([]);
+    await expect.poll(runtimes, { timeout: 30_000 }).toEqual([]);
     expect(await sh('ls /srv/never 2>/dev/null || true')).toBe('');
     const { code, stdout, stderr } = await run('fault1', 'state.apply', 'slow');
     expect(code, stdout + stderr).toBe(0);
@@ -180,7 +180,7 @@ describe.skipIf(missing)(`life and death on a real host${reason}`, () => {
     const first = run('fault1', 'state.apply', 'slow');
     await expect
       .poll(() => sh("grep -la '[t]salt-marker' /proc/[0-9]*/cmdline 2>/dev/null || true"), {
-        timeout: 15_000,
+        timeout: 30_000,
       })
       .not.toBe('');
     const second = await run('fault1', 'state.apply', 'work');

@@ -162,7 +162,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
   test('a run that is cancelled is taken back by the host alone', async () => {
     const { code, text } = await apply('slow', '--guard=300', '--timeout=15');
     expect(code, text).toBe(69);
-    await expect.poll(() => sh('grep -c slow /etc/hosts || true'), { timeout: 20_000 }).toBe('0\n');
+    await expect.poll(() => sh('grep -c slow /etc/hosts || true'), { timeout: 30_000 }).toBe('0\n');
     const next = await apply('fine', 'test=True');
     expect(next.text).toContain('An earlier guarded run was not confirmed: put back /etc/hosts.');
     expect(await left()).toBe('');
@@ -172,7 +172,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
     const { code, text } = await apply('fine', '--guard=60');
     expect(code, text).toBe(0);
     expect(await sh('cat /etc/sysctl.d/50-fine.conf')).toContain('fine');
-    await expect.poll(left, { timeout: 10_000 }).toBe('');
+    await expect.poll(left, { timeout: 30_000 }).toBe('');
   }, 120_000);
 
   test('a restart has no place in a guarded run', async () => {

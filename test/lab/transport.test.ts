@@ -284,7 +284,7 @@ describe.skipIf(missing)(`faults of a real host${reason}`, () => {
     connection.close();
     expect((await ended(link)).code).toMatch(/runtime-ended|connection-lost/);
     await expect
-      .poll(() => sh(`kill -0 ${pid} 2>/dev/null && echo alive || echo gone`), { timeout: 10_000 })
+      .poll(() => sh(`kill -0 ${pid} 2>/dev/null && echo alive || echo gone`), { timeout: 30_000 })
       .toBe('gone\n');
   });
 

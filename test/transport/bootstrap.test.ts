@@ -109,7 +109,7 @@ test('what others have in a thin_dir is neither run nor wiped', async () => {
   expect(readdirSync(thin_dir).length).toBeGreaterThan(mine.length);
   await link.peer.request('dir', {});
   done();
-  await expect.poll(() => readdirSync(thin_dir), { timeout: 5000 }).toEqual(mine);
+  await expect.poll(() => readdirSync(thin_dir)).toEqual(mine);
 });
 
 test('wipe leaves nothing, unless disable_wipe keeps the workspace', async () => {
@@ -120,7 +120,7 @@ test('wipe leaves nothing, unless disable_wipe keeps the workspace', async () =>
     done();
     const left = (): boolean => existsSync(host.thin_dir);
     if (disable_wipe) await new Promise(resolve => setTimeout(resolve, 500));
-    await expect.poll(left, { timeout: 5000 }).toBe(disable_wipe);
+    await expect.poll(left).toBe(disable_wipe);
   }
 });
 
