@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { answers, freePort } from './sshd.ts';
+import { listen } from './sshd.ts';
 
 /** Why no dropbear can be started here; undefined when one can. Tests put it in their skip's name. */
 export const dropbearMissing = ((): string | undefined => {
@@ -52,30 +52,22 @@ export const startDropbear = async (
   const hostKey = join(dir, 'host_key');
   execFileSync('dropbearkey', ['-t', 'ed25519', '-f', hostKey], { stdio: 'ignore' });
   const shown = execFileSync('dropbearkey', ['-y', '-f', hostKey], { encoding: 'utf8' });
-  const port = await freePort();
   const script = join(dir, 'start');
   writeFileSync(script, startScript, { mode: 0o700 });
-  let text = '';
-  const child = spawn(
-    'unshare',
-    ['-m', script, home, homedir(), hostKey, `127.0.0.1:${port}`, join(dir, 'pid'), ...hidden],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+  const { port, log, close } = await listen(at =>
+    spawn(
+      'unshare',
+      ['-m', script, home, homedir(), hostKey, `127.0.0.1:${at}`, join(dir, 'pid'), ...hidden],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    ),
   );
-  child.stderr?.on('data', chunk => {
-    text += String(chunk);
-  });
-  await answers(port, child, () => text);
   return {
     port,
     user: userInfo().username,
     key,
     hostKey: /^ssh-ed25519 \S+/m.exec(shown)?.[0] ?? '',
     home,
-    log: () => text,
-    close: () =>
-      new Promise(resolve => {
-        child.once('exit', () => resolve());
-        child.kill();
-      }),
+    log,
+    close,
   };
 };

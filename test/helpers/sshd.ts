@@ -46,26 +46,25 @@ export const startSshd = async (options: SshdOptions): Promise<Sshd> => {
   const key = join(dir, 'user_key');
   writeFileSync(join(dir, 'authorized_keys'), `${keygen('ed25519', key)}\n`, { mode: 0o600 });
   const hostKeys = hostKeyTypes.map(type => keygen(type, join(dir, `host_${type}`)));
-  const port = await freePort();
-  writeFileSync(
-    join(dir, 'sshd_config'),
-    [
-      `Port ${port}`,
-      'ListenAddress 127.0.0.1',
-      ...hostKeyTypes.map(type => `HostKey ${join(dir, `host_${type}`)}`),
-      `AuthorizedKeysFile ${join(dir, 'authorized_keys')}`,
-      `PidFile ${join(dir, 'sshd.pid')}`,
-      'StrictModes no',
-      'UsePAM no',
-      'UseDNS no',
-      'PermitRootLogin yes',
-      'PasswordAuthentication no',
-      'MaxStartups 500',
-      ...config,
-      '',
-    ].join('\n'),
-  );
-  let text = '';
+  const configure = (port: number): void =>
+    writeFileSync(
+      join(dir, 'sshd_config'),
+      [
+        `Port ${port}`,
+        'ListenAddress 127.0.0.1',
+        ...hostKeyTypes.map(type => `HostKey ${join(dir, `host_${type}`)}`),
+        `AuthorizedKeysFile ${join(dir, 'authorized_keys')}`,
+        `PidFile ${join(dir, 'sshd.pid')}`,
+        'StrictModes no',
+        'UsePAM no',
+        'UseDNS no',
+        'PermitRootLogin yes',
+        'PasswordAuthentication no',
+        'MaxStartups 500',
+        ...config,
+        '',
+      ].join('\n'),
+    );
   const [command = program, ...args] = [
     ...under,
     program,
@@ -74,26 +73,11 @@ export const startSshd = async (options: SshdOptions): Promise<Sshd> => {
     '-f',
     join(dir, 'sshd_config'),
   ];
-  const child = spawn(command, args, {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const { port, child, log, close } = await listen(port => {
+    configure(port);
+    return spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   });
-  child.stderr?.on('data', chunk => {
-    text += String(chunk);
-  });
-  await answers(port, child, () => text);
-  return {
-    port,
-    user: username,
-    key,
-    hostKeys,
-    log: () => text,
-    pid: child.pid ?? 0,
-    close: () =>
-      new Promise(resolve => {
-        child.once('exit', () => resolve());
-        child.kill();
-      }),
-  };
+  return { port, user: username, key, hostKeys, log, pid: child.pid ?? 0, close };
 };
 
 export const freePort = (): Promise<number> =>
@@ -105,13 +89,40 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-export const answers = async (
-  port: number,
-  child: ChildProcess,
-  log: () => string,
-): Promise<void> => {
-  for (let tries = 0; tries < 100; tries++) {
-    if (child.exitCode !== null) break;
+type Listening = {
+  readonly port: number;
+  readonly child: ChildProcess;
+  readonly log: () => string;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Starts an SSH server on a free port and waits until it answers. Between our look for a port and
+ * its own bind another program may take that port: then it is started on another one.
+ */
+export const listen = async (start: (port: number) => ChildProcess): Promise<Listening> => {
+  for (let ports = 1; ; ports += 1) {
+    const port = await freePort();
+    const child = start(port);
+    let text = '';
+    child.stderr?.on('data', chunk => {
+      text += String(chunk);
+    });
+    const exited = new Promise<void>(resolve => child.once('exit', () => resolve()));
+    const log = (): string => text;
+    const close = async (): Promise<void> => {
+      child.kill();
+      await exited;
+    };
+    if (await answers(port, child)) return { port, child, log, close };
+    await close();
+    if (ports === 5 || !/address already in use/i.test(text))
+      throw new Error(`The SSH server does not answer: ${text}`);
+  }
+};
+
+const answers = async (port: number, child: ChildProcess): Promise<boolean> => {
+  for (const end = Date.now() + 50_000; child.exitCode === null && Date.now() < end; ) {
     const open = await new Promise<boolean>(resolve => {
       const socket = connect(port, '127.0.0.1');
       socket.once('data', () => {
@@ -119,9 +130,11 @@ export const answers = async (
         resolve(true);
       });
       socket.once('error', () => resolve(false));
+      socket.once('close', () => resolve(false));
     });
-    if (open) return;
+    // What answers may be the program that took the port.
+    if (open && child.exitCode === null) return true;
     await new Promise(resolve => setTimeout(resolve, 50));
   }
-  throw new Error(`sshd does not answer: ${log()}`);
+  return false;
 };
