@@ -21,7 +21,7 @@ const start = async (
   options: Partial<EmbeddedServerOptions>,
   given: Partial<RuntimeOptions> = {},
 ): Promise<Link> => {
-  const target = await startTestHost(options, { timeout: 5 });
+  const target = await startTestHost(options, { timeout: 60 });
   open.push(target);
   const transport = openTransport({
     knownHostsFiles: [target.knownHosts],
@@ -97,8 +97,8 @@ test('a login shell that runs nothing is named with what it said', async () => {
 
 test('a login shell that says nothing is given up in time', async () => {
   const shell = shellOf('echo waiting; sleep 60');
-  const error = await fault(start({ shell }, { timeouts: { hello: 0.5 } }));
-  expect(showError(error)).toBe('web1: no answer within 0.5 s.\nwaiting');
+  const error = await fault(start({ shell }, { timeouts: { hello: 3 } }));
+  expect(showError(error)).toBe('web1: no answer within 3 s.\nwaiting');
   expect(error.kind).toBe('unreachable');
 });
 
