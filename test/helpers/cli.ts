@@ -14,7 +14,18 @@ export type CliResult = {
 /** Runs the built command line as a user does. */
 export const tsalt = (
   args: readonly string[],
-  { cwd, env = {}, input }: { cwd: string; env?: Record<string, string>; input?: string },
+  {
+    cwd,
+    env = {},
+    input,
+    onStdout,
+  }: {
+    cwd: string;
+    env?: Record<string, string>;
+    input?: string;
+    /** Hears all that was printed so far, each time that there is more. */
+    onStdout?: (text: string) => void;
+  },
 ): Promise<CliResult> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...args], { cwd, env: { ...process.env, ...env } });
@@ -22,6 +33,7 @@ export const tsalt = (
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
+      onStdout?.(stdout);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;

@@ -19,7 +19,11 @@ export type Project = {
   readonly roster: (text: string) => void;
   readonly run: (...args: string[]) => Promise<CliResult>;
   readonly runWith: (
-    options: { env?: Record<string, string>; input?: string },
+    options: {
+      env?: Record<string, string>;
+      input?: string;
+      onStdout?: (text: string) => void;
+    },
     ...args: string[]
   ) => Promise<CliResult>;
   readonly close: () => Promise<void>;
