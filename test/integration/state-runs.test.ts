@@ -27,7 +27,7 @@ const apply = async (...args: string[]) => {
 const idsOf = (value: Record<string, Result>): string[] =>
   Object.values(value).map(one => one.__id__);
 
-const until = async (what: () => boolean, most = 20_000): Promise<void> => {
+const until = async (what: () => boolean, most = 60_000): Promise<void> => {
   const end = performance.now() + most;
   while (!what()) {
     if (performance.now() > end) throw new Error('It did not happen in time.');
@@ -135,7 +135,7 @@ test('a reaction that a lost link has cut off is made up for once, and not twice
     - contents: {{ pillar.version }}
 between:
   cmd.run:
-    - name: test -e ${root}/go || sleep 30
+    - name: test -e ${root}/go || { touch ${root}/waits; sleep 30; }
     - require: [{file: ${root}/conf}]
 restart:
   cmd.wait:
@@ -146,8 +146,7 @@ restart:
   });
   const args = ['state.apply', 'react', 'pillar={version: 2}'];
   const first = project.run('web1', ...args);
-  await until(() => existsSync(join(root, 'conf')));
-  await new Promise(resolve => setTimeout(resolve, 300));
+  await until(() => existsSync(join(root, 'waits')));
   project.hosts.web1?.server.cut();
   expect((await first).code).toBe(68);
   expect(existsSync(join(root, 'restarts'))).toBe(false);
@@ -163,7 +162,7 @@ restart:
 
 test('a second run is refused, waits with queue=True or runs beside with concurrent=True', async () => {
   project.write({
-    'states/long.sls': `long:\n  cmd.run:\n    - name: echo long >> ${root}/order; sleep 4; echo end >> ${root}/order\n`,
+    'states/long.sls': `long:\n  cmd.run:\n    - name: echo long >> ${root}/order; until [ -e ${root}/end ]; do sleep 0.1; done; echo end >> ${root}/order\n`,
     'states/short.sls': `short:\n  cmd.run:\n    - name: echo short >> ${root}/order\n`,
   });
   const long = project.run('web1', 'state.apply', 'long');
@@ -174,7 +173,11 @@ test('a second run is refused, waits with queue=True or runs beside with concurr
   const beside = await apply('state.apply', 'short', 'concurrent=True');
   expect(beside.code, beside.text).toBe(0);
   expect(readFileSync(join(root, 'order'), 'utf8')).toBe('long\nshort\n');
-  const queued = await apply('state.apply', 'short', 'queue=True');
+  const queueing = apply('state.apply', 'short', 'queue=True');
+  // Time to overtake the other, if it did not wait.
+  await new Promise(resolve => setTimeout(resolve, 1500));
+  writeFileSync(join(root, 'end'), '');
+  const queued = await queueing;
   expect(queued.code, queued.text).toBe(0);
   expect((await long).code).toBe(0);
   expect(readFileSync(join(root, 'order'), 'utf8')).toBe('long\nshort\nend\nshort\n');
