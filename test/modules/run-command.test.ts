@@ -44,7 +44,7 @@ test('the process group dies on timeout, grandchildren too', async () => {
   const file = join(folder, 'pid');
   const result = await runCommand(
     { command: `sleep 60 & echo $! > ${file}; wait` },
-    { timeout: 0.3 },
+    { timeout: 3 },
   );
   expect(result.timedOut).toBe(true);
   const grandchild = Number(readFileSync(file, 'utf8'));
@@ -52,10 +52,10 @@ test('the process group dies on timeout, grandchildren too', async () => {
 });
 
 test('a daemon that keeps the pipes open does not hold the answer back', async () => {
-  const from = Date.now();
-  const { stdout } = await runCommand({ command: 'sleep 5 & echo started' });
-  expect(stdout).toBe('started\n');
-  expect(Date.now() - from).toBeLessThan(4000);
+  const { stdout } = await runCommand({ command: 'sleep 600 & echo $!' });
+  const daemon = Number(stdout);
+  expect(isRunning(daemon)).toBe(true);
+  process.kill(daemon);
 });
 
 test('killAllChildren ends what still runs', async () => {
