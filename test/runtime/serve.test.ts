@@ -218,8 +218,16 @@ describe('the runtime on its wire', () => {
 describe('the lock of a host', () => {
   /** A run that lasts until it is let go. */
   const slow = (dir: string) => [
-    low('cmd.run', 'slow', { name: `until [ -e ${dir}/go ]; do sleep 0.05; done` }),
+    low('cmd.run', 'slow', {
+      name: `until [ -e ${dir}/go ]; do sleep 0.05; done; echo first >>${dir}/order`,
+    }),
   ];
+  /** A run that notes when it has its turn: answers of several processes may come in any order. */
+  const noting = (dir: string, word: string) => [
+    low('cmd.run', word, { name: `echo ${word} >>${dir}/order` }),
+  ];
+  const orderIn = (dir: string): string[] =>
+    readFileSync(join(dir, 'order'), 'utf8').trim().split('\n');
   const letGo = (dir: string): void => writeFileSync(join(dir, 'go'), '');
 
   test('refuses a second run and names the first', async () => {
@@ -244,21 +252,16 @@ describe('the lock of a host', () => {
     const [first, second, third] = [start(dir), start(dir), start(dir)];
     const running = first.peer.request<RunResult>('run', { chunks: slow(dir), opts });
     while (first.started.length === 0) await sleep(10);
-    const order: string[] = [];
-    const nop = [low('test.nop', 'x')];
 
     await Promise.all([
-      running.then(() => order.push('first')),
-      second.peer
-        .request('run', { chunks: nop, opts, queue: true })
-        .then(() => order.push('queued')),
+      running,
+      second.peer.request('run', { chunks: noting(dir, 'queued'), opts, queue: true }),
       third.peer
-        .request('run', { chunks: nop, opts, concurrent: true })
-        .then(() => order.push('concurrent'))
+        .request('run', { chunks: noting(dir, 'concurrent'), opts, concurrent: true })
         .then(() => letGo(dir)),
     ]);
 
-    expect(order).toEqual(['concurrent', 'first', 'queued']);
+    expect(orderIn(dir)).toEqual(['concurrent', 'first', 'queued']);
   });
 
   test('two names of one host in one job take turns; another job is refused', async () => {
@@ -266,20 +269,17 @@ describe('the lock of a host', () => {
     const [first, second, third] = [start(dir), start(dir), start(dir)];
     const running = first.peer.request<RunResult>('run', { chunks: slow(dir), opts, job: '1' });
     while (first.started.length === 0) await sleep(10);
-    const order: string[] = [];
-    const nop = [low('test.nop', 'x')];
 
-    await Promise.all([
-      running.then(() => order.push('first')),
-      second.peer
-        .request<RunResult>('run', { chunks: nop, opts, job: '1' })
-        .then(({ retcode }) => order.push(`second ${retcode}`)),
-      expect(third.peer.request('run', { chunks: nop, opts, job: '2' }))
+    const [, { retcode }] = await Promise.all([
+      running,
+      second.peer.request<RunResult>('run', { chunks: noting(dir, 'second'), opts, job: '1' }),
+      expect(third.peer.request('run', { chunks: noting(dir, 'third'), opts, job: '2' }))
         .rejects.toThrow(/is running as PID/)
         .then(() => letGo(dir)),
     ]);
 
-    expect(order).toEqual(['first', 'second 0']);
+    expect(retcode).toBe(0);
+    expect(orderIn(dir)).toEqual(['first', 'second']);
   });
 
   test('a lock whose process is gone is taken over', async () => {
