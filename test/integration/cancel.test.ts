@@ -27,7 +27,7 @@ const lives = (pid: number): boolean => {
 
 test.skipIf(!hasSshd)(
   'Ctrl-C ends the processes on the host at once and says that the run was cancelled',
-  { timeout: 60_000 },
+  { timeout: 150_000 },
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tsalt-cancel-'));
     onTestFinished(() => removeFolder(dir));
@@ -57,7 +57,7 @@ test.skipIf(!hasSshd)(
         output += String(chunk);
       });
     const ended = new Promise<number | null>(resolve => child.on('close', resolve));
-    expect(await until(() => existsSync(pidFile), 40), output).toBe(true);
+    expect(await until(() => existsSync(pidFile), 100), output).toBe(true);
     const pid = Number(readFileSync(pidFile, 'utf8'));
     expect(lives(pid)).toBe(true);
     const begin = Date.now();
@@ -99,7 +99,7 @@ test('a module that never gives way is ended on the host when its time is over, 
   ]) {
     rmSync(pidFile, { force: true });
     const stuck = project.run('web1', ...words, '--timeout=15');
-    expect(await until(() => existsSync(pidFile), 60)).toBe(true);
+    expect(await until(() => existsSync(pidFile), 100)).toBe(true);
     expect((await stuck).stdout).toContain('web1: not done within 15 s (--timeout).');
     const pid = Number(readFileSync(pidFile, 'utf8'));
     expect(await until(() => !lives(pid), 30)).toBe(true);
@@ -129,7 +129,7 @@ const loops: Record<string, string> = {
 
 const tells: ReadonlySet<string> = new Set(['program.sls', 'piped.sls']);
 
-test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 240_000 }, async () => {
+test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 600_000 }, async () => {
   const files = Object.fromEntries(
     Object.entries(loops).map(([file, text]) => [`states/${file}`, text]),
   );
@@ -150,7 +150,7 @@ test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 240_000 }
 
   // Nothing is there yet: the modules are bundled, which no host has to do with.
   const bundling = start('test.ping');
-  expect(await until(() => existsSync(join(project.dir, 'cache/artifacts')), 40)).toBe(true);
+  expect(await until(() => existsSync(join(project.dir, 'cache/artifacts')), 100)).toBe(true);
   bundling.child.kill('SIGINT');
   expect(await bundling.ended).toBe(130);
 
@@ -159,8 +159,8 @@ test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 240_000 }
   for (const file of Object.keys(loops)) {
     const run = start('state.apply', file.replace('.sls', ''), '-l', 'debug');
     // It may be rendered while the host starts.
-    expect(await until(() => run.output().includes(': bootstrap'), 40), run.output()).toBe(true);
-    if (tells.has(file)) expect(await until(() => existsSync(computing), 40)).toBe(true);
+    expect(await until(() => run.output().includes(': bootstrap'), 100), run.output()).toBe(true);
+    if (tells.has(file)) expect(await until(() => existsSync(computing), 100)).toBe(true);
     // Meanwhile the host says hello, which is heard in the same turn as the signal.
     await new Promise(resolve => setTimeout(resolve, tells.has(file) ? 1500 : 4000));
     rmSync(computing, { force: true });
@@ -190,7 +190,7 @@ const exportOf: Record<string, string> = {
 test.each(Object.entries(own))(
   'Ctrl-C ends a run while %s computes without end',
   {
-    timeout: 120_000,
+    timeout: 240_000,
   },
   async (file, { config = '', args }) => {
     const kind = file.split('/')[1]?.slice(1) ?? '';
@@ -212,7 +212,7 @@ test.each(Object.entries(own))(
       });
     const ended = new Promise<number | null>(resolve => child.on('close', resolve));
     onTestFinished(() => void child.kill('SIGKILL'));
-    expect(await until(() => existsSync(join(project.dir, 'computing')), 40), output).toBe(true);
+    expect(await until(() => existsSync(join(project.dir, 'computing')), 100), output).toBe(true);
     await new Promise(resolve => setTimeout(resolve, 300));
     const begin = Date.now();
     child.kill('SIGINT');

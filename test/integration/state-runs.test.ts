@@ -107,9 +107,15 @@ loud:
 });
 
 test('parallel states run at the same time; what requires them waits', async () => {
+  // Each waits until the others have begun.
+  const meet = (n: number): string =>
+    `touch ${root}/p${n}; until [ -e ${root}/p1 -a -e ${root}/p2 -a -e ${root}/p3 ]; do sleep 0.1; done; sleep 0.2`;
   project.write({
     'states/par.sls': `${[1, 2, 3]
-      .map(n => `p${n}:\n  cmd.run:\n    - name: sleep 1.5\n    - parallel: true\n`)
+      .map(
+        n =>
+          `p${n}:\n  cmd.run:\n    - name: ${meet(n)}\n    - timeout: 60\n    - parallel: true\n`,
+      )
       .join('')}after:
   test.nop:
     - require: [{cmd: p1}, {cmd: p2}, {cmd: p3}]
