@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { parseSaltUrl } from '../../src/fileserver/url.ts';
+import { cpuTime } from '../helpers/cpu-time.ts';
 
 const folder = (files: Readonly<Record<string, string>> = {}): string => {
   const root = mkdtempSync(join(tmpdir(), 'tsalt-roots-'));
@@ -148,10 +149,10 @@ test('thousands of files are listed once and found fast', () => {
     for (let file = 0; file < 100; file += 1) writeFileSync(join(root, `d${dir}/f${file}.sls`), '');
   }
   const files = new FileRoots({ base: [root] });
-  const start = performance.now();
+  const start = cpuTime();
   expect(files.list()).toHaveLength(3000);
   for (let round = 0; round < 100; round += 1) files.list();
-  expect(performance.now() - start).toBeLessThan(3000);
+  expect(cpuTime() - start).toBeLessThan(3000);
 });
 
 test.each([

@@ -77,6 +77,6 @@ test.each(['(a+)+$', 'a*a*a*a*a*a*a*c'])(
     const text = `{{ "${'a'.repeat(400)}b" | regex_search: "${pattern}" }}`;
     const start = performance.now();
     expect(await failure(text)).toContain('takes too long on this text');
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
   },
 );

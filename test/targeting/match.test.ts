@@ -4,6 +4,7 @@ import { fnmatch } from '../../src/data/glob.ts';
 import { toData, toDict } from '../../src/data/value.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { complaint, matches, needs, type Subject } from '../../src/targeting/match.ts';
+import { cpuTime } from '../helpers/cpu-time.ts';
 
 const grains: PlainDict = {
   os: 'Debian',
@@ -172,7 +173,7 @@ test.each([
 });
 
 test('a long text with many beginnings costs a glob no time', () => {
-  const begun = performance.now();
+  const begun = cpuTime();
   expect(fnmatch('web'.repeat(300_000), '*w*e*b*web*db*')).toBe(false);
-  expect(performance.now() - begun).toBeLessThan(2000);
+  expect(cpuTime() - begun).toBeLessThan(2000);
 });

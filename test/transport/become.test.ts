@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/protocol/host.ts';
 import { becomeOf, PasswordPrompt } from '../../src/transport/become.ts';
+import { cpuTime } from '../helpers/cpu-time.ts';
 import { aHost } from '../helpers/hosts.ts';
 
 const watch = (become: 'sudo' | 'su' | 'doas') => {
@@ -54,8 +55,8 @@ test('sudo is answered at its own random prompt only, in however many pieces', (
 test('a long text without any line end costs no time', () => {
   const { nonce, say, answers } = watch('su');
   say(`${nonce}\n`);
-  const begun = performance.now();
+  const begun = cpuTime();
   say('x'.repeat(256 * 1024));
-  expect(performance.now() - begun).toBeLessThan(1000);
+  expect(cpuTime() - begun).toBeLessThan(1000);
   expect(answers()).toEqual({ sent: 0, refused: 0 });
 });
