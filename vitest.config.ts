@@ -14,6 +14,9 @@ const maxWorkers = Math.max(availableParallelism() - 1, 2);
 // One second, the default, is not enough where a program must start first on a loaded machine.
 const expectations = { poll: { timeout: 30_000 } };
 
+// It ends what hangs. On a loaded machine tests that build several artifacts took two minutes.
+const patience = 240_000;
+
 const setupFiles = ['test/temporary-folder.ts'];
 const globalSetup = ['test/built.ts'];
 
@@ -30,7 +33,8 @@ export default defineConfig({
           globalSetup,
           maxWorkers,
           expect: expectations,
-          testTimeout: 60_000,
+          testTimeout: patience,
+          hookTimeout: patience,
         },
       },
       {
@@ -50,7 +54,7 @@ export default defineConfig({
           globalSetup,
           maxWorkers,
           expect: expectations,
-          testTimeout: 120_000,
+          testTimeout: patience,
           hookTimeout: 600_000,
         },
       },

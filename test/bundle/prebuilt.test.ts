@@ -61,10 +61,10 @@ beforeAll(() => {
     cpSync(join(packageRoot, part), join(root, part), { recursive: true });
   symlinkSync(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')]);
-}, 120_000);
+}, 240_000);
 afterAll(() => removeFolder(scratch));
 
-test('what the package brings is what would be built', { timeout: 120_000 }, async () => {
+test('what the package brings is what would be built', { timeout: 240_000 }, async () => {
   const taken = await take('taken');
   const options = {
     fileRoots: {},

@@ -51,7 +51,7 @@ test('every kind of skeleton is documented, bundles, and passes the test that co
   );
   const report = JSON.parse(output.slice(output.indexOf('{'))) as Record<string, unknown>;
   expect(report).toMatchObject({ success: true, numTotalTestSuites: 6 });
-}, 60_000);
+}, 240_000);
 
 test('what makes no sense or is there already is refused', async () => {
   await expect(writeSkeleton('cheese', 'x', places)).rejects.toThrow('is no kind of module');

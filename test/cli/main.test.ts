@@ -32,7 +32,7 @@ beforeAll(() => {
   if (isFresh()) return;
   const built = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')]);
   expect(built.status).toBe(0);
-}, 60_000);
+}, 240_000);
 
 const project = (files: Readonly<Record<string, string>>): string => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-main-'));
@@ -50,7 +50,7 @@ const cli = (dir: string, ...argv: string[]) => {
     cwd: dir,
     env,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   return { status, stdout, stderr };
 };

@@ -72,7 +72,7 @@ export const transportContract = (
       dir = (await shell('mktemp -d /var/tmp/tsalt-contract-XXXXXX')).stdout.trim();
       // Where Node must be brought, that happens here, once.
       (await open()).close();
-    }, 120_000);
+    }, 240_000);
     afterAll(async () => {
       if (dir) await shell(`rm -rf ${dir}`);
       for (const each of used) each.close();

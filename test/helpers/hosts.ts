@@ -21,7 +21,7 @@ export const aHost = (given: Partial<Host> = {}): Host => ({
   host: '127.0.0.1',
   user: 'tester',
   port: 22,
-  timeout: 20,
+  timeout: 60,
   minion_opts: {},
   grains: {},
   ...given,

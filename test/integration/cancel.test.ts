@@ -27,7 +27,7 @@ const lives = (pid: number): boolean => {
 
 test.skipIf(!hasSshd)(
   'Ctrl-C ends the processes on the host at once and says that the run was cancelled',
-  { timeout: 150_000 },
+  { timeout: 240_000 },
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tsalt-cancel-'));
     onTestFinished(() => removeFolder(dir));

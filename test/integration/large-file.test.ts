@@ -154,7 +154,7 @@ test.skipIf(!hasSshd)(
 
 test.skipIf(!hasSshd || !isRoot)(
   'a disk that fills up on the way fails that state by name, and the run goes on',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const disk = join(dir, 'small-disk');
     mkdirSync(disk);

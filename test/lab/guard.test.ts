@@ -101,7 +101,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
     );
   }, 600_000);
 
-  afterAll(() => project?.close(), 120_000);
+  afterAll(() => project?.close(), 240_000);
 
   test.each([
     ['network', networkFile, `sha256sum < ${networkFile}`],
@@ -166,18 +166,18 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
     const next = await apply('fine', 'test=True');
     expect(next.text).toContain('An earlier guarded run was not confirmed: put back /etc/hosts.');
     expect(await left()).toBe('');
-  }, 120_000);
+  }, 240_000);
 
   test('a host that is reached keeps everything, and nothing of the guard', async () => {
     const { code, text } = await apply('fine', '--guard=60');
     expect(code, text).toBe(0);
     expect(await sh('cat /etc/sysctl.d/50-fine.conf')).toContain('fine');
     await expect.poll(left, { timeout: 30_000 }).toBe('');
-  }, 120_000);
+  }, 240_000);
 
   test('a restart has no place in a guarded run', async () => {
     const { code, text } = await apply('restart', '--guard=60');
     expect(code, text).toBe(64);
     expect(text).toContain('web1: a guarded run cannot restart the host.');
-  }, 60_000);
+  }, 240_000);
 });

@@ -92,7 +92,7 @@ describe.skipIf(missing)(
       );
     }, 600_000);
 
-    afterAll(() => project?.close(), 120_000);
+    afterAll(() => project?.close(), 240_000);
 
     test('test mode restarts nothing', async () => {
       const before = await boot();
@@ -101,7 +101,7 @@ describe.skipIf(missing)(
       expect(byId.get('restart')?.result, text).toBe(null);
       await lab.sh('web1', 'rm', '/run/reboot-required');
       expect(await boot()).toBe(before);
-    }, 120_000);
+    }, 240_000);
 
     test('the run waits, connects again with sudo, and goes on after it', async () => {
       const before = await boot();
@@ -133,7 +133,7 @@ describe.skipIf(missing)(
         [],
       );
       expect(await boot()).toBe(before);
-    }, 120_000);
+    }, 240_000);
 
     test('a host that does not come back is unreachable; what ran is told', async () => {
       await lab.sh('web1', 'rm', '/srv/before');

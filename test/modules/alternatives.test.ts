@@ -6,7 +6,7 @@ const canRun = canRunApart() && existsSync('/var/lib/dpkg/alternatives');
 
 test.skipIf(!canRun)(
   'the real update-alternatives registers, chooses and forgets paths once',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const told = await runApart(
       {

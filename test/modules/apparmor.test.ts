@@ -47,7 +47,7 @@ esac
 
 test.skipIf(why)(
   `a profile is held to, told of and disabled, now and at boot${why}`,
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const told = await runApart(
       modules,
@@ -118,7 +118,7 @@ test.skipIf(why)(
 
 test.skipIf(why)(
   `without AppArmor in the kernel it holds from the next boot with it${why}`,
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const told = await runApart(
       modules,

@@ -97,7 +97,7 @@ const watchArguments = (): (() => Promise<string[]>) => {
   };
 };
 
-describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, () => {
+describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 240_000 }, () => {
   let engine: Engine;
   let pillar: { [name: string]: unknown } = {};
   const config = { option: async (name: string) => pillar[name] ?? null };
@@ -120,8 +120,8 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 120_000 }, (
 
   beforeAll(async () => {
     engine = await startDocker();
-  }, 120_000);
-  afterAll(() => engine?.stop(), 60_000);
+  }, 240_000);
+  afterAll(() => engine?.stop(), 240_000);
   afterEach(() => {
     const all = ask('ps', '--all', '--quiet').split('\n').filter(Boolean);
     if (all.length > 0) ask('rm', '--force', '--volumes', ...all);

@@ -106,7 +106,7 @@ describe.skipIf(!canRun)('the real firewalld with a bus and a network namespace 
     }
     spawnSync('ip', ['netns', 'del', space]);
     removeFolder(folder);
-  }, 120_000);
+  }, 240_000);
 
   const context = contextOf({ firewalld });
   const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
@@ -207,5 +207,5 @@ describe.skipIf(!canRun)('the real firewalld with a bus and a network namespace 
     await expect(run(() => serviceCalls.get_service_ports('none'))).rejects.toThrow(
       'does not exist',
     );
-  }, 120_000);
+  }, 240_000);
 });

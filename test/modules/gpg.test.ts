@@ -77,7 +77,7 @@ real(
     });
     expect(await host.call('gpg.get_key', 'nothing', null, null, home)).toBe(false);
   },
-  60_000,
+  240_000,
 );
 
 real('a passphrase that the pillar does not have is told', async () => {
@@ -137,7 +137,7 @@ real(
       await host.call('gpg.encrypt', null, 'nobody', 'x', null, null, null, false, true, home),
     ).toMatchObject({ res: false, comment: expect.stringContaining('invalid recipient') });
   },
-  60_000,
+  240_000,
 );
 
 real(
@@ -177,7 +177,7 @@ real(
       message: expect.stringContaining('Invalid trustmodel defined: odd.'),
     });
   },
-  60_000,
+  240_000,
 );
 
 real(
@@ -211,7 +211,7 @@ real(
     });
     expect(await trust('odd')).toContain('ERROR: Valid trust levels - expired,unknown');
   },
-  60_000,
+  240_000,
 );
 
 real(
@@ -277,7 +277,7 @@ real(
       server.close();
     }
   },
-  90_000,
+  240_000,
 );
 
 real(
@@ -300,7 +300,7 @@ real(
     expect(await drop(true)).toEqual({ res: false, message: 'Key not available in keychain.' });
     expect(await host.call('gpg.list_secret_keys', null, home)).toEqual([]);
   },
-  60_000,
+  240_000,
 );
 
 real('a wrong account is named', async () => {

@@ -30,7 +30,7 @@ const hasNpm = spawnSync('npm', ['--version']).status === 0;
 
 test.skipIf(!hasNpm)(
   'an npm package comes and goes in a project',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const folder = scratch('npm');
     const source = join(folder, 'source');

@@ -19,7 +19,7 @@ const canRun = (): boolean => {
   return status === 0;
 };
 
-describe.skipIf(!canRun())('access lists', { timeout: 60_000 }, () => {
+describe.skipIf(!canRun())('access lists', { timeout: 240_000 }, () => {
   let folder: string;
   let file: string;
   const context = contextOf({ acl });

@@ -163,7 +163,7 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     expect(await run(() => facts.pvdisplay(a, { quiet: true }))).toEqual({});
     const written = ['archive', 'backup'].flatMap(kind => namesIn(join('/etc/lvm', kind)));
     expect(written.filter(name => name.startsWith(group))).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   test('what LVM refuses fails the state with its words', async () => {
     expect(await run(() => groups.vg_present('none', { devices: '/dev/null' }))).toMatchObject({

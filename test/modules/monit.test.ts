@@ -6,7 +6,7 @@ import { notedPrograms } from './_programs.ts';
 
 test.skipIf(which('monit') === undefined || !canRunApart())(
   'the real monit watches a service, and does not, once each',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const told = await runApart(
       { monit: 'src/modules/exec/monit.ts', state: 'src/modules/state/monit.ts' },

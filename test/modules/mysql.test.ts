@@ -61,7 +61,7 @@ test('reads what SHOW GRANTS of MySQL and MariaDB says', () => {
   );
 });
 
-describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
+describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-my-'));
   const where = { connection_unix_socket: join(folder, 'sock'), connection_user: 'root' };
   const context = contextOf({
@@ -96,7 +96,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 60_000 }, () => {
       timeout: 30_000,
       interval: 100,
     });
-  }, 60_000);
+  }, 240_000);
 
   afterAll(async () => {
     const ended = new Promise(resolve => child.once('exit', resolve));

@@ -159,7 +159,7 @@ test('states export to these clients alone, once', async () => {
 
 test.skipIf(which('exportfs') === undefined || !canRunApart())(
   'the real exportfs understands what is written',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const told = await runApart(
       { nfs3: 'src/modules/exec/nfs3.ts', state: 'src/modules/state/nfs_export.ts' },

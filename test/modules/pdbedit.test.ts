@@ -48,11 +48,11 @@ const code = `
   told.seen = seen;
 `;
 
-describe.skipIf(!which('pdbedit') || !canRunApart())('a real pdbedit', { timeout: 60_000 }, () => {
+describe.skipIf(!which('pdbedit') || !canRunApart())('a real pdbedit', { timeout: 240_000 }, () => {
   let told: Record<string, { comment?: string; changes?: unknown } & object>;
   beforeAll(async () => {
     told = (await runApart(modules, code, ['/var'], 100)) as typeof told;
-  }, 120_000);
+  }, 240_000);
 
   const expectSettled = (name: string, changes: object): void => {
     expect(told[`${name} told`], name).toMatchObject({ result: null, changes });

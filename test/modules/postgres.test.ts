@@ -64,7 +64,7 @@ test('passwords are kept as PostgreSQL keeps them', () => {
   expect(() => hashedPassword('shop', 'secret', 'rot13')).toThrow('Not a way to keep passwords');
 });
 
-describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => {
+describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-pg-'));
   const data = join(folder, 'data');
   const context = contextOf({
@@ -107,7 +107,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 60_000 }, () => 
     );
     const started = asPostgres('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), 'start');
     expect(started.status).toBe(0);
-  }, 60_000);
+  }, 240_000);
 
   afterAll(() => {
     asPostgres('pg_ctl', '-D', data, '-m', 'immediate', 'stop');

@@ -74,7 +74,7 @@ const freePort = (): Promise<number> =>
 
 const missing = which('redis-server') === undefined ? ' (needs redis-server)' : '';
 
-describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 60_000 }, () => {
+describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 240_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-redis-'));
   const password = 'se cr"et';
   const running: ChildProcess[] = [];
@@ -113,7 +113,7 @@ describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 60_000 }, ()
     const port = await start(`requirepass "se cr\\"et"\nsave ""`);
     where = { host: '127.0.0.1', port, password };
     await up(where);
-  }, 60_000);
+  }, 240_000);
   beforeEach(() => within(context, () => server.flushall(where)));
   afterAll(async () => {
     for (const child of running) {

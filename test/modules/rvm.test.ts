@@ -43,7 +43,7 @@ esac
 
 test.skipIf(!canRunApart())(
   'rubies and gemsets come once, by recorded answers of rvm',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'rvm'), program, { mode: 0o755 });

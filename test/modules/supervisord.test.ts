@@ -12,7 +12,7 @@ import * as state from '../../src/modules/state/supervisord.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
-describe.skipIf(!which('supervisord'))('a real supervisor', { timeout: 120_000 }, () => {
+describe.skipIf(!which('supervisord'))('a real supervisor', { timeout: 240_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-supervisor-'));
   const where = { conf_file: join(folder, 'supervisord.conf') };
   const context = contextOf({ supervisord });
@@ -57,12 +57,12 @@ serverurl=unix://${folder}/sock
       if (tries > 100 || daemon.exitCode !== null) throw new Error('no supervisor');
       await setTimeout(200);
     }
-  }, 60_000);
+  }, 240_000);
   afterAll(async () => {
     daemon?.kill('SIGTERM');
     if (daemon?.exitCode === null) await once(daemon, 'exit');
     removeFolder(folder);
-  }, 60_000);
+  }, 240_000);
 
   test('a program is started, restarted when something it watches changed, and stopped', async () => {
     expect(await stateOf('web')).toBe('STOPPED');

@@ -9,7 +9,7 @@ import * as state from '../../src/modules/state/webutil.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 
-describe.skipIf(!which('htpasswd'))('htpasswd', { timeout: 60_000 }, () => {
+describe.skipIf(!which('htpasswd'))('htpasswd', { timeout: 240_000 }, () => {
   let folder: string;
   let file: string;
   const context = contextOf({ webutil });

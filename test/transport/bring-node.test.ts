@@ -53,7 +53,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await new Promise(resolve => server.once('listening', resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}, 120_000);
+}, 240_000);
 afterAll(() => {
   server?.close();
   remove();
@@ -142,7 +142,7 @@ describe.skipIf(missing)(`bringing Node to a host${missing}`, () => {
     );
     expect(path).toMatch(/tsalt-ssh\/node-[0-9a-f]{64}$/);
     await subject.close();
-  }, 60_000);
+  }, 240_000);
 
   test('a Node that is too old is the same as none', async () => {
     const old = join(dir, 'old.cjs');

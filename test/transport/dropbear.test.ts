@@ -51,5 +51,5 @@ describe.skipIf(missing)(`dropbear${missing ? ` (${missing})` : ''}`, () => {
     }
     transport.close();
     await server.close();
-  }, 120_000);
+  }, 240_000);
 });

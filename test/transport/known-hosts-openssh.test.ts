@@ -19,7 +19,7 @@ const { path: dir, remove } = scratch();
 let sshd: Sshd;
 beforeAll(async () => {
   if (isThere) sshd = await startSshd({ dir: join(dir, 'sshd') });
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await sshd?.close();
   remove();
@@ -107,7 +107,7 @@ const askOpenssh = (file: string, port: number): Promise<string> =>
       `ProxyCommand=bash -c "exec 2>/dev/null 3<>/dev/tcp/127.0.0.1/${sshd.port}; cat <&3 & exec cat >&3"`,
     ].flatMap(option => ['-o', option]);
     const args = ['-F', '/dev/null', ...options, '-p', String(port), 'web1', 'true'];
-    execFile('/usr/bin/ssh', args, { timeout: 20_000 }, (_error, _stdout, stderr) => {
+    execFile('/usr/bin/ssh', args, { timeout: 240_000 }, (_error, _stdout, stderr) => {
       if (/REVOKED HOST KEY/.test(stderr)) resolve('revoked');
       else if (/IDENTIFICATION HAS CHANGED/.test(stderr)) resolve('changed');
       else if (/host key is known for/.test(stderr)) resolve('unknown');

@@ -58,7 +58,7 @@ test.skipIf(!hasSshd)(
     expect(refused.stderr).toContain('Host key verification failed');
     expect(await over(`${known},${stranger}`, 'ignore')).toMatchObject({ stdout: 'there\n' });
   },
-  30_000,
+  240_000,
 );
 
 test.each(['-oX=y', 'a,-b', 'user@-b', 'a b', '', 'a,,b', 'a;b'])(

@@ -144,7 +144,7 @@ test('without its native binding ssh2 works the same', () => {
     });`;
   const output = execFileSync(process.execPath, ['--no-addons', '-e', script], {
     cwd: join(import.meta.dirname, '../..'),
-    timeout: 20_000,
+    timeout: 240_000,
     encoding: 'utf8',
   });
   expect(output).toBe('echo 300000\n');
