@@ -146,7 +146,7 @@ export class RuntimeStart {
       void conversation.ended.then(() => clearTimeout(timer));
       conversation.handOver(
         chunk => {
-          this.#heard = Date.now();
+          this.#heard += 1;
           peer.receive(chunk);
         },
         reason => {

@@ -13,8 +13,11 @@ const patience = 1500;
 /** Milliseconds that ending such a runtime may take. */
 const force = 3000;
 
+/** Beats without a byte after which a link counts as lost with the next one. */
+const beatsMissed = 3;
+
 type Pulse = {
-  /** When the host was last heard, in milliseconds. */
+  /** How often the host was heard. */
   readonly heard: () => number;
   readonly ping: () => void;
   readonly cancel: () => Promise<unknown>;
@@ -44,10 +47,13 @@ export const watch = (
     kill().then(end, end);
   };
   const every = (timeouts?.heartbeat ?? 10) * 1000;
-  const began = Date.now();
+  // Beats are counted, not time: while this process stood still, or was busy, nobody was listening.
+  let last = heard();
+  let silent = 0;
   const beat = setInterval(() => {
-    const silent = Date.now() - Math.max(began, heard());
-    if (silent > every * 3) endByForce(lost(host, (every * 3) / 1000));
+    silent = heard() === last ? silent + 1 : 0;
+    last = heard();
+    if (silent > beatsMissed) endByForce(lost(host, (every * beatsMissed) / 1000));
     else ping();
   }, every);
   const { total } = timeouts ?? {};
@@ -56,15 +62,16 @@ export const watch = (
       ? undefined
       : setTimeout(() => endByForce(tooLong(host, total)), total * 1000);
   const abort = (): void => {
-    const told = Date.now();
+    const told = performance.now();
+    const before = heard();
     const close = (): void => conversation.close(cancelled(host.id));
     // Told so, the host ends its processes at once; of a lost link it would let them finish.
     cancel().then(close, close);
     ping();
     const look = (): void => {
       if (conversation.over) return;
-      if (heard() > told) close();
-      else if (Date.now() - told < patience) setTimeout(look, goodbye);
+      if (heard() > before) close();
+      else if (performance.now() - told < patience) setTimeout(look, goodbye);
       else endByForce(cancelled(host.id));
     };
     setTimeout(look, goodbye);

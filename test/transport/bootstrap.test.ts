@@ -124,6 +124,17 @@ test('wipe leaves nothing, unless disable_wipe keeps the workspace', async () =>
   }
 });
 
+test('while this process stands still no link is lost', async () => {
+  const { link, done } = await open(target.host, { timeouts: { heartbeat: 2 } });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8000);
+  // Ending one takes a moment.
+  for (let asked = 0; asked < 8; asked += 1) {
+    await new Promise(resolve => setTimeout(resolve, 500));
+    expect(await link.peer.request('echo', asked)).toBe(asked);
+  }
+  done();
+});
+
 test('a run that is cancelled between two steps goes no further, whichever they are', async () => {
   const cancelledAt = (when: (stop: () => void) => Partial<RuntimeOptions>): Promise<unknown> => {
     const stop = new AbortController();
