@@ -85,6 +85,7 @@ export const serve = (options: ServeOptions): void => {
         return guarded(session.settleGuard(params));
       },
       cancel: async () => {
+        isCancelled = true;
         session.stop('cancelled');
         await killAllChildren();
         return null;
@@ -110,17 +111,19 @@ export const serve = (options: ServeOptions): void => {
   const { beat, stop: stopWatching } = watchHeartbeat(() => void end('link lost'));
   const heartbeat = beat;
   let ending = false;
+  let isCancelled = false;
   const end = async (why: 'cancelled' | 'link lost'): Promise<void> => {
     if (ending) return;
     ending = true;
     stopWatching();
-    session.stop(why);
-    if (why === 'link lost') await within(session.idle(), session.grace);
+    session.stop(isCancelled ? 'cancelled' : why);
+    // What was told to stop needs no time to go on.
+    if (why === 'link lost' && !isCancelled) await within(session.idle(), session.grace);
     await killAllChildren();
     await within(session.idle(), 1000);
     peer.close(new TsaltError('wire-closed', 'The control node has gone.', { kind: 'host' }));
     await within(wire.flush(), 1000);
-    process.exit(0);
+    await leave(0);
   };
   const fail = async (error: unknown): Promise<void> => {
     for (const later of early.splice(0)) later();
@@ -135,7 +138,7 @@ export const serve = (options: ServeOptions): void => {
     await new Promise(resolve => setImmediate(resolve)); // the open requests answer first
     await killAllChildren();
     await within(wire.flush(), 1000);
-    process.exit(70);
+    await leave(70);
   };
 
   divertOutput((level, message) => log(level, 'console', message));
@@ -170,11 +173,18 @@ const clip = (message: string): string =>
 const longestLine = 1024 * 1024;
 
 /** Loads what starts processes only where some run: most hosts need none of it. */
-const killAllChildren = async (): Promise<void> => {
-  if (!process.getActiveResourcesInfo().includes('ProcessWrap')) return;
-  const commands = await import('../modules/lib/run-command.ts');
-  await commands.killAllChildren();
+const killAllChildren = async (): Promise<void> => (await commands())?.killAllChildren();
+
+/** Ends the process. A function whose command was ended may have begun the next one meanwhile. */
+const leave = async (code: number): Promise<never> => {
+  (await commands())?.forceAllChildren();
+  process.exit(code);
 };
+
+const commands = async (): Promise<typeof import('../modules/lib/run-command.ts') | undefined> =>
+  process.getActiveResourcesInfo().includes('ProcessWrap')
+    ? await import('../modules/lib/run-command.ts')
+    : undefined;
 
 const sayHello = async (session: Session): Promise<Hello> => {
   const grains = await session.grains();

@@ -188,6 +188,28 @@ describe('the runtime on its wire', () => {
     expect(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0)).toThrow();
   });
 
+  test('a function that begins a command whenever one is ended leaves none behind', async () => {
+    const dir = makeDir();
+    const host = start(dir);
+    const file = join(dir, 'pids');
+    const pids = (): number[] =>
+      existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
+    const call = { fun: 'cmd.endless', args: [], kwargs: { file }, opts };
+    host.peer.request('call', call).catch(() => {});
+    while (pids().length === 0) await sleep(20);
+
+    await host.peer.request('cancel', {});
+    host.hangUp();
+    await host.exited;
+
+    await sleep(300);
+    expect(pids().length).toBeGreaterThan(1);
+    const lives = (pid: number): boolean =>
+      existsSync(`/proc/${pid}`) &&
+      !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    expect(pids().filter(lives)).toEqual([]);
+  });
+
   test('a lost link lets the running state finish, starts no other and tells the next run', async () => {
     const dir = makeDir();
     const first = start(dir);

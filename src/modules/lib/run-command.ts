@@ -68,6 +68,11 @@ export const killAllChildren = async (): Promise<void> => {
   for (const child of children) if (live.has(child)) killGroup(child, 'SIGKILL');
 };
 
+/** Ends at once, by SIGKILL, what still runs: for a process about to end, which can wait no more. */
+export const forceAllChildren = (): void => {
+  for (const child of live) killGroup(child, 'SIGKILL');
+};
+
 /**
  * Runs a command to its end. It gets a process group of its own, /dev/null as stdin unless
  * `stdin` is given, and never the runtime's own stdout.
@@ -164,6 +169,7 @@ const collect = (
 ): Promise<CommandResult> =>
   new Promise((resolve, reject) => {
     let timedOut = false;
+    if (!background && child.pid !== undefined) live.add(child);
     const stdout = gather(child.stdout, outputLimit, text => onOutput?.('stdout', text));
     const stderr = gather(child.stderr, outputLimit, text => onOutput?.('stderr', text));
     const timers: NodeJS.Timeout[] = [];
@@ -190,7 +196,6 @@ const collect = (
         settle(0, null);
         return;
       }
-      live.add(child);
       if (timeout !== undefined && timeout > 0)
         timers.push(
           setTimeout(() => {

@@ -56,6 +56,12 @@ serve({
         },
       },
       'test.grain': { params: 'key', run: ({ key }) => __grains__[String(key)] },
+      'cmd.endless': {
+        params: 'file',
+        run: async ({ file }) => {
+          for (;;) await runCommand({ command: `echo $$ >>${file}; exec sleep 60` });
+        },
+      },
       'cmd.retcode': {
         params: 'cmd, **',
         run: async ({ cmd }) => (await runCommand({ command: String(cmd) })).code,
