@@ -65,7 +65,7 @@ export const startDocker = async (): Promise<Engine> => {
   };
   try {
     for (let tries = 0; spawnSync('docker', ['version']).status !== 0; tries += 1) {
-      if (tries > 100 || engine.exitCode !== null) throw new Error(`no engine: ${said}`);
+      if (tries > 500 || engine.exitCode !== null) throw new Error(`no engine: ${said}`);
       await setTimeout(200);
     }
     makeBox(join(folder, 'box'));

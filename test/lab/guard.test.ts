@@ -129,7 +129,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
       const ping = await project.run('web1', 'test.ping');
       expect(ping.code, ping.stdout).toBe(0);
     },
-    180_000,
+    400_000,
   );
 
   test('what has nothing to do with the login stays; new files beside what was kept go', async () => {
@@ -160,7 +160,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
   }, 240_000);
 
   test('a run that is cancelled is taken back by the host alone', async () => {
-    const { code, text } = await apply('slow', '--guard=300', '--timeout=15');
+    const { code, text } = await apply('slow', '--guard=300', '--timeout=30');
     expect(code, text).toBe(69);
     await expect.poll(() => sh('grep -c slow /etc/hosts || true'), { timeout: 30_000 }).toBe('0\n');
     const next = await apply('fine', 'test=True');

@@ -225,7 +225,7 @@ describe.skipIf(missing)(`places of the workspace on a real host${reason}`, () =
 
 describe.skipIf(missing)(`faults of a real host${reason}`, () => {
   test('MaxSessions: the refused channel is named, the first goes on', async () => {
-    await sh("echo 'MaxSessions 1' >/etc/ssh/sshd_config.d/a.conf; systemctl reload ssh; sleep 1");
+    await sh("echo 'MaxSessions 1' >/etc/ssh/sshd_config.d/a.conf; systemctl restart ssh");
     const { link, connection } = await open();
     const error = await fault(connection.exec('true'));
     expect({ kind: error.kind, code: error.code }).toEqual({
@@ -234,7 +234,7 @@ describe.skipIf(missing)(`faults of a real host${reason}`, () => {
     });
     expect(await link.peer.request('echo', 1)).toBe(1);
     link.close();
-    await sh('rm /etc/ssh/sshd_config.d/a.conf; systemctl reload ssh; sleep 1');
+    await sh('rm /etc/ssh/sshd_config.d/a.conf; systemctl restart ssh');
   });
 
   test('a login shell that runs nothing', async () => {
@@ -255,7 +255,7 @@ describe.skipIf(missing)(`faults of a real host${reason}`, () => {
   });
 
   test.each(['cut', 'freeze'] as const)('%s: given up after three heartbeats', async verb => {
-    const { link } = await open({}, { timeouts: { heartbeat: 0.4 } });
+    const { link } = await open({}, { timeouts: { heartbeat: 1 } });
     await lab.run(verb, 'fault1');
     const started = Date.now();
     const error = await ended(link);
@@ -263,7 +263,7 @@ describe.skipIf(missing)(`faults of a real host${reason}`, () => {
       kind: 'unreachable',
       code: 'connection-lost',
     });
-    expect(Date.now() - started).toBeLessThan(5000);
+    expect(Date.now() - started).toBeLessThan(25_000);
     await lab.run(verb === 'cut' ? 'mend' : 'thaw', 'fault1');
   });
 
@@ -298,7 +298,7 @@ describe.skipIf(missing)(`faults of a real host${reason}`, () => {
   });
 
   test('the plug is pulled', async () => {
-    const { link } = await open({}, { timeouts: { heartbeat: 0.4 } });
+    const { link } = await open({}, { timeouts: { heartbeat: 1 } });
     await lab.run('kill', 'fault1');
     const error = await ended(link);
     expect(error.kind === 'unreachable' || error.code === 'runtime-ended').toBe(true);

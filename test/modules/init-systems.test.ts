@@ -157,7 +157,8 @@ describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
        await step('up', () => service.status('tsalt'));
        await step('shown', () => service.show('tsalt'));
        await step('enable other', () => service.enable('other', { start: true }));
-       await new Promise(resolve => setTimeout(resolve, 500));
+       for (let turn = 0; turn < 300 && !(await within(context, () => service.status('other'))); turn += 1)
+         await new Promise(resolve => setTimeout(resolve, 100));
        await step('other up', () => service.status('other'));
        await step('globs', () => service.status('ot*'));
        await step('places', () => service.get_svc_avail_path());

@@ -24,7 +24,7 @@ test.skipIf(which('monit') === undefined || !canRunApart())(
       await step('down', () => state.monitor('passwd'));
       execFileSync('monit', [], { stdio: 'ignore' });
       const settled = async wanted => {
-        for (let turn = 0; turn < 100; turn += 1) {
+        for (let turn = 0; turn < 600; turn += 1) {
           const found = await within(context, () => monit.summary('passwd'));
           if (found.File?.passwd === wanted) return found;
           await new Promise(resolve => setTimeout(resolve, 100));

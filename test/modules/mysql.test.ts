@@ -93,7 +93,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
       { stdio: 'ignore' },
     );
     await vi.waitFor(() => expect(existsSync(where.connection_unix_socket)).toBe(true), {
-      timeout: 30_000,
+      timeout: 120_000,
       interval: 100,
     });
   }, 240_000);

@@ -332,8 +332,10 @@ test('ps: a process by the facts asked for, and by its owner', async () => {
     expect(await run(() => ps.pgrep('sleep', { user: 'no-such-user' }))).toBeNull();
     const [first] = await run(() => ps.top(1, 0.1));
     expect(first).toHaveProperty('cpu.user');
-    const asleep = await run(() => ps.status('sleeping'));
-    expect(asleep).toContainEqual({ pid: child.pid, name: 'sleep' });
+    // It may not have had a processor yet.
+    await expect
+      .poll(() => run(() => ps.status('sleeping')))
+      .toContainEqual({ pid: child.pid, name: 'sleep' });
   } finally {
     child.kill();
   }

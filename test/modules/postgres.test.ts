@@ -150,7 +150,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
         expect(
           await sql(`SELECT pid FROM pg_stat_activity WHERE datname = 'bu"s''y'`),
         ).toHaveLength(1),
-      { timeout: 30_000, interval: 100 },
+      { timeout: 120_000, interval: 100 },
     );
     await settles(() => database.absent(`bu"s'y`, db));
     await ended;

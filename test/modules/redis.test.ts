@@ -105,7 +105,7 @@ describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 240_000 }, (
   };
   const up = (place: { host: string; port: number; password?: string }) =>
     vi.waitFor(async () => expect(await within(context, () => server.ping(place))).toBe(true), {
-      timeout: 30_000,
+      timeout: 120_000,
       interval: 100,
     });
 

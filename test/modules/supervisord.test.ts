@@ -54,7 +54,7 @@ serverurl=unix://${folder}/sock
     configure(program('web'));
     daemon = spawn('supervisord', ['--nodaemon', '-c', where.conf_file], { stdio: 'ignore' });
     for (let tries = 0; !existsSync(join(folder, 'sock')); tries += 1) {
-      if (tries > 100 || daemon.exitCode !== null) throw new Error('no supervisor');
+      if (tries > 500 || daemon.exitCode !== null) throw new Error('no supervisor');
       await setTimeout(200);
     }
   }, 240_000);
