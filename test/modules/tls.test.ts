@@ -34,7 +34,7 @@ afterAll(() => {
 const state = (options = {}, name = file) => host.state('tls.valid_certificate', name, options);
 
 test('a certificate is valid for as long as it is, in test mode too', async () => {
-  const comment = expect.stringMatching(/^Certificate is valid for 8 days, 23:59:\d\d\.\d{6}$/);
+  const comment = expect.stringMatching(/^Certificate is valid for 8 days, 23:5\d:\d\d(\.\d{6})?$/);
   const good = { name: file, result: true, changes: {}, comment };
   expect(await state()).toEqual(good);
   expect(await state({ weeks: 1, days: 1, hours: 23, minutes: 58, seconds: 1 })).toEqual(good);
@@ -47,7 +47,7 @@ test('one that is not valid long enough fails', async () => {
   expect(await state({ weeks: 1, days: 2, seconds: 5 })).toMatchObject({
     result: false,
     comment: expect.stringMatching(
-      /^Certificate will expire in 8 days, 23:59:\d\d\.\d{6}, which is less than 9 days, 0:00:05$/,
+      /^Certificate will expire in 8 days, 23:5\d:\d\d(\.\d{6})?, which is less than 9 days, 0:00:05$/,
     ),
   });
   // Nobody's clock is moved: these are certificates of the past and of the time to come.
