@@ -4,6 +4,12 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { removeFolder } from './helpers/remove-folder.ts';
 
+// What tests and the programs they start find around them is the same on every machine. Tests that
+// are about one of these set it themselves.
+process.env.TZ = 'UTC';
+for (const name of ['FORCE_COLOR', 'NO_COLOR', 'SSH_AUTH_SOCK']) delete process.env[name];
+process.umask(0o022);
+
 /**
  * Set up before each test file: what it and the programs it starts put into the folder for
  * temporary files goes when it is done. Like /tmp it is open to all users: tests change users.
