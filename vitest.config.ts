@@ -17,6 +17,9 @@ const expectations = { poll: { timeout: 30_000 } };
 // It ends what hangs. On a loaded machine tests that build several artifacts took two minutes.
 const patience = 240_000;
 
+// Of tests, and of files that vitest itself makes: a test that changes its user loads some of them.
+process.umask(0o022);
+
 const setupFiles = ['test/temporary-folder.ts'];
 const globalSetup = ['test/built.ts'];
 

@@ -8,7 +8,6 @@ import { removeFolder } from './helpers/remove-folder.ts';
 // are about one of these set it themselves.
 process.env.TZ = 'UTC';
 for (const name of ['FORCE_COLOR', 'NO_COLOR', 'SSH_AUTH_SOCK']) delete process.env[name];
-process.umask(0o022);
 
 /**
  * Set up before each test file: what it and the programs it starts put into the folder for
