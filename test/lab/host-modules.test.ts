@@ -120,6 +120,11 @@ group:
   group.absent:
     - name: builders
 `,
+  locale: `
+made:
+  locale.system:
+    - name: it_IT.UTF-8
+`,
   repos: `
 line:
   pkgrepo.managed:
@@ -269,6 +274,16 @@ describe.skipIf(missing)(
       await converge('usersgone');
       const left = 'getent passwd bob; getent group builders; find /srv -name bob';
       expect(await inside('sh', '-c', left)).toBe('');
+    });
+
+    test('the locale of the system is made where it is not there, keeps what is set beside it, and is not set to one that is none', async () => {
+      await inside('sh', '-c', 'printf "LANG=C\\nLC_TIME=C.UTF-8\\n" >/etc/default/locale');
+      await converge('locale');
+      const set = await inside('sh', '-c', 'cat /etc/default/locale; locale -a | grep it_IT');
+      expect(set).toBe('LANG=it_IT.UTF-8\nLC_TIME=C.UTF-8\nit_IT.utf8');
+      const wrong = await run('state.single', 'locale.system', 'name=xx_XX.UTF-8');
+      expect(wrong.stdout).toContain('invalid locale: xx_XX.UTF-8');
+      expect(await inside('cat', '/etc/default/locale')).toContain('LANG=it_IT.UTF-8');
     });
 
     test('questions of a package are answered', async () => {

@@ -35,7 +35,8 @@ export const get_locale = async (): Promise<string> => {
 };
 
 /**
- * Sets the system's locale.
+ * Sets the system's locale. Where systemd runs it is set by localectl, which refuses one that is not
+ * there; Debian's makes it first, where it can be made.
  *
  * @param locale the locale
  *
@@ -43,6 +44,7 @@ export const get_locale = async (): Promise<string> => {
  */
 export const set_locale = async (locale: string): Promise<boolean> => {
   if (!/^[\w.@-]+$/.test(locale)) throw new CommandExecutionError(`'${locale}' is no locale`);
+  if (hasLocalectl()) await runChecked(['localectl', 'set-locale', ...(await variables(locale))]);
   const there = files.filter(existsSync);
   // Debian's logins read only this one; systemd writes it there as well.
   const first = __grains__.os_family === 'Debian' ? '/etc/default/locale' : '/etc/locale.conf';
@@ -53,10 +55,24 @@ export const set_locale = async (locale: string): Promise<boolean> => {
     const set = /^\s*LANG=.*$/m.test(text)
       ? text.replace(/^\s*LANG=.*$/m, line)
       : `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${line}\n`;
+    if (set === text) continue;
     makeDirs(dirname(file));
     writeAtomic(file, set);
   }
   return true;
+};
+
+/** localectl speaks to systemd over the bus, which a small system need not have. */
+const hasLocalectl = (): boolean =>
+  existsSync('/run/systemd/system') &&
+  existsSync('/run/dbus/system_bus_socket') &&
+  which('localectl') !== undefined;
+
+/** The system's locale with what else is set beside it: localectl drops what it is not given. */
+const variables = async (locale: string): Promise<string[]> => {
+  const { stdout } = await runChecked(['localectl', 'status'], { plainLocale: true });
+  const set = stdout.match(/^\s*(?:System Locale: )?(?:LC_\w+|LANGUAGE)=\S+$/gm) ?? [];
+  return [`LANG=${locale}`, ...set.map(line => line.trim().replace('System Locale: ', ''))];
 };
 
 /**
