@@ -120,6 +120,14 @@ group:
   group.absent:
     - name: builders
 `,
+  nothinggiven: `
+user:
+  user.present:
+    - name: bob
+    - home: false
+    - shell: false
+    - password: false
+`,
   locale: `
 made:
   locale.system:
@@ -265,6 +273,7 @@ describe.skipIf(missing)(
       expect(await inside('stat', '-c', '%U %F', '/srv/bob')).toBe('bob directory');
       const hash = (await inside('getent', 'shadow', 'bob')).split(':')[1] ?? '';
       expect(hash).toMatch(/^\$6\$/);
+      expect((await apply('nothinggiven')).get('user user')?.changes).toEqual({});
       await converge('userschanged');
       expect(await inside('getent', 'passwd', 'bob')).toBe(
         'bob:x:4712:4711:Robert B:/srv/bob:/bin/sh',

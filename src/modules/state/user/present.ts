@@ -62,7 +62,7 @@ export const __virtual__ = (): true | [false, string] =>
  *     - groups: [adm, www-data]
  */
 export const present = async (name: string, options: PresentOptions = {}): Promise<StateReturn> => {
-  const wanted = { ...options, groups: listOr(options.groups) };
+  const wanted = { ...given(options), groups: listOr(options.groups) };
   for (const field of ['fullname', 'roomnumber', 'workphone', 'homephone'] as const)
     if (String(wanted[field] ?? '').includes(','))
       return failed(name, `Unsupported char ',' in ${wanted[field]}`);
@@ -77,7 +77,7 @@ export const present = async (name: string, options: PresentOptions = {}): Promi
   }
   const optional = toList(options.optional_groups).filter(group => known.has(group));
   try {
-    const password = await hashOf(name, options);
+    const password = await hashOf(name, wanted);
     const state: Wanted = { ...wanted, password, optional };
     const user: User | PlainDict = await salt('user.info')(name);
     return 'uid' in user ? await update(name, user as User, state) : await create(name, state);
@@ -85,6 +85,14 @@ export const present = async (name: string, options: PresentOptions = {}): Promi
     if (error instanceof CommandExecutionError) return failed(name, error.message);
     throw error;
   }
+};
+
+/** The options without those that are `false` for nothing; false comes as Python's text where a text is asked for. */
+const given = (options: PresentOptions): PresentOptions => {
+  const nothing = (['password', 'shell', 'home'] as const).filter(
+    field => String(options[field]).toLowerCase() === 'false',
+  );
+  return { ...options, ...Object.fromEntries(nothing.map(field => [field, null])) };
 };
 
 const listOr = (value: Plain | undefined): string[] | null =>
