@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { changedOptions } from '../../src/modules/lib/mount-options.ts';
@@ -240,3 +240,24 @@ test('what is mounted from another device is not taken away', async () => {
     changes: { umount: true },
   });
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a mount point that is made is of the user who mounts',
+  async () => {
+    host = makeHost({ salt: { 'mount.active': async () => ({}) } });
+    const options = { mkmnt: true, persist: false, user: 'daemon' };
+    const left = join(host.root, 'left/out');
+    const mounted = join(host.root, 'mounted');
+    const own = (path: string): number => statSync(path).uid;
+    const kept = await host.state('mount.mounted', left, 'tmpfs', 'tmpfs', {
+      ...options,
+      mount: false,
+    });
+    expect(kept).toMatchObject({ result: true, changes: { mkmnt: true } });
+    expect([own(left), own(join(host.root, 'left')), own(host.root)]).toEqual([1, 1, 0]);
+    // No device is there, whoever mounts it.
+    const tried = await host.state('mount.mounted', mounted, '/dev/nothing', 'ext4', options);
+    expect(tried).toMatchObject({ result: false });
+    expect(own(mounted)).toBe(1);
+  },
+);

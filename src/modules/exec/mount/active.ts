@@ -104,7 +104,7 @@ const onlyMount = (util: string): void => {
  * @param mkmnt make the mount point
  * @param fstype its type
  * @param opts mount options, with commas or as a list
- * @param user mount as this user
+ * @param user mount as this user, who owns a mount point that is made
  * @param util `mount` is the only value
  * @example tsalt-ssh '*' mount.mount /mnt/foo /dev/sdz1 True
  */
@@ -117,7 +117,7 @@ export const mount = async (
   { user = null, util = 'mount' }: { user?: string | null; util?: string } = {},
 ): Promise<true | string> => {
   onlyMount(util);
-  if (mkmnt) makeDirs(name);
+  if (mkmnt) makeDirs(name, { user });
   const options = [opts].flat().join(',');
   const how = [...(options ? ['-o', options] : []), ...(fstype ? ['-t', fstype] : [])];
   const argv = device ? [...how, '--', device, name] : ['--', name];

@@ -1,7 +1,8 @@
 /** File systems are mounted and stand in fstab. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { isDir, realPath } from '../../lib/file-paths.ts';
+import { makeDirs } from '../../lib/make-dirs.ts';
 import { type Active, changedOptions, type OptionRules } from '../../lib/mount-options.ts';
 import { isMountedDevice, isSameFolder } from '../../lib/mounts.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
@@ -35,7 +36,7 @@ type MountedOptions = OptionRules & {
  * @param config the fstab
  * @param persist keep it in the fstab
  * @param mount false: only keep it in the fstab
- * @param user mount as this user
+ * @param user mount as this user, who owns a mount point that is made
  * @param match_on `auto`, or what finds the entry of the fstab: `name`, `device`
  * @param device_name_regex other devices that may be mounted there: regular expressions
  * @param extra_mount_invisible_options options that are not seen once it is mounted
@@ -136,7 +137,7 @@ const mountNow = async (ret: StateReturn, wish: Wish): Promise<StateReturn> => {
 /** With `mount: false`: only the mount point is made, where that is wanted. */
 const leaveUnmounted = async (
   ret: StateReturn,
-  { name, path, mkmnt }: Wish,
+  { name, path, mkmnt, user }: Wish,
   isMounted: boolean,
 ): Promise<StateReturn> => {
   if (isMounted) return { ...ret, comment: 'Target was already mounted' };
@@ -152,7 +153,7 @@ const leaveUnmounted = async (
   const changes = { mkmnt: true };
   if (test)
     return { ...ret, changes, result: null, comment: `${name} would be created, but not mounted` };
-  mkdirSync(path, { recursive: true });
+  makeDirs(path, { user });
   return { ...ret, changes, comment: `${name} was created, not mounted` };
 };
 
