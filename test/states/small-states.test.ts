@@ -280,3 +280,15 @@ test('ini.options_present says in a test what it would do in the order of doing 
   });
   expect(host.file('f')).toBe('top = 1\n[main]\na = 1\nb = 2\n');
 });
+
+test('personal archives are for Ubuntu: elsewhere they are refused', async () => {
+  const on = (os: string, oscodename: string) => {
+    host.remove();
+    host = makeHost({ grains: { os, oscodename, os_family: 'Debian' } });
+    return host.call('aptpkg.expand_repo_def', 'ppa:foo/bar', {});
+  };
+  expect(await on('Ubuntu', 'noble')).toMatchObject({
+    line: 'deb https://ppa.launchpadcontent.net/foo/bar/ubuntu noble main',
+  });
+  await expect(on('Debian', 'bookworm')).rejects.toThrow('and this is Debian');
+});

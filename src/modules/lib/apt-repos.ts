@@ -119,8 +119,14 @@ const ppaLine = (repo: string): string => {
   return `deb https://ppa.launchpadcontent.net/${owner}/${name}/ubuntu ${codename} main`;
 };
 
-export const wantedRepo = (repo: string, options: RepoOptions): AptRepo =>
-  toRepo(options.file ?? defaultFile, wantedSource(repo, options));
+export const wantedRepo = (repo: string, options: RepoOptions): AptRepo => {
+  const os = String(__grains__.os);
+  if (repo.startsWith('ppa:') && !['Ubuntu', 'Mint', 'neon'].includes(os))
+    throw new CommandExecutionError(
+      `Personal archives (ppa:) are made for Ubuntu, and this is ${os}: write the whole line of a source that is meant for it.`,
+    );
+  return toRepo(options.file ?? defaultFile, wantedSource(repo, options));
+};
 
 /** What a source is looked for by: the components of its line and those beside it. */
 const soughtSource = (repo: string, options: RepoOptions): AptSource => {
