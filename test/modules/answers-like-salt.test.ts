@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { changedJob } from '../../src/modules/lib/cron-job.ts';
 import { parseCrontab } from '../../src/modules/lib/crontab.ts';
 import { which } from '../../src/modules/lib/which.ts';
+import { nothing } from '../helpers/nothing.ts';
 import { makeHost } from '../states/runner.ts';
 
 const host = makeHost();
@@ -80,6 +81,18 @@ test.runIf(which('crontab'))('a user that does not exist has no crontab', async 
     comment: 'Could not identify group for user no-such-user',
   });
 });
+
+test.runIf(which('crontab') && process.getuid?.() === 0)(
+  'a crontab that crontab refuses is told with its reason',
+  async () => {
+    const path = host.write('crontab', 'nonsense\n');
+    const told = await host.state('cron.file', path, { user: 'daemon' });
+    expect(told).toMatchObject({ result: false, changes: nothing });
+    expect(told.comment).toContain(
+      `Unable to update user daemon crontab ${path}. Error: "${path}":1:`,
+    );
+  },
+);
 
 test('archive.list tells directories by their slash, and what lies at the top', async () => {
   mkdirSync(at('ar/s'), { recursive: true });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
+import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { findSource } from '../../lib/file-source.ts';
 import { uidOf } from '../../lib/owner-names.ts';
@@ -83,11 +83,13 @@ export const file = async (
     };
   const dir = makeTempFolder('crontab-');
   try {
-    writeFileSync(join(dir, 'tab'), wanted, { mode: 0o600 });
-    const taken = await __salt__['cron.write_cron_file']?.(user, join(dir, 'tab'));
-    return taken
-      ? { ...ret, changes: { diff }, comment: `Crontab for user ${user} was updated` }
-      : failed(ret, `Unable to update user ${user} crontab ${name}`);
+    const path = join(dir, 'tab');
+    writeFileSync(path, wanted, { mode: 0o600 });
+    const { retcode, stderr } = await salt('cron.write_cron_file_verbose')(user, path);
+    if (retcode === 0)
+      return { ...ret, changes: { diff }, comment: `Crontab for user ${user} was updated` };
+    const why = String(stderr).replaceAll(path, name);
+    return failed(ret, `Unable to update user ${user} crontab ${name}. Error: ${why}`);
   } finally {
     removeTemp(dir);
   }
