@@ -127,6 +127,8 @@ user:
     - home: false
     - shell: false
     - password: false
+    - uid: false
+    - gid: false
 `,
   locale: `
 made:

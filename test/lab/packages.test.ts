@@ -63,7 +63,7 @@ describe.skipIf(missing)(
 
     test('a version that YAML reads as a number is that version', async () => {
       const [alone, listed] = await apply(
-        'pkg.installed: [{name: lab-plain}, {version: 1.0}]',
+        'pkg.installed: [{name: lab-plain}, {version: 1.0}, {sources: []}]',
         'pkg.installed: [{pkgs: [{lab-plain: 2.0}]}]',
       );
       expect(alone).toMatchObject({ result: true, changes: { 'lab-plain': { new: '1.0' } } });

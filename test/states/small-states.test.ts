@@ -292,3 +292,13 @@ test('personal archives are for Ubuntu: elsewhere they are refused', async () =>
   });
   await expect(on('Debian', 'bookworm')).rejects.toThrow('and this is Debian');
 });
+
+test('a source that has no line in apt is absent', async () => {
+  const debian = host.with({ grains: { os: 'Debian', os_family: 'Debian' } });
+  for (const name of ['epel', 'ppa:foo/bar'])
+    expect(await debian.state('pkgrepo.absent', name)).toMatchObject({
+      result: true,
+      changes: nothing,
+      comment: `Package repo ${name} is absent`,
+    });
+});

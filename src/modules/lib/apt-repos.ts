@@ -144,12 +144,22 @@ export const findRepo = (repo: string, options: RepoOptions = {}): AptRepo | und
   return undefined;
 };
 
-/** Whether a line stands for a source that is there, for the very same architectures. */
+/** Whether a line stands for a source that is there, for the very same architectures; no other text does. */
 export const hasRepo = (repo: string): boolean => {
-  const wanted = wantedSource(repo, {});
+  const wanted = sourceOr(repo);
+  if (!wanted) return false;
   return readSourceFiles().some(({ pieces }) =>
     pieces.some(({ sources }) => sources.some(source => isTaken(source, wanted))),
   );
+};
+
+const sourceOr = (repo: string): AptSource | undefined => {
+  try {
+    return wantedSource(repo, {});
+  } catch (error) {
+    if (error instanceof SaltInvocationError) return undefined;
+    throw error;
+  }
 };
 
 const isTaken = (entry: AptSource, wanted: AptSource): boolean =>

@@ -90,7 +90,7 @@ export const installed = async (
     skip_verify = false,
     skip_suggestions = false,
     pkgs = null,
-    sources = null,
+    sources: from = null,
     allow_updates = false,
     pkg_verify = false,
     normalize = true,
@@ -103,6 +103,7 @@ export const installed = async (
 ): Promise<StateReturn> => {
   if (Array.isArray(pkgs) && pkgs.length === 0)
     return unchanged(name, 'No packages to install provided');
+  const sources = Array.isArray(from) && from.length === 0 ? null : from;
   if (pkgs && sources) return failed(name, 'Only one of "pkgs" and "sources" is permitted.');
   const verifying = pkg_verify === true || Array.isArray(pkg_verify);
   if (verifying && !hasFunction('pkg.verify')) return failed(name, 'pkg.verify not implemented');

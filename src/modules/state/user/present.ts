@@ -89,7 +89,7 @@ export const present = async (name: string, options: PresentOptions = {}): Promi
 
 /** The options without those that are `false` for nothing; false comes as Python's text where a text is asked for. */
 const given = (options: PresentOptions): PresentOptions => {
-  const nothing = (['password', 'shell', 'home'] as const).filter(
+  const nothing = (['password', 'shell', 'home', 'uid', 'gid'] as const).filter(
     field => String(options[field]).toLowerCase() === 'false',
   );
   return { ...options, ...Object.fromEntries(nothing.map(field => [field, null])) };
