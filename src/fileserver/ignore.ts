@@ -1,10 +1,11 @@
 import { globTest } from '../data/glob.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { pythonPattern } from '../data/python-pattern.ts';
+import { messageOf, TsaltError } from '../protocol/error.ts';
 
 export type IgnoreRules = {
   /** Shell patterns over the whole relative path; `*` matches slashes too (Python's fnmatch). */
   readonly file_ignore_glob?: readonly string[];
-  /** Regular expressions, found anywhere in the path. */
+  /** Python's regular expressions, found anywhere in the path. */
   readonly file_ignore_regex?: readonly string[];
 };
 
@@ -23,12 +24,12 @@ export const ignoreTest = (rules: IgnoreRules): ((path: string) => boolean) => {
 
 const toTest = (pattern: string): ((path: string) => boolean) => {
   try {
-    const regex = new RegExp(pattern);
+    const regex = pythonPattern(pattern);
     return path => regex.test(path);
   } catch (error) {
     throw new TsaltError(
       'config-regex',
-      `file_ignore_regex holds '${pattern}', which is no regular expression: ${(error as Error).message}.`,
+      `file_ignore_regex holds '${pattern}', which is no regular expression: ${messageOf(error)}.`,
     );
   }
 };

@@ -96,10 +96,10 @@ test('links in a circle end', () => {
 });
 
 test('ignored files are neither listed nor found', () => {
-  const root = folder({ 'x.sls': '', 'x.swp': '', '.git/config': '' });
+  const root = folder({ 'x.sls': '', 'x.swp': '', 'x.tmp': '', '.git/config': '' });
   const files = new FileRoots(
     { base: [root] },
-    { file_ignore_glob: ['*.swp'], file_ignore_regex: ['^\\.git(/|$)'] },
+    { file_ignore_glob: ['*.swp'], file_ignore_regex: ['^\\.git(/|$)', '(?i)\\.TMP\\Z'] },
   );
   expect(files.list()).toEqual(['x.sls']);
   expect(files.find('.git/config')).toBeUndefined();
