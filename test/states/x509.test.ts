@@ -398,7 +398,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     [{}, "A certificate needs 'signing_private_key' to be signed by"],
     [{ signing_private_key: 'ca.key', CNN: 'x' }, "'CNN' is no argument of a certificate"],
     [{ signing_private_key: 'ca.key', ca_server: 'x' }, /^'ca_server' is not supported/],
-    [{ signing_private_key: 'ca.key', freshestCRL: 'x' }, /'freshestCRL' is not supported/],
+    [{ signing_private_key: 'ca.key', nsCertType: 'x' }, /'nsCertType' is not supported/],
     [
       { signing_private_key: 'ca.key', keyUsage: 'fly' },
       /keyUsage has a value that is not known: fly/,

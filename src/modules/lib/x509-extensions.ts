@@ -59,7 +59,8 @@ export const purposes: Readonly<Record<string, string>> = {
   OCSPSigning: '1.3.6.1.5.5.7.3.9',
 };
 
-const wrong = (name: string, word: string): SaltInvocationError =>
+/** What an extension's value holds that it cannot. */
+export const wrong = (name: string, word: string): SaltInvocationError =>
   new SaltInvocationError(`The extension ${name} has a value that is not known: ${word}`);
 
 const constraints: Kind['encode'] = (words, _, name) => {
@@ -80,6 +81,11 @@ const usage: Kind['encode'] = (words, _, name) => {
     if (at < 0) throw wrong(name, word);
     return at;
   });
+  return bitsAt(set);
+};
+
+/** A string of bits of which these are set. */
+export const bitsAt = (set: readonly number[]): Buffer => {
   const last = Math.max(0, ...set);
   const bytes = Buffer.alloc(Math.floor(last / 8) + 1);
   for (const at of set) bytes[at >> 3] = (bytes[at >> 3] ?? 0) | (0x80 >> (at & 7));
@@ -129,7 +135,7 @@ const address = (text: string, name: string): Buffer => {
 };
 
 /** `DNS:…`, `IP:…`, `email:…`, `URI:…`, `RID:…`. */
-const generalName = (word: string, name: string): Buffer => {
+export const generalName = (word: string, name: string): Buffer => {
   const at = word.indexOf(':');
   const [kind, value] = [word.slice(0, at).trim().toLowerCase(), word.slice(at + 1).trim()];
   if (kind === 'dns') return implicit(2, Buffer.from(value, 'latin1'));
@@ -251,6 +257,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     long: 'X509v3 CRL Distribution Points',
     encode: points,
   },
+  freshestCRL: { id: '2.5.29.46', long: 'X509v3 Freshest CRL', encode: points },
   authorityInfoAccess: {
     id: '1.3.6.1.5.5.7.1.1',
     long: 'Authority Information Access',
@@ -269,8 +276,15 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
+/** Extensions that lists of revoked certificates alone have. */
+const listNames: Readonly<Record<string, string>> = {
+  '2.5.29.20': 'X509v3 CRL Number',
+  '2.5.29.27': 'X509v3 Delta CRL Indicator',
+  '2.5.29.28': 'X509v3 Issuing Distribution Point',
+};
+
 /** Extensions of openssl's that are not written here: refused by name. */
-export const refusedExtensions: readonly string[] = ['freshestCRL', 'nsCertType'];
+export const refusedExtensions: readonly string[] = ['nsCertType'];
 
 const nameOf = (given: string): string | undefined =>
   Object.hasOwn(kinds, given)
@@ -284,7 +298,7 @@ export const isExtension = (name: string): boolean =>
 /** Short name of an extension's id, for people. */
 export const extensionName = (id: string): string => {
   const found = Object.entries(kinds).find(([, kind]) => kind.id === id);
-  return found?.[1].long ?? found?.[0] ?? id;
+  return found?.[1].long ?? found?.[0] ?? listNames[id] ?? id;
 };
 
 /**

@@ -19,6 +19,7 @@ import {
 } from './der.ts';
 import { derOf } from './pem.ts';
 import { algorithmId, type Certificate, partsOf, readExtensions } from './x509-certificate.ts';
+import { crlExtensionIds } from './x509-crl-extensions.ts';
 import { type Extension, encodeExtensions, keyIdOf } from './x509-extensions.ts';
 import { signerOf, spkiOf } from './x509-keys.ts';
 
@@ -97,9 +98,11 @@ export type RevocationList = Signed & {
   readonly from: Date;
   readonly until: Date;
   readonly revoked: readonly Revoked[];
+  readonly extensions: readonly Extension[];
 };
 
-const ids = { reason: '2.5.29.21', number: '2.5.29.20', authority: '2.5.29.35' };
+const reasonId = '2.5.29.21';
+const authorityId = '2.5.29.35';
 
 export const buildRevocationList = (
   {
@@ -108,7 +111,10 @@ export const buildRevocationList = (
     until,
     revoked,
     number,
-  }: Pick<RevocationList, 'issuer' | 'from' | 'until' | 'revoked'> & { readonly number: bigint },
+    extensions,
+  }: Pick<RevocationList, 'issuer' | 'from' | 'until' | 'revoked' | 'extensions'> & {
+    readonly number: bigint;
+  },
   key: KeyObject,
   digest: string,
 ): Buffer => {
@@ -119,9 +125,15 @@ export const buildRevocationList = (
       time(date),
       ...(reason === undefined
         ? []
-        : [sequence(sequence(oid(ids.reason), octets(enumerated(reason))))]),
+        : [sequence(sequence(oid(reasonId), octets(enumerated(reason))))]),
     ),
   );
+  // RFC 5280 asks for both in every list.
+  const usual: Extension[] = [
+    { id: authorityId, critical: false, value: sequence(tagged(0x80, keyIdOf(spkiOf(key)))) },
+    { id: crlExtensionIds.cRLNumber, critical: false, value: integer(number) },
+  ];
+  const named = new Set(extensions.map(({ id }) => id));
   const body = sequence(
     integer(1),
     signer.algorithm,
@@ -129,13 +141,7 @@ export const buildRevocationList = (
     time(from),
     time(until),
     ...(entries.length > 0 ? [sequence(...entries)] : []),
-    explicit(
-      0,
-      encodeExtensions([
-        { id: ids.authority, critical: false, value: sequence(tagged(0x80, keyIdOf(spkiOf(key)))) },
-        { id: ids.number, critical: false, value: integer(number) },
-      ]),
-    ),
+    explicit(0, encodeExtensions([...usual.filter(({ id }) => !named.has(id)), ...extensions])),
   );
   return sequence(body, signer.algorithm, bits(signer.sign(body)));
 };
@@ -154,6 +160,7 @@ export const readRevocationList = (given: string): RevocationList => {
       from: timeOf(from),
       until: timeOf(until),
       revoked: list?.tag === 0x30 ? list.children.flatMap(readRevoked) : [],
+      extensions: readExtensions(fields.find(({ tag }) => tag === 0xa0)?.children[0]),
       algorithm: algorithmId(algorithm),
       signed: body.raw,
       signature: signature.body.subarray(1),
@@ -169,7 +176,7 @@ const readRevoked = ({
   children: [serial, date, extensions],
 }: ReturnType<typeof readDer>): Revoked[] => {
   if (!serial || !date) return [];
-  const reason = readExtensions(extensions).find(({ id }) => id === ids.reason);
+  const reason = readExtensions(extensions).find(({ id }) => id === reasonId);
   return [
     {
       serial: integerOf(serial),

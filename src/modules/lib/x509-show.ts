@@ -33,6 +33,7 @@ const words = (id: string, value: Buffer): string => {
   if (id === '2.5.29.37')
     return read.children.map(purpose => purposeName(oidText(purpose))).join(', ');
   if (id === '2.5.29.14') return colons(read.body);
+  if (id === '2.5.29.20' || id === '2.5.29.27') return integerOf(read).toString();
   if (id === '2.5.29.17' || id === '2.5.29.18')
     return read.children.map(({ tag, body }) => generalName(tag & 0x1f, body)).join(', ');
   if (id === '2.5.29.35') {

@@ -134,14 +134,7 @@ export const wishOf = async (
   const kept = serial ?? present?.serial ?? newSerial();
   const context: ExtensionContext = {
     publicKey,
-    issuer: authority
-      ? {
-          publicKey: authority.publicKey,
-          name: authority.issuer,
-          serial: authority.serial,
-          ...keyIdIn(authority),
-        }
-      : { publicKey, name: issuer, serial: kept },
+    issuer: authority ? signerIn(authority) : { publicKey, name: issuer, serial: kept },
   };
   const extensions = extensionsOf(keywords, context);
   const named = new Set(extensions.map(({ id }) => id));
@@ -159,6 +152,14 @@ export const wishOf = async (
     days: daysOf(text('days_valid') ?? '365'),
   };
 };
+
+/** Who signs, in the words of extensions. */
+export const signerIn = (authority: Certificate): NonNullable<ExtensionContext['issuer']> => ({
+  publicKey: authority.publicKey,
+  name: authority.issuer,
+  serial: authority.serial,
+  ...keyIdIn(authority),
+});
 
 const keyIdIn = ({ extensions }: Certificate): { keyId?: Buffer } => {
   const found = extensions.find(({ id }) => id === '2.5.29.14');

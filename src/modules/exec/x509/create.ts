@@ -6,6 +6,7 @@ import { type PlainDict, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { privateEntries } from '../../lib/pem.ts';
 import { buildCertificate, readCertificate } from '../../lib/x509-certificate.ts';
+import { crlExtensions } from '../../lib/x509-crl-extensions.ts';
 import {
   answerOf,
   type CertificateOptions,
@@ -26,6 +27,7 @@ import {
   addDays,
   checkKeywords,
   digestIn,
+  signerIn,
   signingPolicy,
   validity,
   wishOf,
@@ -187,6 +189,8 @@ export const create_certificate = async (
  * @param digest sha256 …
  * @param encoding pem or der; the last is base64 as an answer
  * @param raw taken, and of no effect: an answer is text
+ * @param extensions of the list: `cRLNumber` (a number, or `auto`), `deltaCRLIndicator`, `issuingDistributionPoint`,
+ *   `freshestCRL`, `authorityKeyIdentifier`, `authorityInfoAccess`, `issuerAltName`
  * @example tsalt-ssh ca x509.create_crl path=/etc/pki/ca.crl signing_private_key=/etc/pki/ca.key signing_cert=/etc/pki/ca.crt revoked='[{serial_number: D6:D2}]'
  */
 export const create_crl = async (
@@ -201,6 +205,7 @@ export const create_crl = async (
     digest = 'sha256',
     encoding = 'pem',
     raw: _ = false,
+    extensions = {},
   }: {
     signing_private_key: string;
     signing_private_key_passphrase?: string | null;
@@ -211,6 +216,7 @@ export const create_crl = async (
     digest?: string;
     encoding?: string;
     raw?: boolean;
+    extensions?: PlainDict | null;
   },
 ): Promise<string> => {
   const how = checkEncoding(encoding, 'pem', 'der');
@@ -221,13 +227,19 @@ export const create_crl = async (
       "Signing private key does not match the certificate's public key",
     );
   const from = new Date(Math.floor(Date.now() / 1000) * 1000);
+  const number = BigInt(Math.floor(from.getTime() / 1000));
   const der = buildRevocationList(
     {
       issuer: authority.subject,
       from,
       until: addDays(from, days_valid),
       revoked: revokedOf(revoked, include_expired),
-      number: BigInt(Math.floor(from.getTime() / 1000)),
+      number,
+      extensions: crlExtensions(
+        extensions ?? {},
+        { publicKey: authority.publicKey, issuer: signerIn(authority) },
+        number,
+      ),
     },
     key,
     digestIn({ digest: digest === '' ? undefined : digest }, key),

@@ -48,6 +48,7 @@ export const read_crl = async (crl: string): Promise<PlainDict> => {
     Issuer: readName(list.issuer),
     'Last Update': dateText(list.from),
     'Next Update': dateText(list.until),
+    'X509v3 Extensions': showExtensions(list.extensions),
     'Revoked Certificates': list.revoked.map(({ serial, date, reason }) => ({
       [colons(serial)]: {
         'Revocation Date': dateText(date),

@@ -1,7 +1,7 @@
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { derOf } from '../../lib/pem.ts';
-import { isSignedBy, keyOf } from '../../lib/x509-certificate.ts';
+import { isSignedBy, keyOf, readCertificate } from '../../lib/x509-certificate.ts';
 import {
   failOrForesee,
   isWrongOnlyIn,
@@ -9,12 +9,13 @@ import {
   otherEncoding,
   tryRead,
 } from '../../lib/x509-compare.ts';
+import { crlExtensions, crlNumber, otherExtensions } from '../../lib/x509-crl-extensions.ts';
 import { checkEncoding, encodeOne, readEncoded } from '../../lib/x509-encodings.ts';
 import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { readRevocationList } from '../../lib/x509-requests.ts';
 import { type RevokedItem, revokedOf } from '../../lib/x509-revoked.ts';
-import { addDays, dateText, digestIn } from '../../lib/x509-wish.ts';
+import { addDays, dateText, digestIn, signerIn } from '../../lib/x509-wish.ts';
 
 /**
  * A list of revoked certificates is there, signed by this key, and still valid for a while. For
@@ -31,6 +32,7 @@ import { addDays, dateText, digestIn } from '../../lib/x509-wish.ts';
  * @param include_expired also those that are no longer valid anyway
  * @param digest sha256 …
  * @param encoding pem or der
+ * @param extensions of the list, as for `x509.create_crl`; with `cRLNumber: auto` each new one has the next number
  * @param keywords `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
  * @example
  * /etc/pki/ca.crl:
@@ -54,6 +56,7 @@ export const crl_managed = async (
     include_expired = false,
     digest = 'sha256',
     encoding = 'pem',
+    extensions = null,
     ...keywords
   }: {
     signing_private_key: string;
@@ -65,6 +68,7 @@ export const crl_managed = async (
     include_expired?: boolean;
     digest?: string;
     encoding?: string;
+    extensions?: PlainDict | null;
     [keyword: string]: unknown;
   },
 ): Promise<StateReturn> =>
@@ -79,6 +83,8 @@ export const crl_managed = async (
       list.map(({ serial, reason }) => `${serial.toString(16)}/${reason ?? ''}`).sort();
     const wanted = entries(revokedOf(revoked, include_expired));
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
+    const isNumbered = extensions?.cRLNumber === 'auto';
+    let number = 1n;
     let kept: Buffer | undefined;
     if (present !== undefined) {
       const old = tryRead(() => readRevocationList(present.pem));
@@ -92,6 +98,13 @@ export const crl_managed = async (
           parts.signing_private_key = { old: 'another', new: 'as given' };
         const hash = digestIn({ digest: digest || undefined }, key);
         Object.assign(parts, otherDigest(old.algorithm, hash));
+        const before = crlNumber(old.extensions);
+        if (before !== undefined) number = before + 1n;
+        const authority = readCertificate(signing_cert);
+        const context = { publicKey: authority.publicKey, issuer: signerIn(authority) };
+        const wish = crlExtensions(extensions ?? {}, context, before ?? 0n);
+        const others = otherExtensions(old.extensions, wish);
+        if (others.length > 0) parts.extensions = others;
         if (days_remaining !== 0 && old.until <= addDays(new Date(), days_remaining))
           parts.expiration = {
             old: dateText(old.until),
@@ -114,6 +127,7 @@ export const crl_managed = async (
           include_expired,
           days_valid,
           digest,
+          extensions: isNumbered ? { ...extensions, cRLNumber: String(number) } : extensions,
         });
         return encodeOne('X509 CRL', derOf(pem, 'X509 CRL'), how);
       },
