@@ -187,3 +187,15 @@ test('a folder that does not exist is named', () => {
     'There is no configuration folder /nowhere.',
   );
 });
+
+test('a fault beside a secret shows the lines around it, and not the secret', () => {
+  const text = 'vault:\n  auth:\n    token: s.hidden\n   role: x\n';
+  let shown = '';
+  try {
+    load(text);
+  } catch (error) {
+    if (error instanceof TsaltError) shown = error.excerpt ?? '';
+  }
+  expect(shown).toMatch(/token: …\n.*role: x/);
+  expect(shown).not.toContain('hidden');
+});
