@@ -11,14 +11,17 @@ export type HostWay = {
 };
 
 /** Has the link ended by itself, or does it within this second? */
-export const endsAtOnce = async ({ ended, signal }: Omit<HostWay, 'close'>): Promise<boolean> =>
+export const endsAtOnce = async ({
+  ended,
+  signal,
+}: Pick<HostWay, 'ended' | 'signal'>): Promise<boolean> =>
   (await Promise.race([ended().then(() => true), pause(1000, signal)])) === true;
 
 /**
  * Tries to reach a host again and again, each time from the start.
  *
  * @param every - Milliseconds between two attempts.
- * @param attempt - Undefined where the host answered, but is to be asked again.
+ * @param attempt - Undefined where the host is to be tried again.
  * @returns undefined when the time is over
  * @throws what the attempt throws, and TsaltError when the run is cancelled
  */

@@ -5,7 +5,7 @@
  */
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { rcValue } from '../lib/rc-value.ts';
-import { runCommand } from '../lib/run-command.ts';
+import { type CommandResult, runCommand } from '../lib/run-command.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -19,12 +19,18 @@ type Settings = Record<string, Record<string, string>>;
 const sysrc = async (
   { file, jail }: { readonly file: string | undefined; readonly jail: string | undefined },
   ...words: string[]
-): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> => {
+): Promise<CommandResult> => {
   const place = [
     ...(file === undefined ? [] : ['-f', file]),
     ...(jail === undefined ? [] : ['-j', jail]),
   ];
   return await runCommand(['sysrc', '-v', ...place, ...words], { plainLocale: true, cwd: '/' });
+};
+
+/** What it printed. @throws CommandExecutionError where it failed */
+const done = ({ code, stdout, stderr }: CommandResult): string => {
+  if (code === 0) return stdout;
+  throw new CommandExecutionError(`sysrc failed: ${stderr.trim()}`);
 };
 
 const nameOf = (name: string): string => {
@@ -46,8 +52,6 @@ const settingsOf = (text: string): Settings => {
   return settings;
 };
 
-const isUnknown = (stderr: string): boolean => stderr.includes('unknown variable');
-
 /**
  * The settings, by the file that has each; nothing where there is none of this name.
  *
@@ -65,10 +69,8 @@ export const get = async (
   includeDefaults = false,
 ): Promise<Settings | null> => {
   const wanted = name === undefined ? (includeDefaults ? '-A' : '-a') : nameOf(name);
-  const { code, stdout, stderr } = await sysrc({ file, jail }, wanted);
-  if (isUnknown(stderr)) return null;
-  if (code !== 0) throw new CommandExecutionError(`sysrc failed: ${stderr.trim()}`);
-  return settingsOf(stdout);
+  const answer = await sysrc({ file, jail }, wanted);
+  return answer.stderr.includes('unknown variable') ? null : settingsOf(done(answer));
 };
 
 /**
@@ -87,9 +89,8 @@ export const set_ = async (
   file?: string,
   jail?: string,
 ): Promise<Settings> => {
-  const { code, stdout, stderr } = await sysrc({ file, jail }, `${nameOf(name)}=${rcValue(value)}`);
-  if (code !== 0) throw new CommandExecutionError(`sysrc failed: ${stderr.trim()}`);
-  const settings = settingsOf(stdout);
+  const word = `${nameOf(name)}=${rcValue(value)}`;
+  const settings = settingsOf(done(await sysrc({ file, jail }, word)));
   for (const values of Object.values(settings))
     for (const [key, change] of Object.entries(values))
       values[key] = change.slice(change.indexOf(' -> ') + 4);
@@ -106,7 +107,6 @@ export const set_ = async (
  * @example tsalt-ssh '*' sysrc.remove name=sshd_enable
  */
 export const remove = async (name: string, file?: string, jail?: string): Promise<string> => {
-  const { code, stderr } = await sysrc({ file, jail }, '-x', nameOf(name));
-  if (code !== 0) throw new CommandExecutionError(`sysrc failed: ${stderr.trim()}`);
+  done(await sysrc({ file, jail }, '-x', nameOf(name)));
   return `${name} removed`;
 };

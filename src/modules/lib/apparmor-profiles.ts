@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { isFile, linkExists } from './file-paths.ts';
 import { runCommand } from './run-command.ts';
@@ -66,7 +66,7 @@ export const keepMode = (file: string, wanted: ProfileMode): void => {
     if (link === undefined) continue;
     if (mode !== wanted) rmSync(link, { force: true });
     else if (!linkExists(link)) {
-      mkdirSync(join(folder, basename(linkFolders[mode] ?? '')), { recursive: true });
+      mkdirSync(dirname(link), { recursive: true });
       symlinkSync(file, link);
     }
   }

@@ -14,7 +14,7 @@ import {
   timeOf,
 } from './der.ts';
 import { derOf } from './pem.ts';
-import { type Extension, encodeExtensions } from './x509-extensions.ts';
+import { type Extension, type ExtensionContext, encodeExtensions } from './x509-extensions.ts';
 import { signerOf } from './x509-keys.ts';
 
 /** A certificate's own words, before it is signed. */
@@ -170,3 +170,16 @@ const evenHex = (number: bigint): string => {
 
 export const fingerprint = (digest: string, der: Buffer): string =>
   colons(createHash(digest).update(der).digest());
+
+/** Who signs, in the words of extensions. */
+export const signerIn = (authority: Certificate): NonNullable<ExtensionContext['issuer']> => ({
+  publicKey: authority.publicKey,
+  name: authority.issuer,
+  serial: authority.serial,
+  ...keyIdIn(authority),
+});
+
+const keyIdIn = ({ extensions }: Certificate): { keyId?: Buffer } => {
+  const found = extensions.find(({ id }) => id === '2.5.29.14');
+  return found ? { keyId: readDer(found.value).body } : {};
+};

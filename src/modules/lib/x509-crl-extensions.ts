@@ -1,13 +1,14 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 import { explicit, implicit, integer, integerOf, readDer, sequence } from './der.ts';
+import { type Certificate, signerIn } from './x509-certificate.ts';
 import {
   bitsAt,
   type Extension,
-  type ExtensionContext,
   extensionName,
   extensionsOf,
   generalName,
+  listKinds,
   wrong,
 } from './x509-extensions.ts';
 
@@ -19,16 +20,9 @@ const shared = [
   'freshestCRL',
 ] as const;
 
-/** Ids of those that lists alone have. */
-export const crlExtensionIds = {
-  cRLNumber: '2.5.29.20',
-  deltaCRLIndicator: '2.5.29.27',
-  issuingDistributionPoint: '2.5.29.28',
-} as const;
-
 /** The number of a list, where it has one. */
 export const crlNumber = (extensions: readonly Extension[]): bigint | undefined => {
-  const found = extensions.find(({ id }) => id === crlExtensionIds.cRLNumber);
+  const found = extensions.find(({ id }) => id === listKinds.cRLNumber.id);
   return found ? integerOf(readDer(found.value)) : undefined;
 };
 
@@ -60,20 +54,22 @@ const reasonFlags = [
 /**
  * The extensions that a list of revoked certificates is to have.
  *
+ * @param authority - Whose list it is.
  * @param number - The list's own number, for `cRLNumber: auto`.
  * @throws SaltInvocationError for a name or value that no such extension has
  */
 export const crlExtensions = (
   given: Readonly<Record<string, unknown>>,
-  context: ExtensionContext,
+  authority: Certificate,
   number: bigint,
-): Extension[] =>
-  Object.entries(given).flatMap(([name, value]): Extension[] => {
+): Extension[] => {
+  const context = { publicKey: authority.publicKey, issuer: signerIn(authority) };
+  return Object.entries(given).flatMap(([name, value]): Extension[] => {
     if (shared.some(one => one === name)) return extensionsOf({ [name]: value }, context);
     if (name === 'cRLNumber')
       return [
         {
-          id: crlExtensionIds.cRLNumber,
+          id: listKinds.cRLNumber.id,
           critical: false,
           value: integer(value === 'auto' ? number : wholeOf(name, String(value))),
         },
@@ -82,6 +78,7 @@ export const crlExtensions = (
     if (name === 'issuingDistributionPoint') return [distribution(name, value)];
     throw new SaltInvocationError(`'${name}' is no extension of a revocation list`);
   });
+};
 
 const wholeOf = (name: string, text: string): bigint => {
   if (!/^\d+$/.test(text)) throw wrong(name, text);
@@ -92,7 +89,7 @@ const wholeOf = (name: string, text: string): bigint => {
 const delta = (name: string, text: string): Extension => {
   const [, critical, number = text] = /^(critical\b[\s,]*)?(\d+)$/.exec(text.trim()) ?? [];
   return {
-    id: crlExtensionIds.deltaCRLIndicator,
+    id: listKinds.deltaCRLIndicator.id,
     critical: critical !== undefined,
     value: integer(wholeOf(name, number)),
   };
@@ -113,7 +110,7 @@ const distribution = (name: string, value: unknown): Extension => {
     return at;
   });
   return {
-    id: crlExtensionIds.issuingDistributionPoint,
+    id: listKinds.issuingDistributionPoint.id,
     critical: critical === true,
     value: sequence(
       ...(names.length > 0 ? [explicit(0, explicit(0, ...names))] : []),

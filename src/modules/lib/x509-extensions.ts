@@ -276,12 +276,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Extensions that lists of revoked certificates alone have. */
-const listNames: Readonly<Record<string, string>> = {
-  '2.5.29.20': 'X509v3 CRL Number',
-  '2.5.29.27': 'X509v3 Delta CRL Indicator',
-  '2.5.29.28': 'X509v3 Issuing Distribution Point',
-};
+/** Extensions that lists of revoked certificates alone have (`x509-crl-extensions.ts`). */
+export const listKinds = {
+  cRLNumber: { id: '2.5.29.20', long: 'X509v3 CRL Number' },
+  deltaCRLIndicator: { id: '2.5.29.27', long: 'X509v3 Delta CRL Indicator' },
+  issuingDistributionPoint: { id: '2.5.29.28', long: 'X509v3 Issuing Distribution Point' },
+} as const;
 
 /** Extensions of openssl's that are not written here: refused by name. */
 export const refusedExtensions: readonly string[] = ['nsCertType'];
@@ -297,8 +297,9 @@ export const isExtension = (name: string): boolean =>
 
 /** Short name of an extension's id, for people. */
 export const extensionName = (id: string): string => {
-  const found = Object.entries(kinds).find(([, kind]) => kind.id === id);
-  return found?.[1].long ?? found?.[0] ?? listNames[id] ?? id;
+  const all: Record<string, Pick<Kind, 'id' | 'long'>> = { ...kinds, ...listKinds };
+  const found = Object.entries(all).find(([, kind]) => kind.id === id);
+  return found?.[1].long ?? found?.[0] ?? id;
 };
 
 /**

@@ -19,8 +19,7 @@ import {
 } from './der.ts';
 import { derOf } from './pem.ts';
 import { algorithmId, type Certificate, partsOf, readExtensions } from './x509-certificate.ts';
-import { crlExtensionIds } from './x509-crl-extensions.ts';
-import { type Extension, encodeExtensions, keyIdOf } from './x509-extensions.ts';
+import { type Extension, encodeExtensions, keyIdOf, listKinds } from './x509-extensions.ts';
 import { signerOf, spkiOf } from './x509-keys.ts';
 
 type Signed = Pick<Certificate, 'der' | 'signed' | 'signature' | 'algorithm'>;
@@ -131,7 +130,7 @@ export const buildRevocationList = (
   // RFC 5280 asks for both in every list.
   const usual: Extension[] = [
     { id: authorityId, critical: false, value: sequence(tagged(0x80, keyIdOf(spkiOf(key)))) },
-    { id: crlExtensionIds.cRLNumber, critical: false, value: integer(number) },
+    { id: listKinds.cRLNumber.id, critical: false, value: integer(number) },
   ];
   const named = new Set(extensions.map(({ id }) => id));
   const body = sequence(

@@ -1,6 +1,6 @@
 import { integerOf, oidText, readDer } from './der.ts';
 import { type Certificate, colons, fingerprint, keyOf } from './x509-certificate.ts';
-import { type Extension, extensionName, purposes } from './x509-extensions.ts';
+import { type Extension, extensionName, listKinds, purposes } from './x509-extensions.ts';
 import { keySizeOf } from './x509-keys.ts';
 import { readName } from './x509-names.ts';
 import { dateText } from './x509-wish.ts';
@@ -33,7 +33,8 @@ const words = (id: string, value: Buffer): string => {
   if (id === '2.5.29.37')
     return read.children.map(purpose => purposeName(oidText(purpose))).join(', ');
   if (id === '2.5.29.14') return colons(read.body);
-  if (id === '2.5.29.20' || id === '2.5.29.27') return integerOf(read).toString();
+  if (id === listKinds.cRLNumber.id || id === listKinds.deltaCRLIndicator.id)
+    return integerOf(read).toString();
   if (id === '2.5.29.17' || id === '2.5.29.18')
     return read.children.map(({ tag, body }) => generalName(tag & 0x1f, body)).join(', ');
   if (id === '2.5.29.35') {

@@ -3,7 +3,7 @@ import { isPlainDict } from '../../protocol/plain.ts';
 import { type PlainDict, SaltInvocationError } from '../api.ts';
 import { configOption } from './config-option.ts';
 import { readDer } from './der.ts';
-import { type Certificate, newSerial, readCertificate } from './x509-certificate.ts';
+import { type Certificate, newSerial, readCertificate, signerIn } from './x509-certificate.ts';
 import {
   type Extension,
   type ExtensionContext,
@@ -151,19 +151,6 @@ export const wishOf = async (
     until: dateOf(text('not_after'), 'not_after'),
     days: daysOf(text('days_valid') ?? '365'),
   };
-};
-
-/** Who signs, in the words of extensions. */
-export const signerIn = (authority: Certificate): NonNullable<ExtensionContext['issuer']> => ({
-  publicKey: authority.publicKey,
-  name: authority.issuer,
-  serial: authority.serial,
-  ...keyIdIn(authority),
-});
-
-const keyIdIn = ({ extensions }: Certificate): { keyId?: Buffer } => {
-  const found = extensions.find(({ id }) => id === '2.5.29.14');
-  return found ? { keyId: readDer(found.value).body } : {};
 };
 
 const publicKeyOf = (

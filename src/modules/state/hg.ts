@@ -62,10 +62,9 @@ export const latest = async (
     const isThere = isDir(target);
     if (isThere && !force && readdirSync(target).length > 0)
       return failed(name, 'Directory exists, and is not empty');
+    const shown = redactPasswords(name);
     if (__opts__.test)
-      return would(name, `Repository ${redactPasswords(name)} is about to be cloned to ${target}`, {
-        new: redactPasswords(name),
-      });
+      return would(name, `Repository ${shown} is about to be cloned to ${target}`, { new: shown });
     if (isThere) rmSync(target, { recursive: true });
     return await cloneTo(name, target, wish);
   } catch (error) {
@@ -82,10 +81,8 @@ const cloneTo = async (name: string, target: string, wish: Wish): Promise<StateR
   if (!isDir(target)) return failed(name, said);
   if (rev) await salt('hg.update')(target, rev, false, user);
   const revision = await current(target, wish);
-  return changed(name, `Repository ${redactPasswords(name)} cloned to ${target}`, {
-    new: redactPasswords(name),
-    revision,
-  });
+  const shown = redactPasswords(name);
+  return changed(name, `Repository ${shown} cloned to ${target}`, { new: shown, revision });
 };
 
 const update = async (name: string, target: string, wish: Wish): Promise<StateReturn> => {

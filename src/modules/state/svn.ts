@@ -184,18 +184,14 @@ export const export_ = async (
   if (!target) return failed(name, 'Target option is required');
   if (!overwrite && exists(target) && !isDir(target))
     return failed(name, `The path "${target}" exists and is not a directory.`);
-  const changes = {
-    new: redactPasswords(name),
-    comment: `${redactPasswords(name)} was Exported to ${target}`,
-  };
+  const shown = redactPasswords(name);
+  const changes = { new: shown, comment: `${shown} was Exported to ${target}` };
   if (__opts__.test && exists(target) && !force)
     return failed(name, `${target} exists, and without force nothing is written over it.`);
   if (__opts__.test)
     return exists(target)
-      ? would(name, `${target} would be written over.`, { new: redactPasswords(name) })
-      : would(name, `${target} doesn't exist and is set to be checked out.`, {
-          new: redactPasswords(name),
-        });
+      ? would(name, `${target} would be written over.`, { new: shown })
+      : would(name, `${target} doesn't exist and is set to be checked out.`, { new: shown });
   try {
     const options = optionsOf({ force, externals, trust, trust_failures });
     const args = [...options, '-r', String(rev || 'HEAD'), '--', name, atPath(target)];

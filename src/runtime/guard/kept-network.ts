@@ -40,23 +40,23 @@ export const keepNetwork = async (): Promise<KeptNetwork> => {
 /** Puts back what differs: settings, rules, links, addresses, routes, in this order. */
 export const putNetworkBack = async (kept: KeptNetwork): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
-  const tell = (what: string, argv: Argv, stdin?: string): Promise<void> =>
+  const put = (what: string, argv: Argv, stdin?: string): Promise<void> =>
     attempt(outcome, what, () => runProgram(argv, stdin));
   putSettingsBack(kept, outcome);
   for (const [program, text] of await changedRules(kept.rules))
-    await tell(`the rules of ${program.replace('-restore', '')}`, readerOf(program), text);
+    await put(`the rules of ${program.replace('-restore', '')}`, readerOf(program), text);
   const links = await listJson(['ip', '-json', 'address']);
   const up = upOf(links);
   for (const device of kept.up)
     if (!up.includes(device) && links.some(link => nameOf(link) === device))
-      await tell(`the interface ${device}`, ['ip', 'link', 'set', device, 'up']);
+      await put(`the interface ${device}`, ['ip', 'link', 'set', device, 'up']);
   const now = links.flatMap(addressesOf);
   for (const { device, words } of missing(kept.addresses, now))
-    await tell(`the address ${words[0]}`, ['ip', 'address', 'replace', ...words, 'dev', device]);
+    await put(`the address ${words[0]}`, ['ip', 'address', 'replace', ...words, 'dev', device]);
   for (const { device, words } of missing(now, kept.addresses))
     if (kept.addresses.some(one => one.device === device))
-      await tell(`the address ${words[0]}`, ['ip', 'address', 'delete', ...words, 'dev', device]);
-  for (const family of families) await putRoutesBack(kept.routes.get(family) ?? [], family, tell);
+      await put(`the address ${words[0]}`, ['ip', 'address', 'delete', ...words, 'dev', device]);
+  for (const family of families) await putRoutesBack(kept.routes.get(family) ?? [], family, put);
   return outcome;
 };
 
@@ -106,7 +106,7 @@ const routesOf = async (family: '-4' | '-6'): Promise<string[]> =>
 const putRoutesBack = async (
   kept: readonly string[],
   family: '-4' | '-6',
-  tell: (what: string, argv: Argv) => Promise<void>,
+  put: (what: string, argv: Argv) => Promise<void>,
 ): Promise<void> => {
   const ip = (verb: string, line: string): Argv => [
     'ip',
@@ -117,13 +117,13 @@ const putRoutesBack = async (
   ];
   for (const line of await routesOf(family))
     if (!kept.includes(line) && !line.includes('proto kernel'))
-      await tell(`the route ${line}`, ip('delete', line));
+      await put(`the route ${line}`, ip('delete', line));
   // What a gateway is reached by comes first.
   const order = (line: string): number => Number(/\bvia\b/.test(line));
   let now = await routesOf(family);
   for (const line of [...kept].sort((a, b) => order(a) - order(b)))
     if (!now.includes(line)) {
-      await tell(`the route ${line}`, ip('replace', line));
+      await put(`the route ${line}`, ip('replace', line));
       now = await routesOf(family);
     }
 };

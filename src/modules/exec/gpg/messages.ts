@@ -37,6 +37,16 @@ const runTo = async (
   });
 };
 
+/** The folder is the account's: a link that it put there could lead to what it may not read. */
+const readOwn = (path: string): Buffer => {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+};
+
 /**
  * Signs a text or a file, as a clear text with its signature, which is what it gives back.
  *
@@ -158,16 +168,6 @@ const outcomeOf = ({ status, words }: GpgAnswer): string => {
 };
 
 type Done = string | false | { res: boolean; comment: string };
-
-/** The folder is the account's: a link that it put there could lead to what it may not read. */
-const readOwn = (path: string): Buffer => {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    return readFileSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-};
 
 const answerOf = (
   answer: GpgAnswer,

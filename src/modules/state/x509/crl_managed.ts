@@ -15,7 +15,7 @@ import { keepPem, splitFileArguments } from '../../lib/x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../lib/x509-keys.ts';
 import { readRevocationList } from '../../lib/x509-requests.ts';
 import { type RevokedItem, revokedOf } from '../../lib/x509-revoked.ts';
-import { addDays, dateText, digestIn, signerIn } from '../../lib/x509-wish.ts';
+import { addDays, dateText, digestIn } from '../../lib/x509-wish.ts';
 
 /**
  * A list of revoked certificates is there, signed by this key, and still valid for a while. For
@@ -100,9 +100,7 @@ export const crl_managed = async (
         Object.assign(parts, otherDigest(old.algorithm, hash));
         const before = crlNumber(old.extensions);
         if (before !== undefined) number = before + 1n;
-        const authority = readCertificate(signing_cert);
-        const context = { publicKey: authority.publicKey, issuer: signerIn(authority) };
-        const wish = crlExtensions(extensions ?? {}, context, before ?? 0n);
+        const wish = crlExtensions(extensions ?? {}, readCertificate(signing_cert), before ?? 0n);
         const others = otherExtensions(old.extensions, wish);
         if (others.length > 0) parts.extensions = others;
         if (days_remaining !== 0 && old.until <= addDays(new Date(), days_remaining))
