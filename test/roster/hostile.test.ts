@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { showError } from '../../src/protocol/error.ts';
 import { parseIni } from '../../src/roster/backends/inventory-ini.ts';
+import { cpuTime } from '../helpers/cpu-time.ts';
 import { folder, load } from './helper.ts';
 
 const failure = async (backend: string, source: string): Promise<string> => {
@@ -14,10 +15,10 @@ const failure = async (backend: string, source: string): Promise<string> => {
 };
 
 test('a line of an inventory is read in no time, whatever stands in it', () => {
-  const start = performance.now();
+  const start = cpuTime();
   const { hosts } = parseIni(`a${'#'.repeat(100_000)} # a comment`, '/inventory');
   expect([...hosts.keys()]).toEqual([`a${'#'.repeat(100_000)}`]);
-  expect(performance.now() - start).toBeLessThan(5000);
+  expect(cpuTime() - start).toBeLessThan(5000);
 });
 
 test('groups that stand in each other without reason are refused, not the end of the stack', async () => {
@@ -81,9 +82,9 @@ test('20,000 hosts of an ssh configuration are read in seconds', async () => {
   const dir = folder({
     config: `${hosts.join('')}Host h1* !h11\n  User some\nHost *\n  Port 2222\n`,
   });
-  const start = performance.now();
+  const start = cpuTime();
   const { hosts: found } = await load([{ backend: 'sshconfig', source: join(dir, 'config') }]);
-  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(cpuTime() - start).toBeLessThan(20_000);
   expect(found).toHaveLength(20_000);
   const users = ['h2', 'h10', 'h11'].map(id => found.find(({ host }) => host.id === id)?.host);
   expect(users[1]).toMatchObject({ user: 'some', port: 2222, host: '10.0.0.10' });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { messageOf } from '../../../src/protocol/error.ts';
+import { cpuTime } from '../../helpers/cpu-time.ts';
 import { site } from '../site.ts';
 
 const limits = { jinja_limits: { milliseconds: 400 } };
@@ -163,7 +164,7 @@ test('any text renders or fails with an error of ours', async () => {
 
 test('what is long is not hard: each of these takes a moment', { timeout: 60_000 }, async () => {
   const { text } = site();
-  const start = performance.now();
+  const start = cpuTime();
   for (const [template, expected] of [
     [`{{ [${'1,'.repeat(100_000)}]|length }}`, '100000'],
     [`{% if 0 %}${'{% elif 0 %}'.repeat(20_000)}{% else %}end{% endif %}`, 'end'],
@@ -178,7 +179,7 @@ test('what is long is not hard: each of these takes a moment', { timeout: 60_000
     ],
   ] as const)
     expect(await text(template, 'jinja')).toBe(expected);
-  expect(performance.now() - start).toBeLessThan(40_000);
+  expect(cpuTime() - start).toBeLessThan(40_000);
 });
 
 test.each([
