@@ -13,7 +13,10 @@ export const renderRoster =
       text,
       file,
       pipe: config.renderer,
+      whitelist: config.renderer_whitelist,
+      blacklist: config.renderer_blacklist,
       saltenv: config.saltenv ?? 'base',
+      origin: 'user-file',
       context: {
         grains: new Map(),
         pillar: new Map(),

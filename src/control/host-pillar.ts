@@ -181,6 +181,7 @@ export class HostPillar {
       ...(blacklist.length > 0 ? { blacklist } : {}),
       renderers: customRenderers(fileRoots),
       saltenv: 'base',
+      origin: 'user-file',
       context: { ...this.#renderContext(pillar, 'base'), files: pillarRoots },
     });
   }

@@ -121,6 +121,8 @@ export class HostTemplates {
       file,
       pipe: request.template,
       saltenv: request.saltenv,
+      // Text that is in the request is not a file: `contents`, or one that the host read.
+      origin: request.text === undefined ? 'user-file' : undefined,
       context: {
         ...base,
         ...own,

@@ -40,6 +40,7 @@ export const slsLoader = (
       tplfile: found,
       sls,
       saltenv,
+      origin: 'user-file',
       ...(onText ? { onRendered: (rendered: string) => onText(text, rendered) } : {}),
       context: isDict(extra?.defaults)
         ? { ...base, extra: mergeExtra(base.extra, extra.defaults) }

@@ -125,13 +125,17 @@ const rendering = ({
         text: text ?? (path === undefined ? '' : fileRoots.read(path, 'base')),
         file: path ?? 'string',
         pipe,
+        // A file of the host's does not choose how it is rendered.
+        shebang: text === undefined || path === undefined,
+        origin: text === undefined ? 'user-file' : undefined,
         saltenv: 'base',
         context: { ...templates.context(await pillar.get(), 'base'), extra },
       }),
     loader: seen => slsLoader(fileRoots, saltenv => templates.context(seen, saltenv), settings),
-    renderSls: (text, name, seen) =>
+    renderSls: (text, name, seen, origin) =>
       render({
         text,
+        origin,
         file: name,
         sls: name,
         ...settings,

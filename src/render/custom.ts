@@ -42,6 +42,7 @@ const lazily = (files: FileRoots, path: string, saltenv: string): Renderer => {
   const kind = /^export const kind\b[^=]*=\s*['"](text|data|filter|any)['"]/m.exec(text)?.[1];
   return {
     kind: (kind as Renderer['kind'] | undefined) ?? 'any',
+    evaluates: 'user',
     render: (input, stage) => run(files.find(path, saltenv)?.path ?? path, text, input, stage),
   };
 };

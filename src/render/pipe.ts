@@ -45,13 +45,7 @@ export const pipeOf = (
 ): PipeStage[] => {
   const first = request.shebang === false ? undefined : shebangOf(request.text);
   const written = first ?? request.pipe ?? defaultPipe;
-  const where = { file: request.file, ...(first === undefined ? {} : { line: 1 }) };
-  const fail = (code: string, reason: string, hint: string): TsaltError =>
-    new TsaltError(code, `The pipe '${written}' makes no sense: ${reason}.`, {
-      kind: 'render',
-      at: where,
-      hint,
-    });
+  const fail = failIn(request, written, first !== undefined);
 
   const parts = (oldNames.get(written.trim()) ?? written).split('|').map(part => part.trim());
   const stages: PipeStage[] = [];
@@ -69,18 +63,24 @@ export const pipeOf = (
           ? 'Python does not run here; write it as #!ts, in TypeScript.'
           : `Known are ${known().join(', ')}; yours go to _renderers.`,
       );
-    if (!isAllowed(request, name))
+    requireAllowed(request, name, fail);
+    requireUserFile(request, name, renderer);
+    if (renderer.evaluates === 'program' && stages.length > 0)
       throw fail(
-        'pipe-disallowed',
-        `the renderer '${name}' is disallowed by configuration`,
-        'See renderer_whitelist and renderer_blacklist.',
+        'pipe-program',
+        `'${name}' runs a file as it is written, but '${stages.at(-1)?.name}' before it changes the text`,
+        `Let '${name}' stand alone.`,
       );
     const kind = renderer.kindWith?.(argument) ?? renderer.kind;
     if (given === 'data' && (kind === 'text' || kind === 'data'))
       throw fail(
         'pipe-order',
         `'${name}' takes text, but '${stages.at(-1)?.name}' before it gives data`,
-        `Put '${name}' first: ${suggestion([...stages.map(stage => stage.name)], name)}.`,
+        orderHint(
+          stages.map(stage => stage.name),
+          name,
+          kind,
+        ),
       );
     stages.push({ name, argument, renderer, kind });
     if (kind === 'data' || kind === 'any') given = 'data';
@@ -95,12 +95,64 @@ export const pipeOf = (
   return stages;
 };
 
-/** By `renderer_whitelist` and `renderer_blacklist`. */
-export const isAllowed = ({ whitelist, blacklist }: RenderRequest, name: string): boolean =>
+const failIn =
+  ({ file }: RenderRequest, written: string, isFirstLine = false): Fail =>
+  (code, reason, hint) =>
+    new TsaltError(code, `The pipe '${written}' makes no sense: ${reason}.`, {
+      kind: 'render',
+      at: { file, ...(isFirstLine ? { line: 1 } : {}) },
+      hint,
+    });
+
+type Fail = (code: string, reason: string, hint: string) => TsaltError;
+
+/**
+ * Refuses a renderer by `renderer_whitelist` and `renderer_blacklist`.
+ *
+ * @throws TsaltError `pipe-disallowed`
+ */
+export const requireAllowed = (
+  request: RenderRequest,
+  name: string,
+  fail: Fail = failIn(request, name),
+): void => {
+  if (!isAllowed(request, name))
+    throw fail(
+      'pipe-disallowed',
+      `the renderer '${name}' is disallowed by configuration`,
+      'See renderer_whitelist and renderer_blacklist.',
+    );
+};
+
+/**
+ * Refuses a renderer that evaluates code where the text is not a whole file of the user's.
+ *
+ * @throws TsaltError `pipe-origin`
+ */
+export const requireUserFile = (
+  { origin, file }: RenderRequest,
+  name: string,
+  { evaluates }: Renderer,
+): void => {
+  if (evaluates === undefined || origin === 'user-file') return;
+  throw new TsaltError(
+    'pipe-origin',
+    `The renderer '${name}' runs code, so it renders only files of file_roots; this text is not one.`,
+    {
+      kind: 'render',
+      at: { file },
+      hint: 'Put the text into a file of file_roots, and name that file: `source: salt://…`, or as path of slsutil.renderer.',
+    },
+  );
+};
+
+const isAllowed = ({ whitelist, blacklist }: RenderRequest, name: string): boolean =>
   (!whitelist?.length || whitelist.includes(name)) && !blacklist?.includes(name);
 
-const suggestion = (before: readonly string[], name: string): string =>
-  `'${[name, ...before].join('|')}'`;
+const orderHint = (before: readonly string[], name: string, kind: Renderer['kind']): string =>
+  kind === 'text'
+    ? `Put '${name}' first: '${[name, ...before].join('|')}'.`
+    : `A pipe has one format: leave out '${name}' or '${before.at(-1)}'.`;
 
 /** The text with an empty line where the shebang stood: line numbers stay. */
 export const withoutShebang = (text: string): string =>

@@ -2,7 +2,7 @@ import type { Data, Dict } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
 import { unguard } from './guard.ts';
-import { isAllowed, type Lookup, type PipeStage, pipeOf } from './pipe.ts';
+import { type Lookup, type PipeStage, pipeOf, requireAllowed, requireUserFile } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
 import type { Renderer, RendererTable, RenderRequest, Stage } from './types.ts';
 import { variablesOf } from './variables.ts';
@@ -54,12 +54,12 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
 };
 
 /**
- * Only looks whether `renderText` could begin.
+ * Checks whether there is such an engine and the configuration allows it, whatever the text.
  *
  * @throws TsaltError `pipe-…`
  */
 export const checkTextPipe = (request: RenderRequest): void => {
-  textStages({ shebang: false, ...request });
+  textStages({ shebang: false, ...request, origin: 'user-file' });
 };
 
 const textStages = (request: RenderRequest) => {
@@ -82,12 +82,15 @@ const run = async (
 ): Promise<Data> => {
   let variables: Dict | undefined;
   const inner = (name: string): Renderer => {
-    const found = isAllowed(request, name) ? lookup(name) : undefined;
-    if (found) return found;
-    throw new TsaltError('pipe-unknown', `There is no renderer '${name}', or it is disallowed.`, {
-      kind: 'render',
-      at: { file: request.file, line: 1 },
-    });
+    const found = lookup(name);
+    if (!found)
+      throw new TsaltError('pipe-unknown', `There is no renderer '${name}'.`, {
+        kind: 'render',
+        at: { file: request.file, line: 1 },
+      });
+    requireAllowed(request, name);
+    requireUserFile(request, name, found);
+    return found;
   };
   let value: Data = request.text;
   let engines = stages.filter(stage => stage.kind === 'text').length;

@@ -24,14 +24,22 @@ const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-const ts = lazy('data', async () => (await import('./ts/ts.ts')).renderTs);
+const ts: Renderer = {
+  ...lazy('data', async () => (await import('./ts/ts.ts')).renderTs),
+  evaluates: 'program',
+};
+
+const confined = (load: () => Promise<FromText>): Renderer => ({
+  ...lazy('text', load),
+  evaluates: 'confined',
+});
 
 /** The built-in renderers. A template engine is one line here and one file. */
 const builtIn: RendererTable = new Map<string, Renderer>([
   ['liquid', lazy('text', async () => (await import('./liquid/liquid.ts')).renderLiquid)],
   ['jinja', lazy('text', async () => (await import('./jinja/jinja.ts')).renderJinja)],
-  ['mako', lazy('text', async () => (await import('./mako/mako.ts')).renderMako)],
-  ['wempy', lazy('text', async () => (await import('./wempy.ts')).renderWempy)],
+  ['mako', confined(async () => (await import('./mako/mako.ts')).renderMako)],
+  ['wempy', confined(async () => (await import('./wempy.ts')).renderWempy)],
   ['yaml', lazy('data', async () => (await import('./yaml.ts')).renderYaml)],
   ['yamlex', lazy('data', async () => (await import('./yamlex.ts')).renderYamlex)],
   ['json', lazy('data', async () => (await import('./json.ts')).renderJson)],

@@ -46,6 +46,12 @@ export type RenderRequest = {
   readonly onRendered?: ((text: string) => void) | undefined;
   /** Whether the first line may be a shebang. Default true. */
   readonly shebang?: boolean | undefined;
+  /**
+   * `user-file`: the text is a whole file of the user's (file roots, pillar roots, roster), read by
+   * the caller. Only such a text may be rendered by a renderer that evaluates code; a text that
+   * was put together, or that a host sent, may not. Default: refused.
+   */
+  readonly origin?: 'user-file' | undefined;
 };
 
 /** One stage of a pipe at work: the request and what stood behind the renderer's name. */
@@ -73,6 +79,12 @@ export type Stage = {
  */
 export type Renderer = {
   readonly kind: 'text' | 'data' | 'filter' | 'any';
+  /**
+   * `confined`: runs the code in its text inside of the sandbox. `program`: the text itself is a
+   * program that runs with all of Node. `user`: the renderer is a program of the user's.
+   * All three need `origin: 'user-file'`.
+   */
+  readonly evaluates?: 'confined' | 'program' | 'user';
   /** Where its argument decides what it is. */
   readonly kindWith?: (argument: string) => Renderer['kind'];
   readonly render: (input: Data, stage: Stage) => Data | Promise<Data>;

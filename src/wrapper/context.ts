@@ -44,8 +44,13 @@ export type WrapperContext = {
   }) => Promise<Data>;
   /** SLS of the file roots, rendered for this host with this pillar. */
   readonly loader: (pillar: Dict) => SlsLoader;
-  /** Renders text as an SLS for `state.template` and `state.template_str`. */
-  readonly renderSls: (text: string, name: string, pillar: Dict) => Promise<Data>;
+  /** Renders text as an SLS for `state.template` (a file) and `state.template_str`. */
+  readonly renderSls: (
+    text: string,
+    name: string,
+    pillar: Dict,
+    origin?: 'user-file',
+  ) => Promise<Data>;
   /** Calls an execution function: here when it lives on the control node, else on the host. */
   readonly call: (fun: string, args: readonly Data[], kwargs: Dict) => Promise<Data>;
   /** Runs low chunks on the host; results arrive in run order and are also emitted as events. */

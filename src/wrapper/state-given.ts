@@ -25,13 +25,15 @@ export const template: Wrapper = call => {
   const path = written.endsWith('.sls') ? written : `${written}.sls`;
   return withView(call.ctx, bound, async view => {
     const { ctx } = view;
-    const content = (await ctx.readFile(path, view.saltenv)) ?? readLocal(path);
+    const inRoots = await ctx.readFile(path, view.saltenv);
+    const content = inRoots ?? readLocal(path);
     if (content === undefined)
       return errorAnswer(ctx, [
         { message: `Specified SLS ${path} on local filesystem cannot be found.` },
       ]);
     const saltenv = view.saltenv ?? '';
-    const data = await ctx.renderSls(content, path, view.pillar);
+    const origin = inRoots === undefined ? undefined : 'user-file';
+    const data = await ctx.renderSls(content, path, view.pillar, origin);
     const tree = await loadRendered({ sls: path, saltenv, file: path, data }, view.loader);
     return runCompiled(view, compile(tree, compileOptions(ctx)));
   });

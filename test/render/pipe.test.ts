@@ -15,7 +15,14 @@ test.each([
     '#!liquid||yaml\na: 1',
     "The pipe 'liquid||yaml' makes no sense: a stage has no name. (web/init.sls:1)",
   ],
-  ['#!yaml|json\na: 1', "'json' takes text, but 'yaml' before it gives data"],
+  [
+    '#!yaml|json\na: 1',
+    "'json' takes text, but 'yaml' before it gives data. (web/init.sls:1)\nA pipe has one format: leave out 'json' or 'yaml'.",
+  ],
+  [
+    '#!liquid|json|yaml\n{}',
+    "'yaml' takes text, but 'json' before it gives data. (web/init.sls:1)\nA pipe has one format: leave out 'yaml' or 'json'.",
+  ],
   ['#!frob\na: 1', "there is no renderer 'frob'"],
 ])('%j is refused before anything is rendered', async (text, expected) => {
   const { failure } = site();

@@ -46,6 +46,7 @@ export const site = (given: Given = {}) => {
     file: join(root, 'web/init.sls'),
     saltenv: 'base',
     sls: 'web',
+    origin: 'user-file',
     context,
     ...more,
   });
