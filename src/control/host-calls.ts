@@ -85,7 +85,7 @@ export class HostCalls {
     if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
     const known = seen ? { seen } : {};
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
-    this.#facts.hear(value);
+    this.#facts.hear(value, fun);
     return toData(value);
   }
 

@@ -1,3 +1,4 @@
+import type { Ranges } from '../data/taint.ts';
 import { type Dict, toDict } from '../data/value.ts';
 import { WatchedDict } from '../data/watched-dict.ts';
 import type { Artifact } from '../protocol/artifact.ts';
@@ -5,6 +6,7 @@ import type { Host } from '../protocol/host.ts';
 import type { HostOpts } from '../protocol/job.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { TaintTable } from '../render/taint/taint-table.ts';
 import { hostOpts, templateOpts } from './host-opts.ts';
 import { noOwnModules, type OwnModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
@@ -20,12 +22,27 @@ export class HostFacts {
   #templateOpts: Dict | undefined;
   readonly #said: (Plain | PlainDict)[] = [];
   #text = '';
+  /** What this host sent and what was made of it. */
+  readonly taint: TaintTable;
 
   constructor(shared: Shared, host: Host) {
     const { config, options } = shared.request;
     this.shared = shared;
     this.host = host;
     this.opts = hostOpts(config, host, { test: options.test || config.test });
+    this.taint = new TaintTable(host.id, text => text === host.id);
+  }
+
+  /**
+   * The parts of a text that this host chose: it sent them, or they were made of what it sent.
+   * Whoever lets a text choose something (a file, an engine, an address) asks here first.
+   * `choosesOnlyNames` of `data/taint.ts` decides about paths.
+   *
+   * @param text for example an argument of a compiled chunk
+   * @returns the tainted parts in order; `undefined` where all of the text is clean
+   */
+  taintOf(text: string): Ranges | undefined {
+    return this.taint.of(text);
   }
 
   get grains(): Dict {
@@ -34,19 +51,19 @@ export class HostFacts {
 
   /** The host's own grains, those of roster and configuration over them. */
   learnGrains(grains: PlainDict): void {
-    this.hear(grains);
+    this.#hearGrains(grains);
     this.#grains = this.#all(grains);
   }
 
   /** The host has not answered: its grains may be these. */
   suppose(grains: PlainDict): void {
-    this.hear(grains);
+    this.#hearGrains(grains);
     this.#grains = new WatchedDict(this.#all(grains));
   }
 
   /** The host answered. @returns whether what was supposed and used is true */
   confirm(grains: PlainDict): boolean {
-    this.hear(grains);
+    this.#hearGrains(grains);
     return this.#grains instanceof WatchedDict && this.#grains.settle(this.#all(grains));
   }
 
@@ -54,9 +71,22 @@ export class HostFacts {
     return toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
   }
 
-  /** Remembers what the host has said: a template may make an address of sdb or a secret's cipher of it. */
-  hear(said: Plain | PlainDict): void {
+  /** Taints the host's own grains. Those of roster and configuration replace them, and are clean. */
+  #hearGrains(grains: PlainDict): void {
+    this.#said.push(grains);
+    const given = this.opts.grains as PlainDict | undefined;
+    for (const [name, value] of Object.entries(grains)) {
+      if (name === 'id' || (given && Object.hasOwn(given, name))) continue;
+      const source = `grain "${name}"`;
+      this.taint.hear(name, source);
+      this.taint.hear(value, source);
+    }
+  }
+
+  /** Taints the result of a call to the host. */
+  hear(said: Plain, fun: string): void {
     this.#said.push(said);
+    this.taint.hear(said, `result of ${fun}`);
   }
 
   /** Has the host said this text in one piece? */

@@ -1,0 +1,93 @@
+/**
+ * A part of a text that a host chose, in UTF-16 units. `source` names what the host sent
+ * (`grain "os"`), `place` the line of the template that printed it.
+ */
+export type TaintRange = {
+  readonly start: number;
+  readonly end: number;
+  readonly source: string;
+  /**
+   * The range was written by a serializer and is one whole value (a quoted string, a list, a
+   * dictionary). It may also stand as a whole node, which a raw range may not.
+   */
+  readonly isNode?: boolean | undefined;
+  readonly place?: string | undefined;
+};
+
+/** The tainted parts of one text, in order, without overlap. Never empty. */
+export type Ranges = readonly [TaintRange, ...TaintRange[]];
+
+/** The ranges of a list, where there are any. */
+export const rangesOf = (list: readonly TaintRange[]): Ranges | undefined => {
+  const [first, ...rest] = list;
+  return first && [first, ...rest];
+};
+
+/** The whole text as one tainted range. */
+export const wholeRange = (text: string, source: string, isNode = false): Ranges => [
+  { start: 0, end: text.length, source, ...(isNode ? { isNode } : {}) },
+];
+
+/** The ranges of `text.slice(start, end)`. What is cut through is no whole value any more. */
+export const cutRanges = (
+  ranges: readonly TaintRange[],
+  start: number,
+  end: number,
+): TaintRange[] =>
+  ranges
+    .filter(range => range.start < end && range.end > start)
+    .map(range => {
+      const isCut = range.start < start || range.end > end;
+      return {
+        ...range,
+        start: Math.max(range.start, start) - start,
+        end: Math.min(range.end, end) - start,
+        ...(isCut ? { isNode: false } : {}),
+      };
+    });
+
+/** All that is tainted in one list or the other; where both name a part, a raw range wins. */
+export const uniteRanges = (one: Ranges, other: Ranges | undefined): Ranges => {
+  if (!other || other === one) return one;
+  const sorted = [...one, ...other].sort((a, b) => a.start - b.start || b.end - a.end);
+  const united: TaintRange[] = [];
+  for (const range of sorted) {
+    const last = united.at(-1);
+    if (!last || range.start >= last.end) united.push(range);
+    else if (range.start !== last.start || range.end !== last.end || last.isNode !== range.isNode)
+      united[united.length - 1] = {
+        ...last,
+        end: Math.max(last.end, range.end),
+        isNode: false,
+      };
+  }
+  return rangesOf(united) ?? one;
+};
+
+/** Whether any part of `text.slice(start, end)` is tainted. */
+export const isTouched = (ranges: readonly TaintRange[], start: number, end: number): boolean =>
+  ranges.some(range => range.start < end && range.end > start);
+
+/**
+ * Whether a host chooses no more than names within single segments of a path: its parts hold no
+ * `/`, they make no segment `.` or `..`, hold no query, and the text has clean parts too. Rule for
+ * `salt://` paths and template names: a host may choose `files/{{ grains.os }}/motd`, never the
+ * folder, the root or the saltenv.
+ *
+ * @param path a path, or a `salt://` address
+ */
+export const choosesOnlyNames = (path: string, ranges: Ranges): boolean => {
+  if (ranges.some(({ start, end }) => /[/\\?\0\p{Cc}]/u.test(path.slice(start, end)))) return false;
+  const scheme = /^salt:\/\//.exec(path)?.[0].length ?? 0;
+  const query = path.indexOf('?');
+  if (isTouched(ranges, 0, scheme) || (query >= 0 && isTouched(ranges, query, path.length)))
+    return false;
+  const bare = path.slice(scheme, query < 0 ? undefined : query);
+  let at = scheme;
+  for (const segment of bare.split('/')) {
+    const end = at + segment.length;
+    if (isTouched(ranges, at, end) && /^\.{0,2}$|^[~|]/.test(segment)) return false;
+    at = end + 1;
+  }
+  return bare !== '' && !(ranges[0].start <= scheme && ranges[0].end >= scheme + bare.length);
+};

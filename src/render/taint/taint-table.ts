@@ -1,0 +1,77 @@
+import { type Ranges, uniteRanges, wholeRange } from '../../data/taint.ts';
+import { isPlainDict, type Plain } from '../../protocol/plain.ts';
+
+/** Knows which texts of one host, or of one rendering, are tainted. */
+export type TaintSource = {
+  /** The host whose data these are, as messages name it. */
+  readonly owner: string;
+  /** The tainted parts of a text; `undefined` where all of it is clean. */
+  of(text: string): Ranges | undefined;
+  /** Notes the tainted parts of a text that was made of tainted ones. */
+  learn(text: string, ranges: Ranges): void;
+};
+
+/**
+ * The texts that a host sent, and those made of them, each with its tainted parts. A text is
+ * known by its content: values of templates are plain strings, and a clean text that equals a
+ * tainted one is treated as tainted, never the other way round.
+ */
+export class TaintTable implements TaintSource {
+  readonly owner: string;
+  readonly #below: TaintSource | undefined;
+  readonly #isClean: (text: string) => boolean;
+  readonly #texts = new Map<string, Ranges>();
+  /** Sent by the host and not looked into yet: most runs of one command never ask. */
+  readonly #unread: { readonly data: Plain; readonly source: string }[] = [];
+
+  /**
+   * @param isClean texts that stay clean although the host sends them, such as its id.
+   * @param below what is known already, for the table of one rendering.
+   */
+  constructor(owner: string, isClean: (text: string) => boolean, below?: TaintSource) {
+    this.owner = owner;
+    this.#isClean = isClean;
+    this.#below = below;
+  }
+
+  /** Taints all strings and keys in data that the host sent. */
+  hear(data: Plain, source: string): void {
+    this.#unread.push({ data, source });
+  }
+
+  of(text: string): Ranges | undefined {
+    if (this.#unread.length > 0) this.#read();
+    const own = this.#texts.get(text);
+    const below = this.#below?.of(text);
+    return own && below ? uniteRanges(own, below) : (own ?? below);
+  }
+
+  learn(text: string, ranges: Ranges): void {
+    if (text === '' || this.#isClean(text)) return;
+    if (this.#unread.length > 0) this.#read();
+    this.#texts.set(text, uniteRanges(ranges, this.#texts.get(text)));
+  }
+
+  #read(): void {
+    for (const { data, source } of this.#unread.splice(0)) this.#add(data, source);
+  }
+
+  #add(data: Plain, source: string): void {
+    if (typeof data === 'string') this.#addText(data, source);
+    else if (Array.isArray(data)) for (const item of data) this.#add(item, source);
+    else if (isPlainDict(data))
+      for (const [key, item] of Object.entries(data)) {
+        this.#addText(key, source);
+        this.#add(item, source);
+      }
+  }
+
+  #addText(text: string, source: string): void {
+    if (text === '' || this.#isClean(text)) return;
+    const known = this.#texts.get(text);
+    // The first sender is named; another range of the whole text adds nothing.
+    if (known?.length === 1 && known[0].end - known[0].start === text.length && !known[0].isNode)
+      return;
+    this.#texts.set(text, wholeRange(text, source));
+  }
+}
