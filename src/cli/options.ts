@@ -44,6 +44,7 @@ export const options = {
   },
   'batch-wait': text(run, 'Seconds to wait between batches'),
   failhard: flag(run, 'Give no work to further hosts once one has failed; those under way finish'),
+  strict: flag(run, 'Refuse state arguments that would be ignored'),
   guard: text(
     run,
     'Hosts take back what cuts them off unless reached this many seconds after the run',

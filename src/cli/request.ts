@@ -131,6 +131,7 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     ...(timeout === undefined ? {} : { timeout }),
     ...guardOf(given, config, fun),
     failhard: options.failhard === true,
+    strict: options.strict === true || config.strict,
     dryRun: options['dry-run'] === true,
     test: config.test || (isState && kwargs.get('test') === true),
     static: options.static === true,

@@ -1,7 +1,9 @@
 import { canonical } from '../data/canonical.ts';
 import { pyStr } from '../data/python-text.ts';
+import { stamp } from '../data/stamp.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { Float, isDict, isWhole, keyText, toPlain } from '../data/value.ts';
+import type { Place } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type PlainDict, setOwn } from '../protocol/plain.ts';
 import { markWholeFloat } from '../protocol/whole-floats.ts';
@@ -46,7 +48,26 @@ const lowChunk = (chunk: Chunk): LowChunk => {
     } else floats?.delete(name);
   });
   for (const name of floats ?? []) markWholeFloat(plain, name);
+  sources.put(plain, chunk);
   return plain as LowChunk;
+};
+
+const sources = stamp<Chunk>();
+
+/**
+ * Where an argument of a low chunk is written in its SLS.
+ *
+ * @param low a chunk that `lowChunks` made
+ * @param argument the argument's name
+ * @returns undefined for a chunk that was not compiled from an SLS
+ */
+export const argumentPlace = (low: LowChunk, argument: string): Place | undefined => {
+  const chunk = sources.of(low);
+  if (!chunk) return undefined;
+  const { declaration, state, named } = chunk;
+  const own = named === undefined ? [] : listOf(readName(named).own);
+  const written = [...listOf(state.args), ...own].findLast(arg => isDict(arg) && arg.has(argument));
+  return placeOf([declaration, written], argument);
 };
 
 /** Its keys in order; of one that comes again the later value counts. */

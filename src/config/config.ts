@@ -79,6 +79,8 @@ export type Config = {
   readonly ext_pillar: readonly PlainDict[];
   readonly ext_pillar_first: boolean;
   readonly failhard: boolean;
+  /** Refuse state arguments that would be ignored. */
+  readonly strict: boolean;
   readonly state_aggregate: boolean | readonly string[];
   readonly state_auto_order: boolean;
   readonly test: boolean;

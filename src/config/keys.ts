@@ -31,6 +31,7 @@ export const keys = {
   pillar_raise_on_missing: flag,
   ext_pillar_first: flag,
   failhard: flag,
+  strict: flag,
   minion_data_cache: flag,
   file_recv: flag,
   file_recv_max_size: whole(1, 1_000_000),

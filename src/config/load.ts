@@ -73,6 +73,7 @@ const defaults = {
   pillar_raise_on_missing: false,
   ext_pillar_first: false,
   failhard: false,
+  strict: false,
   minion_data_cache: true,
   file_recv: false,
   file_recv_max_size: 100,

@@ -57,6 +57,8 @@ export type RunOptions = {
   readonly batchWait?: number;
   /** Stop giving work to further hosts after the first that failed. */
   readonly failhard: boolean;
+  /** Refuse state arguments that would be ignored (`--strict`). */
+  readonly strict: boolean;
   /** `--guard`: seconds in which a host has to be reached after its states, or takes them back. */
   readonly guard?: number;
   /** `--dry-run`: only what has a test mode may be called. */

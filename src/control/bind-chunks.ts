@@ -1,12 +1,14 @@
-import { invalidKeywords, nearestHint } from '../data/bind.ts';
+import { argumentPlace } from '../compiler/chunks.ts';
+import { invalidKeywords, wrongTypes } from '../data/bind.ts';
 import { mayBeCalled } from '../data/module-names.ts';
 import { nearest } from '../data/nearest.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { showPlace, TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
-import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
-import { isPlainDict } from '../protocol/plain.ts';
+import type { FunctionMeta, ModuleMeta, Signature } from '../protocol/meta.ts';
+import { isPlainDict, type Plain } from '../protocol/plain.ts';
 import { internalKeywords } from '../protocol/state-keywords.ts';
 import { mergeDicts, withWholeFloatsOf } from '../protocol/whole-floats.ts';
+import { meantArgument } from './argument-slips.ts';
 import { withFloatTexts } from './float-arguments.ts';
 
 type BoundChunks = {
@@ -16,47 +18,66 @@ type BoundChunks = {
 };
 
 /**
- * Chunks as their functions take them. An argument that a function does not have is refused, all
- * of them at once and before anything runs: Salt notices only when it reaches the state, and loses
- * what ran before. Where the function is marked `@unknown`, as those are that take any argument
- * without a word in Salt, it is left out with a warning, or becomes a variable of the template. Functions that no module, or several, offer are left to
- * the host.
+ * Chunks as their functions take them, checked before anything runs on the host; Salt notices an
+ * error only when it reaches the state.
  *
- * @throws TsaltError naming every argument that is refused
+ * - An argument that the function does not have is refused, all of them at once. A function that
+ *   is marked `@unknown`, as those are that take any argument without a word in Salt, ignores it
+ *   with a warning or takes it as a variable of its template; but one that resembles an argument
+ *   or a requisite was meant to be that, and is refused as well.
+ * - A value of a wrong type is refused.
+ *
+ * `- lax: true` on a state accepts what resembles something. Functions that no module, or
+ * several, offer are left to the host.
+ *
+ * @param isStrict refuse what a function would ignore, too (`--strict`)
+ * @throws TsaltError `state-arguments` that names every argument that is refused, and its place
  */
 export const bindChunks = (
   chunks: readonly LowChunk[],
   modules: readonly ModuleMeta[],
+  isStrict = false,
 ): BoundChunks => {
   const functions = functionsOf(chunks, modules);
   const bound: LowChunk[] = [];
   const faults: string[] = [];
   const warnings: string[] = [];
+  let hasSlip = false;
   for (const given of chunks) {
     const name = `${given.state}.${given.fun}`;
     const fun = functions.get(name);
     const chunk = withFloatTexts(given, fun);
     if (!functions.has(name)) warnings.push(...misspelt(name, chunk, modules));
-    const unknown = fun ? unknownArguments(chunk, fun) : [];
-    if (!fun || unknown.length === 0) {
+    if (!fun) {
       bound.push(chunk);
       continue;
     }
-    if (!fun.unknown) {
-      const hint = nearestHint(fun.signature, unknown);
-      faults.push(`${invalidKeywords(name, unknown)}${hint}, ${placeOf(chunk)}`);
+    for (const { name: argument, message } of wrongTypes(fun.signature, chunk))
+      if (!hasSlot(chunk[argument]))
+        faults.push(`'${name}': ${message}, ${placeOf(given, argument)}`);
+    const unknown = unknownArguments(chunk, fun);
+    if (unknown.length > 0 && !fun.unknown) {
+      const hint = hintFor(unknown, fun.signature);
+      faults.push(`${invalidKeywords(name, unknown)}${hint}, ${placeOf(given, unknown[0])}`);
       continue;
     }
     const asVariables = fun.unknown === 'variables' && typeof chunk.template === 'string';
-    warnings.push(
-      ...unknown
-        .flatMap(key => warningFor(key, name, fun, asVariables))
-        .map(warning => `${warning}, ${placeOf(chunk)}.`),
-    );
-    bound.push(without(chunk, unknown, asVariables));
+    for (const key of unknown) {
+      const told = tellUnknown(key, name, fun, asVariables, isStrict && chunk.lax !== true);
+      if (told === undefined) continue;
+      const sentence = `${told.message}, ${placeOf(given, key)}`;
+      if (told.isFault && chunk.lax !== true) {
+        faults.push(sentence);
+        hasSlip = true;
+      } else warnings.push(`${sentence}.`);
+    }
+    bound.push(unknown.length === 0 ? chunk : without(chunk, unknown, asVariables));
   }
   if (faults.length > 0)
-    throw new TsaltError('state-arguments', faults.join('\n'), { kind: 'render' });
+    throw new TsaltError('state-arguments', faults.join('\n'), {
+      kind: 'render',
+      hint: hasSlip ? '`- lax: true` on a state accepts its arguments as they are.' : undefined,
+    });
   return { chunks: bound, warnings };
 };
 
@@ -90,7 +111,9 @@ const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[])
   );
   return meant === undefined
     ? []
-    : [`There is no state function '${name}' (did you mean '${meant}'?), ${placeOf(chunk)}.`];
+    : [
+        `There is no state function '${name}' (did you mean '${meant}'?), ${placeOf(chunk, undefined)}.`,
+      ];
 };
 
 const unknownArguments = (chunk: LowChunk, { signature }: FunctionMeta): string[] => {
@@ -99,17 +122,36 @@ const unknownArguments = (chunk: LowChunk, { signature }: FunctionMeta): string[
   return Object.keys(chunk).filter(key => !internalKeywords.has(key) && !known.includes(key));
 };
 
-/** Variables of a template are what they should be, unless an argument was meant. */
-const warningFor = (
+type Told = { readonly message: string; readonly isFault: boolean };
+
+/** What is to be said of an unknown argument; nothing of a plain variable of a template. */
+const tellUnknown = (
   key: string,
   name: string,
   { signature }: FunctionMeta,
   asVariable: boolean,
-): string[] => {
-  const hint = nearestHint(signature, [key]);
-  if (!asVariable) return [`'${key}' is no argument of '${name}' and is ignored${hint}`];
-  return hint === '' ? [] : [`'${key}' of '${name}' is a variable of its template${hint}`];
+  isStrict: boolean,
+): Told | undefined => {
+  const meant = meantArgument(key, signature);
+  if (meant === undefined) {
+    const message = `'${key}' is not an argument of '${name}'`;
+    if (asVariable) return undefined;
+    return isStrict
+      ? { message, isFault: true }
+      : { message: `${message} and is ignored`, isFault: false };
+  }
+  const what = asVariable ? `would be a variable of the template` : `is not an argument`;
+  return { message: `'${key}' ${what} of '${name}' (did you mean '${meant}'?)`, isFault: true };
 };
+
+const hintFor = (unknown: readonly string[], signature: Signature): string => {
+  const meant = new Set(unknown.flatMap(key => meantArgument(key, signature) ?? []));
+  return meant.size > 0 ? ` (did you mean ${[...meant].map(one => `'${one}'`).join(', ')}?)` : '';
+};
+
+/** A slot gets its value on the host. */
+const hasSlot = (value: Plain | undefined): boolean =>
+  JSON.stringify(value ?? null).includes('__slot__:');
 
 const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean): LowChunk => {
   const kept: LowChunk = { ...chunk };
@@ -120,4 +162,8 @@ const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean)
   return { ...kept, defaults: mergeDicts(withWholeFloatsOf(chunk, variables), defaults) };
 };
 
-const placeOf = ({ __sls__, __id__ }: LowChunk): string => `in SLS '${__sls__}', ID '${__id__}'`;
+const placeOf = (chunk: LowChunk, argument: string | undefined): string => {
+  const at = argument === undefined ? undefined : argumentPlace(chunk, argument);
+  const where = `in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`;
+  return at ? `${where} (${showPlace(at)})` : where;
+};

@@ -143,7 +143,11 @@ export class HostStates {
 
   async #params(given: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
     const { facts, calls, refs, renderAhead } = this.#parts;
-    const { chunks, warnings } = bindChunks(given, facts.modules);
+    const { chunks, warnings } = bindChunks(
+      given,
+      facts.modules,
+      facts.shared.request.options.strict,
+    );
     checkFunctions(chunks, facts.modules);
     this.#warn(warnings);
     refs.addChunks(chunks, settings.pillar);

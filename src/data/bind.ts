@@ -88,6 +88,18 @@ const accept = (
   return value;
 };
 
+/**
+ * The given values that are not of the types that a function declares.
+ *
+ * @param given arguments by name; those that the function does not declare are passed over
+ */
+export const wrongTypes = (signature: Signature, given: Keywords): BindProblems['wrong'] => {
+  const wrong: { name: string; message: string }[] = [];
+  for (const param of [...signature.positional, ...(signature.keywords ?? [])])
+    if (Object.hasOwn(given, param.name)) accept(param, given[param.name], wrong);
+  return wrong;
+};
+
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 

@@ -49,6 +49,7 @@ const runtimeKeywords = [
   'use',
   'use_in',
   'no_log',
+  'lax',
   'aggregate',
   'provider',
   'providers',
@@ -61,6 +62,29 @@ const runtimeKeywords = [
   '__prerequired__',
   '__umask__',
 ];
+
+/** Arguments that every state takes, beside the requisites: those that people write in SLS files. */
+export const commonArguments = [
+  'check_cmd',
+  'creates',
+  'failhard',
+  'fire_event',
+  'lax',
+  'no_log',
+  'onlyif',
+  'order',
+  'parallel',
+  'provider',
+  'reload_grains',
+  'reload_modules',
+  'reload_pillar',
+  'retry',
+  'runas',
+  'umask',
+  'unless',
+  'use',
+  'use_in',
+] as const;
 
 /** Keywords that belong to the state system: a function gets one only when it names it itself. */
 export const internalKeywords: ReadonlySet<string> = new Set([

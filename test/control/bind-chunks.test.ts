@@ -28,8 +28,8 @@ test('what Salt ignores is left out, with a warning', () => {
   expect(bind('file.absent', { mode: 644, make_dirs: true })).toEqual({
     bound: chunk('file.absent', {}),
     warnings: [
-      "'mode' is no argument of 'file.absent' and is ignored, in SLS 's', ID 'a'.",
-      "'make_dirs' is no argument of 'file.absent' and is ignored, in SLS 's', ID 'a'.",
+      "'mode' is not an argument of 'file.absent' and is ignored, in SLS 's', ID 'a'.",
+      "'make_dirs' is not an argument of 'file.absent' and is ignored, in SLS 's', ID 'a'.",
     ],
   });
 });
@@ -49,23 +49,46 @@ test('further arguments of a template are its variables, below defaults and cont
   });
 });
 
-test('a variable that is nearly an argument is told', () => {
-  expect(bind('file.recurse', { source: 'salt://x', template: 'jinja', fil_mode: 600 })).toEqual({
-    bound: chunk('file.recurse', {
-      source: 'salt://x',
-      template: 'jinja',
-      defaults: { fil_mode: 600 },
-    }),
-    warnings: [
-      "'fil_mode' of 'file.recurse' is a variable of its template (did you mean 'file_mode'?), in SLS 's', ID 'a'.",
-    ],
-  });
+test.each([
+  ['file.managed', 'content', 'contents'],
+  ['file.managed', 'file_mode', 'mode'],
+  ['file.managed', 'group_name', 'group'],
+  ['file.managed', 'requires', 'require'],
+  ['file.managed', 'watches', 'watch'],
+  ['file.managed', 'on_changes', 'onchanges'],
+  ['file.managed', 'onchange', 'onchanges'],
+  ['file.absent', 'unles', 'unless'],
+  ['file.absent', 'require-in', 'require_in'],
+  ['file.recurse', 'fil_mode', 'file_mode'],
+])('%s: refuses %s, which resembles %s, and accepts it with lax', (fun, argument, meant) => {
+  const plain = { source: 'salt://x', [argument]: 'x' };
+  expect(() => bind(fun, plain)).toThrow(
+    `'${argument}' is not an argument of '${fun}' (did you mean '${meant}'?`,
+  );
+  expect(() => bind(fun, { ...plain, template: 'jinja' })).toThrow(`did you mean '${meant}'?`);
+  expect(bind(fun, { ...plain, lax: true }).warnings.join()).toContain(`did you mean '${meant}'?`);
+});
+
+test('strict: refuses what a function would ignore, unless the state is lax', () => {
+  const odd = chunk('file.managed', { contents: 'x', config: 1 });
+  expect(() => bindChunks([odd], modules, true)).toThrow(
+    "'config' is not an argument of 'file.managed', in SLS 's', ID 'a'",
+  );
+  expect(bindChunks([{ ...odd, lax: true }], modules, true).warnings).toHaveLength(1);
+  expect(bindChunks([{ ...odd, template: 'jinja' }], modules, true).warnings).toEqual([]);
+});
+
+test('a value of a wrong type is refused, but for a slot', () => {
+  expect(() => bind('file.managed', { makedirs: 'maybe' })).toThrow(
+    "'file.managed': 'makedirs' must be true or false, not \"maybe\", in SLS 's', ID 'a'",
+  );
+  expect(bind('file.managed', { makedirs: '__slot__:salt:test.echo(true)' }).warnings).toEqual([]);
 });
 
 test('without a template there are no variables', () => {
   expect(bind('file.managed', { contents: 'x', config: 1 })).toEqual({
     bound: chunk('file.managed', { contents: 'x' }),
-    warnings: ["'config' is no argument of 'file.managed' and is ignored, in SLS 's', ID 'a'."],
+    warnings: ["'config' is not an argument of 'file.managed' and is ignored, in SLS 's', ID 'a'."],
   });
 });
 

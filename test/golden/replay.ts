@@ -157,6 +157,7 @@ const requestOf = async (
     options: {
       maxProcs: 1,
       failhard: false,
+      strict: false,
       dryRun: false,
       test: false,
       static: true,

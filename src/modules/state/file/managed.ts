@@ -55,7 +55,6 @@ type ManagedOptions = {
   verify_ssl?: boolean;
   use_etag?: boolean;
   owner?: Account;
-  file_mode?: string | number | null;
 };
 
 /**
@@ -96,7 +95,6 @@ type ManagedOptions = {
  * @param verify_ssl false: take any certificate of a web server, with a warning; a `source_hash` is checked all the same
  * @param use_etag keep a copy of a source from the web, and ask the server by its ETag whether it still holds; no `source_hash` is needed then
  * @param owner another word for user
- * @param file_mode ignored, with a warning: use mode
  * @unknown variables
  *
  * @example
@@ -143,7 +141,6 @@ export const managed = async (
     verify_ssl = true,
     use_etag = false,
     owner = null,
-    file_mode = null,
   }: ManagedOptions = {},
 ): Promise<StateReturn> => {
   const path = expandUser(name);
@@ -154,11 +151,6 @@ export const managed = async (
   const given = { contents, contents_pillar, contents_grains };
   const refusal = refuseArguments(given, Boolean(source), keepMode);
   if (refusal) return failed(ret, refusal);
-  if (file_mode !== null)
-    warn(
-      ret,
-      "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.",
-    );
   if (!verify_ssl && [source].flat().some(isSecure)) warn(ret, uncheckedServer);
   const resolved = await givenContents({
     ...given,
