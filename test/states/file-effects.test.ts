@@ -63,7 +63,9 @@ const cases: StateCase[] = [
   },
 ];
 
-test.each(cases)('$title', one => runThreeTimes(host, one));
+test.each(cases)('$title: test mode and a second run change nothing', one =>
+  runThreeTimes(host, one),
+);
 
 const refusals: {
   title: string;

@@ -282,7 +282,7 @@ const cases: StateCase[] = [
   },
 ];
 
-test.each(cases)('$title', async one => {
+test.each(cases)('$title: test mode and a second run change nothing', async one => {
   mkdirSync(join(host.root, '.cache/empty'), { recursive: true });
   await runThreeTimes(host, one);
 });

@@ -127,7 +127,9 @@ const cases: StateCase[] = [
   ),
 ];
 
-test.each(cases)('$title', async item => runThreeTimes(host, item));
+test.each(cases)('$title: test mode and a second run change nothing', async item =>
+  runThreeTimes(host, item),
+);
 
 const refusals = [
   ['msgpack', '', {}, /^merge_if_exists is not supported for the msgpack serializer$/],

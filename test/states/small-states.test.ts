@@ -173,7 +173,7 @@ const cases: StateCase[] = [
   },
 ];
 
-test.each(cases)('$title', async one => {
+test.each(cases)('$title: test mode and a second run change nothing', async one => {
   delete process.env.TSALT_TEST_VARIABLE;
   await runThreeTimes(host, one);
 });
