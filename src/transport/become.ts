@@ -182,15 +182,39 @@ export const wrongBecomePassword = (host: Host): TsaltError =>
     { kind: 'auth' },
   );
 
+/** What login shells and PAM print that end a command before sudo, su or doas begins. */
+const accountTrouble =
+  /account is (?:currently )?not available|password (?:has )?expired|password change required|account (?:has )?expired|not permitted to log in/i;
+
+/** Whether the account cannot run commands at all, by the words of the host. */
+export const isAccountTrouble = (words: string): boolean => accountTrouble.test(words);
+
+/**
+ * Whether a command that ended with status 1 was refused by sudo, su or doas: they always say
+ * why. A broken program may end without a word.
+ *
+ * @param words what the command printed
+ */
+export const isRefusal = (words: string): boolean =>
+  words.trim() !== '' && !isAccountTrouble(words);
+
+/** Reasons that no password changes, in the words of sudo, sudo-rs, su and doas. */
+const noPasswordHelps =
+  /not in the sudoers|not allowed to|may not run|must be owned by|setuid|effective uid|sudoers (?:sources|file)|unknown user|does not exist|unable to|Operation not permitted|Permission denied/i;
+
+/** Whether a refusal may be for the lack of a password. Words in another language may. */
+export const mayWantPassword = (words: string): boolean => !noPasswordHelps.test(words);
+
 export const becomeRefused = (host: Host, become: Become, excerpt: string): TsaltError => {
   const program = becomeProgram(host) ?? 'sudo';
   const key = program === 'su' ? 'sudo_passwd' : 'sudo_passwd or passwd';
   return new TsaltError('sudo-refused', `${host.id}: ${program} refused.`, {
     kind: 'auth',
     excerpt,
-    hint: become.nonce
-      ? rules[program]
-      : `If ${program} asks for a password, give it by ${key} in the roster.`,
+    hint:
+      become.nonce || !mayWantPassword(excerpt)
+        ? rules[program]
+        : `If ${program} asks for a password, give it by ${key} in the roster.`,
   });
 };
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { TsaltError } from '../protocol/error.ts';
-import { becomeOf, becomePassword } from './become.ts';
+import { becomeOf, becomePassword, mayWantPassword } from './become.ts';
 import { cancelled } from './faults.ts';
 import { runPreFlight } from './pre-flight.ts';
 import { uselessNode } from './runtime-faults.ts';
@@ -21,11 +21,12 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
   let password = becomePassword(host);
   let prepared = host.ssh_pre_flight === undefined;
   let uploaded = false;
+  let broken: TsaltError | undefined;
   for (;;) {
     try {
       if (!prepared) await runPreFlight({ ...options, suffix, become: becomeOf(host, password) });
       prepared = true;
-      const begun = await run.attempt(becomeOf(host, password));
+      const begun = await run.attempt(becomeOf(host, password), broken !== undefined);
       if ('link' in begun) return begun.link;
       if (uploaded) throw uselessNode(host, begun.platform);
       uploaded = true;
@@ -36,8 +37,16 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
         become: becomeOf(host, password),
       });
     } catch (error) {
+      if (!(error instanceof TsaltError)) throw error;
+      if (error.code === 'bootstrap-ended' && host.node_bin === undefined) {
+        // The Node that PATH finds may be what does not run: the host gets one of ours then.
+        if (broken) throw broken;
+        broken = error;
+        continue;
+      }
       const mayAsk = password === undefined && options.askSudoPassword !== undefined;
-      if (!mayAsk || !(error instanceof TsaltError) || error.code !== 'sudo-refused') throw error;
+      if (!mayAsk || error.code !== 'sudo-refused' || !mayWantPassword(error.excerpt ?? ''))
+        throw error;
       password = await options.askSudoPassword?.();
     }
   }

@@ -3,6 +3,8 @@ import {
   type Become,
   becomeRefused,
   becomesOther,
+  isAccountTrouble,
+  isRefusal,
   PasswordPrompt,
   wrongBecomePassword,
 } from './become.ts';
@@ -12,6 +14,17 @@ import { onAbort } from './on-abort.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 
 const keptStderr = 64 * 1024;
+
+/**
+ * Seconds that bytes may take which left this process: they wait in buffers of the system, so a
+ * slow link is not told from a silent one. A broken link is found by the keepalive of SSH.
+ *
+ * @param bytes how many were written
+ */
+export const secondsToSend = (bytes: number): number => Math.ceil(bytes / slowestLink);
+
+/** Bytes in a second: 16 kbit/s. */
+const slowestLink = 2048;
 
 /** Milliseconds that a command has to end after its last word. */
 const patience = 500;
@@ -205,14 +218,18 @@ export class Conversation {
         `${host.id}: the runtime ended ${showExit(exit)} before its work was done.`,
         { kind: 'host', excerpt },
       );
-    if (becomesOther(host) && exit.code === 1) return becomeRefused(host, this.#become, excerpt);
+    if (becomesOther(host) && exit.code === 1 && isRefusal(excerpt))
+      return becomeRefused(host, this.#become, excerpt);
     return new TsaltError(
       'bootstrap-ended',
       `${host.id}: the host ended the command ${showExit(exit)} before it answered.`,
       {
-        kind: 'host',
+        kind: isAccountTrouble(excerpt) ? 'auth' : 'host',
         excerpt,
-        hint: 'The user needs a login shell that runs commands, and /bin/sh.',
+        hint:
+          isAccountTrouble(excerpt) && !excerpt.includes('not available')
+            ? 'Log in by hand once: the account itself needs attention.'
+            : 'The user needs a login shell that runs commands, and /bin/sh.',
       },
     );
   }

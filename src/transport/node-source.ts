@@ -166,8 +166,17 @@ const compressed = async (folder: string, binary: string): Promise<NodeBinary> =
   }
 };
 
-const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltError =>
-  new TsaltError(
+const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltError => {
+  if (os === '')
+    return new TsaltError(
+      'node-platform',
+      `${hostId}: the host's shell cannot run programs: uname gave no answer.`,
+      {
+        kind: 'host',
+        hint: 'Look at NOEXEC in sudoers, and at a restricted shell; or set node_bin in the roster.',
+      },
+    );
+  return new TsaltError(
     'node-platform',
     `${hostId}: ${have ? `Node ${have} is too old` : 'there is no Node'}, and none can be brought for ${os} ${arch}${libc === 'musl' ? ' with musl' : ''}.`,
     {
@@ -175,6 +184,7 @@ const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltE
       hint: `${libc === 'musl' ? 'Install it there (apk add nodejs)' : 'Install Node 18 or later there'}, or set node_bin in the roster to one.`,
     },
   );
+};
 
 const noBinary = (hostId: string, { have }: Platform, target: NodeTarget): TsaltError =>
   new TsaltError(

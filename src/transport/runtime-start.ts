@@ -1,7 +1,7 @@
 import type { Hello } from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { Become } from './become.ts';
-import { Conversation } from './conversation.ts';
+import { Conversation, secondsToSend } from './conversation.ts';
 import { cancelled, readable } from './faults.ts';
 import { greetingFault, platformOf } from './greeting.ts';
 import { artifactFrame, type LoaderConfig, loaderWord } from './loader.ts';
@@ -42,10 +42,16 @@ export class RuntimeStart {
     options.early?.(this.#peer);
   }
 
-  async attempt(become: Become): Promise<Begun> {
+  /**
+   * Starts the runtime.
+   *
+   * @param onlyOurNode pass over the Node that the host's PATH finds
+   * @returns the link, or the platform that a Node has to be brought for
+   */
+  async attempt(become: Become, onlyOurNode = false): Promise<Begun> {
     const { connection, host, onPhase, signal, timeouts } = this.#options;
     onPhase?.('bootstrap');
-    const channel = await connection.exec(this.#command(become), { pty: become.pty });
+    const channel = await connection.exec(this.#command(become, onlyOurNode), { pty: become.pty });
     const conversation = new Conversation(connection, channel, become);
     const seconds = timeouts?.hello ?? host.timeout;
     try {
@@ -53,8 +59,9 @@ export class RuntimeStart {
       let sent = become.nonce === undefined;
       if (sent) this.#sendEarly(conversation);
       this.#options.onSent?.();
+      let patience = seconds;
       for (;;) {
-        const said = await conversation.next(seconds, signal);
+        const said = await conversation.next(patience, signal);
         if (said.by === 'shell' || said.value.need === 'node') {
           const platform = platformOf(host, said);
           await conversation.settle();
@@ -64,7 +71,8 @@ export class RuntimeStart {
         if (value.error !== undefined) throw loaderFault(host, value);
         if (!sent) this.#sendEarly(conversation);
         sent = true;
-        if (value.need === 'artifact') await this.#sendArtifact(conversation);
+        if (value.need === 'artifact')
+          patience = seconds + secondsToSend(await this.#sendArtifact(conversation));
         else if (value.start === true)
           return { link: await this.#start(conversation, value, seconds, become) };
         else throw greetingFault(host.id, 'an unknown first line');
@@ -76,7 +84,7 @@ export class RuntimeStart {
     }
   }
 
-  #command(become: Become): string {
+  #command(become: Become, onlyOurNode: boolean): string {
     const { artifact, host, randomDir, wipe } = this.#options;
     const config: LoaderConfig = {
       sha: artifact.sha256,
@@ -96,6 +104,7 @@ export class RuntimeStart {
         `'${this.#suffix}'`,
         quoteWord(host.node_bin ?? '', 'node_bin'),
         quoteWord(host.set_path ?? '', 'set_path'),
+        onlyOurNode ? "'own'" : "''",
       ]),
     );
   }
@@ -110,7 +119,8 @@ export class RuntimeStart {
     for (const bytes of this.#early) void conversation.write(bytes);
   }
 
-  async #sendArtifact(conversation: Conversation): Promise<void> {
+  /** @returns the number of bytes */
+  async #sendArtifact(conversation: Conversation): Promise<number> {
     const { artifact, onPhase } = this.#options;
     const bytes = await artifact.compressed();
     onPhase?.('upload', `${bytes.length} bytes`);
@@ -119,6 +129,7 @@ export class RuntimeStart {
     head[4] = artifactFrame;
     void conversation.write(head);
     await conversation.write(bytes);
+    return bytes.length;
   }
 
   async #start(

@@ -6,6 +6,7 @@
 
 const preamble = `
 unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_V8_COVERAGE
+command -v uname >/dev/null || PATH=$PATH:/usr/bin:/bin
 case :$PATH: in *:/usr/sbin:*) ;; *) PATH=$PATH:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin ;; esac
 `;
 
@@ -26,8 +27,8 @@ for f in /lib/ld-musl-*; do [ -e "$f" ] && [ $l = none ] && l=musl; done
 
 /**
  * `$1` loader, `$2` its config in base64; `$3` thin_dir, `$4` suffix of the workspace,
- * `$5` node_bin, `$6` set_path. A Node that we brought is only run from a directory that is
- * ours alone.
+ * `$5` node_bin, `$6` set_path, `$7` `own` where the host's own Node does not work. A Node that
+ * we brought is only run from a directory that is ours alone.
  */
 export const findNode = `
 ${preamble}
@@ -46,7 +47,7 @@ own $(ls -ldn "\${f%/*}") && n=$f
 fi
 done
 fi
-[ -n "$n" ] || n=$(command -v node || command -v nodejs)
+[ -n "$n" ] || [ "$7" = own ] || n=$(command -v node || command -v nodejs)
 if [ -z "$n" ]; then
 ${platform}
 echo

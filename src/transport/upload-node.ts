@@ -3,7 +3,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import type { Become } from './become.ts';
-import { Conversation } from './conversation.ts';
+import { Conversation, secondsToSend } from './conversation.ts';
 import { readable } from './faults.ts';
 import type { Said } from './greeting.ts';
 import type { Mirror } from './node-mirror.ts';
@@ -25,6 +25,9 @@ export type UploadOptions = {
 
 /** Hashing and unpacking 100 MB on a small host, after the last byte has left. */
 const unpackSeconds = 120;
+
+/** What the system and SSH hold back of the last bytes. */
+const mostBuffered = 8 * 1024 * 1024;
 
 /** 40 MB over a thin line. */
 const downloadSeconds = 900;
@@ -66,7 +69,8 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
       shown = percent;
     }
     if (!pty) channel.stdin.end();
-    expectWord(host, await conversation.next(unpackSeconds, signal), 'DONE');
+    const waiting = secondsToSend(Math.min(node.gzSize, mostBuffered));
+    expectWord(host, await conversation.next(unpackSeconds + waiting, signal), 'DONE');
     await conversation.settle();
   } finally {
     conversation.close(undefined);

@@ -60,7 +60,7 @@ afterAll(() => {
 });
 
 /** A host whose programs are these, and whose Node is the given script, if any. */
-const bareHost = async (name: string, node?: string): Promise<TestHost> => {
+const bareHost = async (name: string, node?: string | Buffer): Promise<TestHost> => {
   const bin = join(dir, `bin-${name}`);
   mkdirSync(bin);
   for (const tool of tools)
@@ -143,6 +143,18 @@ describe.skipIf(missing)(`bringing Node to a host${missing}`, () => {
     expect(path).toMatch(/tsalt-ssh\/node-[0-9a-f]{64}$/);
     await subject.close();
   }, 240_000);
+
+  test.each([
+    ['ends without a word', '#!/bin/sh\nexit 1\n'],
+    ['is cut off', readFileSync(process.execPath).subarray(0, 4096)],
+    ['is no program', 'hello\n'],
+    ['crashes', '#!/bin/sh\nkill -SEGV $$\n'],
+  ])('a node on PATH that %s is passed over: the host gets one', async (what, node) => {
+    const subject = await bareHost(what.replaceAll(' ', '-'), node);
+    const { path } = await begin(subject, withMirror(`${base}/node-v22.0.0-test.tar.gz`));
+    expect(path).toMatch(/tsalt-ssh\/node-[0-9a-f]{64}$/);
+    await subject.close();
+  });
 
   test('a Node that is too old is the same as none', async () => {
     const old = join(dir, 'old.cjs');

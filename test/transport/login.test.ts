@@ -487,7 +487,7 @@ test('a connection that sshd drops unread (MaxStartups) is tried again', async (
   expect({ code: error.code, kind: error.kind, tries: dropped + 100 }).toEqual({
     code: 'connect-dropped',
     kind: 'unreachable',
-    tries: 4,
+    tries: 7,
   });
   front.close();
 });

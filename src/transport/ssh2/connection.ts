@@ -12,6 +12,7 @@ export const connectionOf = (
 ): Connection => {
   let lost: Error | undefined;
   let closing = false;
+  let channels = 0;
   // Each channel listens for the end of the connection.
   client.setMaxListeners(0);
   client.removeAllListeners('error');
@@ -25,7 +26,11 @@ export const connectionOf = (
   return {
     host,
     transport: 'ssh2',
-    exec: (command, options) => exec(client, where, command, options, () => lost, 3),
+    exec: (command, options) => {
+      const isFirst = channels === 0;
+      channels += 1;
+      return exec(client, where, command, options, { lost: () => lost, isFirst });
+    },
     forward: (to, port) =>
       new Promise((resolve, reject) => {
         client.forwardOut('127.0.0.1', 0, to, port, (error, stream) =>
@@ -44,24 +49,30 @@ export const connectionOf = (
 
 /**
  * Runs a command. A channel that is closed before the command was taken is asked for again: some
- * releases of dropbear close one when a process of another ends at that moment (its issue 321).
+ * releases of dropbear close one when a process of another ends at that moment (its issue 321),
+ * and with MaxSessions 1 sshd refuses a second one until it has noticed the end of the first.
  */
 const exec = (
   client: Client,
   where: string,
   command: string,
   options: ExecOptions | undefined,
-  lost: () => Error | undefined,
-  tries: number,
+  { lost, isFirst, tried = 0 }: { lost: () => Error | undefined; isFirst: boolean; tried?: number },
 ): Promise<Channel> =>
   new Promise((resolve, reject) => {
     const refused = (error: Error): void => {
-      if (lost() !== undefined || tries <= 1 || !/^Unable to exec/.test(error.message))
-        reject(lost() ?? channelRefused(where, error));
+      const mayWork =
+        (/^Unable to exec/.test(error.message) && tried < 2) ||
+        (/open failure/i.test(error.message) && !isFirst && tried < 5);
+      if (lost() !== undefined || !mayWork) reject(lost() ?? channelRefused(where, error));
       else
-        setTimeout(() => {
-          exec(client, where, command, options, lost, tries - 1).then(resolve, reject);
-        }, 100);
+        setTimeout(
+          () => {
+            const next = { lost, isFirst, tried: tried + 1 };
+            exec(client, where, command, options, next).then(resolve, reject);
+          },
+          100 * 2 ** tried,
+        );
     };
     try {
       client.exec(command, options?.pty ? { pty: rawTerminal } : {}, (error, channel) => {

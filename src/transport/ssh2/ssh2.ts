@@ -14,7 +14,9 @@ import { Jumps } from './jumps.ts';
 import { type Plan, Planner, type Route } from './plan.ts';
 import { tcp } from './socket.ts';
 
-const mostRetries = 3;
+/** Some 10 seconds in all: a server that starts up to MaxStartups logins has ended some by then. */
+const mostRetries = 6;
+const longestPause = 2000;
 
 /** SSH inside this process. What it cannot do (certificates, FIDO, GSSAPI) is left to `openssh`. */
 export const ssh2Transport = (options: TransportOptions): Transport => new Ssh2Transport(options);
@@ -56,7 +58,11 @@ class Ssh2Transport implements Transport {
             : /^connect-(failed|timeout)$/.test(code) && tries + 1 < (plan.given.attempts ?? 1);
         if (!again || signal?.aborted) throw error;
         this.#options.log?.(`${host.id}: no connection (${code}), trying again`);
-        await sleep(150 * 2 ** tries * (1 + Math.random()));
+        await sleep(Math.min(150 * 2 ** tries, longestPause) * (1 + Math.random()), undefined, {
+          signal,
+        }).catch(() => {
+          throw cancelled(host.id);
+        });
       }
     }
   }
