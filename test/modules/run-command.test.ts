@@ -78,6 +78,18 @@ test('the environment is added to, taken from, or replaced', async () => {
   expect(clean.stdout).toBe('B=2\n');
 });
 
+test('programs find those of the system that the login leaves out of PATH', async () => {
+  const before = process.env.PATH;
+  process.env.PATH = '/usr/bin:/bin';
+  try {
+    const { stdout } = await runCommand({ command: 'echo $PATH' });
+    expect(stdout.trim().split(':')).toEqual(expect.arrayContaining(['/usr/sbin', '/sbin']));
+    expect(stdout).toMatch(/^\/usr\/bin:\/bin:/);
+  } finally {
+    process.env.PATH = before;
+  }
+});
+
 test('umask holds for the child only', async () => {
   const before = process.umask();
   expect((await runCommand({ command: 'umask' }, { umask: 0o077 })).stdout.trim()).toMatch(/077$/);

@@ -125,7 +125,8 @@ const environment = (
   own: Readonly<Record<string, string>>,
 ): NodeJS.ProcessEnv => {
   const all: NodeJS.ProcessEnv = cleanEnv ? {} : { ...process.env, ...own };
-  if (!cleanEnv && !all.PATH) all.PATH = searchPath('').join(':');
+  // Programs start others by name: mkfs starts mkfs.ext4, which is in /sbin.
+  if (!cleanEnv && own.PATH === undefined) all.PATH = searchPath(all.PATH ?? '').join(':');
   if (plainLocale) {
     for (const name of Object.keys(all)) if (localeVariable.test(name)) delete all[name];
     all.LC_ALL = 'C';
