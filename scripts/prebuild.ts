@@ -1,15 +1,36 @@
 // Builds the artifact of a tree without modules of its own and leaves it in dist/prebuilt, where
-// first runs take it from (src/bundle/prebuilt.ts).
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// first runs take it from (src/bundle/prebuilt.ts), and the workers that render code into dist.
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildArtifact } from '../src/bundle/artifact.ts';
 import { discoverBuiltins } from '../src/bundle/discover.ts';
 import { packageRoot } from '../src/bundle/locate.ts';
 import { outOfFolder, prebuiltFiles, prebuiltIndex } from '../src/bundle/prebuilt.ts';
+import {
+  buildWorker,
+  builtWasm,
+  builtWorker,
+  quickjsFile,
+  workerNames,
+} from '../src/render/confined/worker-file.ts';
 import { controlFunctions } from '../src/wrapper/table.ts';
 
 const root = packageRoot();
+
+// The workers that render code, and the QuickJS that one of them runs.
+for (const name of workerNames)
+  writeFileSync(join(root, 'dist', builtWorker(name)), await buildWorker(name, root));
+copyFileSync(quickjsFile(), join(root, 'dist', builtWasm));
+
 const cacheDir = mkdtempSync(join(tmpdir(), 'tsalt-prebuilt-'));
 try {
   const told = controlFunctions();

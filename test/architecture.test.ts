@@ -59,7 +59,15 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   fileserver: { imports: ['data', 'protocol'] },
   render: {
     imports: ['yaml', 'fileserver', 'data', 'protocol'],
-    packages: ['liquidjs', 'json5', 'smol-toml', 'age-encryption', 'esbuild'],
+    packages: [
+      'liquidjs',
+      'json5',
+      'smol-toml',
+      'age-encryption',
+      'esbuild',
+      'quickjs-emscripten-core',
+      '@jitl/quickjs-ng-wasmfile-release-sync',
+    ],
   },
   compiler: { imports: ['targeting', 'data', 'protocol'] },
   bundle: { imports: ['protocol'], packages: ['esbuild', '@babel/parser', 'fflate'] },

@@ -38,8 +38,8 @@ const confined = (load: () => Promise<FromText>): Renderer => ({
 const builtIn: RendererTable = new Map<string, Renderer>([
   ['liquid', lazy('text', async () => (await import('./liquid/liquid.ts')).renderLiquid)],
   ['jinja', lazy('text', async () => (await import('./jinja/jinja.ts')).renderJinja)],
-  ['mako', confined(async () => (await import('./mako/mako.ts')).renderMako)],
-  ['wempy', confined(async () => (await import('./wempy.ts')).renderWempy)],
+  ['mako', confined(async () => (await import('./script/run.ts')).renderMako)],
+  ['wempy', confined(async () => (await import('./script/run.ts')).renderWempy)],
   ['yaml', lazy('data', async () => (await import('./yaml.ts')).renderYaml)],
   ['yamlex', lazy('data', async () => (await import('./yamlex.ts')).renderYamlex)],
   ['json', lazy('data', async () => (await import('./json.ts')).renderJson)],

@@ -1,18 +1,13 @@
 import { openBlock } from './script/block.ts';
 import { expressionEnd } from './script/expression.ts';
 import { Program, syntaxFault } from './script/program.ts';
-import { runProgram } from './script/run.ts';
-import type { Stage } from './types.ts';
 
 /**
  * Wempy's syntax (web2py's) with JavaScript: `{{=expression}}`, `{{if a:}}` … `{{elif b:}}` …
  * `{{else:}}` … `{{pass}}`, `{{for x in list:}}` … `{{pass}}`, `{{include 'file'}}`; anything
  * else between the braces is a statement.
  */
-export const renderWempy = (text: string, stage: Stage): Promise<string> =>
-  runProgram('Wempy', text, stage, compileWempy);
-
-const compileWempy = (source: string): Program => {
+export const compileWempy = (source: string): Program => {
   const program = new Program();
   const open: { code: string; line: number }[] = [];
   let line = 1;

@@ -1,8 +1,6 @@
 import { openBlock } from '../script/block.ts';
 import { expressionEnd, splitFilters } from '../script/expression.ts';
 import { Program, syntaxFault } from '../script/program.ts';
-import { runProgram } from '../script/run.ts';
-import type { Stage } from '../types.ts';
 import { attributesOf, closeTag, openTag, type Tag } from './tags.ts';
 
 /**
@@ -11,8 +9,7 @@ import { attributesOf, closeTag, openTag, type Tag } from './tags.ts';
  * `<%include>`, `<%def>`, `<%block>`, `<%inherit>`, `<%namespace>`; a backslash at a line's end
  * joins lines.
  */
-export const renderMako = (text: string, stage: Stage): Promise<string> =>
-  runProgram('Mako', text, stage, source => new Scanner(source).scan());
+export const compileMako = (source: string): Program => new Scanner(source).scan();
 
 const ends: Readonly<Record<string, string>> = {
   endif: 'if',

@@ -1,8 +1,8 @@
 import { type Filter, textFilters } from './filters.ts';
 
 /**
- * What a template with JavaScript in it compiles to: the body of a function that gives its
- * `Parts`. Statements print; functions of the template's own, its blocks and what it imports
+ * What a template with JavaScript in it compiles to: the body of a function that returns its
+ * `GuestParts`. Statements print; functions of the template's own, its blocks and what it imports
  * stand before them.
  */
 export class Program {
@@ -95,14 +95,6 @@ export class Program {
     return `$text(async ($out, $put) => {\n${body}\n}, ${filterList(filters)})`;
   }
 }
-
-/** What a compiled template gives. */
-export type Parts = {
-  /** The file of the template it inherits from. */
-  readonly parent: unknown;
-  readonly functions: Readonly<Record<string, TextFunction>>;
-  readonly body: Body;
-};
 
 export type TextFunction = (...args: unknown[]) => Promise<string>;
 

@@ -1,203 +1,157 @@
 import { posix } from 'node:path';
-import { messageOf } from '../../protocol/error.ts';
+import { type Dict, isDict } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { limitsFrom, poolSize, type ScriptLimits } from '../confined/limits.ts';
+import { Pool, type Serve, WorkerFailure } from '../confined/pool.ts';
+import { pack, unpack } from '../confined/wire.ts';
+import { quickjsModule, type Wasm, workerCode } from '../confined/worker-file.ts';
 import { renderFault } from '../fault.ts';
-import { guard } from '../guard.ts';
-import { bounded } from '../ts/bounded.ts';
 import type { Stage } from '../types.ts';
-import { contextOf } from './context.ts';
-import { type Filter, shownAs } from './filters.ts';
-import { iterate, loopOver } from './loop.ts';
+import type { Language } from './compile.ts';
+import { offered } from './guest/protocol.ts';
 import { isName } from './names.ts';
-import type { Body, Parts, Program, Put, TextFunction } from './program.ts';
+import type { ScriptJob, Template } from './worker.ts';
 
-type Compile = (text: string) => Program;
+type Engine = { readonly language: Language; readonly title: string };
 
-/** Runs a template with JavaScript in it. It is its author's code; data only ever are values. */
-export const runProgram = async (
-  language: string,
+/** Renders Mako's syntax with JavaScript (`mako/mako.ts`) in a sandbox. */
+export const renderMako = (text: string, stage: Stage): Promise<string> =>
+  runScript({ language: 'mako', title: 'Mako' }, text, stage);
+
+/** Renders Wempy's syntax with JavaScript (`wempy.ts`) in a sandbox. */
+export const renderWempy = (text: string, stage: Stage): Promise<string> =>
+  runScript({ language: 'wempy', title: 'Wempy' }, text, stage);
+
+/** Variables whose values are not data, or that are another's second name. */
+const further = ['salt', '__salt__', '__grains__', '__pillar__', '__opts__'];
+
+const runScript = async (
+  { language, title }: Engine,
   text: string,
   stage: Stage,
-  compile: Compile,
 ): Promise<string> => {
-  const { file, tplfile } = stage.request;
+  const { request, guarded } = stage;
+  const { file, tplfile } = request;
   const path = String(tplfile ?? stage.variables.get('tplfile') ?? file);
-  const run = new ScriptRun(language, stage, compile);
+  const scope = new Scope(stage);
+  const limits = limitsFrom(request.context.opts);
+  const job: ScriptJob = {
+    language,
+    template: scope.template(file, path, text),
+    names: scope.names,
+    guarded,
+    limits,
+  };
   try {
-    return await run.text({ file, path, text });
+    return String(await pool.run(job, scope.serve));
   } catch (error) {
-    throw run.fault(error);
+    throw failure(error, title, { file, text, limits });
   }
 };
 
-/** A template: its name in errors, its path inside the roots, its text. */
-type Source = { readonly file: string; readonly path: string; readonly text: string };
-
-/** Functions of a template by name, `body` among them. */
-type Space = Record<string, TextFunction>;
-
-const space = (): Space => Object.create(null) as Space;
-
-/** A template between those that inherit from it and the one that it inherits from. */
-type Linked = { readonly self: Space; readonly local: Space; readonly parent: Space };
-
-const deepest = 50;
-
-/** One rendering: the variables its templates see, and where it is at. */
-class ScriptRun {
-  readonly #language: string;
+/** What the templates of one rendering see and may ask for. */
+class Scope {
+  readonly names: readonly string[];
   readonly #stage: Stage;
-  readonly #compile: Compile;
-  readonly #context: Record<string, unknown>;
-  readonly #variables: readonly string[];
-  #source: Source | undefined;
-  #line: number | undefined;
-  #depth = 0;
+  readonly #variables: Dict;
+  readonly #sent = new Set<string>();
 
-  constructor(language: string, stage: Stage, compile: Compile) {
-    this.#language = language;
+  constructor(stage: Stage) {
+    const { request, variables } = stage;
     this.#stage = stage;
-    this.#compile = compile;
-    this.#context = contextOf(stage);
-    this.#variables = Object.keys(this.#context).filter(
-      name => isName(name) && !offered.includes(name),
-    );
+    this.#variables = new Map([
+      ...variables,
+      ['__env__', request.saltenv],
+      ['__sls__', request.sls ?? ''],
+    ]);
+    const all = new Set([...[...this.#variables.keys()].map(String), ...further]);
+    this.names = [...all].filter(name => isName(name) && !offered.includes(name));
   }
 
-  /** What a template prints: the outermost of those that it inherits from. */
-  async text(source: Source): Promise<string> {
-    return this.#deeper(async () => {
-      const { outermost } = await this.#load(source, undefined);
-      return outermost();
-    });
-  }
-
-  fault(error: unknown): Error {
-    if (error instanceof Error && error.name === 'TsaltError') return error;
-    const { file = '', text = '' } = this.#source ?? {};
-    const ownLine = error instanceof SyntaxError ? error.cause : this.#line;
-    const line = typeof ownLine === 'number' ? ownLine : undefined;
-    return renderFault(
-      `${this.#language.toLowerCase()}-failed`,
-      `${this.#language} error: ${messageOf(error)}`,
-      { file, text, line },
-      { cause: error },
-    );
-  }
-
-  async #load(
-    source: Source,
-    below: Linked | undefined,
-  ): Promise<{ local: Space; parent: Space; outermost: TextFunction }> {
-    this.#goTo(source, undefined);
-    const local = space();
-    const parent = space();
-    const self = below?.self ?? space();
-    const next = below?.local ?? space();
-    const {
-      functions,
-      body,
-      parent: above,
-    } = await this.#parts(source, [self, parent, next, local]);
-    const whole: TextFunction = () => this.#capture(source, body, []);
-    Object.assign(local, functions, { body: whole });
-    for (const [name, own] of Object.entries(local)) self[name] ??= own;
-    let outermost = whole;
-    if (above !== undefined) {
-      const found = await this.#deeper(() =>
-        this.#load(this.#find(above, source), { self, local, parent }),
-      );
-      Object.assign(parent, found.parent, found.local);
-      outermost = found.outermost;
+  /** A template with the variables that its text names and no earlier one of the rendering named. */
+  template(file: string, path: string, text: string): Template {
+    const variables: Record<string, string> = {};
+    for (const [key, value] of this.#variables) {
+      const name = String(key);
+      if (this.#sent.has(name) || further.includes(name) || !text.includes(name)) continue;
+      this.#sent.add(name);
+      variables[name] = pack(value);
     }
-    return { local, parent, outermost };
+    return { file, path, text, variables };
   }
 
-  async #deeper<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#depth >= deepest)
-      throw new Error(`templates include each other more than ${deepest} levels deep`);
-    this.#depth += 1;
-    const result = await work();
-    this.#depth -= 1;
-    return result;
-  }
-
-  #parts(source: Source, spaces: readonly Space[]): Promise<Parts> {
-    const make = this.#factory(source.text);
-    const given = [
-      (line: number) => this.#goTo(source, line),
-      (body: Body, filters: readonly Filter[]) => this.#capture(source, body, filters),
-      async (file: unknown) => this.text(this.#find(file, source)),
-      (file: unknown, names: readonly string[]) => this.#namespace(file, names, source),
-      iterate,
-      loopOver,
-      ...spaces,
-      (fun: TextFunction, ...args: unknown[]) => fun(...args),
-      ...this.#variables.map(name => this.#context[name]),
-    ];
-    return bounded(() => make(...given));
-  }
-
-  #factory(text: string): Factory {
-    const key = `${this.#language}\0${this.#variables.join()}\0${text}`;
-    const known = factories.get(key);
-    if (known) return known;
-    if (factories.size > 1000) factories.clear();
-    const code = `{\n${this.#compile(text)}\n}`;
-    const made = new AsyncFunction(...offered, ...this.#variables, code);
-    factories.set(key, made);
-    return made;
-  }
-
-  async #capture(source: Source, body: Body, filters: readonly Filter[]): Promise<string> {
-    const parts: string[] = [];
-    const put: Put = async (value, expression, asked, line) => {
-      this.#goTo(source, line);
-      if (value === undefined) throw new TypeError(`${expression} is undefined`);
-      const shown = await shownAs(value, asked);
-      parts.push(this.#stage.guarded ? guard(shown) : shown);
-    };
-    await bounded(() => body(text => parts.push(text), put));
-    return filters.length === 0 ? parts.join('') : shownAs(parts.join(''), filters);
-  }
-
-  async #namespace(file: unknown, names: readonly string[], from: Source): Promise<Space> {
-    const { local, parent } = await this.#deeper(() =>
-      this.#load(this.#find(file, from), undefined),
+  /** Answers the sandbox. It may send anything: each word is a text, and is read as data. */
+  serve: Serve = async (name, words) => {
+    const [first, second, third] = words.map(String);
+    const { context } = this.#stage.request;
+    if (name === 'find') return this.#find(first ?? '', second ?? '');
+    const args = JSON.parse(second ?? '[]') as unknown[];
+    const kwargs = unpack(third ?? '{"d":[]}');
+    return pack(
+      await context.call(
+        first ?? '',
+        args.map(arg => unpack(JSON.stringify(arg))),
+        isDict(kwargs) ? kwargs : new Map(),
+      ),
     );
-    const all = Object.assign(space(), parent, local);
-    for (const name of names)
-      if (!(name in all)) throw new TypeError(`'${String(file)}' defines no '${name}'`);
-    return all;
-  }
+  };
 
   /** A file of the roots: beside the template, else from the top of the roots. */
-  #find(file: unknown, from: Source): Source {
-    const { files } = this.#stage.request.context;
-    const { saltenv } = this.#stage.request;
-    const path = String(file);
+  #find(path: string, from: string): Template {
+    const { context, saltenv } = this.#stage.request;
+    const { files } = context;
     const isWhole = path.startsWith('/') || path.startsWith('salt://');
-    const beside = posix.join(posix.dirname(from.path), path);
+    const beside = posix.join(posix.dirname(from), path);
     const wanted =
       !isWhole && files.find(beside, saltenv) ? beside : path.replace(/^(?:salt:\/\/)?\/*/, '');
-    return { file: path, path: wanted, text: files.read(wanted, saltenv) };
-  }
-
-  #goTo(source: Source, line: number | undefined): void {
-    this.#source = source;
-    this.#line = line;
+    return this.template(path, wanted, files.read(wanted, saltenv));
   }
 }
 
-type Factory = (...values: unknown[]) => Promise<Parts>;
+/** Why a rendering failed: what a call of its ended with, or a fault at its place. */
+const failure = (
+  error: unknown,
+  title: string,
+  { file, text, limits }: { file: string; text: string; limits: ScriptLimits },
+): unknown => {
+  if (!(error instanceof WorkerFailure)) return error;
+  const { cause, sent } = error;
+  if (cause instanceof TsaltError) return cause;
+  const message =
+    sent.limit && sent.message === 'time'
+      ? `the template computed for more than ${limits.milliseconds / 1000} s (renderer limit)`
+      : sent.message;
+  return renderFault(
+    `${title.toLowerCase()}-failed`,
+    `${title} error: ${message}`,
+    { file: sent.file ?? file, text: sent.text ?? text, line: sent.line },
+    { cause, ...(sent.limit ? { hint: 'See `script_limits` in docs/renderers.md.' } : {}) },
+  );
+};
 
-const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
-  ...parts: string[]
-) => Factory;
+let wasm: Promise<Wasm> | undefined;
+let code: ReturnType<typeof workerCode> | undefined;
 
-const factories = new Map<string, Factory>();
+/** V8's own stack in a worker: QuickJS's half of a megabyte takes more of it. */
+const stackSizeMb = 16;
 
-/** What programs are made of, and what Mako offers to expressions. */
-const offered = [
-  ...['$at', '$text', '$include', '$namespace', '$iter', '$loop'],
-  ...['self', 'parent', 'next', 'local', 'capture'],
-];
+const pool = new Pool({
+  size: poolSize,
+  endless: { name: 'Error', message: 'time', limit: true },
+  start: async () => {
+    wasm ??= quickjsModule();
+    code ??= workerCode('script');
+    const [built, module] = await Promise.all([code, wasm]);
+    return {
+      code: built.code,
+      options: {
+        eval: built.eval,
+        workerData: { wasm: module },
+        argv: [],
+        execArgv: [],
+        env: {},
+        resourceLimits: { stackSizeMb },
+      },
+    };
+  },
+});

@@ -1,0 +1,25 @@
+import { availableParallelism } from 'node:os';
+import { type Dict, isDict } from '../../data/value.ts';
+
+/** What one rendering with code in it may use. */
+export type ScriptLimits = {
+  /** Time that it computes, without the time hosts take to answer. */
+  readonly milliseconds: number;
+  /** Memory of a Mako or Wempy template. */
+  readonly megabytes: number;
+};
+
+const usual: ScriptLimits = { milliseconds: 10_000, megabytes: 128 };
+
+/** The limits, changed by `script_limits` of the configuration. */
+export const limitsFrom = (opts: Dict): ScriptLimits => {
+  const given = opts.get('script_limits');
+  const pick = (name: keyof ScriptLimits, most: number): number => {
+    const value = isDict(given) ? given.get(name) : undefined;
+    return typeof value === 'number' && value > 0 ? Math.min(value, most) : usual[name];
+  };
+  return { milliseconds: pick('milliseconds', 3_600_000), megabytes: pick('megabytes', 1024) };
+};
+
+/** Threads that render code. One more than is needed, so that one without an end holds up no other. */
+export const poolSize: number = Math.max(2, Math.min(4, availableParallelism()));

@@ -1,0 +1,44 @@
+/** What the main thread sends to a worker. `id` numbers the renderings of a worker. */
+export type ToWorker =
+  | { readonly type: 'begin'; readonly id: number; readonly job: unknown }
+  | {
+      readonly type: 'answer';
+      readonly id: number;
+      readonly call: number;
+      readonly value?: unknown;
+      readonly error?: SentError;
+    };
+
+/** What a worker sends. */
+export type FromWorker =
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly call: number;
+      readonly name: string;
+      readonly args: readonly unknown[];
+    }
+  | { readonly type: 'done'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'failed'; readonly id: number; readonly error: SentError };
+
+/** An error on its way between threads. */
+export type SentError = {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  /** The file it belongs to, where that is not the first one. */
+  readonly file?: string | undefined;
+  readonly text?: string | undefined;
+  readonly line?: number | undefined;
+  /** Which of the errors that calls to the main thread ended with. */
+  readonly call?: number | undefined;
+  /** Set where a limit ended the rendering. */
+  readonly limit?: boolean | undefined;
+};
+
+/** Numbers that a worker shares: the rendering that computes now (0: none), and until when it may. */
+export const clockId = 0;
+export const clockEnd = 1;
+
+/** Milliseconds of a clock that all threads of the process share. */
+export const threadClock = (): number => Number(process.hrtime.bigint() / 1_000_000n) % 2 ** 31;

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Workers that render, by the source of each. */
+const workers = { script: 'script/worker.ts' } as const;
+
+type WorkerName = keyof typeof workers;
+
+export const workerNames = Object.keys(workers) as WorkerName[];
+
+/** The files of a built command line. */
+export const builtWorker = (name: WorkerName): string => `${name}-worker.cjs`;
+export const builtWasm = 'quickjs.wasm';
+
+const here = fileURLToPath(import.meta.url);
+const isBuilt = !here.endsWith('.ts');
+
+/**
+ * The code of a worker: the file beside the built command line; from sources, it is built first.
+ */
+export const workerCode = async (
+  name: WorkerName,
+): Promise<{ code: string | URL; eval: boolean }> => {
+  if (isBuilt) return { code: join(dirname(here), builtWorker(name)), eval: false };
+  return { code: await buildWorker(name, join(dirname(here), '../../..')), eval: true };
+};
+
+/** A compiled module; its type is the browser's, which this project does not know. */
+export type Wasm = object;
+
+const compileWasm = (
+  globalThis as unknown as { WebAssembly: { compile: (bytes: Uint8Array) => Promise<Wasm> } }
+).WebAssembly.compile;
+
+/** QuickJS, compiled by V8: all workers share it. */
+export const quickjsModule = async (): Promise<Wasm> => {
+  const file = isBuilt ? join(dirname(here), builtWasm) : quickjsFile();
+  return compileWasm(await readFile(file));
+};
+
+/** The file of QuickJS in its package. */
+export const quickjsFile = (): string =>
+  createRequire(import.meta.url).resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm');
+
+/** Bundles a worker from the sources of the package in `root`. */
+export const buildWorker = async (name: WorkerName, root: string): Promise<string> => {
+  const { build } = await import('esbuild');
+  const folder = join(root, 'src/render');
+  const bundle = async (entry: string, more: object): Promise<string> => {
+    const { outputFiles } = await build({
+      entryPoints: [join(folder, entry)],
+      bundle: true,
+      write: false,
+      charset: 'ascii',
+      logLevel: 'warning',
+      ...more,
+    });
+    return outputFiles?.[0]?.text ?? '';
+  };
+  const guest = await bundle('script/guest/main.ts', {
+    format: 'iife',
+    globalName: 'guest',
+    target: 'es2022',
+    minifyWhitespace: true,
+  });
+  return bundle(workers[name], {
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    define: {
+      guestCode: JSON.stringify(`(() => {${guest}return guest.guestFor})()`),
+      'import.meta.url': 'importMetaUrl',
+    },
+    banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+  });
+};

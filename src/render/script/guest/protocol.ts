@@ -1,0 +1,46 @@
+import type { Body, TextFunction } from '../program.ts';
+
+/** A template inside of the sandbox: a number for errors, its path, and its code as a function. */
+export type GuestSource = {
+  readonly index: number;
+  readonly path: string;
+  /** Names of the variables that the function takes behind what is offered. */
+  readonly variables: readonly string[];
+  readonly make: (...values: unknown[]) => Promise<GuestParts>;
+};
+
+export type GuestParts = {
+  readonly parent: unknown;
+  readonly functions: Readonly<Record<string, TextFunction>>;
+  readonly body: Body;
+};
+
+/** A call that failed. With an index: a template that makes no sense, and where. */
+export type GuestError = {
+  readonly name: string;
+  readonly message: string;
+  readonly index?: number;
+  readonly line?: number;
+};
+
+/** Functions of the guest that the worker calls. */
+export type Guest = {
+  /** Makes a variable known: its value is packed, and unpacked when it is first needed. */
+  readonly give: (name: string, packed: string) => void;
+  readonly begin: (source: GuestSource, guarded: boolean) => void;
+  readonly answer: (call: number, value: unknown, isError: boolean) => void;
+  /** Where the template is. One number: no memory may be left for more. */
+  readonly where: () => number;
+};
+
+/** `where()` is the index of the template times this, plus the line. */
+export const whereBase = 2 ** 24;
+
+/** What the worker offers the guest: sends a message, and returns its number. */
+export type Send = (kind: 'call' | 'find' | 'done' | 'failed', ...words: string[]) => number;
+
+/** What programs are made of, and what Mako offers to expressions. */
+export const offered: readonly string[] = [
+  ...['$at', '$text', '$include', '$namespace', '$iter', '$loop'],
+  ...['self', 'parent', 'next', 'local', 'capture'],
+];
