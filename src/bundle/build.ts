@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
@@ -16,6 +17,7 @@ import { packMeta } from './meta-file.ts';
 import { withoutFolders } from './place.ts';
 import { type Built, prebuiltDescriptions } from './prebuilt.ts';
 import { writePrivate } from './private-dir.ts';
+import { awaitingModule } from './top-level-await.ts';
 import { packTrace } from './trace.ts';
 import { openZip } from './zip.ts';
 
@@ -97,28 +99,45 @@ const bundleAll = async (
   const absent: string[] = [];
   const own = new Set(modules.flatMap(({ files }) => files));
   const first = await runEsbuild(root, entry(modules), own);
-  if (first.ok) return { ...first, absent, modules };
+  const user = modules.filter(({ described }) => !described.meta.builtin);
+  if (first.ok && (await importsWhatExists(root, user)))
+    return { ...first, absent: first.absent, modules };
   const reasons = new Map<string, string>();
   const probe = async (group: readonly EntryModule[]): Promise<void> => {
     for (const module of group) {
       const file = module.files[0];
       if (file === undefined || module.described.meta.broken !== undefined) continue;
-      const text = module.files.map(path => `require(${JSON.stringify(path)});`).join('\n');
-      const alone = await runEsbuild(root, text);
+      const alone = await runEsbuild(root, importsOf(module.files));
       if (alone.ok) continue;
       reasons.set(file, alone.reason);
       absent.push(...alone.absent);
     }
   };
-  await probe(modules.filter(({ described }) => !described.meta.builtin));
+  await probe(user);
   if (reasons.size === 0) await probe(modules.filter(({ described }) => described.meta.builtin));
   const rest = modules.map(module => leaveOut(module, reasons.get(module.files[0] ?? '')));
   const second = await runEsbuild(root, entry(rest), own);
-  if (second.ok) return { ...second, absent, modules: rest };
+  if (second.ok) return { ...second, absent: [...absent, ...second.absent], modules: rest };
   throw new TsaltError('bundle', `The runtime cannot be bundled: ${second.reason}`, {
     kind: 'internal',
   });
 };
+
+/** Whether no module imports a name that the other file does not export: in CommonJS that is silent. */
+const importsWhatExists = async (
+  root: string,
+  modules: readonly EntryModule[],
+): Promise<boolean> => {
+  const files = modules
+    .filter(({ described }) => described.meta.broken === undefined)
+    .flatMap(module => module.files);
+  if (files.length === 0) return true;
+  return (await runEsbuild(root, importsOf(files))).ok;
+};
+
+/** A text by which esbuild reads these files as they are: it only tells what is wrong with them. */
+const importsOf = (files: readonly string[]): string =>
+  files.map(path => `import ${JSON.stringify(path)};`).join('\n');
 
 const leaveOut = (module: EntryModule, reason: string | undefined): EntryModule => {
   if (reason === undefined) return module;
@@ -128,7 +147,7 @@ const leaveOut = (module: EntryModule, reason: string | undefined): EntryModule 
 };
 
 type Output =
-  | ({ readonly ok: true } & Pick<Bundle, 'text' | 'map' | 'inputs'>)
+  | ({ readonly ok: true } & Pick<Bundle, 'text' | 'map' | 'inputs' | 'absent'>)
   | { readonly ok: false; readonly reason: string; readonly absent: readonly string[] };
 
 /** `own` are files to be bundled in scopes of their own. */
@@ -137,6 +156,7 @@ const runEsbuild = async (
   text: string,
   own: ReadonlySet<string> = new Set(),
 ): Promise<Output> => {
+  const missing: string[] = [];
   try {
     const { outputFiles, metafile } = await esbuild.build({
       stdin: { contents: text, resolveDir: root, sourcefile: 'tsalt-ssh-artifact.js' },
@@ -147,7 +167,8 @@ const runEsbuild = async (
       outfile: join(root, 'artifact.js'),
       sourcemap: 'external',
       sourcesContent: false,
-      format: 'cjs',
+      // Without scopes of their own modules are only checked; a top-level await is no fault then.
+      format: own.size > 0 ? 'cjs' : 'esm',
       platform: 'node',
       target: 'node18',
       charset: 'ascii',
@@ -156,7 +177,8 @@ const runEsbuild = async (
       legalComments: 'none',
       logLevel: 'silent',
       tsconfigRaw: {},
-      ...(own.size > 0 ? { plugins: [ownScopes(own)] } : {}),
+      supported,
+      plugins: [missingPackages(missing), ...(own.size > 0 ? [ownScopes(own)] : [])],
       alias: { 'tsalt-ssh/module': join(root, 'src', 'modules', 'api.ts') },
       define,
     });
@@ -164,7 +186,13 @@ const runEsbuild = async (
       .map(path => resolve(root, path.replace(/^module:(.*)\.cjs$/, '$1')))
       .filter(existsSync);
     const [map, code] = outputFiles.map(({ text: content }) => content);
-    return { ok: true, text: code ?? '', map: map ?? '', inputs: withPackages(inputs) };
+    return {
+      ok: true,
+      text: code ?? '',
+      map: map ?? '',
+      inputs: withPackages(inputs),
+      absent: missing,
+    };
   } catch (error) {
     const failure = error as Partial<esbuild.BuildFailure>;
     if (!failure.errors) throw error;
@@ -177,6 +205,25 @@ const define = {
   __filename: '"/tsalt-ssh/artifact.js"',
   __dirname: '"/tsalt-ssh"',
 };
+
+/** The artifact is a script, which cannot import: `await import('node:os')` becomes a require. */
+const supported = { 'dynamic-import': false };
+
+/** Notes where packages would be that a module does without, as by `try { require('x') } catch {}`. */
+const missingPackages = (places: string[]): esbuild.Plugin => ({
+  name: 'missing-packages',
+  setup: build => {
+    build.onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, importer, ...at }) => {
+      if (pluginData === asking || isBuiltin(path) || /[\\/]node_modules[\\/]/.test(importer))
+        return undefined;
+      const { resolveDir, kind, namespace } = at;
+      const asked = { resolveDir, kind, importer, namespace, pluginData: asking };
+      const { errors } = await build.resolve(path, asked);
+      if (errors.length > 0) places.push(...wouldResolve(resolveDir, path));
+      return undefined;
+    });
+  },
+});
 
 const ownScope = 'module';
 const asking = Symbol('asking');
@@ -213,7 +260,7 @@ const ownScopes = (own: ReadonlySet<string>): esbuild.Plugin => ({
     build.onLoad({ filter: /.*/, namespace: ownScope }, async loaded => {
       const path = loaded.path.slice(0, -'.cjs'.length);
       try {
-        const { code } = await esbuild.transform(await readFile(path, 'utf8'), {
+        const code = await toCommonJs(await readFile(path, 'utf8'), {
           loader: /\.m?ts$/.test(path) ? 'ts' : 'js',
           // What bundles next reads a source's name as a URL.
           sourcefile: pathToFileURL(path).href,
@@ -241,6 +288,20 @@ const ownScopes = (own: ReadonlySet<string>): esbuild.Plugin => ({
   },
 });
 
+/** CommonJS of one module. A top-level `await` makes its exports a promise. */
+const toCommonJs = async (text: string, options: esbuild.TransformOptions): Promise<string> => {
+  try {
+    return (await esbuild.transform(text, options)).code;
+  } catch (error) {
+    const { errors } = error as esbuild.TransformFailure;
+    if (!errors?.some(one => /^Top-level await/.test(one.text))) throw error;
+    const { format: _, ...rest } = options;
+    const module = { ...rest, format: 'esm', target: 'es2022', sourcemap: false } as const;
+    const { parse } = await import('@babel/parser');
+    return awaitingModule((await esbuild.transform(text, module)).code, parse);
+  }
+};
+
 /** The package.json files that led esbuild to what it took from node_modules. */
 const withPackages = (inputs: readonly string[]): string[] => {
   const packages = inputs.flatMap(path => {
@@ -263,7 +324,16 @@ const explain = (
       ? []
       : wouldResolve(dirname(resolve(root, location.file)), specifier);
   });
-  return { reason: `${first?.text ?? 'unknown'}${at}`, absent };
+  return { reason: `${reasonOf(root, first?.text ?? 'unknown')}${at}`, absent };
+};
+
+/** esbuild's words, with the name by which a module imports ours. */
+const reasonOf = (root: string, text: string): string => {
+  const [, file = '', name] =
+    /^No matching export in "([^"]+)" for import "([^"]+)"$/.exec(text) ?? [];
+  if (name === undefined) return text;
+  const isApi = resolve(root, file) === join(root, 'src', 'modules', 'api.ts');
+  return `There is no export '${name}' in ${isApi ? 'tsalt-ssh/module' : file}`;
 };
 
 /** The places where a missing import would be found if it came to be. */

@@ -1,6 +1,6 @@
 import type { FunctionMeta, ModuleMeta, Signature, UnknownArguments } from '../protocol/meta.ts';
 import type { FoundModule } from './discover.ts';
-import { exportedFunctions, type FoundFunction } from './exported-functions.ts';
+import { exportedFunction, exportedFunctions, type FoundFunction } from './exported-functions.ts';
 import { literal, readSignature } from './signature.ts';
 import type { Binding, Source, Sources } from './source.ts';
 import { type DocComment, docOf, parseDocComment } from './tsdoc.ts';
@@ -85,6 +85,13 @@ const readModule = (
   const contracts = constant('__contracts__');
   const outputters = constant('__outputter__');
   const virtual = parsed.map(source => virtualNames(sources, source)).find(Boolean);
+  const isDynamic = parsed.some(
+    source =>
+      source.hasComputedExports ||
+      hasUnreadFunctions(sources, source) ||
+      (source.exports.has('__func_alias__') &&
+        constantOf(sources, source, '__func_alias__') === undefined),
+  );
   const usesPillar = parsed.some(source => /\b__pillar__\b/.test(source.text));
   return {
     meta: {
@@ -101,6 +108,7 @@ const readModule = (
         ? { outputters: outputters as Record<string, string> }
         : {}),
       ...(usesPillar ? { usesPillar: true } : {}),
+      ...(isDynamic ? { dynamic: true as const } : {}),
     },
     virtual: virtual?.names ?? [],
     anyName: virtual?.computed ?? false,
@@ -146,6 +154,29 @@ const moduleDoc = (source: Source): DocComment | undefined => {
   const declares = first.type === 'FunctionDeclaration' || first.type === 'ExportNamedDeclaration';
   return own || !declares ? doc : undefined;
 };
+
+/** Whether an export may be a function that its source does not show: `fns.up`, `f.bind(null)`. */
+const hasUnreadFunctions = (sources: Sources, source: Source): boolean =>
+  [...source.exports].some(([name, exported]) => {
+    if (name.startsWith('_') || !('local' in exported)) return false;
+    const binding = source.bindings.get(exported.local);
+    return (
+      binding?.kind === 'value' &&
+      mayBeFunction.has(binding.node.type) &&
+      exportedFunction(sources, source, name) === undefined
+    );
+  });
+
+const mayBeFunction = new Set([
+  'AwaitExpression',
+  'CallExpression',
+  'ConditionalExpression',
+  'LogicalExpression',
+  'MemberExpression',
+  'NewExpression',
+  'OptionalCallExpression',
+  'OptionalMemberExpression',
+]);
 
 const constantOf = (sources: Sources, source: Source, name: string): unknown => {
   const exported = source.exports.get(name);

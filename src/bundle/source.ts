@@ -39,6 +39,8 @@ export type Source = {
   readonly exportAll: readonly string[];
   readonly bindings: ReadonlyMap<string, Binding>;
   readonly types: ReadonlyMap<string, TypeDeclaration>;
+  /** It exports by statements whose names only show when it runs. */
+  readonly hasComputedExports: boolean;
 };
 
 type Exported = { readonly local: string } | { readonly from: string; readonly name: string };
@@ -108,9 +110,11 @@ const readSource = (parse: typeof Parse, path: string): Source => {
     exportAll: [],
     bindings: new Map(),
     types: new Map(),
+    hasPatterns: false,
   };
   for (const statement of program.body) collect(collected, statement);
-  return { path, text, body: program.body, ...collected };
+  const hasComputedExports = collected.hasPatterns || computedExports.test(text);
+  return { path, text, body: program.body, ...collected, hasComputedExports };
 };
 
 type Collected = {
@@ -118,7 +122,13 @@ type Collected = {
   exportAll: string[];
   bindings: Map<string, Binding>;
   types: Map<string, TypeDeclaration>;
+  /** `export const { a, b } = …` */
+  hasPatterns: boolean;
 };
+
+/** `exports[name] = …`, `module.exports = make()`, `Object.assign(exports, …)`. */
+const computedExports =
+  /\bexports\s*\[|\bmodule\.exports\s*=\s*(?![\s{=])|\bObject\.assign\(\s*(?:module\.)?exports\b/;
 
 const collect = (into: Collected, statement: Statement): void => {
   switch (statement.type) {
@@ -158,6 +168,8 @@ const collectExport = (
 ): void => {
   const { declaration, source } = statement;
   if (declaration) {
+    if (declaration.type === 'VariableDeclaration')
+      into.hasPatterns ||= declaration.declarations.some(({ id }) => id.type !== 'Identifier');
     for (const name of collectDeclaration(into, declaration, statement.leadingComments ?? []))
       into.exports.set(name, { local: name });
     return;

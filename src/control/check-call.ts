@@ -40,7 +40,7 @@ export const checkCall = (
           !module.builtin &&
           module.kind === 'exec' &&
           mayBeCalled(module, moduleName) &&
-          module.functions.some(item => item.name === name),
+          (module.dynamic === true || module.functions.some(item => item.name === name)),
       )
     )
       return;
@@ -50,6 +50,7 @@ export const checkCall = (
   if (broken && candidates.length === 1)
     throw new TsaltError('module-broken', `'${fun}' is not available: ${broken.broken}`);
   const found = candidates.flatMap(module => module.functions.filter(item => item.name === name));
+  if (found.length === 0 && candidates.some(({ dynamic }) => dynamic === true)) return;
   if (found.length === 0) throw unknown(fun, modules);
   if (found.length > 1) return;
   const given: Record<string, unknown> = {};

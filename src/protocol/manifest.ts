@@ -16,7 +16,10 @@ export type ManifestModule = {
   /** Where its source is, from the folder of modules it lies in, for messages. */
   readonly path: string;
   /** Evaluates the module. Absent when `broken`. */
-  readonly load?: () => Readonly<Record<string, unknown>>;
+  /** Evaluates the module. One with a top-level `await` gives a promise. */
+  readonly load?: () =>
+    | Readonly<Record<string, unknown>>
+    | Promise<Readonly<Record<string, unknown>>>;
   /** Public function names, separated by spaces. */
   readonly functions: string;
   /** Gives the JSON of `Record<export name, Signature>`. */

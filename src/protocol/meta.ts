@@ -63,6 +63,8 @@ export type ModuleMeta = {
   readonly virtual?: readonly string[];
   /** `__virtual__` computes its name: only a host can tell. */
   readonly anyName?: true;
+  /** It may have functions that only show when it runs: whether one exists is asked on the host. */
+  readonly dynamic?: true;
   readonly builtin: boolean;
   readonly saltenv?: string;
   readonly doc?: string;

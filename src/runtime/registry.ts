@@ -171,6 +171,8 @@ class Modules implements FullRegistry {
   #contract = (name: string): FoundContract | undefined => {
     const [source] = this.#candidates('contracts', name);
     const exports = source?.load?.();
+    if (exports && isPromise(exports))
+      throw new Error(`The contract '${name}' must not have a top-level await.`);
     return source && exports && { exports, signatures: readSignatures(source) };
   };
 

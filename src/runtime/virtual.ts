@@ -35,29 +35,41 @@ export const loadModule = (
   contracts: ContractFinder,
   as?: string,
 ): MaybePromise<Loaded> => {
-  const failed = (reason: string) => ({ ok: false, source, reason }) as const;
-  const broken = (cause: unknown) =>
-    ({ ...failed(`${messageOf(cause)} (${source.path})`), cause }) as const;
   if (source.broken !== undefined || !source.load)
-    return failed(source.broken ?? 'it was left out of the artifact');
-  let exports: Exports;
+    return { ok: false, source, reason: source.broken ?? 'it was left out of the artifact' };
   try {
-    exports = applyContracts(source, source.load(), contracts);
+    const evaluated = source.load();
+    if (!isPromise(evaluated))
+      return begin(source, applyContracts(source, evaluated, contracts), as);
+    return evaluated
+      .then(exports => begin(source, applyContracts(source, exports, contracts), as))
+      .catch(error => broken(source, error));
   } catch (error) {
-    return broken(error);
+    return broken(source, error);
   }
+};
+
+const broken = (source: ManifestModule, cause: unknown): Loaded => ({
+  ok: false,
+  source,
+  reason: `${messageOf(cause)} (${source.path})`,
+  cause,
+});
+
+/** Asks `__virtual__` of an evaluated module and sets it up. */
+const begin = (source: ManifestModule, exports: Exports, as?: string): MaybePromise<Loaded> => {
   const named = (verdict: unknown): MaybePromise<Loaded> => {
     const name = as ?? virtualName(source, exports, verdict);
-    if (typeof name !== 'string') return { ...failed(name.reason), declined: true };
+    if (typeof name !== 'string') return { ok: false, source, reason: name.reason, declined: true };
     return chain(initialise(exports), () => ({ ok: true, source, name, exports }) as Loaded);
   };
   const { __virtual__ } = exports;
   try {
     const verdict = as === undefined && isFunction(__virtual__) ? __virtual__() : true;
     const loaded = chain(verdict, named);
-    return isPromise(loaded) ? loaded.catch(broken) : loaded;
+    return isPromise(loaded) ? loaded.catch(error => broken(source, error)) : loaded;
   } catch (error) {
-    return broken(error);
+    return broken(source, error);
   }
 };
 
@@ -95,7 +107,7 @@ export const findFunction = (
 ): MaybePromise<FoundFunction> => {
   const exportName = exportNameOf(exports, name);
   const value = exportName === undefined ? undefined : exports[exportName];
-  if (exportName === undefined || !isFunction(value)) return { ok: false };
+  if (exportName === undefined || !isFunction(value) || isClass(value)) return { ok: false };
   const mark = (value as { [dependsKey]?: DependsMark })[dependsKey];
   if (!mark) return { ok: true, exportName, fun: value };
   return chain(
@@ -107,6 +119,10 @@ export const findFunction = (
     },
   );
 };
+
+/** Python's loader passes over classes as well. */
+const isClass = (value: AnyFunction): boolean =>
+  /^class\b/.test(Function.prototype.toString.call(value));
 
 const exportNameOf = (exports: Exports, name: string): string | undefined => {
   if (name.startsWith('_')) return undefined;
