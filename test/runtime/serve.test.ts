@@ -93,19 +93,52 @@ describe('the runtime on its wire', () => {
     ]);
   });
 
-  test('arguments that no function knows end the run with a sentence about them', async () => {
-    const host = start(makeDir());
+  test.each([false, true])(
+    'arguments that a function does not know fail its state alone: test=%s',
+    async isTest => {
+      const host = start(makeDir());
 
-    const run = host.peer.request('run', {
-      chunks: [low('test.nop', 'first'), low('test.strict', 'x', { bogus: 1, odd: 2 })],
-      opts,
-    });
+      const { retcode } = await host.peer.request<RunResult>('run', {
+        chunks: [
+          low('test.nop', 'first'),
+          low('test.strict', 'x', { bogus: 1, odd: 2, retry: { attempts: 3 } }),
+          low('test.nop', 'needs', { require: [{ test: 'x' }] }),
+          low('test.nop', 'last'),
+        ],
+        opts: { ...opts, test: isTest },
+      });
 
-    await expect(run).rejects.toThrow(
-      "'bogus' and 'odd' are invalid keyword arguments for 'test.strict'",
-    );
-    expect(host.finished.map(({ result }) => result.__id__)).toEqual(['first']);
-  });
+      expect(retcode).not.toBe(0);
+      const results = host.finished.map(({ result }) => result.result);
+      expect(results).toEqual([true, false, false, true]);
+      expect(host.finished[1]?.result.comment).toBe(
+        "'bogus' and 'odd' are invalid keyword arguments for 'test.strict'.",
+      );
+    },
+  );
+
+  test.each(['watch', 'listen'])(
+    'a mod_watch that does not take sfun fails its state alone: %s',
+    async kind => {
+      const host = start(makeDir());
+
+      await host.peer.request('run', {
+        chunks: [
+          low('test.changes', 'conf'),
+          low('narrow.nop', 'reacts', { [kind]: [{ test: 'conf' }] }),
+          low('test.nop', 'last'),
+        ],
+        opts,
+      });
+
+      const failed = host.finished.filter(({ result }) => result.result === false);
+      expect(failed.map(({ result }) => result.__id__ ?? result.name)).toEqual(['reacts']);
+      expect(failed[0]?.result.comment).toContain(
+        "'sfun' is an invalid keyword argument for 'narrow.mod_watch'. mod_watch is called with",
+      );
+      expect(host.finished.map(({ tag }) => tag)).toContain('test_|-last_|-last_|-nop');
+    },
+  );
 
   test('no_log keeps results off the wire, but not from requisites', async () => {
     const host = start(makeDir());

@@ -3,7 +3,6 @@ import type { LowChunk } from '../../protocol/low.ts';
 import type { Param, Signature } from '../../protocol/meta.ts';
 import { type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
-import { RunAborted } from './abort.ts';
 
 /** The parameters a caller must give, in the order of the source. */
 export const requiredParameters = ({ positional, keywords = [] }: Signature): readonly string[] =>
@@ -16,9 +15,14 @@ const isRequired = (param: Param): boolean =>
  * The keyword arguments of a state call: what the function declares, and for one that takes
  * any keyword also the rest, without what belongs to the state system.
  *
- * @throws RunAborted on arguments the function does not know, which ends the run as in Salt
+ * @returns the keyword arguments, or why the function cannot be called with this chunk. Salt ends
+ *   the whole run then (salt.utils.args.format_call); here the state fails alone
  */
-export const bindLow = (full: string, signature: Signature, low: LowChunk): PlainDict => {
+export const bindLow = (
+  full: string,
+  signature: Signature,
+  low: LowChunk,
+): { readonly kwargs: PlainDict; readonly error?: string } => {
   const declared = new Set(
     [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name),
   );
@@ -30,6 +34,14 @@ export const bindLow = (full: string, signature: Signature, low: LowChunk): Plai
     else if (signature.anyKeyword) setOwn(kwargs, key, value);
     else unknown.push(key);
   }
-  if (unknown.length > 0) throw new RunAborted(invalidKeywords(full, unknown));
-  return kwargs;
+  if (unknown.length === 0) return { kwargs };
+  return { kwargs, error: `${invalidKeywords(full, unknown)}.${hintFor(low, unknown)}` };
 };
+
+/** `mod_watch` gets all options of the state that reacts, and its function as `sfun`. */
+const hintFor = (low: LowChunk, unknown: readonly string[]): string =>
+  low.fun === 'mod_watch' && low.sfun !== undefined
+    ? ` mod_watch is called with every option of the state and with sfun, its function: declare ${
+        unknown.length === 1 ? 'this one' : 'these'
+      }, or take the rest (\`{ ...rest }\`).`
+    : '';

@@ -2,7 +2,6 @@ import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Resolved } from '../registry-types.ts';
-import { RunAborted } from './abort.ts';
 import { bindLow } from './bind-low.ts';
 import { checkReturn } from './check-return.ts';
 import { stopwatch } from './clock.ts';
@@ -16,9 +15,8 @@ import { verifyLow } from './verify-low.ts';
 
 /**
  * Runs one state function and gives its checked result: arguments, conditions, retries,
- * `check_cmd`, umask. A state that throws is a failed state.
- *
- * @throws RunAborted when the arguments are none the function knows
+ * `check_cmd`, umask. A state that throws, or whose arguments its function does not know, is a
+ * failed state.
  */
 export const callState = async (run: RunState, pass: Pass, low: LowChunk): Promise<StateResult> => {
   const { result, last } = await callOnce(run, pass, low);
@@ -38,18 +36,11 @@ const callOnce = async (
   const verified = await verifyLow(run.host.registry, low);
   if (verified.errors) {
     const comment = verified.errors.map(error => `${error}\n`).join('');
-    const result = finish({
-      result: false,
-      name: low.name,
-      changes: {},
-      comment,
-      __run_num__: run.runNumber++,
-      ...stackOf(verified.cause),
-    });
-    return { result, last: true };
+    return { result: notCalled(run, low, comment, stackOf(verified.cause)), last: true };
   }
   const { full, resolved } = verified;
-  const kwargs = bindLow(full, resolved.signature, low);
+  const { kwargs, error } = bindLow(full, resolved.signature, low);
+  if (error !== undefined) return { result: notCalled(run, low, error), last: true };
   const raw = await run.host.withOwnLog(low, () =>
     perform(run, pass, low, full, resolved, kwargs, rehearsal),
   );
@@ -61,6 +52,22 @@ const callOnce = async (
   Object.assign(raw, watch(), { __id__: low.__id__ });
   return { result: finish(checkReturn(raw)) };
 };
+
+/** The result of a chunk that does not fit its function. */
+const notCalled = (
+  run: RunState,
+  low: LowChunk,
+  comment: string,
+  extra: PlainDict = {},
+): StateResult =>
+  finish({
+    result: false,
+    name: low.name,
+    changes: {},
+    comment,
+    __run_num__: run.runNumber++,
+    ...extra,
+  });
 
 /** As in Salt: not a state that says `parallel: false`, nor a parallel one that did not start. */
 const isRetried = (low: LowChunk, result: StateResult): boolean =>
@@ -116,7 +123,6 @@ const perform = async (
       Object.assign(ret, await checkCommands(host, low));
     return ret;
   } catch (error) {
-    if (error instanceof RunAborted) throw error;
     return {
       result: false,
       name: low.name ?? low.__id__,

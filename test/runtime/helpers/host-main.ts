@@ -95,6 +95,8 @@ serve({
           return { name, changes: { stdout }, result: code === 0, comment: `exit ${code}` };
         },
       },
+      'narrow.nop': { params: 'name, **', run: nop },
+      'narrow.mod_watch': { params: 'name', run: nop },
       'service.running': { params: 'name, **', run: nop },
       'service.mod_watch': {
         params: 'name, sfun?, **',
