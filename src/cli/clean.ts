@@ -14,7 +14,7 @@ export const cleanCommand = ({ thin_dir = '' }: Pick<Host, 'thin_dir'>): string 
     'for d in "$HOME/.cache/tsalt-ssh" "/var/tmp/tsalt-ssh-$u" "/tmp/tsalt-ssh-$u"; do if [ -d "$d" ] && [ ! -h "$d" ] && [ -O "$d" ]; then rm -rf "$d" && echo "removed $d"; fi; done',
     'd=$1',
     `case $d in [~]/*) d=$HOME/\${d#??} ;; esac`,
-    'if [ -n "$d" ] && [ -d "$d" ] && [ ! -h "$d" ] && [ -O "$d" ]; then cd "$d" && rm -rf ./.node-* ./.pre-flight-* ./run.lock* ./pending.json ./lost-run.json ./guard-*',
+    'if [ -n "$d" ] && [ -d "$d" ] && [ ! -h "$d" ] && [ -O "$d" ]; then cd "$d" && rm -rf ./.node-* ./.pre-flight-* ./run.lock* ./reactions.* ./lost-run.json ./guard-*',
     `for f in ./${hash}.js* ./node-${hash} ./pre-flight-${hash}; do rm -f "$f"; done`,
     'cd / && if rmdir "$d" 2>/dev/null; then echo "removed $d"; else echo "emptied $d"; fi; fi',
   ].join('; ');

@@ -46,6 +46,9 @@ export type SessionHost = {
   };
 };
 
+/** Functions that run all states of the SLS that they run. */
+const wholeRuns: ReadonlySet<string> = new Set(['state.apply', 'state.highstate', 'state.sls']);
+
 const packageModules: ReadonlySet<string> = new Set(['pkg', 'pip', 'npm', 'ports', 'kernelpkg']);
 
 /** One control node's work on this host: answers `call` and `run`. */
@@ -153,6 +156,11 @@ export class Session {
     const { dir, emit, registry } = this.#host;
     const warn = (message: string): void => emit.log('warning', 'state', message);
     takeLostRun(dir, warn);
+    const journal = openJournal(dir, {
+      readOnly: params.opts.test === true,
+      isWhole: wholeRuns.has(params.fun ?? ''),
+      warn,
+    });
     let pillar = params.pillar ?? {};
     const context = await this.#context(params.opts, pillar, () => pillar);
     if (params.prefetch !== undefined) context.context.__prefetch__ = params.prefetch;
@@ -217,11 +225,11 @@ export class Session {
       },
       stopping: () => this.#stopping,
       ...(params.resume ? { resume: params.resume } : {}),
-      pending: openJournal(dir, { readOnly: params.opts.test === true, onError: warn }),
+      pending: journal,
     };
     const { results, aborted, restart } = await withContext(live, () =>
       runChunks(engineHost, params.chunks),
-    );
+    ).finally(journal.end);
     if (this.#linkLost) keepLostRun(dir, params.fun ?? 'state.apply', results, warn);
     if (aborted !== undefined)
       throw new TsaltError('SaltInvocationError', aborted, { kind: 'host' });

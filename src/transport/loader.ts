@@ -113,7 +113,7 @@ var tried = [];
   if (config.wipe) process.on("exit", function () {
     var all = suffix !== "" || !thin;
     if (!all) fs.readdirSync(dir).forEach(function (name) {
-      if (/^([0-9a-f]{64}\.js.*|(node|pre-flight)-[0-9a-f]{64}|\.(node|pre-flight)-.*|run\.lock.*|pending\.json|lost-run\.json|guard-[0-9a-f]{16})$/.test(name)) fs.rmSync(path.join(dir, name), { recursive: true, force: true });
+      if (/^([0-9a-f]{64}\.js.*|(node|pre-flight)-[0-9a-f]{64}|\.(node|pre-flight)-.*|run\.lock.*|reactions\.[0-9.]+|lost-run\.json|guard-[0-9a-f]{16})$/.test(name)) fs.rmSync(path.join(dir, name), { recursive: true, force: true });
     });
     try { if (all) fs.rmSync(dir, { recursive: true, force: true }); else fs.rmdirSync(dir); } catch (error) {}
   });

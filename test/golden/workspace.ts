@@ -96,7 +96,7 @@ export const layOut = (workspace: Workspace, golden: GoldenCase): void => {
 const forgetPending = (dir: string): void => {
   try {
     for (const path of readdirSync(dir, { recursive: true, encoding: 'utf8' }))
-      if (path.endsWith('pending.json')) rmSync(join(dir, path));
+      if (/(^|\/)reactions\.[\d.]+$/.test(path)) rmSync(join(dir, path));
   } catch {}
 };
 

@@ -3,7 +3,7 @@ import { lowTag } from '../../src/protocol/low.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { low } from './helpers/host-process.ts';
-import { outcomes, runEngine } from './helpers/run-engine.ts';
+import { outcomes, pendingIn, runEngine } from './helpers/run-engine.ts';
 
 const result = async (...args: Parameters<typeof runEngine>) => outcomes(await runEngine(...args));
 
@@ -468,13 +468,7 @@ describe('aggregation', () => {
 describe('listen', () => {
   const reactions = async (pending: Set<string>, chunks: Parameters<typeof runEngine>[0]) => {
     const { results } = await runEngine(chunks, {
-      pending: {
-        has: watcher => pending.has(watcher),
-        add: watchers => {
-          for (const watcher of watchers) pending.add(watcher);
-        },
-        done: watcher => void pending.delete(watcher),
-      },
+      pending: pendingIn(pending),
     });
     return Object.values(results)
       .filter(({ comment }) => comment === 'reacted')
@@ -505,13 +499,7 @@ describe('listen', () => {
     const owed = new Set<string>();
     await runEngine([low('t.changes', 'conf'), listener], {
       stopAfter: 1,
-      pending: {
-        has: () => false,
-        add: watchers => {
-          for (const watcher of watchers) owed.add(watcher);
-        },
-        done: watcher => void owed.delete(watcher),
-      },
+      pending: pendingIn(owed),
     });
 
     expect([...owed]).toEqual([`listen:${lowTag(listener)}`]);

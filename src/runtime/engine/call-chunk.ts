@@ -77,14 +77,14 @@ const callOnce = async (run: RunState, pass: Pass, given: LowChunk, round = 1): 
       });
       break;
     default:
-      await execute(run, pass, low, required, status === 'change' || owes(run, low));
+      await execute(run, pass, low, required, status === 'change' || owes(run, low, required));
   }
 };
 
-const owes = (run: RunState, low: LowChunk): boolean =>
+/** Did something that it watches change in an earlier run, or in this one before an interruption? */
+const owes = (run: RunState, low: LowChunk, { watch = [], watch_any = [] }: Required): boolean =>
   !truthy(low.__prereq__) &&
-  ['watch', 'watch_any'].some(kind => Object.hasOwn(low, kind)) &&
-  run.host.pending.has(lowTag(low));
+  [...watch, ...watch_any].some(chunk => run.host.pending.has(lowTag(low), lowTag(chunk)));
 
 const tryInitialize = async (
   run: RunState,
@@ -210,6 +210,7 @@ const execute = async (
     run.pre.set(tag, await callState(run, pass, low));
     return;
   }
+  if (pass.watchers.has(tag) && !truthy(run.host.opts.test)) run.host.pending.began(tag);
   run.host.onStart(tag, low);
   pass.done.add(tag);
   const ownMask = low.umask !== undefined || low.__umask__ !== undefined;
@@ -237,9 +238,9 @@ const callAndReact = async (
   react: boolean,
 ): Promise<StateResult> => {
   const result = await callState(run, pass, low);
-  if (!react || restartOf(result)) return result;
+  if (restartOf(result)) return result;
   const reaction =
-    hasChanges(result) || truthy(result.skip_watch)
+    !react || hasChanges(result) || truthy(result.skip_watch)
       ? result
       : await callState(run, pass, {
           ...low,
@@ -247,7 +248,7 @@ const callAndReact = async (
           fun: 'mod_watch',
           __reqs__: required as unknown as PlainDict,
         });
-  if (reaction.result === true) run.host.pending.done(lowTag(low));
+  if (reaction.result === true) run.host.pending.reacted(lowTag(low));
   return reaction;
 };
 

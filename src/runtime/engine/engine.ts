@@ -45,6 +45,7 @@ export const runChunks = async (
   try {
     const enabled = takeDisabled(run, chunks, results);
     const states = await makePass(run, enabled);
+    host.pending.plan(enabled, states.watchers);
     await runPass(run, states, results);
     if (!isHalted(run)) await runListeners(run, states, results);
     return { results, ...(run.restart === undefined ? {} : { restart: run.restart }) };
@@ -132,7 +133,7 @@ const takeDisabled = (
 };
 
 const runListeners = async (run: RunState, states: Pass, results: StateResults): Promise<void> => {
-  const { reactions, errors } = findListeners(states, watcher => run.host.pending.has(watcher));
+  const { reactions, errors } = findListeners(states, run.host.pending.has);
   if (reactions.length > 0) {
     const pass = await makePass(
       run,
@@ -140,7 +141,7 @@ const runListeners = async (run: RunState, states: Pass, results: StateResults):
     );
     await runPass(run, pass, results);
     for (const { of, low } of reactions)
-      if (pass.running[lowTag(low)]?.result === true) run.host.pending.done(listenTag(of));
+      if (pass.running[lowTag(low)]?.result === true) run.host.pending.reacted(listenTag(of));
   }
   for (const { tag, result } of errors) {
     const numbered = { ...result, __run_num__: run.runNumber++ } as StateResult;

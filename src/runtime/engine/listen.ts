@@ -3,6 +3,7 @@ import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import { requisiteKeywords } from '../../protocol/state-keywords.ts';
 import { asList, hasChanges } from './low-tools.ts';
+import type { PendingReactions } from './pending.ts';
 import type { Pass } from './run-state.ts';
 import { listenedTo, listenTag } from './watchers.ts';
 
@@ -19,19 +20,19 @@ type Listening = {
   readonly to: readonly Plain[];
 };
 
-export const findListeners = (pass: Pass, owes: (watcher: string) => boolean): Listeners => {
+export const findListeners = (pass: Pass, owes: PendingReactions['has']): Listeners => {
   const reactions: { of: LowChunk; low: LowChunk }[] = [];
   const errors = new Map<string, Partial<StateResult>>();
   for (const listening of listenings(pass.chunks))
     for (const item of listening.to) {
       for (const missing of missingTargets(pass, item)) refer(errors, ...missing);
-      const changed = listenedTo(pass.index, pass.chunks, item).some(chunk =>
-        hasChanges(pass.running[lowTag(chunk)]),
-      );
+      const targets = listenedTo(pass.index, pass.chunks, item).map(lowTag);
+      const changed = targets.some(tag => hasChanges(pass.running[tag]));
       const own = pass.index.exact(listening.state, listening.key);
       if (changed && own.length === 0) refer(errors, listening.state, listening.key);
       for (const low of own)
-        if (changed || owes(listenTag(low))) reactions.push({ of: low, low: reaction(low) });
+        if (changed || targets.some(tag => owes(listenTag(low), tag)))
+          reactions.push({ of: low, low: reaction(low) });
     }
   return {
     reactions,

@@ -1,9 +1,24 @@
-/** Reactions that are owed: a watched state changed and its watcher has not acted on it yet. */
+import type { LowChunk } from '../../protocol/low.ts';
+
+/**
+ * Reactions that are owed: a state changed, or may have changed, and a state that watches it,
+ * listens to it or has it in `onchanges` has not acted on that yet. Watchers go by their tags,
+ * listeners by `listenTag`.
+ */
 export type PendingReactions = {
-  /** Is this watcher owed a reaction, by this run or one before? */
-  readonly has: (watcher: string) => boolean;
-  /** A watched state changed: its watchers are owed a reaction from now on, whatever happens. */
-  readonly add: (watchers: readonly string[], changed: string) => void;
+  /** Before the first state: all chunks, and who reacts to the changes of which. */
+  readonly plan: (
+    chunks: readonly LowChunk[],
+    watchers: ReadonlyMap<string, readonly string[]>,
+  ) => void;
+  /** Does this watcher owe a reaction to that state, from this run or one before? */
+  readonly has: (watcher: string, changed: string) => boolean;
+  /** From now on the state may change something. */
+  readonly began: (tag: string) => void;
+  /** It did: these watchers owe a reaction, whatever happens. */
+  readonly changed: (tag: string, watchers: readonly string[]) => void;
+  /** It has ended and changed nothing, or nothing that anybody still has to react to. */
+  readonly unchanged: (tag: string) => void;
   /** The watcher has reacted. */
-  readonly done: (watcher: string) => void;
+  readonly reacted: (watcher: string) => void;
 };

@@ -27,13 +27,19 @@ export const report = (run: RunState, pass: Pass, low: LowChunk, result: StateRe
   if (Array.isArray(parts)) for (const part of parts) reportPart(run, pass, low, part);
 };
 
-/** Whoever watches this state and has not run yet owes a reaction from now on. */
+/** What watches this state and has not run yet owes a reaction to its changes from now on. */
 const noteChange = (run: RunState, pass: Pass, tag: string, result: StateResult): void => {
-  if (truthy(run.host.opts.test) || !hasChanges(result)) return;
+  if (truthy(run.host.opts.test)) return;
+  const { pending } = run.host;
+  if (!hasChanges(result)) {
+    pending.unchanged(tag);
+    return;
+  }
   const owing = (pass.watchers.get(tag) ?? []).filter(
     watcher => !Object.hasOwn(pass.running, watcher),
   );
-  if (owing.length > 0) run.host.pending.add(owing, tag);
+  if (owing.length > 0) pending.changed(tag, owing);
+  else pending.unchanged(tag);
 };
 
 /** A state that drives another tool reports that tool's steps as states of their own. */

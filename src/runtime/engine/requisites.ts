@@ -51,7 +51,7 @@ export const checkRequisites = async (
     required[kind] = list.flat();
   }
   await settle(pass, required);
-  return { status: combine(run, pass, required), required };
+  return { status: combine(run, pass, low, required), required };
 };
 
 /** undefined: a requisite on nothing (`- pkg:`), which does not count. */
@@ -76,7 +76,8 @@ const settle = async (pass: Pass, required: Required): Promise<void> => {
 
 type Finding = Status | 'onchangesmet' | 'premet';
 
-const combine = (run: RunState, pass: Pass, required: Required): Status => {
+const combine = (run: RunState, pass: Pass, low: LowChunk, required: Required): Status => {
+  const owes = (changed: string): boolean => run.host.pending.has(lowTag(low), changed);
   const all = new Set<Finding>();
   for (const [kind, chunks] of Object.entries(required)) {
     const found = new Set<Finding>();
@@ -88,7 +89,7 @@ const combine = (run: RunState, pass: Pass, required: Required): Status => {
           : Object.hasOwn(pass.running, tag)
             ? pass.running[tag]
             : undefined;
-      const finding = result ? judge(kind, result) : 'unmet';
+      const finding = result ? judge(kind, result, () => owes(tag)) : 'unmet';
       if (finding) found.add(finding);
     }
     soften(kind, found);
@@ -103,11 +104,12 @@ const combine = (run: RunState, pass: Pass, required: Required): Status => {
   return all.has('onfail') ? 'onfail' : 'met';
 };
 
-const judge = (kind: string, result: StateResult): Finding | undefined => {
+const judge = (kind: string, result: StateResult, isOwed: () => boolean): Finding | undefined => {
   if (kind.startsWith('onfail')) {
     if (result.result === true) return 'onfail';
   } else if (result.result === false) return 'fail';
-  if (kind.startsWith('onchanges')) return hasChanges(result) ? 'onchangesmet' : 'onchanges';
+  if (kind.startsWith('onchanges'))
+    return hasChanges(result) || isOwed() ? 'onchangesmet' : 'onchanges';
   if (kind.startsWith('watch') && hasChanges(result)) return 'change';
   if (kind === 'prereq') {
     if (result.result !== null) return 'pre';

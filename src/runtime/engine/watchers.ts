@@ -7,7 +7,7 @@ import { asList, requisitesOf } from './low-tools.ts';
 export const listenTag = (low: LowChunk): string => `listen:${lowTag(low)}`;
 
 /**
- * For every state that is watched or listened to: the tags of those that react.
+ * For every state that others watch, listen to or have in `onchanges`: the tags of those.
  * @param disabled the `disabled_requisites`
  */
 export const findWatchers = async (
@@ -25,16 +25,22 @@ export const findWatchers = async (
       else watchers.set(tag, [watcher]);
     }
   };
-  const kinds = ['watch', 'watch_any'].filter(kind => !disabled.includes(kind));
+  const kinds = reactingKinds.filter(kind => !disabled.includes(kind));
   for (const low of chunks) {
     for (const kind of kinds)
-      if (Object.hasOwn(low, kind) && (await registry.hook(low.state, 'mod_watch')))
+      if (Object.hasOwn(low, kind) && (await canReact(registry, low, kind)))
         for (const requisite of requisitesOf(low, kind)) add(index.find(requisite), lowTag(low));
     for (const item of asList(low.listen)) add(listenedTo(index, chunks, item), listenTag(low));
     for (const listener of listenersIn(index, low)) add([low], listenTag(listener));
   }
   return watchers;
 };
+
+const reactingKinds = ['watch', 'watch_any', 'onchanges', 'onchanges_any'] as const;
+
+/** Without `mod_watch`, to watch is to require. */
+const canReact = async (registry: Registry, low: LowChunk, kind: string): Promise<boolean> =>
+  kind.startsWith('onchanges') || (await registry.hook(low.state, 'mod_watch')) !== undefined;
 
 /** The chunks that `- listen: [{file: x}]` means. A bare id means its first state. */
 export const listenedTo = (

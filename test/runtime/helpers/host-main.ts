@@ -1,4 +1,5 @@
 /** A host program as the artifact is one, with a few functions of its own. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   __context__,
@@ -93,6 +94,17 @@ serve({
         run: async ({ name }) => {
           const { code, stdout } = await runCommand({ command: String(name) });
           return { name, changes: { stdout }, result: code === 0, comment: `exit ${code}` };
+        },
+      },
+      'file.once': {
+        params: 'name, gate?, **',
+        run: ({ name, gate }) => {
+          const path = String(name);
+          if (existsSync(path)) return nop({ name });
+          writeFileSync(path, '');
+          // A named pipe that nobody writes to: the whole process stands still.
+          if (gate) readFileSync(String(gate));
+          return { ...nop({ name }), changes: { made: path } };
         },
       },
       'narrow.nop': { params: 'name, **', run: nop },

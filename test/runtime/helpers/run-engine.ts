@@ -35,7 +35,17 @@ export type EngineSetup = {
   readonly stopAfter?: number;
 };
 
-const noPending: PendingReactions = { has: () => false, add: () => {}, done: () => {} };
+/** Reactions owed, in a set that the test sees. */
+export const pendingIn = (owed: Set<string>): PendingReactions => ({
+  plan: () => {},
+  has: watcher => owed.has(watcher),
+  began: () => {},
+  changed: (_, watchers) => {
+    for (const watcher of watchers) owed.add(watcher);
+  },
+  unchanged: () => {},
+  reacted: watcher => void owed.delete(watcher),
+});
 
 /**
  * Runs chunks with the states `t.ok`, `t.changes`, `t.fail`, `t.slow`, `t.raise`, `t.give`
@@ -43,7 +53,13 @@ const noPending: PendingReactions = { has: () => false, add: () => {}, done: () 
  */
 export const runEngine = async (
   chunks: readonly LowChunk[],
-  { opts = {}, grains = {}, table = {}, pending = noPending, stopAfter }: EngineSetup = {},
+  {
+    opts = {},
+    grains = {},
+    table = {},
+    pending = pendingIn(new Set()),
+    stopAfter,
+  }: EngineSetup = {},
 ): Promise<EngineRun> => {
   const calls: Called[] = [];
   const times: string[] = [];
