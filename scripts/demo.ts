@@ -4,7 +4,7 @@
  * outside of the scratch folder is touched; it is removed at the end.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,13 @@ const say = (text: string): void => {
 
 const run = (args: readonly string[]): Promise<number> =>
   new Promise((resolve, reject) => {
-    const env = { ...process.env, HOME: scratch, XDG_CACHE_HOME: join(scratch, 'cache') };
+    const env = {
+      ...process.env,
+      HOME: scratch,
+      XDG_CACHE_HOME: join(scratch, 'cache'),
+      // As root in somebody else's clone: who runs its scripts trusts its states as well.
+      TSALT_TRUST_OWNER: String(statSync(packageRoot).uid),
+    };
     const bin = join(packageRoot, 'dist/tsalt-ssh.cjs');
     const child = spawn(process.execPath, [bin, '-c', scratch, ...args], {
       cwd: packageRoot,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
+import { chmodSync, mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -8,6 +8,10 @@ import { removeFolder } from './helpers/remove-folder.ts';
 // are about one of these set it themselves.
 process.env.TZ = 'UTC';
 for (const name of ['FORCE_COLOR', 'NO_COLOR', 'SSH_AUTH_SOCK']) delete process.env[name];
+
+// As root in somebody else's clone, as in containers: its fixtures are as good as one's own.
+const { uid } = statSync(new URL('..', import.meta.url));
+if (uid !== process.geteuid?.()) process.env.TSALT_TRUST_OWNER = String(uid);
 
 /**
  * Set up before each test file: what it and the programs it starts put into the folder for

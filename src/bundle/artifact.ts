@@ -5,11 +5,19 @@ import { promisify } from 'node:util';
 import type { Artifact } from '../protocol/artifact.ts';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
+import { checkTrusted } from '../trust/check.ts';
 import type { BuildRequest } from './build.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import { type Discovered, discoverBuiltins, discoverUser } from './discover.ts';
 import type { Goal } from './entry.ts';
-import { type FolderStamp, isSameFolder, noneExists, refreshInputs, sha256 } from './inputs.ts';
+import {
+  type FolderStamp,
+  type InputStamp,
+  isSameFolder,
+  noneExists,
+  refreshInputs,
+  sha256,
+} from './inputs.ts';
 import { bundlerStamp, packageRoot } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
 import type { Built } from './prebuilt.ts';
@@ -69,15 +77,26 @@ export const cached = async (
     const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
     if (inputs && (inputs !== known.inputs || folders !== known.folders))
       await writePrivate(indexPath, JSON.stringify({ ...known, folders, inputs }));
-    if (inputs) return fromCache(root, pathsOf(dir, key, known), known);
+    if (inputs) {
+      checkInputs(root, inputs);
+      return fromCache(root, pathsOf(dir, key, known), known);
+    }
   }
   const { modules, folders, key: foundKey } = found ?? look(discover);
   const request = { root, dir, key, found: modules, options, goal };
   const built = (await prebuilt(request)) ?? (await (await import('./build.ts')).build(request));
+  checkInputs(root, built.inputs);
   await pruneArtifacts(dir, built.sha256);
   const index: Index = { made, found: foundKey, folders, ...built };
   await writePrivate(indexPath, JSON.stringify(index));
   return fromCache(root, pathsOf(dir, key, index), index);
+};
+
+/** Refuses sources of the user's modules that another user could write: they run as root. */
+const checkInputs = (root: string, inputs: readonly InputStamp[]): void => {
+  const shipped = ['src', 'node_modules', 'dist'].map(name => join(root, name, '/'));
+  for (const { path } of inputs)
+    if (!shipped.some(folder => path.startsWith(folder))) checkTrusted(path, 'The module');
 };
 
 const prebuilt = async ({

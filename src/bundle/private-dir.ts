@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { TsaltError } from '../protocol/error.ts';
+import { checkTrusted } from '../trust/check.ts';
 
 /**
  * Makes a folder that only this user can enter.
@@ -11,7 +12,10 @@ export const privateDir = (path: string): string => {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const stat = lstatSync(path);
   const mine = process.getuid === undefined || stat.uid === process.getuid();
-  if (stat.isDirectory() && mine && (stat.mode & 0o022) === 0) return path;
+  if (stat.isDirectory() && mine && (stat.mode & 0o022) === 0) {
+    checkTrusted(path, 'The cache folder');
+    return path;
+  }
   throw new TsaltError('cache-dir', `The cache folder ${path} is not a private folder of yours`, {
     hint: `Remove it or make it private: chmod 700 ${path}`,
   });

@@ -21,6 +21,8 @@ export const main = async (argv: readonly string[], env: Env): Promise<number> =
 };
 
 const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promise<number> => {
+  const owner = typed.options['trust-owner'];
+  if (typeof owner === 'string') (await import('../trust/owners.ts')).trustOwners(owner);
   const { withSaltfile } = await import('./saltfile.ts');
   const given = await withSaltfile(typed, process.cwd(), env);
   const { options, words } = given;

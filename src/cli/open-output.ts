@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, writeFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { nearest } from '../data/nearest.ts';
 import { outputNames } from '../output/format.ts';
@@ -7,6 +7,8 @@ import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
 import type { Output, OutputRequest } from '../output/request.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
+
+import { openTrusted } from '../trust/check.ts';
 import type { Given } from './parse.ts';
 import { logLevelOf } from './request.ts';
 import { userFormats } from './user-formats.ts';
@@ -127,6 +129,7 @@ const fileWriter = (
     try {
       return work();
     } catch (cause) {
+      if (cause instanceof TsaltError) throw cause;
       const reason = messageOf(cause);
       throw new TsaltError('out-file', `The ${what} file ${path} cannot be written: ${reason}.`, {
         cause,
@@ -134,7 +137,7 @@ const fileWriter = (
     }
   };
   const flags = O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
-  const handle = guarded(() => openSync(path, flags, 0o600));
+  const handle = guarded(() => openTrusted(path, flags, `The ${what} file`));
   process.once('exit', () => closeSync(handle));
   return text => guarded(() => writeFileSync(handle, text));
 };

@@ -88,6 +88,10 @@ export const options = {
     alias: ['c', 'config-dir'],
   },
   roster: text(roster, 'Roster backends, names with commas between'),
+  'trust-owner': text(
+    roster,
+    "Use configuration of these users too: names or uids with commas between, or 'anyone'",
+  ),
   'roster-file': text(roster, 'Roster file, folder, script or network'),
   'update-roster': flag(roster, 'Write hosts that are in no roster into it, without any secret'),
   'scan-ports': text(roster, 'Ports that --roster scan tries, with commas between (default 22)'),

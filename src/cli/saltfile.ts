@@ -21,6 +21,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export const withSaltfile = async (given: Given, cwd: string, env: Env): Promise<Given> => {
   const file = fileOf(given, cwd, env);
   if (file === undefined) return given;
+  const { checkTrusted } = await import('../trust/check.ts');
+  checkTrusted(file, 'The Saltfile');
   const { loadYaml } = await import('../yaml/load.ts');
   const text = readText(file);
   const data = await asUsage(() => loadYaml(text, { file }));
@@ -81,6 +83,12 @@ const nameOf = (key: string, section: Dict, file: string): OptionName => {
   const plain = key.replaceAll('-', '_');
   const dashed = plain.replace(/^ssh_(?!option|config)/, '').replaceAll('_', '-');
   const name = Object.hasOwn(kept, plain) ? kept[plain] : dashed;
+  if (name === 'trust-owner')
+    throw new TsaltError('saltfile-key', `The Saltfile cannot say whose files are trusted.`, {
+      kind: 'usage',
+      at: placeOf(file, section, key),
+      hint: 'Give --trust-owner on the command line, or set TSALT_TRUST_OWNER.',
+    });
   if (name !== undefined && Object.hasOwn(options, name)) return name as OptionName;
   const meant = nearest(dashed, Object.keys(options));
   throw new TsaltError('saltfile-key', `The Saltfile's '${key}' is no option.`, {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { dumpYaml } from '../data/yaml-dump.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
+import { checkTrusted } from '../trust/check.ts';
 import { type Invocation, readRoster, rosterFileOf } from './rosters.ts';
 
 /**
@@ -43,6 +44,7 @@ const entryText = ({ id, host, user, port }: Host): string =>
 /** By one write, after the end of the last line. */
 const append = (file: string, text: string): void => {
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
+  checkTrusted(file, 'The roster');
   try {
     const handle = openSync(file, O_RDWR | O_APPEND | O_CREAT, 0o600);
     try {

@@ -7,6 +7,7 @@ import { describe, type Kind, placeOf, readKey } from '../data/read.ts';
 import { type Data, type Dict, isDict, toData } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { checkTrusted } from '../trust/check.ts';
 import { loadYaml } from '../yaml/load.ts';
 import type { Config, Roots, RosterSource } from './config.ts';
 import { composed, hostDefaults, keptNames, keyFiles, keys, secretKeys } from './keys.ts';
@@ -100,6 +101,7 @@ const open = ({ path, cwd, env }: ConfigRequest): Source => {
     });
   const file = stat.isDirectory() ? join(given, 'tsalt.yaml') : given;
   if (!existsSync(file)) return { dir: given, dict: new Map() };
+  checkTrusted(file, 'The configuration');
   const dict = readYaml(file);
   if (dict === null) return { dir: dirname(file), file, dict: new Map() };
   if (!isDict(dict))

@@ -1,16 +1,29 @@
 import { execFile } from 'node:child_process';
 import type { Plain } from '../protocol/plain.ts';
+import { checkProgram, commandWords } from '../trust/program.ts';
 import type { ExtPillarInput } from './ext-pillar-source.ts';
 
+/** Characters of ids: none of them means anything to a shell, inside or outside of quotes. */
+const plainId = /^[\p{L}\p{N}_:][\p{L}\p{N}\p{M}._@:+-]*$/u;
+
 /**
- * The command of cmd_yaml and cmd_json: `%s` is the host's id, which is passed as an argument,
- * never parsed by a shell. What it printed and how it was called may hold secrets: an error
- * shows neither.
+ * Runs the command of cmd_yaml and cmd_json with the host's id in place of each `%s`, also
+ * inside quotes. Neither the command nor its output is part of an error: both may hold secrets.
+ *
+ * @param settings a shell command, or a list of a program and its arguments
+ * @throws Error for an id that a shell could take for more than a name
+ * @throws TsaltError `untrusted` for a program that another user could write
  */
-export const runCommand = (settings: Plain, { id, dir, ask }: ExtPillarInput): Promise<string> => {
-  const argv = Array.isArray(settings)
-    ? settings.map(part => String(part).replaceAll('%s', id))
-    : ['/bin/sh', '-c', String(settings).replaceAll('%s', '"$1"'), 'ext_pillar', id];
+export const runCommand = async (
+  settings: Plain,
+  { id, dir, ask }: ExtPillarInput,
+): Promise<string> => {
+  if (!plainId.test(id)) throw new Error(`the id "${id}" cannot be put into a command`);
+  const fill = (part: Plain): string => String(part).replaceAll('%s', () => id);
+  const command = Array.isArray(settings) ? settings.map(fill) : fill(settings);
+  const isList = typeof command !== 'string';
+  checkProgram(isList ? command : commandWords(command), dir, 'The command');
+  const argv = isList ? command : ['/bin/sh', '-c', command];
   return ask(['command', dir, ...argv], () => run(argv, dir));
 };
 

@@ -4,6 +4,7 @@ import { fnmatch } from '../data/glob.ts';
 import { mergeRecursive } from '../data/merge.ts';
 import type { Data, Dict } from '../data/value.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { checkTrusted } from '../trust/check.ts';
 import { argumentsOf, type ExtPillarInput, type Source } from './ext-pillar-source.ts';
 
 /**
@@ -127,6 +128,7 @@ const readTree = async (folder: string, prefix: string, how: Reading): Promise<D
 };
 
 const readOne = async (file: string, keepsNewline: boolean, how: Reading): Promise<Data> => {
+  checkTrusted(file, 'The pillar file');
   const bytes = await readFile(file);
   let text: string;
   try {

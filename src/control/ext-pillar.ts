@@ -59,6 +59,7 @@ const runSource = async (
     const reason = `${messageOf(error)}${place}`;
     throw new TsaltError('ext-pillar', `ext_pillar ${name} failed for ${input.id}: ${reason}`, {
       kind: 'pillar',
+      hint: error instanceof TsaltError ? error.hint : undefined,
       cause: error,
     });
   }

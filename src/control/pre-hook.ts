@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { readable } from '../transport/faults.ts';
+import { checkProgram } from '../trust/program.ts';
 
 /** Milliseconds that a hook may take: it may wait for a key to be signed. */
 const patience = 120_000;
@@ -14,6 +15,7 @@ export const runPreHook = (host: Host, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const [program = '', ...args] = host.ssh_pre_hook ?? [];
     if (program === '') return resolve();
+    checkProgram([program, ...args], process.cwd(), `${host.id}: The ssh_pre_hook`);
     const options = { signal, timeout: patience, maxBuffer: 1024 * 1024 };
     const child = execFile(program, args, options, (error, stdout, stderr) => {
       if (!error) return resolve();

@@ -3,6 +3,7 @@ import { createReadStream, type ReadStream, readFileSync, realpathSync, statSync
 import { posix, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { TsaltError } from '../protocol/error.ts';
+import { checkTrusted } from '../trust/check.ts';
 import { type IgnoreRules, ignoreTest } from './ignore.ts';
 import { listTree, type Tree } from './list-tree.ts';
 import { parseSaltUrl } from './url.ts';
@@ -30,7 +31,8 @@ export type FoundFile = {
 /**
  * The files of `file_roots` (or `pillar_roots`): per saltenv a list of folders, the first that
  * has a file wins. Paths are relative with slashes, or `salt://` URLs. Nothing outside of the
- * roots is ever served: `..`, absolute paths and links that lead out find nothing.
+ * roots is ever served: `..`, absolute paths and links that lead out find nothing. A file that
+ * another user could write is an error.
  * Listings are read once per instance; `refresh()` forgets them.
  */
 export class FileRoots {
@@ -180,6 +182,7 @@ export class FileRoots {
       const full = posix.join(folder, rel);
       const file = this.#stat(root, full);
       if (!file || this.#ignored(rel)) continue;
+      checkTrusted(full, `The file salt://${rel}`);
       return { path: full, rel, saltenv, ...file };
     }
     return undefined;

@@ -3,6 +3,7 @@ import { hideSecrets } from '../data/hide-secrets.ts';
 import { nearest } from '../data/nearest.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { checkTrusted } from '../trust/check.ts';
 import { checkDefaults, checkHost } from './check.ts';
 import { isSecretKey } from './keys.ts';
 import type { CheckedHost, Entry, Found, Layer } from './roster.ts';
@@ -63,6 +64,7 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
   const entries = new Map<string, Entry[]>();
   const groups = new Map<string, Set<string>>();
   for (const { backend, source } of request.sources) {
+    if (backend !== 'scan') checkTrusted(source, 'The roster');
     const read = await pick(backend, source);
     const found = await read(source, request).catch(error => {
       throw hideSecrets(error);

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { type Host, Secret } from '../protocol/host.ts';
+import { checkProgram } from '../trust/program.ts';
 import { localFile } from './check.ts';
 import type { SecretKey, SecretSource } from './roster.ts';
 
@@ -128,6 +129,7 @@ const fromCommand = async (value: Data, source: SecretSource): Promise<Secret> =
   const [program, ...args] = Array.isArray(value) ? value.map(String) : [];
   if (program === undefined || isDict(value))
     throw failure('command', 'A secret command is a list: [PROGRAM, ARGUMENT, …].', source);
+  checkProgram([program, ...args], dirname(source.file), 'The secret command');
   try {
     const { stdout } = await promisify(execFile)(program, args, {
       cwd: dirname(source.file),

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Place } from '../protocol/error.ts';
+import { checkTrusted } from '../trust/check.ts';
 
 type Marker = 'revoked' | 'cert-authority';
 
@@ -48,6 +49,7 @@ export const parseKnownHosts = (text: string, file: string): KnownHost[] =>
 /** Reads several files in order; absent ones count as empty. */
 export const readKnownHosts = (files: readonly string[]): KnownHost[] =>
   files.flatMap(file => {
+    checkTrusted(file, 'The file of known hosts');
     try {
       return parseKnownHosts(readFileSync(file, 'utf8'), file);
     } catch (error) {
@@ -107,6 +109,7 @@ export const lookupName = ({ host, port, alias }: Address): string => {
 
 /** Writes a line for a new host: one append, the file private to this user when it is made. */
 export const addKnownHost = (file: string, address: Address, key: Buffer): void => {
+  checkTrusted(file, 'The file of known hosts');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const line = `${lookupName(address)} ${keyType(key)} ${key.toString('base64')}\n`;
   appendFileSync(file, endsInLine(file) ? line : `\n${line}`, { mode: 0o600 });

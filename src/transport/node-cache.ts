@@ -1,6 +1,7 @@
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
+import { checkTrusted } from '../trust/check.ts';
 
 /** The platforms that a Node can be brought to. */
 export const nodeTargets = ['linux-x64', 'linux-arm64'] as const;
@@ -23,6 +24,7 @@ export const nodeFolder = async (cacheDir: string): Promise<string> => {
     throw new TsaltError('cache-unsafe', `The cache ${folder} can be written by others.`, {
       hint: 'Remove it, or choose another cachedir.',
     });
+  checkTrusted(folder, 'The cache folder');
   if (mode & 0o077) await chmod(folder, 0o700);
   return folder;
 };

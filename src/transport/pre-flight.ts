@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { TsaltError } from '../protocol/error.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
+import { checkTrusted } from '../trust/check.ts';
 import type { Become } from './become.ts';
 import { Conversation } from './conversation.ts';
 import { readable } from './faults.ts';
@@ -67,6 +68,7 @@ export const runPreFlight = async (options: PreFlightOptions): Promise<void> => 
 
 const readScript = async (host: Host): Promise<Buffer> => {
   const path = host.ssh_pre_flight ?? '';
+  checkTrusted(path, `${host.id}: The pre-flight script`);
   return await readFile(path).catch((cause: NodeJS.ErrnoException) => {
     throw new TsaltError(
       'pre-flight-missing',

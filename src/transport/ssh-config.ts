@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
+import { checkTrusted } from '../trust/check.ts';
 import { readable } from './faults.ts';
 
 /** What the user's ssh configuration says about one host; what it does not say is absent. */
@@ -86,6 +87,7 @@ export class SshConfig {
     if (/^-|[\s\0]/.test(name)) throw badName(name);
     const own = join(this.#home(), '.ssh/config');
     const config = file || own;
+    checkTrusted(config, 'The ssh configuration');
     const args = [
       '-G',
       // ssh takes the home directory from the user database; the environment's is the one meant.

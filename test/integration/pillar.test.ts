@@ -105,6 +105,25 @@ ext_pillar:
   expect(asked).toMatchObject([{ url: '/p/web1?os=Linux', token: 't0p' }]);
 });
 
+test('%s of an external command is the id wherever it stands, inside quotes too', async () => {
+  const command = (text: string) => `  - cmd_yaml: ${JSON.stringify(text)}\n`;
+  const { pillar, text } = await items(
+    `ext_pillar:\n${[
+      command("echo 'one: {single: %s}'"),
+      command('echo "two: {double: %s}"'),
+      command(`sh -c 'echo "three: {nested: %s}"'`),
+      command('echo a: %s; echo b: %s'),
+    ].join('')}`,
+  );
+  expect(pillar, text).toMatchObject({
+    one: { single: 'web1' },
+    two: { double: 'web1' },
+    three: { nested: 'web1' },
+    a: 'web1',
+    b: 'web1',
+  });
+});
+
 test('the last external source wins; with ext_pillar_first the SLS win', async () => {
   const sources =
     'ext_pillar:\n  - cmd_yaml: "echo \'from: one\'"\n  - cmd_json: "echo \'{\\"from\\": \\"two\\"}\'"\n';

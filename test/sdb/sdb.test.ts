@@ -133,6 +133,20 @@ describe('cmd', () => {
     expect(readFileSync(join(dir, 'argv'), 'utf8')).toBe('set a b;$(c)\n');
   });
 
+  test('a key that begins with a dash never becomes an option of the program', async () => {
+    const { call, dir } = await siteWith(
+      `${profile}plain: {driver: cmd, get: [./store, '%s']}\nended: {driver: cmd, get: [./store, get, --, '%s']}\n`,
+      { store: '#!/bin/sh\necho "$@" | tee -a argv\n' },
+    );
+    chmodSync(join(dir, 'store'), 0o755);
+    for (const name of ['store', 'plain'])
+      expect(await message(call('sdb.get', [`sdb://${name}/--help`]))).toBe(
+        `sdb://${name}/--help cannot be used: a key must not begin with '-' (unless its profile has '--' before %s).`,
+      );
+    expect(existsSync(join(dir, 'argv'))).toBe(false);
+    expect(await call('sdb.get', ['sdb://ended/--help'])).toBe('get -- --help');
+  });
+
   test('a fault names the address, never what was printed', async () => {
     const { call, dir } = await siteWith(profile, {
       store: '#!/bin/sh\necho s3cret; echo s3cret >&2; exit 3\n',

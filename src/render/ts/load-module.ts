@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { BuildFailure, Plugin } from 'esbuild';
 import { messageOf } from '../../protocol/error.ts';
+import { checkTrusted } from '../../trust/check.ts';
 import { renderFault } from '../fault.ts';
 import { bounded } from './bounded.ts';
 import * as api from './sls-api.ts';
@@ -37,6 +38,7 @@ const compile = async (text: string, file: string): Promise<Loaded> => {
     stdin: { contents: text, sourcefile: path, resolveDir: dirname(path), loader: 'ts' },
     bundle: true,
     write: false,
+    metafile: true,
     platform: 'node',
     format: 'cjs',
     target: 'node20',
@@ -47,6 +49,8 @@ const compile = async (text: string, file: string): Promise<Loaded> => {
   }).catch((error: BuildFailure) => {
     throw notBuilt(error, file, text);
   });
+  for (const input of Object.keys(result.metafile.inputs))
+    if (input !== '<stdin>') checkTrusted(input, `What ${file} imports`);
   const output = result.outputFiles.find(({ path }) => path.endsWith('.js'))?.text ?? '';
   const mapText = result.outputFiles.find(({ path }) => path.endsWith('.map'))?.text ?? '{}';
   const map = new SourceMap(JSON.parse(mapText));

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, placeOf } from '../../data/read.ts';
 import { type Data, isDict } from '../../data/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { checkTrusted } from '../../trust/check.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { RosterRequest } from '../load.ts';
 import type { Entry, Found } from '../roster.ts';
@@ -24,8 +25,9 @@ export const parse = (
   render: RosterRequest['render'],
 ): Promise<Data> | Data => (isTemplate(text) ? render(text, file) : loadYaml(text, { file }));
 
-/** Reads a roster's text. Throws `roster-missing` or `roster-unreadable`. */
+/** Reads a roster's text. Throws `roster-missing`, `roster-unreadable` or `untrusted`. */
 export const readRoster = async (file: string): Promise<string> => {
+  checkTrusted(file, 'The roster');
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { placeOf } from '../../data/read.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { checkTrusted } from '../../trust/check.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { parseJson } from '../json.ts';
 import { runProgram } from '../program.ts';
@@ -47,6 +48,7 @@ const readFolder = async (inventory: Inventory, folder: string): Promise<void> =
 
 /** A program that has no `_meta` is asked for each host alone. */
 const readProgram = async (inventory: Inventory, file: string): Promise<void> => {
+  checkTrusted(file, 'The inventory program');
   const ask = async (...args: string[]): Promise<Data> =>
     parseJson(await runProgram({ file, args, source: file }), file);
   const data = await ask('--list');

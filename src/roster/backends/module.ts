@@ -1,4 +1,5 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { checkTrusted } from '../../trust/check.ts';
 import { parseJson } from '../json.ts';
 import { runProgram } from '../program.ts';
 import type { Found } from '../roster.ts';
@@ -47,11 +48,14 @@ const compile = async (file: string): Promise<string> => {
       format: 'cjs',
       target: 'node20',
       write: false,
+      metafile: true,
       logLevel: 'silent',
     });
+    for (const input of Object.keys(result.metafile.inputs))
+      checkTrusted(input, 'What the roster module imports');
     return result.outputFiles[0]?.text ?? '';
   } catch (cause) {
-    throw compileError(cause, file);
+    throw cause instanceof TsaltError ? cause : compileError(cause, file);
   }
 };
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Dict } from '../../data/value.ts';
+import { checkTrusted } from '../../trust/check.ts';
 import { isId } from '../address.ts';
 import type { Entry, Found } from '../roster.ts';
 import { readRoster } from './flat.ts';
@@ -114,6 +115,7 @@ const included = (path: string, from: string, depth: number): Section[] => {
       ? path
       : join(dirname(from), path);
   return expand(full).flatMap(file => {
+    checkTrusted(file, 'The ssh configuration');
     try {
       return parseSshConfig(readFileSync(file, 'utf8'), file, depth + 1);
     } catch {

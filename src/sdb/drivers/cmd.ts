@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Data, Dict } from '../../data/value.ts';
+import { checkProgram } from '../../trust/program.ts';
 import type { SdbDriver, SdbWorld } from '../driver.ts';
 
 /**
@@ -25,9 +26,10 @@ const run = (
   { dir, env }: SdbWorld,
   input = '',
 ): Promise<string> => {
-  const [program = '', ...args] = argvOf(verb, profile.get(verb)).map(word =>
-    word.replaceAll('%s', () => key),
-  );
+  const words = argvOf(verb, profile.get(verb));
+  checkKey(key, words);
+  const [program = '', ...args] = words.map(word => word.replaceAll('%s', () => key));
+  checkProgram([program, ...args], dir, `The '${verb}' of an sdb profile`);
   const { promise, resolve, reject } = withResolvers<string>();
   const child = spawn(program, args, {
     cwd: dir,
@@ -61,6 +63,14 @@ const run = (
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return promise;
+};
+
+/** A key is chosen by templates, so it must not become an option of the program. */
+const checkKey = (key: string, words: readonly string[]): void => {
+  const at = words.findIndex(word => word.startsWith('%s'));
+  const end = words.indexOf('--');
+  if (key.startsWith('-') && at >= 0 && (end < 0 || end > at))
+    throw new Error("a key must not begin with '-' (unless its profile has '--' before %s)");
 };
 
 const most = 1024 * 1024;
