@@ -30,7 +30,7 @@ export class HostFacts {
     this.shared = shared;
     this.host = host;
     this.opts = hostOpts(config, host, { test: options.test || config.test });
-    this.taint = new TaintTable(host.id, text => text === host.id);
+    this.taint = new TaintTable(host.id);
   }
 
   /**

@@ -42,6 +42,8 @@ export class HostTemplates {
       call: this.#calls.call,
       onlyLooks: this.#calls.onlyLooks,
       said: this.#facts.hasSaidWhole,
+      taint: this.#facts.taint,
+      livesHere: async fun => (await this.#calls.wrapper(fun)) !== undefined,
     };
   }
 

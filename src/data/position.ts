@@ -1,4 +1,5 @@
 import { stamp } from './stamp.ts';
+import { copyTaintMarks } from './taint-marks.ts';
 
 /** Line and column, both 1-based, in the text that was parsed. */
 export type Position = { readonly line: number; readonly column: number };
@@ -61,8 +62,9 @@ export const keyPosition = (node: object, key: unknown): Position | undefined =>
 export const nodePosition = (node: unknown): Position | undefined =>
   typeof node === 'object' && node !== null ? places.of(node)?.node : undefined;
 
-/** Gives a copy of a node the places of the original. */
+/** Gives a copy of a node the places of the original, and its taint. */
 export const copyPositions = (from: object, to: object): void => {
   const known = places.of(from);
   if (known) places.put(to, known);
+  copyTaintMarks(from, to);
 };

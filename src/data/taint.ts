@@ -11,6 +11,8 @@ export type TaintRange = {
    * dictionary). It may also stand as a whole node, which a raw range may not.
    */
   readonly isNode?: boolean | undefined;
+  /** A serializer wrote the range between its quotes: it may hold escapes, and ends no string. */
+  readonly isEscaped?: boolean | undefined;
   readonly place?: string | undefined;
 };
 
@@ -42,27 +44,34 @@ export const cutRanges = (
         ...range,
         start: Math.max(range.start, start) - start,
         end: Math.min(range.end, end) - start,
-        ...(isCut ? { isNode: false } : {}),
+        ...(isCut ? { isNode: false, isEscaped: false } : {}),
       };
     });
 
 /** All that is tainted in one list or the other; where both name a part, a raw range wins. */
 export const uniteRanges = (one: Ranges, other: Ranges | undefined): Ranges => {
-  if (!other || other === one) return one;
-  const sorted = [...one, ...other].sort((a, b) => a.start - b.start || b.end - a.end);
+  if (other === one) return one;
+  const sorted = [...one, ...(other ?? [])].sort((a, b) => a.start - b.start || b.end - a.end);
   const united: TaintRange[] = [];
   for (const range of sorted) {
     const last = united.at(-1);
     if (!last || range.start >= last.end) united.push(range);
-    else if (range.start !== last.start || range.end !== last.end || last.isNode !== range.isNode)
+    else if (!isSame(range, last))
       united[united.length - 1] = {
         ...last,
         end: Math.max(last.end, range.end),
         isNode: false,
+        isEscaped: false,
       };
   }
   return rangesOf(united) ?? one;
 };
+
+const isSame = (one: TaintRange, other: TaintRange): boolean =>
+  one.start === other.start &&
+  one.end === other.end &&
+  one.isNode === other.isNode &&
+  one.isEscaped === other.isEscaped;
 
 /** Whether any part of `text.slice(start, end)` is tainted. */
 export const isTouched = (ranges: readonly TaintRange[], start: number, end: number): boolean =>

@@ -2,14 +2,14 @@ import type { Data } from '../data/value.ts';
 import { messageOf } from '../protocol/error.ts';
 import { renderFault } from './fault.ts';
 import { JsonReader } from './json-reader.ts';
-import { withoutShebang } from './pipe.ts';
+import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
 /** JSON; the shebang line is not part of it. An empty text is an empty dict. */
-export const renderJson = (text: string, { request }: Stage): Data => {
-  const body = withoutShebang(text);
-  return body.trim() === '' ? new Map() : parseJson(body, request.file);
-};
+export const renderJson = (text: string, stage: Stage): Data =>
+  parseBody(text, stage, body =>
+    body.trim() === '' ? new Map() : parseJson(body, stage.request.file),
+  );
 
 /**
  * Data from JSON as Python's `json.loads` gives it: ints of any size, `1.0` stays a float,

@@ -2,12 +2,14 @@ import json5 from 'json5';
 import type { Data } from '../data/value.ts';
 import { renderFault } from './fault.ts';
 import { fromJs } from './js-value.ts';
-import { withoutShebang } from './pipe.ts';
+import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
 /** JSON5: comments, trailing commas, unquoted keys. */
-export const renderJson5 = (text: string, { request }: Stage): Data => {
-  const body = withoutShebang(text);
+export const renderJson5 = (text: string, stage: Stage): Data =>
+  parseBody(text, stage, body => readJson5(body, text, stage));
+
+const readJson5 = (body: string, text: string, { request }: Stage): Data => {
   if (body.trim() === '') return new Map();
   try {
     return fromJs(json5.parse(body));

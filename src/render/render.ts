@@ -1,9 +1,11 @@
+import type { Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
 import { unguard } from './guard.ts';
 import { type Lookup, type PipeStage, pipeOf, requireAllowed, requireUserFile } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
+import { fence, unfence } from './taint/fence.ts';
 import type { Renderer, RendererTable, RenderRequest, Stage } from './types.ts';
 import { variablesOf } from './variables.ts';
 
@@ -93,12 +95,16 @@ const run = async (
     return found;
   };
   let value: Data = request.text;
+  let tainted = request.context.taint?.of(request.text);
   let engines = stages.filter(stage => stage.kind === 'text').length;
   for (const { name, argument, renderer, kind } of stages) {
     if (kind === 'text') engines -= 1;
     if ((kind === 'data' || kind === 'any') && typeof value === 'string')
       request.onRendered?.(value);
     const guarded = engines > 0;
+    let printed: Ranges | undefined | 'unknown' = 'unknown';
+    const isFenced = kind === 'text' && tainted !== undefined && typeof value === 'string';
+    const input: Data = isFenced && tainted ? fence(String(value), tainted) : value;
     const stage: Stage = {
       name,
       argument,
@@ -109,16 +115,45 @@ const run = async (
         return variables;
       },
       guarded,
+      tainted,
+      printed: ranges => {
+        printed = ranges;
+      },
       renderer: inner,
     };
     try {
-      value = await renderer.render(value, stage);
+      const result = await renderer.render(input, stage);
+      const next = taintOfResult(request, { input, result, before: tainted, printed, isFenced });
+      ({ value, tainted } = next);
       if (typeof value === 'string' && engines === 0) value = unguard(value);
     } catch (error) {
       throw named(error, name, stages, request, value);
     }
   }
+  if (typeof value === 'string' && tainted) request.context.taint?.learn(value, tainted);
   return value;
+};
+
+/** What a stage made, and which parts of it are tainted if it is a text. */
+const taintOfResult = (
+  { context: { taint } }: RenderRequest,
+  { input, result, before, printed, isFenced }: StageResult,
+): { readonly value: Data; readonly tainted: Ranges | undefined } => {
+  if (!taint || typeof result !== 'string') return { value: result, tainted: undefined };
+  if (result === input && !isFenced) return { value: result, tainted: before };
+  // An engine that does not say what it printed may have printed whatever the host sent.
+  const own = printed === 'unknown' ? taint.partsOf(result) : printed;
+  if (!isFenced || !before) return { value: result, tainted: own };
+  const { text, ranges } = unfence(result, before, own);
+  return { value: text, tainted: ranges };
+};
+
+type StageResult = {
+  readonly input: Data;
+  readonly result: Data;
+  readonly before: Ranges | undefined;
+  readonly printed: Ranges | undefined | 'unknown';
+  readonly isFenced: boolean;
 };
 
 /**

@@ -2,12 +2,14 @@ import { parse, TomlDate, TomlError } from 'smol-toml';
 import { type Data, Float } from '../data/value.ts';
 import { renderFault } from './fault.ts';
 import { fromJs } from './js-value.ts';
-import { withoutShebang } from './pipe.ts';
+import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
 /** TOML 1.0; ints stay ints, floats floats, dates become text. */
-export const renderToml = (text: string, { request }: Stage): Data => {
-  const body = withoutShebang(text);
+export const renderToml = (text: string, stage: Stage): Data =>
+  parseBody(text, stage, body => tomlOf(body, text, stage));
+
+const tomlOf = (body: string, text: string, { request }: Stage): Data => {
   try {
     return readToml(body);
   } catch (error) {

@@ -1,7 +1,9 @@
+import type { Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import type { Said } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';
+import type { TaintSource } from './taint/taint-table.ts';
 
 /** What templates may know and ask. One per host and run. */
 export type RenderContext = {
@@ -17,6 +19,10 @@ export type RenderContext = {
    * it once more changes nothing. Templates that call others are rendered for each host.
    */
   readonly onlyLooks?: (fun: string) => Promise<boolean>;
+  /** Does a function live on the control node? A host does not choose one that does. */
+  readonly livesHere?: (fun: string) => Promise<boolean>;
+  /** Which texts the host chose; absent where no host is involved, as for rosters. */
+  readonly taint?: TaintSource | undefined;
   /** Has the host said this text, in its grains or as an answer? */
   readonly said?: Said;
   /** Further variables; they win over the ones every template has (`context:` of file states). */
@@ -68,6 +74,10 @@ export type Stage = {
    * follow from the request alone: by it texts are shared between hosts (`share/`).
    */
   readonly variables: Dict;
+  /** The tainted parts of the text that a stage is given. */
+  readonly tainted?: Ranges | undefined;
+  /** Is told the tainted parts of the text that a template engine made. */
+  readonly printed: (ranges: Ranges | undefined) => void;
   /** To be told of every look at grains, pillar, opts and files, where the text may be shared. */
   readonly recorder?: Recorder | undefined;
 };

@@ -1,26 +1,50 @@
 import { cloneData, cloneTree, isTree } from '../data/clone.ts';
+import type { Ranges } from '../data/taint.ts';
 import type { Data } from '../data/value.ts';
 import { loadYaml } from '../yaml/load.ts';
 import { isTrue } from './filters/filter.ts';
 import { TextCache } from './text-cache.ts';
 import type { Stage } from './types.ts';
 
-/** What a text is as data, and how that is copied. */
-type Kept = { readonly data: Data; readonly copy: (data: Data) => Data };
+type Scalar = readonly [value: string, ranges: Ranges];
 
-/** By text, then by the file that errors name. */
+/** What a text is as data, how that is copied, and what in it a host chose. */
+type Kept = {
+  readonly data: Data;
+  readonly copy: (data: Data) => Data;
+  readonly scalars: readonly Scalar[];
+};
+
+/** By text, then by the file that errors name and by what is tainted. */
 const cache = new TextCache<Map<string, Kept>>(32_000_000);
 
 /** YAML by Salt's rules. The same text for another host is parsed once and then copied. */
-export const renderYaml = (text: string, { request }: Stage): Data => {
+export const renderYaml = (text: string, { request, tainted }: Stage): Data => {
+  const { taint } = request.context;
+  const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
   const files = cache.get(text);
-  const known = files?.get(request.file);
-  if (known) return known.copy(known.data);
-  const loaded = loadYaml(text, { file: request.file, ordered: true });
+  const known = files?.get(key);
+  if (known) return learned(known, request);
+  const scalars: Scalar[] = [];
+  const onScalar = (...scalar: Scalar): void => void scalars.push(scalar);
+  const loaded = loadYaml(text, {
+    file: request.file,
+    ordered: true,
+    ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
+  });
   const data = isTrue(loaded) ? loaded : new Map();
-  if (!cache.isWorth(text)) return data;
-  const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData };
-  if (files) files.set(request.file, kept);
-  else cache.set(text, new Map([[request.file, kept]]));
-  return kept.copy(data);
+  if (!cache.isWorth(text)) return learned({ data, copy: own => own, scalars }, request);
+  const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData, scalars };
+  if (files) files.set(key, kept);
+  else cache.set(text, new Map([[key, kept]]));
+  return learned(kept, request);
 };
+
+/** The data, of which this host's table knows what is tainted. */
+const learned = ({ data, copy, scalars }: Kept, { context: { taint } }: Stage['request']): Data => {
+  for (const [value, ranges] of scalars) taint?.learn(value, ranges);
+  return copy(data);
+};
+
+const markOf = (ranges: Ranges): string =>
+  ranges.map(({ start, end, isNode }) => `\0${start}-${end}${isNode ? 'n' : ''}`).join('');

@@ -1,8 +1,16 @@
 import { yamlKind } from '../data/yaml-kind.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
-import { type MappingNode, type SequenceNode, tagPrefix, type YamlNode } from './node.ts';
+import {
+  type MappingNode,
+  type ScalarNode,
+  type SequenceNode,
+  tagPrefix,
+  type YamlNode,
+} from './node.ts';
 import { type NodeEvent, Parser } from './parser.ts';
+import { scalarTaint, taintFault } from './scalar-taint.ts';
+import { checkTaint } from './taint-check.ts';
 
 /** How many nodes aliases may add to what is written; beyond it lies an alias bomb. */
 const maxAliased = 1_000_000;
@@ -19,6 +27,7 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
  */
 export const compose = (source: Source): YamlNode | undefined => {
   refuseUnprintable(source);
+  refuseTaint(source);
   const parser = new Parser(source);
   const start = parser.next();
   if (start.kind === 'stream-end') return undefined;
@@ -31,6 +40,14 @@ export const compose = (source: Source): YamlNode | undefined => {
     next.at,
     'One file holds one document: remove the `---` in the middle.',
   );
+};
+
+const refuseTaint = (source: Source): void => {
+  const { taint, text } = source;
+  if (taint)
+    checkTaint(text, taint.ranges, range => {
+      throw taintFault(source, taint, range, range.start);
+    });
 };
 
 const refuseUnprintable = (source: Source): void => {
@@ -72,7 +89,7 @@ class Composer {
           this.#add(this.#aliasOf(event.anchor, event.at));
           break;
         case 'scalar':
-          this.#begin(event, scalarOf(event));
+          this.#begin(event, this.#scalarOf(event));
           break;
         case 'sequence':
         case 'mapping':
@@ -113,6 +130,20 @@ class Composer {
       );
     }
     this.#anchors.set(anchor, node);
+  }
+
+  #scalarOf(event: NodeEvent): YamlNode {
+    const node = scalarOf(event);
+    const { taint } = this.#source;
+    if (!taint) return node;
+    const ranges = scalarTaint(this.#source.text, event, taint.ranges);
+    if (!ranges) return node;
+    const open = this.#stack.at(-1);
+    const isKey = open?.node.kind === 'mapping' && !open.key;
+    if (isKey && event.plain && mergeKinds.has(node.tag))
+      throw taintFault(this.#source, taint, ranges[0], event.from);
+    taint.onScalar?.(event.value, ranges);
+    return { ...node, taint: ranges };
   }
 
   #open(event: NodeEvent): void {
@@ -163,7 +194,7 @@ class Composer {
   }
 }
 
-const scalarOf = ({ at, tag, value, plain }: NodeEvent): YamlNode => ({
+const scalarOf = ({ at, tag, value, plain }: NodeEvent): ScalarNode => ({
   kind: 'scalar',
   tag: tag ?? tagPrefix + (plain ? yamlKind(value) : 'str'),
   at,
@@ -171,6 +202,9 @@ const scalarOf = ({ at, tag, value, plain }: NodeEvent): YamlNode => ({
   value,
   plain,
 });
+
+/** Keys that are no data: `<<` and `=`. */
+const mergeKinds: ReadonlySet<string> = new Set(['merge', 'value'].map(name => tagPrefix + name));
 
 const weigh = (node: SequenceNode | MappingNode): number => {
   let sum = 1;

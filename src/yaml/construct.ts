@@ -2,11 +2,13 @@ import { findKey } from '../data/key.ts';
 import { markOrdered } from '../data/ordered.ts';
 import { Places, setPlaces } from '../data/position.ts';
 import { escapeOf, pyRepr } from '../data/python-text.ts';
+import type { Ranges } from '../data/taint.ts';
+import { setTaintMarks } from '../data/taint-marks.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
 import { flatten } from './merge-keys.ts';
-import { type MappingNode, type ScalarNode, tagPrefix, type YamlNode } from './node.ts';
+import { type MappingNode, type Pair, type ScalarNode, tagPrefix, type YamlNode } from './node.ts';
 import { toBool, toFloat, toInt } from './scalar.ts';
 
 const untagged = { scalar: 'str', sequence: 'seq', mapping: 'map' };
@@ -112,6 +114,7 @@ export class Constructor {
       offsets.push(keyNode.at);
     }
     setPlaces(dict, new Places(this.#source.locate, node.at, offsets, keys));
+    if (this.#source.taint) markPairs(dict, keys, node.pairs);
     return dict;
   }
 
@@ -138,6 +141,7 @@ export class Constructor {
     for (const item of node.items) list.push(this.#data(item));
     const offsets = node.items.map(item => (item.kind === 'scalar' ? item.at : -1));
     setPlaces(list, new Places(this.#source.locate, node.at, offsets));
+    if (this.#source.taint) markItems(list, node.items);
   }
 
   #fillPairs(node: YamlNode, list: Data[]): void {
@@ -243,6 +247,32 @@ export class Constructor {
     return this.#source.fault('yaml-data', message, at, undefined, text);
   }
 }
+
+const taintOf = (node: YamlNode): Ranges | undefined =>
+  node.kind === 'scalar' ? node.taint : undefined;
+
+/** Notes which items of a list a host chose. */
+const markItems = (list: Data[], items: readonly YamlNode[]): void => {
+  const values = new Map<unknown, Ranges>();
+  for (const [index, item] of items.entries()) {
+    const ranges = taintOf(item);
+    if (ranges) values.set(index, ranges);
+  }
+  if (values.size > 0) setTaintMarks(list, { keys: new Map(), values });
+};
+
+/** Notes which keys and values of a dictionary a host chose. */
+const markPairs = (dict: Dict, given: readonly DataKey[], pairs: readonly Pair[]): void => {
+  const keys = new Map<unknown, Ranges>();
+  const values = new Map<unknown, Ranges>();
+  for (const [index, [keyNode, valueNode]] of pairs.entries()) {
+    const key = given[index];
+    const [ofKey, ofValue] = [taintOf(keyNode), taintOf(valueNode)];
+    if (ofKey) keys.set(key, ofKey);
+    if (ofValue) values.set(key, ofValue);
+  }
+  if (keys.size + values.size > 0) setTaintMarks(dict, { keys, values });
+};
 
 /** Why Python does not take a text for base64; it passes over what is no digit of it. */
 const base64Problem = (text: string): string | undefined => {

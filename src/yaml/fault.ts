@@ -1,5 +1,6 @@
 import { excerptOf } from '../data/excerpt.ts';
 import type { Position } from '../data/position.ts';
+import type { Ranges } from '../data/taint.ts';
 import type { Data } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 
@@ -12,6 +13,17 @@ export type LoadOptions = {
   readonly ordered?: boolean | undefined;
   /** Further tags, and what they make of the value they stand before; a scalar is a text to them. */
   readonly tags?: OwnTags | undefined;
+  /** Which parts of the text a host chose. They must not change its structure. */
+  readonly taint?: TaintOptions | undefined;
+};
+
+/** What a host chose in a text, and who wants to know what becomes of it. */
+export type TaintOptions = {
+  readonly ranges: Ranges;
+  /** The host, as messages name it. */
+  readonly owner: string;
+  /** Is told each scalar that holds tainted parts, and where they are in its value. */
+  readonly onScalar?: ((value: string, ranges: Ranges) => void) | undefined;
 };
 
 export type OwnTags = ReadonlyMap<string, (value: Data) => Data>;
@@ -23,15 +35,17 @@ export class Source {
   readonly firstLine: number;
   readonly ordered: boolean;
   readonly tags: OwnTags | undefined;
+  readonly taint: TaintOptions | undefined;
   #starts: number[] | undefined;
   #line = 0;
 
-  constructor(text: string, { file, firstLine, ordered, tags }: LoadOptions) {
+  constructor(text: string, { file, firstLine, ordered, tags, taint }: LoadOptions) {
     this.text = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
     this.ordered = ordered ?? false;
     this.tags = tags;
+    this.taint = taint;
   }
 
   /** As `position`, for those who ask later. */

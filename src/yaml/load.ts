@@ -1,7 +1,8 @@
 import type { Data } from '../data/value.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
-import { type LoadOptions, Source } from './fault.ts';
+import type { LoadOptions } from './fault.ts';
+import { sourceOf } from './source-of.ts';
 
 /**
  * Data from YAML by the rules of Salt's loader: YAML 1.1 scalars, leading zeros of ints
@@ -12,7 +13,7 @@ import { type LoadOptions, Source } from './fault.ts';
  * @throws TsaltError `yaml-…` with file, line, column and the lines around.
  */
 export const loadYaml = (text: string, options: LoadOptions = {}): Data => {
-  const source = new Source(text.startsWith('\ufeff') ? text.slice(1) : text, options);
+  const source = sourceOf(text, options);
   const root = compose(source);
   return root ? new Constructor(source).construct(root) : null;
 };

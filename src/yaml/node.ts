@@ -1,3 +1,5 @@
+import type { Ranges } from '../data/taint.ts';
+
 /**
  * The representation graph between events and data: tags are resolved, aliases are the very
  * node they name. Merge keys and duplicate keys are judged on it, as PyYAML does.
@@ -17,6 +19,8 @@ export type ScalarNode = Common & {
   readonly value: string;
   /** Written without quotes and on no block indicator. */
   readonly plain: boolean;
+  /** Which parts of the value a host chose. */
+  readonly taint?: Ranges | undefined;
 };
 
 export type SequenceNode = Common & {

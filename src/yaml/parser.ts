@@ -14,6 +14,9 @@ export type NodeEvent = {
   readonly value: string;
   /** What it is shows in its text: it has no tag and no quotes, or the tag `!`. */
   readonly plain: boolean;
+  /** Where the text of a scalar stands, quotes included. */
+  readonly from: number;
+  readonly to: number;
 };
 
 export type Event =
@@ -131,18 +134,19 @@ export class Parser {
       this.#leave();
       this.#scanner.skip();
       const plain = resolved === '!' || (isPlain && token.kind === 'plain');
-      return { kind: 'scalar', ...common, value: token.value, plain };
+      const { start: from, end: to } = token;
+      return { kind: 'scalar', ...common, value: token.value, plain, from, to };
     }
     const opened = this.#collectionOf(token, style);
     if (opened) {
       this.#marks.push(token.start);
       this.#scanner.skip();
       this.#state = opened.state;
-      return { kind: opened.kind, ...common, value: '', plain: false };
+      return { kind: opened.kind, ...common, value: '', plain: false, from: at, to: at };
     }
     if (mayBeIndentless && token.kind === 'block-entry') {
       this.#state = this.#indentlessEntry;
-      return { kind: 'sequence', ...common, value: '', plain: false };
+      return { kind: 'sequence', ...common, value: '', plain: false, from: at, to: at };
     }
     if (anchor === undefined && !tag)
       throw parserFault(this.#source, 'did not find expected node content', token.start, {
@@ -150,7 +154,8 @@ export class Parser {
         since: at,
       });
     this.#leave();
-    return { kind: 'scalar', ...common, value: '', plain: resolved === undefined };
+    const plain = resolved === undefined;
+    return { kind: 'scalar', ...common, value: '', plain, from: at, to: at };
   }
 
   #collectionOf(
@@ -219,8 +224,7 @@ export class Parser {
     if (token.kind === 'key') {
       this.#scanner.skip();
       this.#state = this.#flowPairKey;
-      const at = token.start;
-      return { kind: 'mapping', at, anchor: undefined, tag: undefined, value: '', plain: true };
+      return pairAt(token.start);
     }
     this.#states.push(this.#flowSequenceEntry);
     return this.#node(token, 'flow');
@@ -316,4 +320,18 @@ const empty = (at: number): Event => ({
   tag: undefined,
   value: '',
   plain: true,
+  from: at,
+  to: at,
+});
+
+/** A mapping of one pair without braces. */
+const pairAt = (at: number): Event => ({
+  kind: 'mapping',
+  at,
+  anchor: undefined,
+  tag: undefined,
+  value: '',
+  plain: true,
+  from: at,
+  to: at,
 });

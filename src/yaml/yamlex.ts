@@ -6,9 +6,10 @@ import { type Data, type DataKey, type Dict, isDict } from '../data/value.ts';
 import { yamlKind } from '../data/yaml-kind.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
-import { type LoadOptions, Source } from './fault.ts';
+import type { LoadOptions, Source } from './fault.ts';
 import { flatten } from './merge-keys.ts';
 import { type MappingNode, tagPrefix, type YamlNode } from './node.ts';
+import { sourceOf } from './source-of.ts';
 
 /**
  * Salt's YAMLEX: YAML in which a key may come again. Values marked `!aggregate` are then
@@ -18,7 +19,7 @@ import { type MappingNode, tagPrefix, type YamlNode } from './node.ts';
  * @throws TsaltError `yaml-…`
  */
 export const loadYamlex = (text: string, options: LoadOptions = {}): Data => {
-  const source = new Source(text.startsWith('\ufeff') ? text.slice(1) : text, options);
+  const source = sourceOf(text, options);
   const root = compose(source);
   return root ? new YamlexConstructor(source).document(root) : null;
 };

@@ -5,8 +5,9 @@ import { onTestFinished } from 'vitest';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadSls } from '../../src/compiler/load.ts';
 import { slsLoader } from '../../src/control/sls-loader.ts';
-import type { Dict } from '../../src/data/value.ts';
+import { type Dict, toPlainDict } from '../../src/data/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
+import { TaintTable } from '../../src/render/taint/taint-table.ts';
 import type { WrapperContext } from '../../src/wrapper/context.ts';
 import { callWrapper } from '../../src/wrapper/define.ts';
 import { findWrapper } from '../../src/wrapper/table.ts';
@@ -26,6 +27,8 @@ export const compileTree = async (sls: string, { files, grains, pillar }: Tree) 
     writeFileSync(join(root, path), text);
   }
   const roots = new FileRoots({ base: [root] });
+  const taint = new TaintTable('web1');
+  taint.hear(toPlainDict(grains), 'grain');
   const context = {
     grains,
     opts: new Map(),
@@ -39,6 +42,7 @@ export const compileTree = async (sls: string, { files, grains, pillar }: Tree) 
       pillar,
       opts: new Map(),
       files: roots,
+      taint,
       call: async (fun, args, kwargs) => {
         const found = findWrapper(fun);
         if (!found) throw new Error(`${fun} is not there`);

@@ -304,7 +304,6 @@ describe('addresses in configuration and pillar', () => {
 flow: [sdb://osenv/KEY, {x: sdb://osenv/KEY}]
 text: as in sdb://osenv/OTHER
 motd: "{{ grains.motd }}"
-joined: {{ grains.one }}
 {% if grains.id == 'db' %}
 pw: sdb://osenv/OTHER
 {% endif %}
@@ -312,14 +311,27 @@ pw: sdb://osenv/OTHER
       },
       {
         env: { KEY: 'one', OTHER: 'two' },
-        grains: { motd: 'sdb:\\x2f\\x2fosenv/OTHER', one: '!!str "sdb:\\x2f/osenv/OTHER"' },
+        grains: { motd: 'sdb:\\x2f\\x2fosenv/OTHER' },
       },
     );
     expect(await call('pillar.items')).toEqual({
       flow: ['one', { x: 'one' }],
       text: 'as in sdb://osenv/OTHER',
       motd: 'sdb://osenv/OTHER',
-      joined: 'sdb://osenv/OTHER',
+    });
+  });
+
+  test('a tag of the host makes no address: the pillar file is refused', async () => {
+    const { call } = await siteWith(
+      'osenv: {driver: env}\n',
+      {
+        'pillar/top.sls': "base: {'*': [a]}\n",
+        'pillar/a.sls': '# sdb://osenv/OTHER\njoined: {{ grains.one }}\n',
+      },
+      { env: { OTHER: 'two' }, grains: { one: '!!str "sdb:\\x2f/osenv/OTHER"' } },
+    );
+    expect(await call('pillar.items')).toEqual({
+      _errors: ["Rendering SLS 'a' failed. Please see master log for details."],
     });
   });
 

@@ -26,7 +26,7 @@ const written = (value: Data): unknown => {
 };
 
 const answerOf = (text: string): Answer => {
-  const request = { file: 'a.sls' } as RenderRequest;
+  const request = { file: 'a.sls', context: {} } as RenderRequest;
   try {
     return { value: written(renderYaml(text, { request } as Stage)) };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { isOrdered } from '../../data/ordered.ts';
 import type { Dict } from '../../data/value.ts';
+import { after, type Eventual } from './after.ts';
 import { raise } from './fault.ts';
 import { dictMethods } from './methods/dict.ts';
 import { listMethods, setMethods, tupleMethods } from './methods/list.ts';
@@ -16,6 +17,7 @@ import { quoted, reprOf, textOf, typeName } from './values/text.ts';
 import { Bytes, PySet } from './values/things.ts';
 import { Undefined } from './values/undefined.ts';
 import {
+  type Args,
   Callable,
   isMap,
   isPillar,
@@ -84,9 +86,27 @@ const homes: ReadonlyMap<string, string> = new Map([
 /** A method or attribute, where there is one. Nothing of JavaScript's can be reached. */
 export const memberOf = (value: Value, name: string): Value | undefined => {
   const method = methodOf(value, name);
-  if (method) return new Callable(name, (args, run) => method(value as never, args, run));
+  if (method) return new Callable(name, (args, run) => callMethod(name, method, value, args, run));
   if (value instanceof NamedTuple) return value.part(name);
   return value instanceof Thing ? value.attribute(name) : undefined;
+};
+
+/** Calls a method of a built-in type, and tracks the strings that it makes of tainted ones. */
+export const callMethod = (
+  name: string,
+  method: Method<never>,
+  value: Value,
+  args: Args,
+  run: Run,
+): Eventual<Value> => {
+  const result = method(value as never, args, run);
+  const { tracking } = run;
+  // Lists and dictionaries only hand out what they hold.
+  if (!tracking || (typeof value !== 'string' && !(value instanceof Bytes))) return result;
+  return after(result, made => {
+    tracking.made(name, value, args, made);
+    return made;
+  });
 };
 
 /** A method of a built-in type. */
@@ -104,14 +124,23 @@ const fieldAccess = (run: Run): FieldAccess => ({
   item: (value, key) => itemOf(value, key, run),
 });
 
+const formatted = (text: string, args: Args, run: Run): string => {
+  const access = fieldAccess(run);
+  const result = formatText(text, args, access);
+  run.tracking?.formatted([text, args.list, args.named], result, onPiece =>
+    formatText(text, args, access, onPiece),
+  );
+  return result;
+};
+
 const formatMethods: ReadonlyMap<string, Method<string>> = new Map<string, Method<string>>([
-  ['format', (text, args, run) => formatText(text, args, fieldAccess(run))],
+  ['format', (text, args, run) => formatted(text, args, run)],
   [
     'format_map',
     (text, { list: [values = null] }, run) => {
       if (!isMap(values)) return raise('format_map() takes a dict');
       const named = new Map(Array.from(values, ([key, value]) => [textOf(key), value]));
-      return formatText(text, { list: [], named }, fieldAccess(run));
+      return formatted(text, { list: [], named }, run);
     },
   ],
 ]);

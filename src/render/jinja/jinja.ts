@@ -1,7 +1,9 @@
+import { rangesOf } from '../../data/taint.ts';
 import type { Data, Dict } from '../../data/value.ts';
 import { guard } from '../guard.ts';
 import type { Recorder } from '../share/recorder.ts';
 import { shareText } from '../share/share.ts';
+import { TaintTable } from '../taint/taint-table.ts';
 import type { Stage } from '../types.ts';
 import { filters } from './filters/filters.ts';
 import { makeGlobals } from './globals.ts';
@@ -41,6 +43,8 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     filters,
     tests,
     call: hostCaller(context.call),
+    taint: context.taint && new TaintTable(context.taint.owner, context.taint),
+    livesHere: context.livesHere,
   });
   try {
     const syntax = syntaxFrom(opts, isSls(variables));
@@ -55,6 +59,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     const main: Context = new Context(template, program, new Map(globals));
     const out = new Output(run, stage.guarded ? guard : undefined);
     await runTemplate(main, out);
+    stage.printed(rangesOf(out.tainted));
     return text.endsWith('\n') && !syntax.keepTrailingNewline ? `${out.all}\n` : out.all;
   } catch (error) {
     throw reportFault(error, run, { file, text });

@@ -1,12 +1,14 @@
 import { posix } from 'node:path';
 import { type Context, defaultOperators, Liquid, type Template } from 'liquidjs';
 import { dumpJson } from '../../data/json-dump.ts';
+import type { Data } from '../../data/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { guard } from '../guard.ts';
 import { registerFilters } from './filters.ts';
 import { limitNesting } from './nesting.ts';
 import { stageOf } from './stage.ts';
 import { registerTags } from './tags.ts';
+import { printedBy, trackTaint } from './tracking.ts';
 import { unwrap } from './wrap.ts';
 
 /** Liquid for one set of files and one saltenv, with the templates it has parsed. */
@@ -57,6 +59,7 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
   registerTags(liquid);
   limitNesting(liquid);
   registerFilters(liquid);
+  trackTaint(liquid);
   const parsed = new Map<string, Template[]>();
   return {
     liquid,
@@ -93,13 +96,14 @@ const fileSystem = (files: FileRoots, saltenv: string, read: (file: string) => s
 
 /** The value, guarded where another engine reads it. */
 function printValue(this: { readonly context: Context }, value: unknown): string {
-  const text = showValue(value);
-  return stageOf(this.context.globals).guarded ? guard(text) : text;
+  const data = unwrap(value);
+  const text = showValue(data);
+  const { globals } = this.context;
+  return printedBy(globals, data, text, stageOf(globals).guarded ? guard(text) : text) as string;
 }
 
 /** What `{{ … }}` prints: text as it is, nothing for null, dicts and lists as JSON, which YAML reads. */
-const showValue = (value: unknown): string => {
-  const data = unwrap(value);
+const showValue = (data: Data): string => {
   if (data === null) return '';
   return typeof data === 'string' ? data : dumpJson(data);
 };

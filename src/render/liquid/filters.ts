@@ -5,7 +5,9 @@ import { noteChance } from '../chance.ts';
 import { callFilter } from '../filters/filter.ts';
 import { saltFilters } from '../filters/filters.ts';
 import { type Ask, hostFilters } from '../filters/host.ts';
+import { selectFault } from '../taint/select-fault.ts';
 import { stageOf } from './stage.ts';
+import { tableOf } from './tracking.ts';
 import { unwrap, wrap } from './wrap.ts';
 
 type FilterThis = {
@@ -33,7 +35,11 @@ export const registerFilters = (liquid: Liquid): void => {
     ...argv: unknown[]
   ) {
     const { args, kwargs } = split(this, argv);
-    const { call } = stageOf(this.context.globals).request.context;
+    const { call, livesHere } = stageOf(this.context.globals).request.context;
+    const table = tableOf(this.context.globals);
+    const ranges = table?.of(String(fun));
+    if (table && ranges && (await livesHere?.(String(fun))) !== false)
+      throw selectFault(table.owner, ranges, `the function "${String(fun)}" of the control node`);
     // Some functions change their arguments; what the template sees is everybody's.
     const [ownArgs, ownKwargs] = cloneData([args, kwargs]) as [Data[], Dict];
     return wrap(await call(String(fun), ownArgs, ownKwargs));

@@ -4,11 +4,16 @@ import { drive } from './drive.ts';
 import { engineFor } from './engine.ts';
 import { liquidFault } from './fault.ts';
 import { setStage } from './stage.ts';
+import { tableOf } from './tracking.ts';
 import { Views, wrap } from './wrap.ts';
 
 /** Liquid with Salt's variables, filters and tags; awaits what it asks of the host. */
-export const renderLiquid = async (text: string, stage: Stage): Promise<string> =>
-  text.includes('{{') || text.includes('{%') ? shareText('liquid', text, stage, renderOwn) : text;
+export const renderLiquid = async (text: string, stage: Stage): Promise<string> => {
+  if (text.includes('{{') || text.includes('{%'))
+    return shareText('liquid', text, stage, renderOwn);
+  stage.printed(undefined);
+  return text;
+};
 
 const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   const { request, variables, recorder } = stage;
@@ -21,7 +26,9 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     if (recorder) watch(globals, stage, new Views(recorder));
     setStage(globals, stage);
     const steps = liquid._render(templates, Object.create(null), { globals, sync: true });
-    return (await drive(steps)) as string;
+    const rendered = (await drive(steps)) as string;
+    stage.printed(tableOf(globals)?.of(rendered));
+    return rendered;
   } catch (error) {
     throw liquidFault(error, { file: request.file, tplfile, text, fileOf });
   }

@@ -12,18 +12,26 @@ import {
   Value,
 } from 'liquidjs';
 import type { Data } from '../../data/value.ts';
-import { loadYaml } from '../../yaml/load.ts';
 import { parseJson } from '../json.ts';
+import { loadTaintedJson, loadTaintedYaml } from '../taint/load-tainted.ts';
+import type { TaintSource } from '../taint/taint-table.ts';
 import { stageOf } from './stage.ts';
+import { refuseTaintedPath, tableOf } from './tracking.ts';
 import { unwrap, wrap } from './wrap.ts';
 
 type TagClass = Parameters<Liquid['registerTag']>[1];
 
-type Format = (text: string, file: string, firstLine: number) => Data;
+type Format = (
+  text: string,
+  taint: TaintSource | undefined,
+  file: string,
+  firstLine: number,
+) => Data;
 
 const formats: Readonly<Record<string, Format>> = {
-  yaml: (text, file, firstLine) => loadYaml(text, { file, firstLine }),
-  json: (text, file, firstLine) => parseJson(text, file, firstLine),
+  yaml: (text, taint, file, firstLine) => loadTaintedYaml(text, taint, { file, firstLine }),
+  json: (text, taint, file, firstLine) =>
+    loadTaintedJson(text, taint, file, json => parseJson(json, file, firstLine)),
   text: text => text,
 };
 
@@ -59,7 +67,7 @@ const loadTag = (name: string, format: Format): TagClass =>
       const stage = stageOf(ctx.globals);
       const [line] = this.token.getPosition();
       const file = this.token.file ?? stage.request.file;
-      ctx.bottom()[this.#variable] = wrap(format(text, file, line ?? 1));
+      ctx.bottom()[this.#variable] = wrap(format(text, tableOf(ctx.globals), file, line ?? 1));
     }
   };
 
@@ -80,11 +88,12 @@ const importTag = (format: Format): TagClass =>
     override *render(ctx: Context, _emitter: Emitter): Generator<unknown, void, unknown> {
       const path = String(unwrap(yield this.#path.value(ctx, false)));
       const { request, recorder } = stageOf(ctx.globals);
+      refuseTaintedPath(ctx.globals, path);
       const here = posix.dirname(this.token.file ?? '');
       const full = /^\.\.?\//.test(path) ? posix.join(here, path) : path;
       const text = request.context.files.read(full, request.saltenv);
       recorder?.file(full, request.saltenv);
-      ctx.bottom()[this.#variable] = wrap(format(text, full, 1));
+      ctx.bottom()[this.#variable] = wrap(format(text, undefined, full, 1));
     }
   };
 

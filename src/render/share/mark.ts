@@ -1,5 +1,6 @@
 import { isOrdered } from '../../data/ordered.ts';
 import { type Data, type DataKey, Float } from '../../data/value.ts';
+import type { TaintSource } from '../taint/taint-table.ts';
 
 /**
  * Texts that stand for values: equal for values that no template can tell apart, different for
@@ -12,6 +13,13 @@ export const scalarMark = (value: DataKey | undefined): string => {
   if (typeof value === 'number') return `i${numberText(value)}`;
   if (typeof value === 'bigint') return `b${value}`;
   return String(value);
+};
+
+/** The mark of a scalar, which tells what of it this host chose: another host's may be clean. */
+export const taintedMark = (value: DataKey | undefined, taint: TaintSource | undefined): string => {
+  const mark = scalarMark(value);
+  const ranges = typeof value === 'string' ? taint?.of(value) : undefined;
+  return ranges ? `${mark}\0${ranges.map(({ start, end }) => `${start}-${end}`).join()}` : mark;
 };
 
 const numberText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value));
@@ -31,14 +39,20 @@ export const joinMarks = (marks: Iterable<string>): string => {
  * A value with all that is in it, and which parts of it are one object: where one is changed,
  * the others show it.
  */
-export const wholeMark = (value: Data | undefined, known = new Map<object, number>()): string => {
+export const wholeMark = (
+  value: Data | undefined,
+  taint?: TaintSource,
+  known = new Map<object, number>(),
+): string => {
   if (typeof value !== 'object' || value === null || value instanceof Float)
-    return scalarMark(value);
+    return taintedMark(value, taint);
   const number = known.get(value);
   if (number !== undefined) return `*${number}`;
   known.set(value, known.size);
   const parts = [shapeOf(value)];
-  if (Array.isArray(value)) for (const item of value) parts.push(wholeMark(item, known));
-  else for (const [key, item] of value) parts.push(scalarMark(key), wholeMark(item, known));
+  if (Array.isArray(value)) for (const item of value) parts.push(wholeMark(item, taint, known));
+  else
+    for (const [key, item] of value)
+      parts.push(taintedMark(key, taint), wholeMark(item, taint, known));
   return joinMarks(parts);
 };

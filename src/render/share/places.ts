@@ -1,7 +1,8 @@
 import { cloneData } from '../../data/clone.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import type { TaintSource } from '../taint/taint-table.ts';
 import type { RenderContext } from '../types.ts';
-import { joinMarks, scalarMark, shapeOf, wholeMark } from './mark.ts';
+import { joinMarks, scalarMark, shapeOf, taintedMark, wholeMark } from './mark.ts';
 
 /**
  * One look of a template at what may differ between hosts. Collections are numbered in the
@@ -56,7 +57,7 @@ export class Places {
       case 'keys':
         return this.#keys(look.of);
       case 'whole':
-        return wholeMark(this.#collections[look.of]);
+        return wholeMark(this.#collections[look.of], this.#context.taint);
       case 'file':
         return this.#file(look.path, look.saltenv);
       case 'call':
@@ -68,7 +69,7 @@ export class Places {
     const from = this.#collections[of];
     const value = Array.isArray(from) ? from[Number(key)] : from?.get(key);
     return typeof value !== 'object' || value === null || value instanceof Float
-      ? scalarMark(value)
+      ? taintedMark(value, this.#context.taint)
       : this.#shown(value);
   }
 
@@ -83,7 +84,9 @@ export class Places {
 
   #keys(of: number): string {
     const from = this.#collections[of];
-    return isDict(from) ? joinMarks(Array.from(from.keys(), scalarMark)) : String(from?.length);
+    return isDict(from)
+      ? joinMarks(Array.from(from.keys(), key => taintedMark(key, this.#context.taint)))
+      : String(from?.length);
   }
 
   /** A file is its text: where it was read once, its mark is that very string. */
@@ -96,7 +99,7 @@ export class Places {
     const { fun, args, kwargs } = copyOfCall(asked);
     if (!(await this.#context.onlyLooks?.(fun))) return undefined;
     const result = await this.#context.call(fun, args, kwargs);
-    return markOfCall({ fun, args, kwargs }, result);
+    return markOfCall({ fun, args, kwargs }, result, this.#context.taint);
   }
 }
 
@@ -120,5 +123,8 @@ export const copyOfCall = ({ fun, args, kwargs }: Call): Call => {
 };
 
 /** What a call gave and what it made of its arguments. */
-export const markOfCall = ({ args, kwargs }: Call, result: Data): string =>
-  wholeMark([result, args, kwargs]);
+export const markOfCall = (
+  { args, kwargs }: Call,
+  result: Data,
+  taint: TaintSource | undefined,
+): string => wholeMark([result, args, kwargs], taint);

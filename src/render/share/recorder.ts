@@ -72,7 +72,7 @@ export class Recorder {
     const call = copyOfCall({ fun, args, kwargs });
     try {
       const result = await this.#context.call(fun, args, kwargs);
-      const mark = markOfCall({ fun, args, kwargs } satisfies Call, result);
+      const mark = markOfCall({ fun, args, kwargs } satisfies Call, result, this.#context.taint);
       this.#note({ kind: 'call', call }, mark);
       return result;
     } catch (error) {

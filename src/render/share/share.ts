@@ -1,3 +1,4 @@
+import type { Ranges } from '../../data/taint.ts';
 import type { Dict } from '../../data/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { RenderContext, Stage } from '../types.ts';
@@ -28,18 +29,24 @@ export const shareText = async (
   const known = await results.tree.find(context);
   if (known !== undefined) {
     results.hits += 1;
-    return known;
+    stage.printed(known.tainted);
+    return known.text;
   }
   if (results.misses > fewest + results.hits) return render(text, stage);
   results.misses += 1;
   const recorder = new Recorder(context);
+  let tainted: Ranges | undefined;
   const rendered = await render(text, {
     ...stage,
     recorder,
+    printed: ranges => {
+      tainted = ranges;
+      stage.printed(ranges);
+    },
     request: { ...stage.request, context: { ...context, call: recorder.call } },
   });
   if (recorder.isWhole) {
-    results.tree.add(recorder.seen, rendered);
+    results.tree.add(recorder.seen, { text: rendered, tainted });
     store.size += rendered.length;
     for (const { mark } of recorder.seen) store.size += mark.length + costOfEntry;
   }
@@ -112,7 +119,7 @@ const circumstancesOf = (engine: string, { argument, guarded, request }: Stage):
     saltenv,
     sls ?? '\0',
     tplfile ?? '\0',
-    context.extra ? wholeMark(context.extra) : '',
+    context.extra ? wholeMark(context.extra, context.taint) : '',
     new Places(context).start,
   ]);
 };

@@ -1,8 +1,12 @@
+import type { Ranges } from '../../data/taint.ts';
 import type { RenderContext } from '../types.ts';
 import { type Look, nameOfLook, Places } from './places.ts';
 import type { Seen } from './recorder.ts';
 
-type Node = { readonly look: Look; readonly next: Map<string, Node | string> };
+/** A rendered text, and what is tainted in it for every host to which it goes. */
+export type Shared = { readonly text: string; readonly tainted: Ranges | undefined };
+
+type Node = { readonly look: Look; readonly next: Map<string, Node | Shared> };
 
 /**
  * The results of one template. A template is a function of what it looks at: the first look is
@@ -11,15 +15,15 @@ type Node = { readonly look: Look; readonly next: Map<string, Node | string> };
  * gets the same text.
  */
 export class ResultTree {
-  #root: Node | string | undefined;
+  #root: Node | Shared | undefined;
   #isSteady = true;
 
   /** The text for a host that sees what another one saw. */
-  async find(context: RenderContext): Promise<string | undefined> {
+  async find(context: RenderContext): Promise<Shared | undefined> {
     const places = new Places(context);
     let at = this.#root;
     try {
-      while (typeof at === 'object') {
+      while (at && 'look' in at) {
         const sight = places.see(at.look);
         const mark = sight instanceof Promise ? await sight : sight;
         at = mark === undefined ? undefined : at.next.get(mark);
@@ -32,12 +36,12 @@ export class ResultTree {
   }
 
   /** Keeps a result; a template that looks elsewhere after seeing the same shares nothing. */
-  add(seen: readonly Seen[], result: string): void {
+  add(seen: readonly Seen[], result: Shared): void {
     const begin = this.#step(this.#root, seen, 0, result);
     this.#root = begin;
     let at = begin;
     for (const [index, { mark }] of seen.entries()) {
-      if (typeof at !== 'object') break;
+      if (!at || !('look' in at)) break;
       const next = this.#step(at.next.get(mark), seen, index + 1, result);
       if (next === undefined) break;
       at.next.set(mark, next);
@@ -47,17 +51,17 @@ export class ResultTree {
   }
 
   #step(
-    known: Node | string | undefined,
+    known: Node | Shared | undefined,
     seen: readonly Seen[],
     index: number,
-    result: string,
-  ): Node | string | undefined {
+    result: Shared,
+  ): Node | Shared | undefined {
     const look = seen[index]?.look;
     const isSame =
       known === undefined ||
-      (typeof known === 'object'
+      ('look' in known
         ? look !== undefined && nameOfLook(known.look) === nameOfLook(look)
-        : look === undefined && known === result);
+        : look === undefined && known.text === result.text);
     if (!isSame) this.#isSteady = false;
     if (!this.#isSteady) return undefined;
     return known ?? (look ? { look, next: new Map() } : result);

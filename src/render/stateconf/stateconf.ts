@@ -1,3 +1,4 @@
+import type { Ranges } from '../../data/taint.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Renderer, Stage } from '../types.ts';
@@ -48,8 +49,13 @@ const pass = async (
     ...(isConfig ? [] : parametersOf(stage).variables(sls)),
   ]);
   const { request } = stage;
+  // A renderer that does not report what it printed may have printed whatever the host sent.
+  let tainted: Ranges | undefined | 'unknown' = 'unknown';
   const output = await inside(usage.template, 'text', text, {
     ...stage,
+    printed: ranges => {
+      tainted = ranges;
+    },
     variables: new Map([...stage.variables, ...more]),
     // What is shared between hosts is told apart by this.
     request: {
@@ -57,7 +63,8 @@ const pass = async (
       context: { ...request.context, extra: new Map([...(request.context.extra ?? []), ...more]) },
     },
   });
-  const data = await inside(usage.data, 'data', output, stage);
+  if (tainted === 'unknown') tainted = request.context.taint?.partsOf(String(output));
+  const data = await inside(usage.data, 'data', output, { ...stage, tainted });
   return finish(data, stage, usage, isConfig);
 };
 

@@ -1,4 +1,10 @@
-import { type Ranges, uniteRanges, wholeRange } from '../../data/taint.ts';
+import {
+  type Ranges,
+  rangesOf,
+  type TaintRange,
+  uniteRanges,
+  wholeRange,
+} from '../../data/taint.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 
 /** Knows which texts of one host, or of one rendering, are tainted. */
@@ -7,6 +13,8 @@ export type TaintSource = {
   readonly owner: string;
   /** The tainted parts of a text; `undefined` where all of it is clean. */
   of(text: string): Ranges | undefined;
+  /** The parts of a text that equal what the host sent, for texts of which nothing is known. */
+  partsOf(text: string): Ranges | undefined;
   /** Notes the tainted parts of a text that was made of tainted ones. */
   learn(text: string, ranges: Ranges): void;
 };
@@ -19,18 +27,16 @@ export type TaintSource = {
 export class TaintTable implements TaintSource {
   readonly owner: string;
   readonly #below: TaintSource | undefined;
-  readonly #isClean: (text: string) => boolean;
   readonly #texts = new Map<string, Ranges>();
   /** Sent by the host and not looked into yet: most runs of one command never ask. */
   readonly #unread: { readonly data: Plain; readonly source: string }[] = [];
 
   /**
-   * @param isClean texts that stay clean although the host sends them, such as its id.
+   * @param owner the host's id, which stays clean although the host sends it.
    * @param below what is known already, for the table of one rendering.
    */
-  constructor(owner: string, isClean: (text: string) => boolean, below?: TaintSource) {
+  constructor(owner: string, below?: TaintSource) {
     this.owner = owner;
-    this.#isClean = isClean;
     this.#below = below;
   }
 
@@ -46,8 +52,19 @@ export class TaintTable implements TaintSource {
     return own && below ? uniteRanges(own, below) : (own ?? below);
   }
 
+  partsOf(text: string): Ranges | undefined {
+    if (this.#unread.length > 0) this.#read();
+    const found: TaintRange[] = [];
+    for (const [part, [{ source }]] of this.#texts)
+      for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length))
+        found.push({ start: at, end: at + part.length, source });
+    const own = rangesOf(found);
+    const below = this.#below?.partsOf(text);
+    return own ? uniteRanges(own, below) : below;
+  }
+
   learn(text: string, ranges: Ranges): void {
-    if (text === '' || this.#isClean(text)) return;
+    if (text === '' || text === this.owner) return;
     if (this.#unread.length > 0) this.#read();
     this.#texts.set(text, uniteRanges(ranges, this.#texts.get(text)));
   }
@@ -67,7 +84,7 @@ export class TaintTable implements TaintSource {
   }
 
   #addText(text: string, source: string): void {
-    if (text === '' || this.#isClean(text)) return;
+    if (text === '' || text === this.owner) return;
     const known = this.#texts.get(text);
     // The first sender is named; another range of the whole text adds nothing.
     if (known?.length === 1 && known[0].end - known[0].start === text.length && !known[0].isNode)

@@ -32,9 +32,11 @@ const text = (value: Value): string => (value instanceof Thing ? textOf(value) :
 
 const loading =
   (format: 'yaml' | 'json'): Operation =>
-  value => {
+  (value, _args, run) => {
     const given = value instanceof Module ? value.text() : value;
-    return typeof given === 'string' ? loadData(format, given) : unloadable(format, given);
+    return typeof given === 'string'
+      ? loadData(format, given, run.tracking?.table)
+      : unloadable(format, given);
   };
 
 const unloadable = (format: string, value: Value): never => {

@@ -117,10 +117,16 @@ const xmlAttributes = (value: Value, space: boolean): string => {
 };
 
 /** `format`: Python's `%`, with positional or named arguments. */
-const format: Operation = (value, { list, named }) => {
+const format: Operation = (value, { list, named }, run) => {
   if (list.length > 0 && named.size > 0)
     return raise("can't handle positional and keyword arguments at the same time");
-  return percentFormat(textOf(value), named.size > 0 ? new Map(named) : tuple(list));
+  const text = textOf(value);
+  const argument = named.size > 0 ? new Map(named) : tuple(list);
+  const result = percentFormat(text, argument);
+  run.tracking?.formatted([text, argument], result, onPiece =>
+    percentFormat(text, argument, onPiece),
+  );
+  return result;
 };
 
 const plain = operations({

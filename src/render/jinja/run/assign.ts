@@ -38,6 +38,7 @@ export const compileTarget = (target: Target, source: Source): Assign => {
           return raise(
             `not enough values to unpack (expected ${parts.length}, got ${items.length})`,
           );
+        frame.run.tracking?.spread(value, items);
         const taken = [...items];
         parts.forEach((assign, index) => assign(frame, taken[index] ?? null));
       };

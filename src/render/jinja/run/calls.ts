@@ -1,4 +1,4 @@
-import { attributeOf, methodOf } from '../access.ts';
+import { attributeOf, callMethod, methodOf } from '../access.ts';
 import { after, type Eventual, mapInTurn } from '../after.ts';
 import { raise, type Source, type Spot } from '../fault.ts';
 import type { CallArgs, CallNode } from '../syntax/ast.ts';
@@ -33,7 +33,9 @@ export const compileArgs = (
             return after(rest ? rest(frame) : [], extra =>
               after(restNamed ? restNamed(frame) : new Map(), extraNamed => {
                 addNamed(all, extraNamed);
-                return { list: [...given, ...itemsOf(extra)], named: all };
+                const items = itemsOf(extra);
+                frame.run.tracking?.spread(extra, items);
+                return { list: [...given, ...items], named: all };
               }),
             );
           },
@@ -74,7 +76,7 @@ export const compileCall = (
         }
         return after(given(frame), all => {
           frame.run.spot = spot;
-          return method(value as never, all, frame.run);
+          return callMethod(callee.name, method, value, all, frame.run);
         });
       });
   }

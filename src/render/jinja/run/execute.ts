@@ -1,3 +1,4 @@
+import type { TaintRange } from '../../../data/taint.ts';
 import type { Eventual } from '../after.ts';
 import type { Expression } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
@@ -23,6 +24,8 @@ export class Output {
   readonly #parts: string[] = [];
   readonly #run: Run;
   readonly #guard: ((text: string) => string) | undefined;
+  readonly #ranges: TaintRange[] = [];
+  #length = 0;
 
   /** @param guard applied to printed values, not to the template's own text. */
   constructor(run: Run, guard?: (text: string) => string) {
@@ -34,13 +37,30 @@ export class Output {
     if (this.isMuted) return;
     this.#run.spend(text.length);
     this.#parts.push(text);
+    this.#length += text.length;
   }
 
-  value(text: string): void {
+  /** @param tainted the parts of the text that the host chose */
+  value(text: string, tainted?: readonly TaintRange[]): void {
+    if (tainted && !this.isMuted)
+      for (const range of tainted)
+        this.#ranges.push({
+          ...range,
+          start: range.start + this.#length,
+          end: range.end + this.#length,
+        });
     this.text(this.#guard ? this.#guard(text) : text);
   }
 
+  /** The parts of the whole text that the host chose. */
+  get tainted(): readonly TaintRange[] {
+    return this.#ranges;
+  }
+
+  /** The whole text; what it becomes is tainted where it is. */
   get all(): string {
-    return this.#parts.join('');
+    const text = this.#parts.join('');
+    if (this.#ranges.length > 0) this.#run.tracking?.captured(text, this.#ranges);
+    return text;
   }
 }

@@ -4,8 +4,9 @@ import { raiseLimit, type Source, type Spot } from '../fault.ts';
 import type { Expression } from '../syntax/ast.ts';
 import { assign, isTrue } from '../values/compare.ts';
 import { slice } from '../values/iterate.ts';
-import { binary, negative, positive } from '../values/operators.ts';
+import { type BinaryOperator, binary, negative, positive } from '../values/operators.ts';
 import { orElse } from '../values/or-else.ts';
+import { percentFormat } from '../values/percent.ts';
 import { longestText, quoted, textOf } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import { tuple, type Value, type ValueDict } from '../values/value.ts';
@@ -13,6 +14,8 @@ import { compileArgs, compileCall } from './calls.ts';
 import { compileComparison } from './comparison.ts';
 import type { Compile, Evaluate } from './execute.ts';
 import type { Frame } from './frame.ts';
+import { functionByTaintedName } from './salt-functions.ts';
+import type { Tracking } from './taint.ts';
 
 /**
  * An expression as a function. It gives its value at once unless something in it has to wait
@@ -35,9 +38,17 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
       return frame => after(target(frame), value => at(frame, spot, attributeOf, value, node.name));
     }
     case 'Item':
-      return both(compile(node.target), compile(node.key), (value, key, frame) =>
-        at(frame, spot, itemOf, value, key),
-      );
+      return both(compile(node.target), compile(node.key), (value, key, frame) => {
+        const { tracking } = frame.run;
+        if (!tracking) return at(frame, spot, itemOf, value, key);
+        if (node.key.type !== 'Const') {
+          const found = functionByTaintedName(value, key, frame.run);
+          if (found !== undefined) return found;
+        }
+        const result = at(frame, spot, itemOf, value, key);
+        tracking.taken(value, result, key);
+        return result;
+      });
     case 'Slice': {
       const parts = [node.target, node.start, node.stop, node.step].map(part =>
         part ? compile(part) : nothing,
@@ -47,7 +58,9 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
           mapInTurn(parts, part => part(frame)),
           ([value = null, start = null, stop = null, step = null]) => {
             frame.run.spot = spot;
-            return slice(value, start, stop, step);
+            const result = slice(value, start, stop, step);
+            frame.run.tracking?.taken(value, result, step === null || step === 1 ? start : step);
+            return result;
           },
         );
     }
@@ -98,7 +111,11 @@ export const compileExpression = (node: Expression, source: Source): Evaluate =>
       return both(compile(node.left), compile(node.right), (left, right, frame) => {
         frame.run.spot = spot;
         const result = binary(node.operator, left, right);
-        if (typeof result === 'string') frame.run.spend(result.length);
+        if (typeof result === 'string') {
+          frame.run.spend(result.length);
+          if (frame.run.tracking)
+            trackBinary(frame.run.tracking, node.operator, left, right, result);
+        }
         return result;
       });
     case 'Sign': {
@@ -186,15 +203,34 @@ const at = <Key>(
   return look(value, key, run);
 };
 
+/** Notes what a text operator made of its operands. */
+const trackBinary = (
+  tracking: Tracking,
+  operator: BinaryOperator,
+  left: Value,
+  right: Value,
+  result: string,
+): void => {
+  if (operator === '%' && typeof left === 'string')
+    tracking.formatted([left, right], result, onPiece => percentFormat(left, right, onPiece));
+  else if (operator === '*') {
+    const [text, times] = typeof left === 'string' ? [left, right] : [right, left];
+    tracking.concatenated(new Array<Value>(Math.max(0, Number(times))).fill(text), result);
+  } else tracking.concatenated([left, right], result);
+};
+
 const truth = (value: Value, { run }: Frame, spot: Spot): boolean => {
   run.spot = spot;
   return isTrue(value);
 };
 
 const concat = (values: Value[], { run }: Frame): string => {
+  const { tracking } = run;
   const texts = values.map(textOf);
   const size = texts.reduce((sum, text) => sum + text.length, 0);
   if (size > longestText) raiseLimit('A text grew too long');
   run.spend(size);
-  return texts.join('');
+  const text = texts.join('');
+  tracking?.concatenated(values, text);
+  return text;
 };

@@ -1,7 +1,9 @@
+import { choosesOnlyNames } from '../../../data/taint.ts';
+import { selectFault } from '../../taint/select-fault.ts';
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault, raise, type Source, type Spot } from '../fault.ts';
 import type { Expression } from '../syntax/ast.ts';
-import { typeName } from '../values/text.ts';
+import { quoted, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import type { Value } from '../values/value.ts';
 import { compileExpression } from './expressions.ts';
@@ -16,8 +18,23 @@ export const compileTemplate = (node: Expression, source: Source, spot: Spot): F
   return frame =>
     after(name(frame), value => {
       frame.run.spot = spot;
+      if (node.type !== 'Const') refuseTainted(value, frame);
       return find(value, frame);
     });
+};
+
+/** A host chooses no template beyond a name within one folder. */
+const refuseTainted = (value: Value, { run }: Frame): void => {
+  const { tracking } = run;
+  if (!tracking) return;
+  for (const name of Array.isArray(value) ? value : [value]) {
+    const ranges = typeof name === 'string' ? tracking.look(name) : undefined;
+    if (typeof name !== 'string' || !ranges || choosesOnlyNames(name, ranges)) continue;
+    throw selectFault(tracking.table.owner, ranges, `the template ${quoted(name)}`, {
+      at: run.spot && { file: run.spot.source.file, line: run.spot.line },
+      hint: 'A host may choose a name within one folder, as in "files/" ~ grains.os ~ ".jinja".',
+    });
+  }
 };
 
 const find = (value: Value, { context: { program } }: Frame): Template => {

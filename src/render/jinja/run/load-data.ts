@@ -1,21 +1,26 @@
 import { TsaltError } from '../../../protocol/error.ts';
-import { loadYaml } from '../../../yaml/load.ts';
 import { JsonReader } from '../../json-reader.ts';
+import { loadTaintedJson, loadTaintedYaml } from '../../taint/load-tainted.ts';
+import type { TaintSource } from '../../taint/taint-table.ts';
 import { raiseRuntime } from '../fault.ts';
 import type { DataFormat } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
 
-/** What `load_*` and `import_*` make of a text. */
-export const loadData = (format: DataFormat, text: string): Value => {
+/**
+ * What `load_*` and `import_*` make of a text.
+ *
+ * @param taint what is known of the host's data.
+ */
+export const loadData = (format: DataFormat, text: string, taint?: TaintSource): Value => {
   if (format === 'text') return text;
-  return format === 'yaml' ? readYaml(text) : readJson(text);
+  return format === 'yaml' ? readYaml(text, taint) : readJson(text, taint);
 };
 
-const readYaml = (text: string): Value => {
+const readYaml = (text: string, taint: TaintSource | undefined): Value => {
   try {
-    return loadYaml(text, { file: 'yaml' });
+    return loadTaintedYaml(text, taint, { file: 'yaml' });
   } catch (error) {
-    if (!(error instanceof TsaltError)) throw error;
+    if (!(error instanceof TsaltError) || error.code === 'render-tainted') throw error;
     return raiseRuntime(
       [`Encountered error loading yaml: ${error.message}`, error.excerpt]
         .filter(Boolean)
@@ -24,9 +29,9 @@ const readYaml = (text: string): Value => {
   }
 };
 
-const readJson = (text: string): Value => {
+const readJson = (text: string, taint: TaintSource | undefined): Value => {
   try {
-    return new JsonReader(text).read();
+    return loadTaintedJson(text, taint, 'json', json => new JsonReader(json).read());
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return raiseRuntime(`Unable to load json from ${text}`);

@@ -37,7 +37,9 @@ export const compileFor = (
   return (frame, out) =>
     after(items(frame), value => {
       frame.run.spot = spot;
-      return loopOver(code, itemsOf(value), frame, out, 0);
+      const list = itemsOf(value);
+      frame.run.tracking?.spread(value, list);
+      return loopOver(code, list, frame, out, 0);
     });
 };
 
@@ -158,6 +160,7 @@ class Loop extends Thing {
     const { spot } = run;
     const depth = run.callers.length;
     const values = itemsOf(items);
+    run.tracking?.spread(items, values);
     run.enter();
     const { index } = this;
     return after(loopOver(this.#code, values, this.#frame, out, this.#depth + 1), () => {

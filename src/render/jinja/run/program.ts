@@ -52,6 +52,9 @@ export class Module extends Thing {
   override text(): string {
     return this.#text;
   }
+  override holds(): readonly Value[] {
+    return [this.#text];
+  }
   override repr(): string {
     return `<TemplateModule '${this.#name}'>`;
   }

@@ -1,10 +1,12 @@
 import { Breath } from '../../breath.ts';
-import type { Eventual } from '../after.ts';
+import type { TaintSource } from '../../taint/taint-table.ts';
+import { after, type Eventual } from '../after.ts';
 import { JinjaFault, raiseLimit, raiseRuntime, type Spot } from '../fault.ts';
 import { quoted } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import type { Args, Value } from '../values/value.ts';
 import type { Limits } from './limits.ts';
+import { Tracking } from './taint.ts';
 
 /** A filter or test: what it does with a value and arguments. */
 export type Operation = (value: Value, args: Args, run: Run) => Eventual<Value>;
@@ -18,6 +20,10 @@ type Setup = {
   readonly filters: Operations;
   readonly tests: Operations;
   readonly call: (fun: string, args: Args) => Promise<Value>;
+  /** What is known of the host's data to begin with; absent where nothing is tracked. */
+  readonly taint?: TaintSource | undefined;
+  /** Does a function live on the control node? */
+  readonly livesHere?: ((fun: string) => Promise<boolean>) | undefined;
 };
 
 /** One render at work: where it is, what it may still use, which filters it knows. */
@@ -31,6 +37,10 @@ export class Run {
   readonly isStrict: boolean;
   /** Calls an execution function for the host. */
   readonly call: (fun: string, args: Args) => Eventual<Value>;
+  /** Follows what the host chose. */
+  readonly tracking: Tracking | undefined;
+  /** Does a function live on the control node? In doubt it does. */
+  readonly livesHere: (fun: string) => Eventual<boolean>;
   readonly #limits: Limits;
   readonly #filters: Operations;
   readonly #tests: Operations;
@@ -40,12 +50,19 @@ export class Run {
   readonly #breath = new Breath();
   #isLong = false;
 
-  constructor({ limits, isStrict, filters, tests, call }: Setup) {
+  constructor({ limits, isStrict, filters, tests, call, taint, livesHere }: Setup) {
     this.#limits = limits;
     this.isStrict = isStrict;
     this.#filters = filters;
     this.#tests = tests;
-    this.call = (fun, args) => this.waitFor(call(fun, args));
+    this.livesHere = livesHere ? fun => this.waitFor(livesHere(fun)) : () => true;
+    this.tracking = taint && new Tracking(taint);
+    const { tracking } = this;
+    this.call = (fun, args) =>
+      after(this.waitFor(call(fun, args)), result => {
+        tracking?.called(fun, args, result);
+        return result;
+      });
     this.#deadline = performance.now() + limits.milliseconds;
   }
 
@@ -125,7 +142,23 @@ export class Run {
   }
 
   filter(name: string): Operation {
-    return this.#filters.get(name) ?? raiseRuntime(`No filter named ${quoted(name)}.`);
+    const found = this.#filters.get(name) ?? raiseRuntime(`No filter named ${quoted(name)}.`);
+    const { tracking } = this;
+    return tracking ? (value, args) => this.#tracked(tracking, name, found, value, args) : found;
+  }
+
+  #tracked(
+    tracking: Tracking,
+    name: string,
+    filter: Operation,
+    value: Value,
+    args: Args,
+  ): Eventual<Value> {
+    const before = tracking.before(value);
+    return after(filter(value, args, this), result => {
+      tracking.made(name, before, args, result);
+      return result;
+    });
   }
 
   test(name: string): Operation {

@@ -2,7 +2,7 @@ import type { Data } from '../../../data/value.ts';
 import { messageOf, TsaltError } from '../../../protocol/error.ts';
 import type { RenderContext } from '../../types.ts';
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault } from '../fault.ts';
+import { JinjaFault, raise } from '../fault.ts';
 import { isTrue } from '../values/compare.ts';
 import { toData, toDataDict } from '../values/to-data.ts';
 import { type Args, Callable, Thing, type Value } from '../values/value.ts';
@@ -15,7 +15,11 @@ export class SaltFunctions extends Thing {
 
   override attribute(name: string): Value | undefined {
     if (name === 'get')
-      return new Callable('get', ({ list: [fun = null] }) => this.item(fun) ?? null);
+      return new Callable(
+        'get',
+        ({ list: [fun = null] }, run) =>
+          functionByTaintedName(this, fun, run) ?? this.item(fun) ?? null,
+      );
     return name.startsWith('_') ? undefined : new SaltModule(name);
   }
   override item(key: Value): Value | undefined {
@@ -43,6 +47,30 @@ class SaltModule extends Thing {
     return typeof key === 'string' ? this.attribute(key) : undefined;
   }
 }
+
+/**
+ * `salt[name]` where the host chose the name: then only functions of the host can be called, none
+ * that lives on the control node. `undefined` for everything else.
+ */
+export const functionByTaintedName = (
+  value: Value,
+  key: Value,
+  { tracking }: Run,
+): Value | undefined => {
+  if (!(value instanceof SaltFunctions || value instanceof SaltModule)) return undefined;
+  if (typeof key !== 'string' || !tracking?.look(key)) return undefined;
+  const found = value.item(key);
+  if (!(found instanceof Callable)) return found;
+  return new Callable(found.name, (args, run) =>
+    after(run.livesHere(found.name), isHere =>
+      isHere
+        ? raise(
+            `${tracking.table.owner} chose the function '${found.name}', which runs on the control node`,
+          )
+        : found.call(args, run),
+    ),
+  );
+};
 
 const saltFunction = (fun: string): Callable =>
   new Callable(fun, (args, run) => run.call(fun, args), 'LoadedFunc');

@@ -104,7 +104,7 @@ const compileStatement = (node: Statement, source: Source): Execute => {
       const assign = compileTarget(node.target, source);
       return captured(compileBody(node.body), (text, frame) => {
         frame.run.spot = spot;
-        assign(frame, loadData(node.format, text));
+        assign(frame, loadData(node.format, text, frame.run.tracking?.table));
         return undefined;
       });
     }
@@ -129,7 +129,7 @@ const compileStatement = (node: Statement, source: Source): Execute => {
 
 const print = (value: Value, frame: Frame, out: Output, spot: Frame['run']['spot']): undefined => {
   frame.run.spot = spot;
-  out.value(printed(value));
+  out.value(printed(value), frame.run.tracking?.print(value, spot));
 };
 
 /** The filters of a block, fed with its text. */

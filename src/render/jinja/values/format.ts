@@ -2,7 +2,7 @@ import { raise, raiseLimit } from '../fault.ts';
 import { formatValue } from './format-spec.ts';
 import { orElse } from './or-else.ts';
 import { longestText, quoted, reprOf, textOf } from './text.ts';
-import type { Args, Value } from './value.ts';
+import type { Args, OnPiece, Value } from './value.ts';
 
 /** How a replacement field reaches into a value: `{0.name[key]}`. */
 export type FieldAccess = {
@@ -10,10 +10,19 @@ export type FieldAccess = {
   readonly item: (value: Value, key: Value) => Value;
 };
 
-/** Python's `text.format(…)`. */
-export const formatText = (text: string, args: Args, access: FieldAccess): string => {
+/**
+ * Python's `text.format(…)`.
+ *
+ * @param onPiece is told where each field of the text itself went
+ */
+export const formatText = (
+  text: string,
+  args: Args,
+  access: FieldAccess,
+  onPiece?: OnPiece,
+): string => {
   const state = { next: 0, size: 0 };
-  return expand(text, args, access, state, 2);
+  return expand(text, args, access, state, 2, onPiece);
 };
 
 type State = { next: number; size: number };
@@ -24,6 +33,7 @@ const expand = (
   access: FieldAccess,
   state: State,
   depth: number,
+  onPiece?: OnPiece,
 ): string => {
   if (depth === 0) return raise('Max string recursion exceeded');
   let result = '';
@@ -40,7 +50,9 @@ const expand = (
     }
     if (text[at] === '}') return raise("Single '}' encountered in format string");
     const end = closing(text, at);
-    result += field(text.slice(at + 1, end), args, access, state, depth);
+    const { text: filled, value } = field(text.slice(at + 1, end), args, access, state, depth);
+    onPiece?.(result.length, filled, value);
+    result += filled;
     state.size = result.length;
     if (state.size > longestText) raiseLimit('A text grew too long');
     at = end + 1;
@@ -70,13 +82,13 @@ const field = (
   access: FieldAccess,
   state: State,
   depth: number,
-): string => {
+): { text: string; value: Value } => {
   const found = fieldPattern.exec(body);
   if (!found) return raise("expected ':' after conversion specifier");
   const [, name = '', conversion, spec = ''] = found;
   const value = converted(fieldValue(name, args, access, state), conversion);
   const inner = spec.includes('{') ? expand(spec, args, access, state, depth - 1) : spec;
-  return formatValue(value, inner);
+  return { text: formatValue(value, inner), value };
 };
 
 const converted = (value: Value, conversion: string | undefined): Value => {

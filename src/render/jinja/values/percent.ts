@@ -4,18 +4,20 @@ import { isFloat, isNumeric, numeric } from './number.ts';
 import { digitCount, exponentText, fixedText, generalText, splitSign } from './number-text.ts';
 import { orElse } from './or-else.ts';
 import { longestText, quoted, reprOf, textOf, typeName } from './text.ts';
-import { isMap, isTuple, Thing, type Value } from './value.ts';
+import { isMap, isTuple, type OnPiece, Thing, type Value } from './value.ts';
 
 const conversion = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?([\s\S])?/g;
 
 const widest = 1_000_000;
 
 /** Python's `format % argument`. */
-export const percentFormat = (format: string, argument: Value): string => {
+export const percentFormat = (format: string, argument: Value, onPiece?: OnPiece): string => {
   const list = Array.isArray(argument) && isTuple(argument) ? argument : [argument];
   let used = 0;
   let size = 0;
   let isByName = false;
+  /** How much longer the result is than the format, so far. */
+  let gained = 0;
   const next = (): Value => {
     const value = list[used];
     if (value === undefined) return raise('not enough arguments for format string');
@@ -30,8 +32,19 @@ export const percentFormat = (format: string, argument: Value): string => {
   };
   const result = format.replace(
     conversion,
-    (whole, name?: string, flags?: string, width?: string, precision?: string, letter?: string) => {
-      if (letter === '%' && whole === '%%') return '%';
+    (
+      whole: string,
+      name?: string,
+      flags?: string,
+      width?: string,
+      precision?: string,
+      letter?: string,
+      offset = 0,
+    ) => {
+      if (letter === '%' && whole === '%%') {
+        gained -= 1;
+        return '%';
+      }
       const value = (): Value => {
         if (name === undefined) return next();
         isByName = true;
@@ -40,11 +53,17 @@ export const percentFormat = (format: string, argument: Value): string => {
       const columns = count(width, widest);
       const digits = whole.includes('.') ? (count(precision, 1000) ?? 0) : undefined;
       if (letter === undefined) return raise('incomplete format');
-      if (letter === '%') return '%';
-      const text = convert(letter, value(), flags ?? '', digits);
+      if (letter === '%') {
+        gained += 1 - whole.length;
+        return '%';
+      }
+      const given = value();
+      const text = convert(letter, given, flags ?? '', digits);
       const padded = pad(text, columns ?? 0, flags ?? '', 'diouxXeEfFgG'.includes(letter));
       size += padded.length;
       if (size > longestText) raiseLimit('A text grew too long');
+      onPiece?.(offset + gained, padded, given);
+      gained += padded.length - whole.length;
       return padded;
     },
   );

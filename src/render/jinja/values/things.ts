@@ -20,6 +20,9 @@ export class DictView extends Thing {
     if (this.#part === 'values') return [...this.#dict.values()];
     return Array.from(this.#dict, tuple);
   }
+  override holds(): readonly Value[] {
+    return [this.#dict];
+  }
   override get size(): number {
     return this.#dict.size;
   }
@@ -52,6 +55,9 @@ export class Iterator extends Thing {
     const items = this.#items;
     this.#items = [];
     return items;
+  }
+  override holds(): readonly Value[] {
+    return this.#items;
   }
   /** Python's `next`. */
   next(): Value | undefined {
@@ -109,6 +115,9 @@ export class PySet extends Thing {
   override items(): Value[] {
     return this.#items;
   }
+  override holds(): readonly Value[] {
+    return this.#items;
+  }
   override get size(): number {
     return this.#items.length;
   }
@@ -145,6 +154,9 @@ export class Bytes extends Thing {
   override items(): Value[] {
     return [...this.bytes];
   }
+  override holds(): readonly Value[] {
+    return [this.bytes.toString('utf8')];
+  }
   override item(key: Value): Value | undefined {
     return typeof key === 'number' ? this.bytes.at(key) : undefined;
   }
@@ -170,6 +182,9 @@ export class Namespace extends Thing {
   }
   set(name: Key, value: Value): void {
     this.#values.set(name, value);
+  }
+  override holds(): readonly Value[] {
+    return [this.#values];
   }
   override attribute(name: string): Value | undefined {
     return this.#values.get(name);

@@ -48,6 +48,9 @@ export const isPillar = (value: Value): boolean =>
 /** `collections.OrderedDict`, which prints under its own name where Salt does not help. */
 export class OrderedDict extends Map<Key, Value> {}
 
+/** Tells where a format puts which value. */
+export type OnPiece = (start: number, text: string, value: Value) => void;
+
 /** The arguments of a call. */
 export type Args = { readonly list: readonly Value[]; readonly named: ReadonlyMap<string, Value> };
 
@@ -75,6 +78,10 @@ export abstract class Thing {
   /** Its items, where it can be iterated. */
   items(): Value[] | undefined {
     return undefined;
+  }
+  /** The data that it shows or hands out, for those who track what is in it. */
+  holds(): readonly Value[] {
+    return [];
   }
   get size(): number | undefined {
     return undefined;

@@ -1,0 +1,23 @@
+import { stamp } from './stamp.ts';
+import type { Ranges } from './taint.ts';
+
+/** Which keys and values of one collection a host chose, where they were written into a text. */
+export type TaintMarks = {
+  readonly keys: ReadonlyMap<unknown, Ranges>;
+  /** By key of a dictionary, by index of a list. */
+  readonly values: ReadonlyMap<unknown, Ranges>;
+};
+
+const marks = stamp<TaintMarks>();
+
+/** Notes what a host chose in a collection. */
+export const setTaintMarks = marks.put;
+
+/** What a host chose in a collection; `undefined` where that is nothing. */
+export const taintMarks = (collection: object): TaintMarks | undefined => marks.of(collection);
+
+/** Gives a copy the marks of the original. */
+export const copyTaintMarks = (from: object, to: object): void => {
+  const known = marks.of(from);
+  if (known) marks.put(to, known);
+};

@@ -1,0 +1,254 @@
+import { rangesOf, type TaintRange, wholeRange } from '../../../data/taint.ts';
+import { type Look, ofSerialized, ofSplit, Pieces } from '../../taint/align.ts';
+import { onlySelects } from '../../taint/only-selects.ts';
+import type { TaintSource } from '../../taint/taint-table.ts';
+import { someText } from '../../taint/texts.ts';
+import { joined, transfers } from '../../taint/transfers.ts';
+import type { Spot } from '../fault.ts';
+import { itemsIn } from '../values/iterate.ts';
+import { printed, textOf } from '../values/text.ts';
+import { Iterator } from '../values/things.ts';
+import { type Args, Callable, isMap, type OnPiece, Thing, type Value } from '../values/value.ts';
+
+/**
+ * Filters whose results hold nothing but what they were given, or what other filters made of it,
+ * which are tracked themselves.
+ */
+const passing = new Set([
+  'map',
+  'select',
+  'reject',
+  'selectattr',
+  'rejectattr',
+  'load_yaml',
+  'load_json',
+  'load_text',
+  'format',
+  'format_map',
+]);
+
+/**
+ * Follows what a host chose through one rendering. Every filter, method, call and operator hands
+ * over what it was given and what it made: a string that is new and made of tainted ones is
+ * tainted, exactly where a transfer says so, else as a whole. Only data flow counts: what a
+ * template selects by a tainted key or condition is as clean as it was.
+ */
+export class Tracking {
+  readonly table: TaintSource;
+  readonly look: Look;
+
+  constructor(table: TaintSource) {
+    this.table = table;
+    this.look = text => table.of(text);
+  }
+
+  /** The state of the inputs before a filter or method runs: iterators can be read only once. */
+  before(value: Value): unknown {
+    return value instanceof Iterator ? value.holds() : value;
+  }
+
+  /** Notes what a filter or method made of a value and arguments. */
+  made(name: string, value: unknown, { list, named }: Args, result: Value): void {
+    if (result === value || !canHoldText(result) || passing.has(name)) return;
+    const inputs = [value, list, named];
+    const source = this.#sourceIn(inputs);
+    if (source === undefined) return;
+    if (typeof result === 'string') {
+      const work = { value, args: list, result, look: this.look };
+      const argsAreClean = named.size === 0;
+      const exact =
+        name === 'join'
+          ? this.#joined(work, named)
+          : argsAreClean
+            ? transfers.get(name)?.(work)
+            : namedTransfer(name, work, named);
+      if (exact) {
+        this.#learn(result, exact);
+        return;
+      }
+    } else if (Array.isArray(result) && typeof value === 'string') {
+      const split = ofSplit(value, list[0], result, this.look);
+      if (split) {
+        for (const [part, ranges] of split) if (ranges) this.#learn(part, ranges);
+        return;
+      }
+    }
+    this.#taintNew(inputs, result, source);
+  }
+
+  #joined(
+    work: { value: unknown; args: readonly Value[]; result: string; look: Look },
+    named: Args['named'],
+  ): readonly TaintRange[] | undefined {
+    const { value, args } = work;
+    if (named.has('attribute') || args.length > 1) return undefined;
+    // Python's method has its separator in front, Jinja's filter behind.
+    const isMethod = typeof value === 'string' && args.length === 1 && typeof args[0] !== 'string';
+    if (isMethod) return joined(itemsIn(args[0] as Value), value, work);
+    const separator = args[0] ?? named.get('d') ?? '';
+    return joined(itemsIn(value as Value), separator, work);
+  }
+
+  /** Notes what a format made; `write` is run again to learn where it puts its values. */
+  formatted(inputs: readonly unknown[], result: Value, write: (piece: OnPiece) => string): void {
+    if (typeof result !== 'string') return;
+    const source = this.#sourceIn(inputs);
+    if (source === undefined) return;
+    const [format] = inputs;
+    const ranges: TaintRange[] = [];
+    const again = write((start, text, value) => {
+      for (const range of this.#within(text, value))
+        ranges.push({ ...range, start: range.start + start, end: range.end + start });
+    });
+    const isExact =
+      again === result &&
+      typeof format === 'string' &&
+      !this.look(format) &&
+      // A field within a field may be what its value is filled up with.
+      !/\{[^{}]*\{/.test(format);
+    this.#learn(result, isExact ? ranges : wholeRange(result, source));
+  }
+
+  /** Where a text that was made of one value is tainted. */
+  #within(text: string, value: Value): readonly TaintRange[] {
+    if (value === text) return this.look(text) ?? [];
+    const source = this.#sourceIn(value);
+    return source === undefined ? [] : wholeRange(text, source);
+  }
+
+  /** Notes a text made of others, one after the other. */
+  concatenated(parts: readonly Value[], result: Value): void {
+    if (typeof result !== 'string' || parts.every(part => !canHoldText(part))) return;
+    const pieces = new Pieces();
+    for (const part of parts) {
+      const text = textOf(part);
+      pieces.add(text, typeof part === 'string' ? this.look(text) : this.shown(text, part));
+    }
+    if (pieces.ranges.length > 0)
+      this.#learn(result, pieces.of(result) ?? wholeRange(result, pieces.ranges[0]?.source ?? ''));
+  }
+
+  /** Notes a part of a text, `value[start:stop]` or `value[index]`. */
+  taken(value: Value, result: Value, start: Value): void {
+    if (typeof value !== 'string' || typeof result !== 'string') return;
+    const ranges = this.look(value);
+    if (!ranges) return;
+    const from = typeof start === 'number' ? (start < 0 ? start + value.length : start) : 0;
+    const isThere = value.startsWith(result, Math.max(0, from)) && /^[\0-\ud7ff]*$/.test(value);
+    const exact = isThere
+      ? ranges
+          .filter(({ start: a, end: b }) => a < from + result.length && b > from)
+          .map(range => ({
+            ...range,
+            start: Math.max(0, range.start - from),
+            end: Math.min(result.length, range.end - from),
+            isNode: false,
+          }))
+      : wholeRange(result, ranges[0].source);
+    this.#learn(result, exact);
+  }
+
+  /** Notes the characters of a text that is iterated. */
+  spread(value: Value, items: readonly Value[]): void {
+    if (typeof value !== 'string') return;
+    const ranges = this.look(value);
+    if (!ranges) return;
+    let at = 0;
+    for (const item of items) {
+      const text = String(item);
+      const range = ranges.find(({ start, end }) => start < at + text.length && end > at);
+      if (range) this.#learn(text, wholeRange(text, range.source));
+      at += text.length;
+    }
+  }
+
+  /** Where the text of a printed value is tainted. */
+  shown(text: string, value: Value): readonly TaintRange[] | undefined {
+    if (typeof value === 'string') return this.look(text);
+    return canHoldText(value) || value instanceof Thing
+      ? ofSerialized(value, text, this.look)
+      : undefined;
+  }
+
+  /** Where `{{ value }}` is tainted, with the place that names it in messages. */
+  print(value: Value, spot: Spot | undefined): readonly TaintRange[] | undefined {
+    if (typeof value !== 'string' && !canHoldText(value) && !(value instanceof Thing))
+      return undefined;
+    const ranges = this.shown(printed(value), value);
+    if (!ranges || ranges.length === 0) return undefined;
+    const place = spot && placeOf(spot);
+    return ranges.map(range => (range.place === undefined ? { ...range, place } : range));
+  }
+
+  /** Notes the result of a call to a function that may make strings of its arguments. */
+  called(fun: string, args: Args, result: unknown): void {
+    if (onlySelects(fun)) return;
+    const inputs = [args.list, args.named];
+    const source = this.#sourceIn(inputs);
+    if (source !== undefined) this.#taintNew(inputs, result, source);
+  }
+
+  /** Notes a text that was printed into a variable. */
+  captured(text: string, ranges: readonly TaintRange[]): void {
+    this.#learn(text, ranges);
+  }
+
+  #learn(text: string, list: readonly TaintRange[]): void {
+    const ranges = rangesOf(list);
+    if (ranges) this.table.learn(text, ranges);
+  }
+
+  /** Taints every string of a result that is none of the inputs. */
+  #taintNew(inputs: unknown, result: unknown, source: string): void {
+    const known = new Set<string>();
+    someText(inputs, text => {
+      known.add(text);
+      return false;
+    });
+    someText(result, text => {
+      if (!known.has(text) && text !== '') this.table.learn(text, wholeRange(text, source));
+      return false;
+    });
+  }
+
+  /** What the host sent that the first tainted string in a value was made of. */
+  #sourceIn(value: unknown): string | undefined {
+    let source: string | undefined;
+    const isTainted = someText(value, text => {
+      source = this.look(text)?.[0].source;
+      return source !== undefined;
+    });
+    return isTainted ? (source ?? 'data') : undefined;
+  }
+}
+
+/** `indent(width=4)` and the like: the value's letters are in order whatever the options are. */
+const namedTransfer = (
+  name: string,
+  work: { value: unknown; args: readonly Value[]; result: string; look: Look },
+  named: Args['named'],
+): readonly TaintRange[] | undefined => {
+  const isReplace = name === 'replace';
+  const args = isReplace
+    ? [
+        work.args[0] ?? named.get('old'),
+        work.args[1] ?? named.get('new'),
+        work.args[2] ?? named.get('count') ?? -1,
+      ]
+    : work.args;
+  return transfers.get(name)?.({ ...work, args });
+};
+
+const canHoldText = (value: unknown): boolean =>
+  typeof value === 'string' ||
+  Array.isArray(value) ||
+  isMap(value as Value) ||
+  (value instanceof Thing && !(value instanceof Callable));
+
+/** The file and line of a print statement, and its column where there is only one on the line. */
+const placeOf = ({ source, line }: Spot): string => {
+  const text = source.text.split('\n', line)[line - 1] ?? '';
+  const first = text.indexOf('{{');
+  const isOnly = first >= 0 && text.indexOf('{{', first + 2) < 0;
+  return `${source.file}:${line}${isOnly ? `:${first + 1}` : ''}`;
+};

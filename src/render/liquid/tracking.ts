@@ -1,0 +1,189 @@
+import type { Context, Emitter, Liquid, Template } from 'liquidjs';
+import { choosesOnlyNames, rangesOf, type TaintRange, wholeRange } from '../../data/taint.ts';
+import type { Data } from '../../data/value.ts';
+import { type Found, type Look, ofJoined, ofSerialized, ofSplit, Pieces } from '../taint/align.ts';
+import { onlySelects } from '../taint/only-selects.ts';
+import { selectFault } from '../taint/select-fault.ts';
+import { type TaintSource, TaintTable } from '../taint/taint-table.ts';
+import { someText } from '../taint/texts.ts';
+import { transfers } from '../taint/transfers.ts';
+import { stageOf } from './stage.ts';
+import { unseen } from './wrap.ts';
+
+const tables = new WeakMap<object, TaintTable>();
+
+/** What is known to be tainted in one rendering; `undefined` where no host is involved. */
+export const tableOf = (globals: object): TaintSource | undefined => {
+  const known = tables.get(globals);
+  if (known) return known;
+  const { taint } = stageOf(globals).request.context;
+  if (!taint) return undefined;
+  const made = new TaintTable(taint.owner, taint);
+  tables.set(globals, made);
+  return made;
+};
+
+/** A host chooses no template or file of data beyond a name within one folder. */
+export const refuseTaintedPath = (globals: object, path: string): void => {
+  const table = tableOf(globals);
+  const ranges = table?.of(path);
+  if (table && ranges && !choosesOnlyNames(path, ranges))
+    throw selectFault(table.owner, ranges, `the file "${path}"`);
+};
+
+/** A printed value, on its way to the text. */
+class Printed {
+  readonly text: string;
+  readonly ranges: readonly TaintRange[];
+
+  constructor(text: string, ranges: readonly TaintRange[]) {
+    this.text = text;
+    this.ranges = ranges;
+  }
+}
+
+/**
+ * The text of a printed value with the parts that the host chose.
+ *
+ * @param guarded the text as another engine may read it
+ */
+export const printedBy = (
+  globals: object,
+  data: Data,
+  text: string,
+  guarded: string,
+): string | Printed => {
+  const table = tableOf(globals);
+  if (!table) return guarded;
+  const look: Look = part => table.of(part);
+  const ranges = typeof data === 'string' ? look(data) : ofSerialized(data, text, look);
+  return ranges && ranges.length > 0 ? new Printed(guarded, ranges) : guarded;
+};
+
+/** Collects what templates print, and what of it is tainted. */
+class TrackingEmitter {
+  readonly #table: TaintSource;
+  readonly #pieces = new Pieces();
+
+  constructor(table: TaintSource) {
+    this.#table = table;
+  }
+
+  write(html: unknown): void {
+    if (html instanceof Printed) this.#pieces.add(html.text, html.ranges);
+    else {
+      const text = html === undefined || html === null ? '' : String(html);
+      this.#pieces.add(text, text === '' ? undefined : this.#table.of(text));
+    }
+  }
+
+  /** The text so far; what it becomes is tainted where it is. */
+  get buffer(): string {
+    const ranges = rangesOf(this.#pieces.ranges);
+    if (ranges) this.#table.learn(this.#pieces.text, ranges);
+    return this.#pieces.text;
+  }
+}
+
+type RenderTemplates = (
+  templates: Template[],
+  ctx: Context,
+  emitter?: Emitter,
+) => Generator<unknown, unknown, unknown>;
+
+/** Has every text that templates print collected with its taint, and every filter tracked. */
+export const trackTaint = (liquid: Liquid): void => {
+  const renderer = liquid.renderer as unknown as { renderTemplates: RenderTemplates };
+  const plain = renderer.renderTemplates;
+  renderer.renderTemplates = function (templates, ctx, emitter) {
+    const table = emitter ? undefined : tableOf(ctx.globals);
+    const own = table ? (new TrackingEmitter(table) as unknown as Emitter) : emitter;
+    return plain.call(this, templates, ctx, own);
+  };
+  for (const [name, filter] of Object.entries(liquid.filters))
+    if (typeof filter === 'function') liquid.filters[name] = tracked(name, filter as Handler);
+};
+
+type Handler = (this: { context: Context }, value: unknown, ...argv: unknown[]) => unknown;
+
+const tracked = (name: string, handler: Handler) =>
+  function (this: { context: Context }, value: unknown, ...argv: unknown[]): unknown {
+    const table = tableOf(this.context.globals);
+    const result = handler.call(this, value, ...argv);
+    if (!table) return result;
+    const note = (made: unknown): unknown => {
+      noteFilter(name, value, argv, made, table);
+      return made;
+    };
+    if (result instanceof Promise) return result.then(note);
+    return isGenerator(result) ? afterwards(result, note) : note(result);
+  };
+
+const isGenerator = (value: unknown): value is Generator =>
+  typeof value === 'object' && value !== null && 'next' in value && 'throw' in value;
+
+function* afterwards(steps: Generator, note: (made: unknown) => unknown): Generator {
+  return note(yield steps);
+}
+
+const noteFilter = (
+  name: string,
+  given: unknown,
+  argv: readonly unknown[],
+  made: unknown,
+  table: TaintSource,
+): void => {
+  const canHoldText = typeof made === 'string' || (typeof made === 'object' && made !== null);
+  if (made === given || !canHoldText || name.startsWith('load_')) return;
+  if (name === 'salt' && onlySelects(String(given))) return;
+  const value = unseen(given);
+  const args = argv.map(unseen);
+  const look: Look = text => table.of(text);
+  let source: string | undefined;
+  const isTainted = someText([value, args], text => {
+    source = look(text)?.[0].source;
+    return source !== undefined;
+  });
+  if (!isTainted) return;
+  const result = unseen(made);
+  const learn = (text: string, found: Found): void => {
+    const ranges = rangesOf(found ?? wholeRange(text, source ?? 'data'));
+    if (ranges) table.learn(text, ranges);
+  };
+  if (typeof result === 'string') {
+    learn(result, exactOf(name, { value, args, result, look }));
+    return;
+  }
+  const split = Array.isArray(result) && typeof value === 'string';
+  const parts = split ? ofSplit(value, args[0], result, look) : undefined;
+  if (parts) {
+    for (const [part, ranges] of parts) learn(part, ranges);
+    return;
+  }
+  const known = new Set<string>();
+  someText([value, args], text => {
+    known.add(text);
+    return false;
+  });
+  someText(result, text => {
+    if (!known.has(text)) learn(text, undefined);
+    return false;
+  });
+};
+
+type Work = {
+  readonly value: unknown;
+  readonly args: readonly unknown[];
+  readonly result: string;
+  readonly look: Look;
+};
+
+const exactOf = (name: string, work: Work): Found => {
+  const { value, args, result, look } = work;
+  const [first] = args;
+  if (name === 'join')
+    return Array.isArray(value) ? ofJoined(value, String(first ?? ' '), result, look) : undefined;
+  if ((name === 'append' || name === 'prepend') && typeof value === 'string')
+    return ofJoined(name === 'append' ? [value, first] : [first, value], '', result, look);
+  return transfers.get(name)?.(work);
+};

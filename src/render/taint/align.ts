@@ -1,0 +1,171 @@
+import { cutRanges, isTouched, type Ranges, type TaintRange } from '../../data/taint.ts';
+import { scalarTokens } from '../../yaml/scalar-tokens.ts';
+import { someText } from './texts.ts';
+
+/** Which parts of a text are tainted. */
+export type Look = (text: string) => Ranges | undefined;
+
+/** Tainted parts of a result; `undefined` where nobody can tell which they are. */
+export type Found = readonly TaintRange[] | undefined;
+
+const shifted = (ranges: readonly TaintRange[], by: number): TaintRange[] =>
+  ranges.map(range => ({ ...range, start: range.start + by, end: range.end + by }));
+
+/** A text put together of others, one after the other. */
+export class Pieces {
+  text = '';
+  readonly ranges: TaintRange[] = [];
+
+  add(text: string, ranges: readonly TaintRange[] | undefined): this {
+    if (ranges) for (const range of shifted(ranges, this.text.length)) this.ranges.push(range);
+    this.text += text;
+    return this;
+  }
+
+  /** The tainted parts, if these pieces make up the result. */
+  of(result: string): Found {
+    return this.text === result ? this.ranges : undefined;
+  }
+}
+
+/** The result is a part of the text. */
+export const ofPart = (text: string, result: string, at: number, look: Look): Found =>
+  text.startsWith(result, at) ? cutRanges(look(text) ?? [], at, at + result.length) : undefined;
+
+/** The result has a letter for each letter of the text. */
+export const ofSameLength = (text: string, result: string, look: Look): Found =>
+  text.length === result.length
+    ? (look(text) ?? []).map(range => ({ ...range, isNode: false }))
+    : undefined;
+
+/** The text with another one wherever a third stood; `most` times, where that is not negative. */
+export const ofReplaced = (
+  text: string,
+  [old, fresh, most = -1]: readonly unknown[],
+  result: string,
+  look: Look,
+): Found => {
+  if (typeof old !== 'string' || typeof fresh !== 'string' || old === '') return undefined;
+  const ranges = look(text) ?? [];
+  const pieces = new Pieces();
+  let at = 0;
+  for (let count = 0; typeof most !== 'number' || most < 0 || count < most; count += 1) {
+    const next = text.indexOf(old, at);
+    if (next < 0) break;
+    pieces.add(text.slice(at, next), cutRanges(ranges, at, next));
+    const isTainted = isTouched(ranges, next, next + old.length);
+    const source = ranges.find(({ end }) => end > next)?.source ?? '';
+    // What replaces tainted letters is clean, but that it stands here was the host's choice.
+    pieces.add(
+      fresh,
+      isTainted && fresh !== '' ? [{ start: 0, end: fresh.length, source }] : look(fresh),
+    );
+    at = next + old.length;
+  }
+  pieces.add(text.slice(at), cutRanges(ranges, at, text.length));
+  return pieces.of(result);
+};
+
+/** The lines of the text, with blanks in front of them. */
+export const ofIndented = (text: string, result: string, look: Look): Found => {
+  const lines = text.split('\n');
+  const indented = result.split('\n');
+  if (lines.length !== indented.length) return undefined;
+  const offsets: [from: number, to: number][] = [];
+  let from = 0;
+  let to = 0;
+  for (const [index, line] of lines.entries()) {
+    const long = indented[index] ?? '';
+    const blanks = long.length - line.length;
+    if (blanks < 0 || !long.endsWith(line) || !/^[ \t]*$/.test(long.slice(0, blanks)))
+      return undefined;
+    offsets.push([from, to + blanks]);
+    from += line.length + 1;
+    to += long.length + 1;
+  }
+  return (look(text) ?? []).flatMap(range => acrossLines(range, offsets, text.length));
+};
+
+/** A range of a text whose lines have moved. A whole value stays one, the blanks are no host's. */
+const acrossLines = (
+  range: TaintRange,
+  offsets: readonly (readonly [from: number, to: number])[],
+  length: number,
+): TaintRange[] => {
+  const moved: TaintRange[] = [];
+  for (const [index, [from, to]] of offsets.entries()) {
+    const end = offsets[index + 1]?.[0] ?? length;
+    const [start, stop] = [Math.max(range.start, from), Math.min(range.end, end)];
+    if (start < stop) moved.push({ ...range, start: start - from + to, end: stop - from + to });
+  }
+  const [first] = moved;
+  const last = moved.at(-1);
+  return range.isNode && first && last ? [{ ...range, start: first.start, end: last.end }] : moved;
+};
+
+/** Parts of a text in order, with the same separator between them. */
+export const ofSplit = (
+  text: string,
+  separator: unknown,
+  parts: readonly unknown[],
+  look: Look,
+): readonly (readonly [string, Found])[] | undefined => {
+  const ranges = look(text);
+  if (!ranges || typeof separator !== 'string' || parts.join(separator) !== text) return undefined;
+  let at = 0;
+  return parts.map(part => {
+    const own = String(part);
+    const found = cutRanges(ranges, at, at + own.length);
+    at += own.length + separator.length;
+    return [own, found] as const;
+  });
+};
+
+/** A list's items in one text. */
+export const ofJoined = (
+  items: readonly unknown[],
+  separator: string,
+  result: string,
+  look: Look,
+): Found => {
+  const pieces = new Pieces();
+  const between = look(separator);
+  for (const [index, item] of items.entries()) {
+    if (index > 0) pieces.add(separator, between);
+    if (typeof item === 'string') pieces.add(item, look(item));
+    else if (typeof item === 'number') pieces.add(String(item), undefined);
+    else return undefined;
+  }
+  return pieces.of(result);
+};
+
+/**
+ * Data that a serializer wrote: each tainted string is looked for among the scalars of the text,
+ * and is tainted there. Where one is not found, all of the text is one tainted value.
+ */
+export const ofSerialized = (value: unknown, result: string, look: Look): Found => {
+  const leaves = new Map<string, { ranges: Ranges; count: number }>();
+  let source: string | undefined;
+  someText(value, text => {
+    const known = leaves.get(text);
+    if (known) known.count += 1;
+    const ranges = known ? undefined : look(text);
+    if (ranges) leaves.set(text, { ranges, count: 1 });
+    source ??= ranges?.[0].source;
+    return false;
+  });
+  if (source === undefined) return [];
+  const found: TaintRange[] = [];
+  for (const { value: written, from, to } of scalarTokens(result) ?? []) {
+    const leaf = leaves.get(written);
+    if (!leaf) continue;
+    leaf.count -= 1;
+    if (result.slice(from, to) === written) found.push(...shifted(leaf.ranges, from));
+    else if (to > from)
+      found.push({ start: from, end: to, source: leaf.ranges[0].source, isEscaped: true });
+  }
+  const isWhole = [...leaves.values()].every(({ count }) => count <= 0);
+  return isWhole
+    ? found.map(range => ({ ...range, isNode: false }))
+    : [{ start: 0, end: result.length, source, isNode: true }];
+};

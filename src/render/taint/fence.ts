@@ -1,0 +1,64 @@
+import { type Ranges, rangesOf, type TaintRange } from '../../data/taint.ts';
+
+/**
+ * Stand-ins that mark where a tainted part begins and ends while another template engine reads
+ * the text: it passes them on with the text around them.
+ */
+const open = '\uf8b0';
+const close = '\uf8b1';
+const marks = /[\uf8b0\uf8b1]/g;
+
+/** A text whose tainted parts stand between marks. */
+export const fence = (text: string, ranges: Ranges): string => {
+  let result = '';
+  let at = 0;
+  for (const { start, end } of ranges) {
+    result += text.slice(at, start).replace(marks, '');
+    result += open + text.slice(start, end).replace(marks, '') + close;
+    at = end;
+  }
+  return result + text.slice(at).replace(marks, '');
+};
+
+/**
+ * The text without marks, and what is tainted: what stood between them, and what the engine that
+ * had the text found tainted itself. Where marks are not in pairs, the whole text is, in doubt.
+ *
+ * @param fenced the ranges that the marks stand for
+ * @param printed those of the engine, in the text with marks
+ */
+export const unfence = (
+  text: string,
+  fenced: Ranges,
+  printed: Ranges | undefined,
+): { readonly text: string; readonly ranges: Ranges | undefined } => {
+  const { source } = fenced[0];
+  const found: TaintRange[] = [];
+  const offsets: number[] = [];
+  let start: number | undefined;
+  let isWhole = true;
+  for (const { index, 0: mark } of text.matchAll(marks)) {
+    const at = index - offsets.length;
+    offsets.push(index);
+    if (mark === open && start === undefined) start = at;
+    else if (mark === close && start !== undefined) {
+      if (at > start) found.push({ start, end: at, source });
+      start = undefined;
+    } else isWhole = false;
+  }
+  const plain = text.replace(marks, '');
+  if (!isWhole || start !== undefined)
+    return { text: plain, ranges: rangesOf([{ start: 0, end: plain.length, source }]) };
+  const passed = (offset: number): number =>
+    offset - offsets.filter(known => known < offset).length;
+  for (const range of printed ?? [])
+    found.push({ ...range, start: passed(range.start), end: passed(range.end), isNode: false });
+  const merged: TaintRange[] = [];
+  for (const range of found.sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = merged.at(-1);
+    if (last && range.start < last.end)
+      merged[merged.length - 1] = { ...last, end: Math.max(last.end, range.end), isNode: false };
+    else if (range.end > range.start) merged.push(range);
+  }
+  return { text: plain, ranges: rangesOf(merged) };
+};

@@ -1,0 +1,22 @@
+/**
+ * Modules of the control node that return what they find by their arguments, or the arguments
+ * themselves. Where the host has a module of this name, its results are tainted anyway.
+ */
+const selecting = new Set([
+  'config',
+  'cp',
+  'defaults',
+  'grains',
+  'log',
+  'match',
+  'mine',
+  'pillar',
+  'saltutil',
+  'sdb',
+  'state',
+  'sys',
+  'vault',
+]);
+
+/** Whether a function makes no new strings of its arguments: it only selects by them. */
+export const onlySelects = (fun: string): boolean => selecting.has(fun.slice(0, fun.indexOf('.')));

@@ -1,0 +1,20 @@
+import type { Ranges } from '../../data/taint.ts';
+import { type Place, TsaltError } from '../../protocol/error.ts';
+
+/**
+ * The refusal of a choice that a host would make.
+ *
+ * @param owner the host
+ * @param choice what it would choose, as in "would choose …"
+ */
+export const selectFault = (
+  owner: string,
+  ranges: Ranges,
+  choice: string,
+  { at, hint }: { readonly at?: Place | undefined; readonly hint?: string | undefined } = {},
+): TsaltError =>
+  new TsaltError('render-tainted', `${owner}'s ${ranges[0].source} would choose ${choice}.`, {
+    kind: 'render',
+    at,
+    hint: hint ?? 'Compare it with the values that you expect, and write the choice out.',
+  });

@@ -1,0 +1,72 @@
+import {
+  type Found,
+  type Look,
+  ofIndented,
+  ofJoined,
+  ofPart,
+  ofReplaced,
+  ofSameLength,
+  ofSerialized,
+} from './align.ts';
+
+/** How a filter or method got a text: from which value, with which positional arguments. */
+export type Work = {
+  readonly value: unknown;
+  readonly args: readonly unknown[];
+  readonly result: string;
+  readonly look: Look;
+};
+
+type Transfer = (work: Work) => Found;
+
+const onText =
+  (transfer: (text: string, work: Work) => Found): Transfer =>
+  work =>
+    typeof work.value === 'string' ? transfer(work.value, work) : undefined;
+
+const sameLength = onText((text, { result, look }) => ofSameLength(text, result, look));
+const front = onText((text, { result, look }) => ofPart(text, result, 0, look));
+const back = onText((text, { result, look }) =>
+  ofPart(text, result, text.length - result.length, look),
+);
+/** What is taken off at both ends does not stand at the ends of the result: its first place is right. */
+const middle = onText((text, { result, look }) =>
+  ofPart(text, result, Math.max(0, text.indexOf(result)), look),
+);
+const replaced = onText((text, { args, result, look }) => ofReplaced(text, args, result, look));
+const indented = onText((text, { result, look }) => ofIndented(text, result, look));
+const serialized: Transfer = ({ value, result, look }) => ofSerialized(value, result, look);
+
+/**
+ * Filters and methods, by name, of which it is known where the letters of the value are in the
+ * result. Each transfer verifies that itself. All others taint their whole result.
+ */
+export const transfers: ReadonlyMap<string, Transfer> = new Map([
+  ...['upper', 'lower', 'capitalize', 'title', 'swapcase', 'upcase', 'downcase'].map(
+    name => [name, sameLength] as const,
+  ),
+  ...['strip', 'trim'].map(name => [name, middle] as const),
+  ...['rstrip', 'removesuffix'].map(name => [name, front] as const),
+  ...['lstrip', 'removeprefix'].map(name => [name, back] as const),
+  ['replace', replaced],
+  ['indent', indented],
+  ...[
+    'json',
+    'tojson',
+    'yaml',
+    'yaml_encode',
+    'yaml_dquote',
+    'yaml_squote',
+    'dict_to_sls_yaml_params',
+    'python',
+    'pprint',
+  ].map(name => [name, serialized] as const),
+]);
+
+/** `join`, whose value is the separator for Python's method, and the list for filters. */
+export const joined = (
+  items: readonly unknown[] | undefined,
+  separator: unknown,
+  { result, look }: Work,
+): Found =>
+  items && typeof separator === 'string' ? ofJoined(items, separator, result, look) : undefined;

@@ -1,0 +1,57 @@
+import {
+  cutRanges,
+  isTouched,
+  type Ranges,
+  rangesOf,
+  type TaintRange,
+  wholeRange,
+} from '../data/taint.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { Source, TaintOptions } from './fault.ts';
+import type { NodeEvent } from './parser.ts';
+
+/** Which parts of a scalar's value are tainted: exact where it stands in the text as it is. */
+export const scalarTaint = (
+  text: string,
+  { from, to, value }: NodeEvent,
+  ranges: Ranges,
+): Ranges | undefined => {
+  if (!isTouched(ranges, from, to)) return undefined;
+  for (const [start, end] of [
+    [from, to],
+    [from + 1, to - 1],
+  ] as const) {
+    if (text.slice(start, end) !== value) continue;
+    const exact = cutRanges(ranges, start, end).map(range => ({ ...range, isNode: false }));
+    return rangesOf(exact);
+  }
+  const first = ranges.find(range => range.start < to && range.end > from);
+  return wholeRange(value, first?.source ?? ranges[0].source);
+};
+
+/**
+ * The refusal of a tainted part that would change the structure of a text.
+ *
+ * @param offset where in the rendered text
+ */
+export const taintFault = (
+  source: Source,
+  { owner }: TaintOptions,
+  range: TaintRange,
+  offset: number,
+): TsaltError => {
+  const at = source.position(Math.min(offset, source.text.length));
+  const place = range.place ?? `${source.file}:${at.line}:${at.column}`;
+  const found = /^(.*):(\d+):(\d+)$/s.exec(place);
+  return new TsaltError(
+    'render-tainted',
+    `${owner}'s ${range.source} would change the structure of ${place}; quote it with | yaml_dquote`,
+    {
+      kind: 'render',
+      at: found
+        ? { file: found[1] ?? source.file, line: Number(found[2]), column: Number(found[3]) }
+        : { file: source.file, ...at },
+      hint: 'What a host sends is data: it may fill a value, but neither begin, end nor add one.',
+    },
+  );
+};

@@ -1,0 +1,32 @@
+import { toDict } from '../../../src/data/value.ts';
+import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
+import { TaintTable } from '../../../src/render/taint/taint-table.ts';
+import { site } from '../site.ts';
+
+type Given = {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly grains?: PlainDict;
+  readonly pillar?: PlainDict;
+  /** What the host returns to each call. */
+  readonly answer?: Plain;
+};
+
+/** A site whose host `web1` sent all of its grains, and everything that calls return. */
+export const taintedSite = ({ files, grains = {}, pillar, answer = null }: Given) => {
+  const taint = new TaintTable('web1');
+  for (const [name, value] of Object.entries(grains)) taint.hear(value, `grain "${name}"`);
+  const made = site({ ...(files ? { files } : {}), ...(pillar ? { pillar } : {}), grains });
+  const context = {
+    ...made.context,
+    taint,
+    livesHere: async (fun: string) => fun.startsWith('pillar.'),
+    call: async (fun: string) => {
+      taint.hear(answer, `result of ${fun}`);
+      return toDict({ answer }).get('answer') ?? null;
+    },
+  };
+  return {
+    taint,
+    data: (text: string): Promise<Plain> => made.data(text, { context }),
+  };
+};
