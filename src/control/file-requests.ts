@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { pyStr } from '../data/python-text.ts';
 import { saltRequirementsNamed } from '../data/requirements-files.ts';
+import { choosesOnlyNames, type Ranges } from '../data/taint.ts';
 import { missing, traverse } from '../data/traverse.ts';
 import type { Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
@@ -11,6 +12,8 @@ import type { ControlMethods, FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Handler, WithContent } from '../protocol/peer.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { prefetchKey } from '../protocol/prefetch.ts';
+import { mergeDicts } from '../protocol/whole-floats.ts';
 import { readable } from '../transport/faults.ts';
 
 /** Renders a template file's text for the host: `template:` of file states. */
@@ -30,9 +33,11 @@ export type TemplateTrust = 'job' | 'confined';
 /**
  * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
  * name (and what lies below a folder they name, and what pip's requirements among them name), and
- * those of `extra_filerefs`. Anything else ends its run.
+ * those of `extra_filerefs`. Anything else ends its run. A path that holds what the host sent names
+ * a file only where that part chooses no more than a name within one segment.
  */
 export class FileRefs {
+  readonly #taintOf: (text: string) => Ranges | undefined;
   readonly #named = new Set<string>();
   readonly #templates = new Set<string>();
   /** Templates that the job names but only the host can read: by engine, and by source or file. */
@@ -40,19 +45,29 @@ export class FileRefs {
   /** Files of pip's requirements: what they name belongs to the job too. */
   readonly #requirements = new Set<string>();
   readonly #envs = new Set(['base']);
+  /** Engines with the variables that the job gives them. */
+  readonly #variables = new Set<string>();
+
+  /** @param taintOf the parts of a text that the host sent; by default there are none */
+  constructor(taintOf: (text: string) => Ranges | undefined = () => undefined) {
+    this.#taintOf = taintOf;
+  }
 
   /** Allows every `salt://` path in these arguments. */
   add(value: Plain | readonly LowChunk[] | PlainDict): void {
     if (typeof value === 'string') {
-      if (value.startsWith('salt://')) this.#name(value);
-      else for (const [url] of value.matchAll(saltUrls)) this.#name(url);
+      if (value.startsWith('salt://')) this.#nameIfChosenHere(value);
+      // A path within a text counts where the host had no part in the text.
+      else if (value.includes('salt://') && !this.#taintOf(value))
+        for (const [url] of value.matchAll(saltUrls)) this.#name(url);
     } else if (Array.isArray(value)) this.#addList(value as Plain[]);
     else if (typeof value === 'object' && value !== null)
       for (const [key, item] of Object.entries(value)) {
         this.add(key);
-        if (/saltenv|__env__/.test(key) && typeof item === 'string') this.#envs.add(item);
+        if (/saltenv|__env__/.test(key) && typeof item === 'string' && !this.#taintOf(item))
+          this.#envs.add(item);
         this.add(item as Plain);
-        if (key === 'requirements')
+        if (key === 'requirements' && !this.#taintOf([item].flat().join(' ')))
           for (const [url] of [item].flat().join(' ').matchAll(saltUrls)) this.#require(url);
       }
   }
@@ -62,7 +77,8 @@ export class FileRefs {
     for (const item of items) this.add(item);
     if (!items.some(item => typeof item === 'string' && item.startsWith('salt://'))) return;
     for (const item of items)
-      if (typeof item === 'string' && /^[\w.-]+$/.test(item)) this.#envs.add(item);
+      if (typeof item === 'string' && /^[\w.-]+$/.test(item) && !this.#taintOf(item))
+        this.#envs.add(item);
   }
 
   #require(url: string): void {
@@ -79,6 +95,11 @@ export class FileRefs {
     for (const child of saltRequirementsNamed(url, read())) this.#require(child);
   }
 
+  #nameIfChosenHere(url: string): void {
+    const ranges = this.#taintOf(url);
+    if (!ranges || choosesOnlyNames(url, ranges)) this.#name(url);
+  }
+
   #name(url: string): void {
     const path = clean(url);
     if (path !== undefined) this.#named.add(path);
@@ -92,8 +113,11 @@ export class FileRefs {
       this.add(chunk);
       const template = templateOf(chunk);
       if (template === undefined) continue;
+      if (this.#taintOf(template)) throw chosenEngine(chunk, template);
+      this.#variables.add(variablesKey(template, variablesOf(chunk)));
       for (const text of [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)])
-        this.#templates.add(textKey(template, text));
+        if (this.#taintOf(text)) this.#elsewhere.add(textKey(template, text));
+        else this.#templates.add(textKey(template, text));
       for (const source of [chunk.source, chunk.sources, chunk.name].flat().flatMap(namesOf)) {
         const path = isElsewhere(source) ? undefined : clean(source);
         if (path !== undefined) this.#templates.add(`${template} ${path}`);
@@ -111,18 +135,40 @@ export class FileRefs {
    * rendered confined, by the engines that are sandboxed. Files the host may fetch can be
    * rendered by those too.
    */
-  templateTrust({
-    template,
-    source,
-    text,
-    chunk,
-  }: ControlMethods['file.render']): TemplateTrust | undefined {
+  templateTrust(request: ControlMethods['file.render']): TemplateTrust | undefined {
+    const { template, source, text, chunk } = request;
     const isSandboxed = sandboxed.includes(template);
-    if (text === undefined)
-      return isSandboxed || this.#templates.has(`${template} ${clean(source)}`) ? 'job' : undefined;
-    if (this.#templates.has(textKey(template, text))) return 'job';
+    const confined = isSandboxed ? 'confined' : undefined;
+    const isJob = this.#hasVariables(request);
+    if (text === undefined) {
+      const isNamed = this.#templates.has(`${template} ${clean(source)}`);
+      return isJob && (isNamed || (isSandboxed && this.#isBelow(template, source)))
+        ? 'job'
+        : confined;
+    }
+    const key = textKey(template, text);
+    if (this.#templates.has(key)) return isJob ? 'job' : confined;
     const named = source === '' ? `grains of ${String(chunk.name)}` : source;
-    return isSandboxed && this.#elsewhere.has(`${template} ${named}`) ? 'confined' : undefined;
+    return this.#elsewhere.has(key) || this.#elsewhere.has(`${template} ${named}`)
+      ? confined
+      : undefined;
+  }
+
+  /** Whether the variables of a request are those that a chunk of the job gives this engine. */
+  #hasVariables({ template, context, chunk }: ControlMethods['file.render']): boolean {
+    if (!isPlainDict(chunk) || !isPlainDict(context)) return false;
+    const isPlainChunk = Object.entries(chunk).every(
+      ([key, value]) => chunkVariables.has(key) && typeof value !== 'object',
+    );
+    return isPlainChunk && this.#variables.has(variablesKey(template, context));
+  }
+
+  /** Whether a template lies below a folder that the job names for this engine (`file.recurse`). */
+  #isBelow(template: string, source: string): boolean {
+    const path = clean(source) ?? '';
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+      if (this.#templates.has(`${template} ${path.slice(0, at)}`)) return true;
+    return false;
   }
 
   /** Whether the job names this file, or a folder above it, in this environment. */
@@ -135,6 +181,29 @@ export class FileRefs {
     return false;
   }
 }
+
+/** What templates of file states see of their chunk; modules send it as the state was given it. */
+const chunkVariables = new Set(['attrs', 'group', 'mode', 'name', 'source', 'user']);
+
+/** `defaults` and `context` of a chunk, as file states lay them over each other. */
+const variablesOf = ({ defaults, context }: LowChunk): PlainDict =>
+  mergeDicts(
+    isPlainDict(defaults) ? defaults : undefined,
+    isPlainDict(context) ? context : undefined,
+  );
+
+/** Lines that other states accumulate are added on the host. */
+const variablesKey = (template: string, context: PlainDict): string => {
+  const { accumulator: _, ...rest } = context;
+  return prefetchKey({ template, context: rest, source: '', saltenv: '', chunk: {} });
+};
+
+const chosenEngine = ({ __sls__, __id__ }: LowChunk, template: string): TsaltError =>
+  new TsaltError(
+    'template-tainted',
+    `The host chose the template engine ${shown(template)} of ID '${__id__}' in SLS '${__sls__}'.`,
+    { kind: 'render', hint: 'Write the engine into the SLS: `- template: jinja`.' },
+  );
 
 const saltUrls = /salt:\/\/[^\s'"<>,;]+/g;
 
@@ -296,5 +365,5 @@ export const templateText = async (
   allowed(request.source, request.saltenv);
   const found = roots.find(request.source, request.saltenv);
   if (!found) return undefined;
-  return render(request, roots.read(request.source, request.saltenv), found.path);
+  return render(request, roots.read(request.source, request.saltenv), found.path, trust);
 };

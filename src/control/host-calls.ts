@@ -11,6 +11,15 @@ import type { FileRefs } from './file-requests.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { HostPillar } from './host-pillar.ts';
 
+type CallSettings = {
+  /** The wire before the host has greeted. */
+  readonly early?: Peer;
+  /** The pillar for whom the run's is not there yet. */
+  readonly seen?: Dict;
+  /** The arguments name no files that the host may fetch. */
+  readonly unnamed?: boolean;
+};
+
 /** Calls functions for one host: on the host over its wire, or here where they live here. */
 export class HostCalls {
   readonly #facts: HostFacts;
@@ -45,19 +54,16 @@ export class HostCalls {
     });
   }
 
-  /**
-   * Calls an execution function on the host. `early` is the wire before the host has greeted,
-   * `seen` the pillar for whom the run's is not there yet.
-   */
+  /** Calls an execution function on the host. */
   callHost = async (
     fun: string,
     args: readonly Plain[],
     kwargs: PlainDict,
-    { early, seen }: { readonly early?: Peer; readonly seen?: Dict } = {},
+    { early, seen, unnamed = false }: CallSettings = {},
   ): Promise<CallResult> => {
-    this.#refs.add([...args, kwargs]);
+    if (!unnamed) this.#refs.add([...args, kwargs]);
     // It names no file because it means them all.
-    if (fun === 'cp.cache_master') this.#refs.add('salt://');
+    if (!unnamed && fun === 'cp.cache_master') this.#refs.add('salt://');
     const params: CallParams = {
       fun,
       args,
@@ -72,18 +78,31 @@ export class HostCalls {
   call = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
     this.#call(fun, args, kwargs);
 
+  /**
+   * As `call`, for a template that the host sent: what it names is not for the host to fetch, unless
+   * the job names it as well.
+   */
+  callUnnamed = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
+    this.#call(fun, args, kwargs, undefined, true);
+
   /** As `call`, for a file of the pillar: it would wait for itself if it waited for the run's. */
   callSeeing =
     (seen: Dict): typeof this.call =>
     (fun, args, kwargs) =>
       this.#call(fun, args, kwargs, seen);
 
-  async #call(fun: string, args: readonly Data[], kwargs: Dict, seen?: Dict): Promise<Data> {
+  async #call(
+    fun: string,
+    args: readonly Data[],
+    kwargs: Dict,
+    seen?: Dict,
+    unnamed = false,
+  ): Promise<Data> {
     const wrapper = await this.wrapper(fun);
     // What a rehearsal supposes of the host may be wrong: nothing is changed for that.
     if (wrapper?.changes) await this.#peer;
     if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
-    const known = seen ? { seen } : {};
+    const known: CallSettings = { ...(seen ? { seen } : {}), unnamed };
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
     this.#facts.hear(value, fun);
     return toData(value);

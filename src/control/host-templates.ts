@@ -2,6 +2,7 @@ import { type Data, type Dict, toDict } from '../data/value.ts';
 import { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ControlMethods } from '../protocol/job.ts';
+import type { PlainDict } from '../protocol/plain.ts';
 import { checkTextPipe, render, renderText } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
@@ -93,7 +94,7 @@ export class HostTemplates {
 
   /** Renders a text that came from the host: it learns nothing that the host could not ask for. */
   #renderConfined: TemplateRenderer = (request, text, file) =>
-    this.#render(request, text, file, {
+    this.#render({ ...request, context: withoutReserved(request.context) }, text, file, {
       files: new FileRoots({}),
       opts: toDict({ ...this.#facts.opts, saltenv: request.saltenv }),
       call: this.#callConfined,
@@ -101,7 +102,7 @@ export class HostTemplates {
 
   #callConfined = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
     const wrapper = await this.#calls.wrapper(fun);
-    if (!wrapper) return this.#calls.call(fun, args, kwargs);
+    if (!wrapper) return this.#calls.callUnnamed(fun, args, kwargs);
     if (isControlFunction(fun))
       return callWrapper(fun, wrapper, this.#contextForHost(), args, kwargs);
     throw new TsaltError('template-refused', `'${fun}' is not for a template of the host.`, {
@@ -117,6 +118,10 @@ export class HostTemplates {
     own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
   ): Promise<string> {
     const base = this.context(await this.#pillar.get(), request.saltenv);
+    const call: RenderContext['call'] = async (fun, args, kwargs) => {
+      if (notInFiles.test(fun) && (await this.#calls.wrapper(fun))) throw notForFiles(fun);
+      return own.call(fun, args, kwargs);
+    };
     return renderText({
       ...renderSettings(this.#facts.shared.request.config),
       text,
@@ -128,8 +133,25 @@ export class HostTemplates {
       context: {
         ...base,
         ...own,
+        call,
         extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
       },
     });
   }
 }
+
+/** Functions that run programs, open stores or choose engines: not for templates of file states. */
+const notInFiles = /^(?:pillar\.ext|slsutil\.renderer|(?:sdb|vault)\.\w+)$/;
+
+const notForFiles = (fun: string): TsaltError =>
+  new TsaltError('template-refused', `'${fun}' is not there for templates of file states.`, {
+    kind: 'render',
+    hint: 'Call it in the pillar or in the SLS, and hand the value to the template by `context`.',
+  });
+
+/** Variables that control sets: a host's own template does not get others in their place. */
+const reserved =
+  /^(?:grains|pillar|opts|salt|saltenv|env|sls|slspath|sls_path|slsdotpath|slscolonpath|tpl\w+|__\w+__)$/;
+
+const withoutReserved = (context: PlainDict): PlainDict =>
+  Object.fromEntries(Object.entries(context).filter(([name]) => !reserved.test(name)));

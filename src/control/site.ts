@@ -39,14 +39,15 @@ export class Site {
   readonly calls: HostCalls;
   readonly templates: HostTemplates;
   readonly states: HostStates;
-  readonly #refs = new FileRefs();
+  readonly #refs: FileRefs;
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
   constructor(shared: Shared, host: Host, { ask, refuse, ready, restart, guarded }: SiteNeeds) {
     this.#refuse = refuse;
-    this.#refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
     this.facts = new HostFacts(shared, host);
+    this.#refs = new FileRefs(text => this.facts.taintOf(text));
+    this.#refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
     this.pillar = new HostPillar(this.facts, ask, (seen, saltenv) => ({
       ...this.templates.context(seen, saltenv),
       call: this.calls.callSeeing(seen),

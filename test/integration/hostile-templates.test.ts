@@ -1,0 +1,188 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type HostileProject, startHostileProject } from '../helpers/hostile-host.ts';
+
+let hostile: HostileProject;
+
+beforeAll(async () => {
+  hostile = await startHostileProject({
+    yaml: 'file_roots: {base: [states], prod: [prod]}\nsecrets: {driver: file, dir: secrets}\n',
+    files: {
+      'states/top.sls': "base:\n  '*':\n    - app\n",
+      'states/app.sls': [
+        '#!jinja|yaml',
+        '/etc/app.conf:',
+        '  file.managed:',
+        '    - source: salt://app.conf.j2',
+        '    - template: jinja',
+        '    - context: {part: app-part.txt}',
+        '',
+      ].join('\n'),
+      'states/app.conf.j2':
+        "id={{ grains['id'] }}\nrole={{ pillar.get('role', '') }}\n{% include part %}\n",
+      'states/app-part.txt': 'part',
+      'states/motd.sls':
+        "#!jinja|yaml\n/etc/motd:\n  file.managed:\n    - contents: {{ ('runs ' ~ grains['os']) | yaml_dquote }}\n",
+      'states/own.sls':
+        '/etc/own:\n  file.managed:\n    - source: /etc/own.j2\n    - template: jinja\n',
+      'states/store.sls':
+        '/etc/store:\n  file.managed:\n    - source: salt://store.j2\n    - template: jinja\n',
+      'states/store.j2': "{{ salt['sdb.get']('sdb://secrets/web1') }}",
+      'states/by-grain.sls': [
+        '#!jinja|yaml',
+        '/etc/by-grain:',
+        '  file.managed:',
+        "    - source: {{ ('salt://files/' ~ grains['os'] ~ '/motd') | yaml_dquote }}",
+        '',
+      ].join('\n'),
+      'states/files/Debian/motd': 'motd of Debian',
+      'states/db/master-key.txt': 'CANARY-FILE',
+      'states/certs/web1.key': 'CANARY-KEY',
+      'prod/db.key': 'CANARY-PROD',
+      'secrets/web1': 'CANARY-SECRET',
+      'secrets/bad': 'secret of bad',
+    },
+  });
+  const secrets = join(hostile.project.dir, 'secrets');
+  chmodSync(secrets, 0o700);
+  for (const name of ['web1', 'bad']) chmodSync(join(secrets, name), 0o600);
+});
+afterAll(() => hostile.close());
+
+/** What an honest host gets is shown by test mode: it changes nothing here. */
+const attacked = async (sls: string) => {
+  const { stdout } = await hostile.run(
+    '--static',
+    '--out',
+    'json',
+    '*',
+    'state.apply',
+    sls,
+    'test=True',
+  );
+  const { web1, bad } = JSON.parse(stdout) as {
+    web1: Record<string, { result: boolean | null }>;
+    bad: unknown;
+  };
+  expect(Object.values(web1).map(({ result }) => result)).not.toContain(undefined);
+  expect(JSON.stringify(hostile.told())).not.toContain('CANARY');
+  return { told: hostile.told(), bad: JSON.stringify(bad) };
+};
+
+test('file.render: variables of the host do not replace those that control set', async () => {
+  hostile.attack({
+    script: async ({ method, ask, reply, tell }) => {
+      if (method !== 'run') return;
+      const base = {
+        source: 'salt://app.conf.j2',
+        saltenv: 'base',
+        template: 'jinja',
+        chunk: { name: '/etc/app.conf' },
+      };
+      tell((await ask('file.render', { ...base, context: { part: 'app-part.txt' } })).content);
+      for (const context of [
+        { part: 'db/master-key.txt' },
+        { part: 'app-part.txt', grains: { id: 'web1' } },
+        { part: 'app-part.txt', pillar: { role: 'admin' } },
+      ])
+        tell((await ask('file.render', { ...base, context })).content ?? 'refused');
+      const chunk = { name: '/etc/app.conf', grains: { id: 'web1' } };
+      tell(
+        (await ask('file.render', { ...base, chunk, context: { part: 'app-part.txt' } })).content ??
+          'refused',
+      );
+      reply({ retcode: 0 });
+    },
+  });
+  const [honest, ...lies] = (await attacked('app')).told;
+  expect(honest).toBe('id=bad\nrole=\npart\n');
+  expect(lies).toHaveLength(4);
+  for (const lie of lies) expect(lie).not.toMatch(/id=web1|role=admin/);
+});
+
+test('paths inside of a grain name no files, whole or quoted', async () => {
+  hostile.attack({
+    grains: { os: 'Debian salt://. salt://x?saltenv=prod salt://certs/web1.key' },
+    script: async ({ method, ask, reply, tell }) => {
+      if (method !== 'run') return;
+      for (const [path, saltenv] of [
+        ['salt://certs/web1.key', 'base'],
+        ['salt://app.sls', 'base'],
+        ['salt://db.key', 'prod'],
+      ])
+        tell((await ask('file.get', { path, saltenv })).error?.code ?? 'served');
+      tell((await ask('file.list', { path: 'salt://', saltenv: 'base' })).error?.code ?? 'served');
+      reply({ retcode: 0 });
+    },
+  });
+  // The first refusal ends the run of this host.
+  expect((await attacked('motd')).bad).toContain('asked for salt://certs/web1.key');
+});
+
+test('a grain within a source chooses a name in that folder, and no other folder', async () => {
+  for (const [os, path, found] of [
+    ['Debian', 'salt://files/Debian/motd', undefined],
+    ['../certs/web1.key?', 'salt://certs/web1.key', 'file-refused'],
+    ['../../db/master-key.txt?saltenv=base#', 'salt://db/master-key.txt', 'file-refused'],
+  ] as const) {
+    hostile.attack({
+      grains: { os },
+      given: path,
+      script: async ({ method, given, ask, reply, tell }) => {
+        if (method !== 'run') return;
+        tell({ code: (await ask('file.get', { path: given, saltenv: 'base' })).error?.code });
+        reply({ retcode: 0 });
+      },
+    });
+    const { told, bad } = await attacked('by-grain');
+    if (found === undefined) expect(told).toEqual([{}]);
+    else expect(bad).toMatch(/asked for salt:|would change the structure|must not choose/);
+  }
+});
+
+test('a template of the host does not widen what the host may fetch', async () => {
+  hostile.attack({
+    script: async ({ method, params, ask, reply, tell }) => {
+      if (method === 'call') return reply({ retcode: 0, value: params.args[0] });
+      if (method !== 'run') return;
+      tell(
+        (
+          await ask('file.render', {
+            source: '/etc/own.j2',
+            saltenv: 'base',
+            template: 'jinja',
+            context: {},
+            chunk: { name: '/etc/own', source: '/etc/own.j2' },
+            text: "{{ salt['test.echo']('salt://.') }}{{ salt['test.echo']('salt://certs/web1.key') }}",
+          })
+        ).content,
+      );
+      tell((await ask('file.get', { path: 'salt://certs/web1.key', saltenv: 'base' })).error?.code);
+      reply({ retcode: 0 });
+    },
+  });
+  const { told, bad } = await attacked('own');
+  expect(told).toEqual(['salt://.salt://certs/web1.key']);
+  expect(bad).toContain('asked for salt://certs/web1.key');
+});
+
+test('templates of file states have no function of stores', async () => {
+  hostile.attack({
+    script: async ({ method, ask, reply, tell }) => {
+      if (method !== 'run') return;
+      const { error, content } = await ask('file.render', {
+        source: 'salt://store.j2',
+        saltenv: 'base',
+        template: 'jinja',
+        context: {},
+        chunk: { name: '/etc/store', source: 'salt://store.j2' },
+      });
+      tell(content ?? error?.message);
+      reply({ retcode: 0 });
+    },
+  });
+  expect((await attacked('store')).told[0]).toMatch(
+    /'sdb.get' is not there for templates of file states/,
+  );
+});
