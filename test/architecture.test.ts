@@ -153,3 +153,15 @@ test('docs/architecture.md tells the same of every room', () => {
   const byName = (a: { own: string }, b: { own: string }): number => (a.own < b.own ? -1 : 1);
   expect(told.sort(byName)).toEqual(held.sort(byName));
 });
+
+test('modules reach files of the host through safe-fs only', () => {
+  const looksOnly = ['src/modules/lib/owner-names.ts', 'src/modules/lib/file-paths.ts'];
+  const files = readdirSync('src/modules', { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => posix.join('src/modules', name));
+  const direct = files.filter(file =>
+    /from 'node:fs(?:\/promises)?'/.test(readFileSync(file, 'utf8')),
+  );
+
+  expect(direct.filter(file => !file.includes('/lib/safe-fs/')).sort()).toEqual(looksOnly.sort());
+});

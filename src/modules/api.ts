@@ -94,6 +94,9 @@ export const getContext = (): ModuleContext => {
   return context;
 };
 
+/** The chunk whose state function runs; undefined outside of a state, and outside of any run. */
+export const currentLow = (): LowChunk | undefined => (storage.getStore() ?? current)?.low;
+
 const view = <T extends object>(pick: (context: ModuleContext) => T): T =>
   new Proxy({} as T, {
     get: (_, key) => Reflect.get(pick(getContext()), key),

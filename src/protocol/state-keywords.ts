@@ -46,6 +46,7 @@ const runtimeKeywords = [
   'fire_event',
   'saltenv',
   'umask',
+  'unsafe_symlinks',
   'use',
   'use_in',
   'no_log',

@@ -3,7 +3,7 @@
  *
  * @depends certbot
  */
-import { readdirSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { type PlainDict, SaltInvocationError } from '../api.ts';
 import type { CertOptions } from '../lib/acme-options.ts';
@@ -11,6 +11,7 @@ import { salt } from '../lib/call.ts';
 import { configText } from '../lib/config-option.ts';
 import { isDir, isFile } from '../lib/file-paths.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { readdirSync } from '../lib/safe-fs/fs.ts';
 import { which } from '../lib/which.ts';
 import { readCertificate } from '../lib/x509-certificate.ts';
 import { showCertificate } from '../lib/x509-show.ts';

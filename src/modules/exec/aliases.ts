@@ -4,11 +4,12 @@
  *
  * @platform unix
  */
-import { existsSync, readFileSync } from 'node:fs';
+
 import { __opts__, SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
-import { realPath } from '../lib/file-paths.ts';
 import { runChecked } from '../lib/run-command.ts';
+import { existsSync, readFileSync } from '../lib/safe-fs/fs.ts';
+import { followLinks } from '../lib/safe-fs/place.ts';
 import { which } from '../lib/which.ts';
 
 export const __outputter__ = {
@@ -22,7 +23,7 @@ export const __outputter__ = {
 type Entry = { alias: string; target: string; comment: string };
 
 const file = (): string =>
-  realPath(
+  followLinks(
     typeof __opts__['aliases.file'] === 'string' ? __opts__['aliases.file'] : '/etc/aliases',
   );
 

@@ -4,8 +4,9 @@
  * @platform linux
  * @depends update-alternatives or alternatives
  */
-import { readlinkSync } from 'node:fs';
+
 import { runCommand } from '../lib/run-command.ts';
+import { readlinkSync } from '../lib/safe-fs/fs.ts';
 import { which } from '../lib/which.ts';
 
 /** Alternatives of commands, by `update-alternatives` (Debian) or `alternatives` (Red Hat). */

@@ -4,7 +4,7 @@
  * @platform Debian, Ubuntu and their kin
  * @depends debconf
  */
-import { readFile } from 'node:fs/promises';
+
 import {
   __grains__,
   CommandExecutionError,
@@ -17,6 +17,7 @@ import { controlTemplate } from '../lib/control-files.ts';
 import { textOf } from '../lib/file-content.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { readFile } from '../lib/safe-fs/promises.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtualname__ = 'debconf';

@@ -1,11 +1,11 @@
 /** Answers of name servers, hosts and zone files, and serial numbers of zones. */
 
-import { readFileSync } from 'node:fs';
 import { messageOf } from '../../protocol/error.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import { __grains__, __salt__, CommandExecutionError } from '../api.ts';
 import { askDns } from '../lib/ask-dns.ts';
 import { readOr } from '../lib/read-file.ts';
+import { readFileSync } from '../lib/safe-fs/fs.ts';
 import { replaceFile } from '../lib/write-file.ts';
 import { parseZone } from '../lib/zone-file.ts';
 import * as dig from './dig.ts';

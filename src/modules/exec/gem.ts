@@ -4,11 +4,12 @@
  * @platform all
  * @depends gem
  */
-import { existsSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { runCommand } from '../lib/run-command.ts';
 import { rvmPath, rvmUser } from '../lib/rvm-run.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { hasPassword, redact } from '../lib/url-login.ts';
 
 type Where = { ruby?: string | null; runas?: string | null; gem_bin?: string | null };

@@ -4,10 +4,10 @@
  * @platform all
  */
 import { createHmac, getHashes, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { hashBytes, hashFile } from '../lib/file-hash.ts';
+import { readFileSync } from '../lib/safe-fs/fs.ts';
 
 /**
  * The hash of a text, in hexadecimal.

@@ -3,15 +3,17 @@
  *
  * @platform unix
  */
-import { existsSync, readFileSync } from 'node:fs';
+
 import { __opts__, SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
-import { realPath } from '../lib/file-paths.ts';
+import { refuseNewlines } from '../lib/one-line.ts';
+import { existsSync, readFileSync } from '../lib/safe-fs/fs.ts';
+import { followLinks } from '../lib/safe-fs/place.ts';
 
 type HostEntry = { aliases: string[]; comment?: string };
 
 const file = (): string =>
-  realPath(typeof __opts__['hosts.file'] === 'string' ? __opts__['hosts.file'] : '/etc/hosts');
+  followLinks(typeof __opts__['hosts.file'] === 'string' ? __opts__['hosts.file'] : '/etc/hosts');
 
 /**
  * The hosts file as data: names, and a comment, by address.
@@ -77,6 +79,7 @@ export const set_host = async (
 ): Promise<boolean> => {
   if (comment !== null && /[\r\n]/.test(comment))
     throw new SaltInvocationError('A comment is one line');
+  refuseNewlines({ ip, alias });
   const line = `${ip}\t\t${alias.trim()}`;
   const withComment = (text: string | null | undefined): string =>
     text ? `${line}\t\t# ${text}` : line;

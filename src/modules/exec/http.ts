@@ -1,10 +1,10 @@
 /** HTTP requests from the host. Not there: `persist_session`, `cookies`, XML decoding. */
 
-import { readFileSync } from 'node:fs';
 import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { type HttpAnswer, requestHttp } from '../lib/http-request.ts';
 import { pyStr } from '../lib/python-text.ts';
+import { readFileSync } from '../lib/safe-fs/fs.ts';
 import { parseSimpleYaml } from '../lib/simple-yaml.ts';
 import { repackDictList } from '../lib/values.ts';
 

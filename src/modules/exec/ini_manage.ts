@@ -3,12 +3,12 @@
  *
  * @platform all
  */
-import { existsSync, readFileSync } from 'node:fs';
+
 import { isPlainDict } from '../../protocol/plain.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { decodeText, encodeText } from '../lib/encode-text.ts';
-import { expandUser, realPath } from '../lib/file-paths.ts';
+import { expandUser } from '../lib/file-paths.ts';
 import {
   getIniOption,
   type IniFile,
@@ -17,7 +17,10 @@ import {
   renderIni,
   setIniOption,
 } from '../lib/ini-file.ts';
+import { refuseNewlinesOfIni } from '../lib/one-line.ts';
 import { pyStr } from '../lib/python-text.ts';
+import { existsSync, readFileSync } from '../lib/safe-fs/fs.ts';
+import { followLinks } from '../lib/safe-fs/place.ts';
 
 export const __virtualname__ = 'ini';
 
@@ -60,6 +63,7 @@ export const set_option = async (
 ): Promise<PlainDict> => {
   const file = load(file_name, separator, encoding);
   const changes: PlainDict = {};
+  refuseNewlinesOfIni(sections, separator);
   const set = (section: string, option: string, value: Plain): PlainDict => {
     const before = getIniOption(file, section, option) ?? null;
     const after = pyStr(value);
@@ -192,4 +196,4 @@ const load = (name: string, separator: string, encoding: string | null): IniFile
 };
 
 const save = (name: string, file: IniFile, encoding: string | null): void =>
-  writeAtomic(realPath(expandUser(name)), encodeText(renderIni(file), encoding ?? undefined));
+  writeAtomic(followLinks(expandUser(name)), encodeText(renderIni(file), encoding ?? undefined));

@@ -3,11 +3,12 @@
  *
  * @platform Linux
  */
-import { existsSync } from 'node:fs';
+
 import { __grains__, CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { parseAssignments, readOr } from '../lib/read-file.ts';
 import { runChecked } from '../lib/run-command.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { which } from '../lib/which.ts';
 
 /** Where a family of systems keeps the layout. Debian's localectl knows no layouts of the console. */

@@ -4,13 +4,14 @@
  * @platform linux
  * @depends modprobe, rmmod
  */
-import { existsSync, readFileSync } from 'node:fs';
+
 import { release } from 'node:os';
 import { CommandExecutionError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { makeDirs } from '../lib/make-dirs.ts';
 import { readOr } from '../lib/read-file.ts';
 import { runChecked } from '../lib/run-command.ts';
+import { existsSync, readFileSync } from '../lib/safe-fs/fs.ts';
 import { splitWords } from '../lib/words.ts';
 
 const systemdFile = '/etc/modules-load.d/salt_managed.conf';

@@ -4,7 +4,7 @@
  * @platform macOS
  * @depends launchctl
  */
-import { statSync } from 'node:fs';
+
 import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
 import {
   type Action,
@@ -26,6 +26,7 @@ import {
 } from '../lib/init-system.ts';
 import { namesIn } from '../lib/read-file.ts';
 import { type CommandResult, runCommand } from '../lib/run-command.ts';
+import { statSync } from '../lib/safe-fs/fs.ts';
 
 export const __virtualname__ = 'service';
 

@@ -3,7 +3,7 @@
  *
  * @platform linux
  */
-import { existsSync, readFileSync } from 'node:fs';
+
 import { dirname } from 'node:path';
 import { __grains__, CommandExecutionError, log } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
@@ -11,6 +11,7 @@ import { realPath } from '../lib/file-paths.ts';
 import { makeDirs } from '../lib/make-dirs.ts';
 import { readOr } from '../lib/read-file.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
+import { existsSync, readFileSync } from '../lib/safe-fs/fs.ts';
 import { which } from '../lib/which.ts';
 
 const files = ['/etc/locale.conf', '/etc/default/locale', '/etc/sysconfig/i18n'];

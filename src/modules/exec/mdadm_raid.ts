@@ -4,11 +4,12 @@
  * @platform linux
  * @depends mdadm
  */
-import { existsSync } from 'node:fs';
+
 import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { readOr } from '../lib/read-file.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { toList } from '../lib/values.ts';
 import { which } from '../lib/which.ts';
 import { quoteWord } from '../lib/words.ts';

@@ -4,12 +4,13 @@
  * @platform unix
  * @depends rsync
  */
-import { readFileSync } from 'node:fs';
+
 import { basename, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { salt } from '../lib/call.ts';
 import { configOption, configText } from '../lib/config-option.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
+import { readFileSync } from '../lib/safe-fs/fs.ts';
 import { parseSource } from '../lib/source-url.ts';
 import { makeTempFolder, removeTemp } from '../lib/temporary.ts';
 import { which } from '../lib/which.ts';

@@ -4,8 +4,7 @@
  * @platform linux
  * @depends sv
  */
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { rm, symlink, writeFile } from 'node:fs/promises';
+
 import { basename } from 'node:path';
 import { fnmatch } from '../../data/glob.ts';
 import { __context__, __grains__, CommandExecutionError } from '../api.ts';
@@ -29,6 +28,8 @@ import {
 } from '../lib/init-system.ts';
 import { namesIn } from '../lib/read-file.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { existsSync, lstatSync, readlinkSync } from '../lib/safe-fs/fs.ts';
+import { rm, symlink, writeFile } from '../lib/safe-fs/promises.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtualname__ = 'service';

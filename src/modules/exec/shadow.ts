@@ -4,10 +4,11 @@
  * @platform linux
  * @depends chage, usermod
  */
-import { readFile } from 'node:fs/promises';
+
 import { __grains__, CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { inRoot, rootFlags } from '../lib/other-root.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { readFile } from '../lib/safe-fs/promises.ts';
 import { shaCrypt } from '../lib/sha-crypt.ts';
 import { readShadow, type Shadow } from '../lib/shadow-file.ts';
 

@@ -4,12 +4,14 @@
  * @platform linux
  * @depends sysctl
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { makeDirs } from '../lib/make-dirs.ts';
+import { refuseNewlines } from '../lib/one-line.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { existsSync, readdirSync, readFileSync } from '../lib/safe-fs/fs.ts';
 
 /**
  * The file in which values are kept.
@@ -65,6 +67,7 @@ export const assign = async (
   name: string,
   value: string | number,
 ): Promise<Record<string, string>> => {
+  refuseNewlines({ name, value });
   if (!existsSync(procPath(name))) throw new CommandExecutionError(`sysctl ${name} does not exist`);
   const { code, stderr } = await runCommand(['sysctl', '-w', `${name}=${value}`], {
     plainLocale: true,
@@ -88,6 +91,7 @@ export const persist = async (
   value: string | number,
   config: string | null = null,
 ): Promise<'Updated' | 'Already set'> => {
+  refuseNewlines({ name, value });
   const path = config ?? (await default_config());
   const text = existsSync(path)
     ? readFileSync(path, 'utf8')

@@ -3,11 +3,19 @@
  *
  * @platform Linux
  */
-import { closeSync, constants, openSync, readSync, realpathSync, writeFileSync } from 'node:fs';
+
 import { basename, join } from 'node:path';
 import type { Plain, PlainDict } from '../api.ts';
 import { isDir, isFile, lstatOf, statOf } from '../lib/file-paths.ts';
 import { namesIn } from '../lib/read-file.ts';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readSync,
+  realpathSync,
+  writeFileSync,
+} from '../lib/safe-fs/fs.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   process.platform === 'linux' || [false, 'there is no /sys here.'];

@@ -4,7 +4,7 @@
  * @platform linux
  * @depends service, update-rc.d or chkconfig
  */
-import { existsSync } from 'node:fs';
+
 import { __grains__ } from '../api.ts';
 import {
   disabling,
@@ -27,6 +27,7 @@ import {
 } from '../lib/init-system.ts';
 import { namesIn } from '../lib/read-file.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { which } from '../lib/which.ts';
 
 export const __virtualname__ = 'service';

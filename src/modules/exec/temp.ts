@@ -1,11 +1,11 @@
 /** New files and folders in the place for temporary ones. They stay: remove them when done. */
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+import { closeSync, mkdirSync, openSync } from '../lib/safe-fs/fs.ts';
 
 /**
  * Makes a folder that only this account can enter, and gives its path.

@@ -3,13 +3,14 @@
  *
  * @platform unix
  */
-import { existsSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { __salt__, CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { hashFile } from '../lib/file-hash.ts';
 import { isLink } from '../lib/file-paths.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { existsSync, readFileSync, readlinkSync, realpathSync } from '../lib/safe-fs/fs.ts';
 import { which } from '../lib/which.ts';
 
 const zones = '/usr/share/zoneinfo';

@@ -1,7 +1,8 @@
 /** Values and attributes in XML files. */
-import { readFileSync } from 'node:fs';
+
 import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError, log } from '../api.ts';
+import { readFileSync } from '../lib/safe-fs/fs.ts';
 import { replaceFile } from '../lib/write-file.ts';
 import { readXml, withAttribute, withText, type XmlElement } from '../lib/xml-document.ts';
 import { findElement } from '../lib/xml-path.ts';

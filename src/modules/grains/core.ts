@@ -1,10 +1,11 @@
 /** The system: its kind, release, kernel, names, paths and versions. */
-import { existsSync } from 'node:fs';
+
 import { arch, release, type, version } from 'node:os';
 import { __opts__, type PlainDict } from '../api.ts';
 import { hostNames } from '../lib/host-names.ts';
 import { osRelease, releaseData } from '../lib/os-release.ts';
 import { namesIn, parseAssignments, readOr } from '../lib/read-file.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { pythonHash } from '../lib/sip-hash.ts';
 import { timeZoneName } from '../lib/time-zone.ts';
 import { which } from '../lib/which.ts';

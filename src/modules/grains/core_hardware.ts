@@ -1,8 +1,9 @@
 /** Processors, memory, disks and what the host runs on. */
-import { existsSync } from 'node:fs';
+
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { PlainDict } from '../api.ts';
 import { readOr } from '../lib/read-file.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { detectVirtual } from '../lib/virtual.ts';
 
 /**

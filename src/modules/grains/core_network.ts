@@ -1,10 +1,11 @@
 /** Interfaces, addresses and name servers. */
-import { existsSync } from 'node:fs';
+
 import { networkInterfaces } from 'node:os';
 import type { PlainDict } from '../api.ts';
 import { addressesIn, hostNames } from '../lib/host-names.ts';
 import { namesIn, readOr } from '../lib/read-file.ts';
 import { gateway4, gateway6 } from '../lib/routes.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 
 /**
  * Addresses of this machine, sorted as Salt sorts them, and by interface.

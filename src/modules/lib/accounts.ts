@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile } from './safe-fs/promises.ts';
 
 /** A line of passwd(5). */
 export type Account = {

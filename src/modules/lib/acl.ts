@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { gidOf, uidOf } from './owner-names.ts';
 import { runCommand } from './run-command.ts';
+import { statSync } from './safe-fs/fs.ts';
+import { forProgram, openPlace } from './safe-fs/place.ts';
 
 /** Whom an entry is about. */
 export type AclKind = 'user' | 'group' | 'mask' | 'other';
@@ -124,7 +125,15 @@ export const setAcls = async (
   paths: readonly string[],
   recursive: boolean,
 ): Promise<void> => {
-  await run(['setfacl', ...(recursive ? ['--recursive'] : []), ...change, '--', ...paths]);
+  const options = [...(recursive ? ['--recursive', '--physical'] : []), ...change];
+  for (const path of paths) {
+    const place = openPlace(path, true);
+    try {
+      await run(['setfacl', ...options, '--', forProgram(place)]);
+    } finally {
+      place.close();
+    }
+  }
 };
 
 /** The entry of an ACL for somebody, by name or number. */

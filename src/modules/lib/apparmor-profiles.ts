@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { isFile, linkExists } from './file-paths.ts';
 import { runCommand } from './run-command.ts';
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from './safe-fs/fs.ts';
 
 /** How the profiles of a file are to be: held to, only told of, or not loaded. */
 export const profileModes = ['enforce', 'complain', 'disable'] as const;

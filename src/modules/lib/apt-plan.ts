@@ -1,4 +1,3 @@
-import { symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Plain } from '../api.ts';
 import { normalize } from './apt-run.ts';
@@ -6,6 +5,7 @@ import { byEpoch, candidatesOf, readVersions } from './apt-versions.ts';
 import { debFileVersion, localPackage } from './package-file.ts';
 import { compareDebian } from './package-version.ts';
 import { fulfills, type PackageList, packageSources, type Wanted } from './packages.ts';
+import { symlinkSync } from './safe-fs/fs.ts';
 import { makeTempFolder } from './temporary.ts';
 
 export type InstallOptions = {

@@ -1,4 +1,3 @@
-import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { __grains__, CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import { salt } from './call.ts';
 import { dearmor, fingerprints, isArmored } from './openpgp.ts';
 import { namesIn, readOr } from './read-file.ts';
+import { readFile, rm } from './safe-fs/promises.ts';
 import { toList } from './values.ts';
 import { replaceFile } from './write-file.ts';
 

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { fingerprints } from './openpgp.ts';
+import { readdirSync, readFileSync, rmSync } from './safe-fs/fs.ts';
 
 /** Where keys are that belong to a source by its `signed-by`. */
 export const keyringFolder = '/etc/apt/keyrings';

@@ -1,4 +1,10 @@
 import { spawn } from 'node:child_process';
+import { dirname, join, normalize, sep } from 'node:path';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { messageOf } from '../../protocol/error.ts';
+import { CommandExecutionError } from '../api.ts';
+import { writeAll } from './atomic-write.ts';
 import {
   chmodSync,
   closeSync,
@@ -13,13 +19,8 @@ import {
   rmSync,
   symlinkSync,
   utimesSync,
-} from 'node:fs';
-import { dirname, join, normalize, sep } from 'node:path';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { messageOf } from '../../protocol/error.ts';
-import { CommandExecutionError } from '../api.ts';
-import { writeAll } from './atomic-write.ts';
+} from './safe-fs/fs.ts';
+import { followLinks } from './safe-fs/place.ts';
 import { readTar } from './tar-reader.ts';
 import { withZip } from './zip-reader.ts';
 
@@ -82,7 +83,7 @@ export const unpackArchive = async (
   } = {},
 ): Promise<string[]> => {
   mkdirSync(dest, { recursive: true });
-  const root = realpathSync(dest);
+  const root = followLinks(dest);
   const done: string[] = [];
   await eachItem(file, format, choice, async item => {
     const name = item.kind === 'dir' ? `${item.path}/` : item.path;

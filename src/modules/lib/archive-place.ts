@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StateReturn } from '../api.ts';
 import type { Member } from './archive-file.ts';
 import { type Account, applyPerms, permDifferences, readPerms } from './check-perms.ts';
 import { isDir, isFile, linkExists, lstatOf } from './file-paths.ts';
+import { readdirSync } from './safe-fs/fs.ts';
 
 /** Whether something of another kind stands where a member belongs. */
 const isWrong = (dir: string, { path, kind }: Member): boolean => {

@@ -1,4 +1,3 @@
-import { copyFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { __opts__, __salt__ } from '../api.ts';
 import { commitTemp, openTemp, writeAtomic } from './atomic-write.ts';
@@ -7,6 +6,7 @@ import { hashBytes, hashFile } from './file-hash.ts';
 import { findSource } from './file-source.ts';
 import { makeDirs } from './make-dirs.ts';
 import { readOr } from './read-file.ts';
+import { copyFileSync } from './safe-fs/fs.ts';
 import { type SourceSum, sourceSum } from './source-hash.ts';
 
 /** The archive as a file of this host. One from the web stays on the host, so that the next run need not fetch it again. */

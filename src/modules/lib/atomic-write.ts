@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { basename, dirname, join, resolve } from 'node:path';
+import { CommandExecutionError } from '../api.ts';
+import { statOf } from './file-paths.ts';
 import {
   closeSync,
   constants,
@@ -12,10 +15,8 @@ import {
   renameSync,
   rmSync,
   writeSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { CommandExecutionError } from '../api.ts';
-import { statOf } from './file-paths.ts';
+} from './safe-fs/fs.ts';
+import { forProgram, withPlace } from './safe-fs/place.ts';
 import { settleLater } from './settle.ts';
 import { keepAtExit, removeAtExit } from './temporary.ts';
 
@@ -100,7 +101,9 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
   const old = statOf(path);
   const uid = ownership.uid ?? old?.uid;
   const gid = ownership.gid ?? old?.gid;
-  const mode = ownership.mode ?? (old && old.mode & 0o7777) ?? 0o666 & ~process.umask();
+  const keeps = old !== undefined && uid === old.uid && gid === old.gid;
+  const inherited = old && old.mode & (keeps ? 0o7777 : 0o1777);
+  const mode = ownership.mode ?? inherited ?? 0o666 & ~process.umask();
   if (old) keepAttributes(path, temp.fd);
   own(temp.fd, uid, gid);
   fchmodSync(temp.fd, mode);
@@ -141,9 +144,9 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
  */
 const keepAttributes = (from: string, fd: number): void => {
   if (process.platform !== 'linux') return;
-  const source = from.startsWith('/') ? from : `./${from}`;
-  spawnSync('cp', ['--attributes-only', '--preserve=mode,xattr', source, '/proc/self/fd/3'], {
-    stdio: ['ignore', 'ignore', 'ignore', fd],
+  withPlace(resolve(from), true, place => {
+    const args = ['--attributes-only', '--preserve=mode,xattr', forProgram(place)];
+    spawnSync('cp', [...args, '/proc/self/fd/3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
   });
 };
 

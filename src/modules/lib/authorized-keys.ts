@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { writeAtomic } from './atomic-write.ts';
 import { applyPerms } from './check-perms.ts';
 import { homeOf, primaryGid, uidOf } from './owner-names.ts';
+import { existsSync, lstatSync, mkdirSync, realpathSync } from './safe-fs/fs.ts';
+import { readOfUser } from './safe-fs/open.ts';
 import { restoreContext } from './selinux.ts';
 
 /** A line of an authorized_keys file. */
@@ -78,7 +79,8 @@ export const keyFile = (user: string, config = '.ssh/authorized_keys'): string =
 /** The lines of a key file; none where it is missing. */
 export const readKeyLines = (path: string): string[] =>
   existsSync(path)
-    ? readFileSync(path, 'utf8')
+    ? readOfUser(path)
+        .toString('utf8')
         .split('\n')
         .filter((text, at, all) => text !== '' || at < all.length - 1)
     : [];

@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { installedBy } from './package-manager.ts';
 import type { PackageList } from './packages.ts';
 import { runCommand } from './run-command.ts';
+import { statSync } from './safe-fs/fs.ts';
 import { which } from './which.ts';
 
 /** Homebrew refuses to work as root: it runs as the owner of its own folder. */

@@ -1,9 +1,9 @@
-import { renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { __salt__, type PlainDict } from '../api.ts';
 import { discardTemp, fillTemp, openTemp } from './atomic-write.ts';
 import { contentOf } from './file-content.ts';
 import { plannedChanges, type WantedFile } from './managed-file.ts';
+import { renameSync } from './safe-fs/fs.ts';
 import { keepAtExit, removeAtExit } from './temporary.ts';
 
 export type CheckFailed = { comment: string; skip_watch: true; result: false };

@@ -1,9 +1,10 @@
-import { chmodSync, chownSync, lchownSync } from 'node:fs';
 import type { Plain, PlainDict } from '../api.ts';
 import { attributeChanges, attributesOf, changeAttributes } from './file-attributes.ts';
 import { modeBits, modeText, normalizeMode } from './file-mode.ts';
 import { lstatOf, statOf } from './file-paths.ts';
 import { gidOf, groupName, uidOf, userName } from './owner-names.ts';
+import { chmodSync, chownSync, lchownSync } from './safe-fs/fs.ts';
+import { RefusedPath } from './safe-fs/refused.ts';
 import { applySelinux, type SelinuxContext } from './selinux.ts';
 
 export type Account = string | number | null | undefined;
@@ -65,11 +66,16 @@ export const applyPerms = (path: string, wanted: WantedPerms): void => {
   const gid = isWanted(wanted.group) ? (gidOf(wanted.group) ?? now.gid) : now.gid;
   if (uid !== now.uid || gid !== now.gid)
     attempt(() => (isSymlink ? lchownSync : chownSync)(path, uid, gid));
-  const mode = modeBits(normalizeMode(wanted.mode) ?? modeText(now.mode));
   const afterChown = uid !== now.uid || gid !== now.gid;
+  const mode =
+    modeBits(normalizeMode(wanted.mode) ?? '-') ??
+    (afterChown && statOf(path)?.isFile() ? withoutSetId(now.mode) : now.mode);
   if (!isSymlink && mode !== undefined && (mode !== now.mode || afterChown))
     attempt(() => chmodSync(path, mode));
 };
+
+/** A mode without setuid and setgid: a program that one account made must not run as another. */
+export const withoutSetId = (mode: number): number => mode & ~0o6000;
 
 /** What of user, group and mode differs from what a path has, as Salt lists it. */
 export const permDifferences = (current: Before, wanted: WantedPerms): PlainDict => {
@@ -126,7 +132,8 @@ const checkAttributes = (
 const attempt = (work: () => unknown): void => {
   try {
     work();
-  } catch {
+  } catch (error) {
+    if (error instanceof RefusedPath) throw error;
     // The caller compares the result with what was wanted and reports the difference.
   }
 };

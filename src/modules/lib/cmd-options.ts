@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { readAccounts } from './accounts.ts';
 import { pyStr } from './python-text.ts';
+import { stat } from './safe-fs/promises.ts';
 import { repackDictList, toList } from './values.ts';
 
 /** Keyword arguments of every function that runs a command. */

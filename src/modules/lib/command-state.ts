@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { pyStr } from './python-text.ts';
 import { failed } from './returns.ts';
+import { statSync } from './safe-fs/fs.ts';
 import { splitWords } from './words.ts';
 
 /** What states that run a command take, whatever the command is. */

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { isFile } from './file-paths.ts';
+import { readFileSync } from './safe-fs/fs.ts';
 
 /** A line of crypttab(5). */
 export type CrypttabEntry = { name: string; device: string; password: string; options: string };

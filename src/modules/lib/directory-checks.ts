@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { getContext, type LowChunk, type PlainDict } from '../api.ts';
 import { permDifferences, readPerms, type WantedPerms } from './check-perms.ts';
 import { isDir, isLink, linkExists } from './file-paths.ts';
 import { isIncluded } from './glob-match.ts';
 import { type RecurseSelection, recursedFiles } from './recursed-files.ts';
+import { readdirSync } from './safe-fs/fs.ts';
 
 export type Walked = { readonly path: string; readonly isDir: boolean };
 

@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Dirent, readdirSync, statSync } from './safe-fs/fs.ts';
 
 /** Package files that were downloaded, by name and version. */
 export type Downloaded = {

@@ -1,3 +1,5 @@
+import { SaltInvocationError } from '../api.ts';
+import { writeAll, writeAtomic } from './atomic-write.ts';
 import {
   chownSync,
   closeSync,
@@ -8,9 +10,7 @@ import {
   readFileSync,
   statSync,
   utimesSync,
-} from 'node:fs';
-import { SaltInvocationError } from '../api.ts';
-import { writeAll, writeAtomic } from './atomic-write.ts';
+} from './safe-fs/fs.ts';
 import { restoreContext } from './selinux.ts';
 import { decode, isText } from './text-diff.ts';
 

@@ -1,6 +1,6 @@
-import { copyFile } from 'node:fs/promises';
 import type { PlainDict } from '../api.ts';
 import { salt } from './call.ts';
+import { copyFile } from './safe-fs/promises.ts';
 
 /** A script from the file server, the web or the host, rendered where a template is named; false when there is none. */
 export const fetchScript = async (

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { CommandExecutionError } from '../api.ts';
+import { forProgram, withPlace } from './safe-fs/place.ts';
 
 /** The attributes `lsattr` shows, as letters; undefined where the file system has none. */
 export const attributesOf = (path: string): string | undefined => {
-  const { status, stdout } = run('lsattr', ['-d', '--', path]);
+  const { status, stdout } = withPlace(path, false, place =>
+    run('lsattr', ['-d', '--', forProgram(place)]),
+  );
   if (status !== 0) return undefined;
   const shown = stdout.split(/\s/, 1)[0] ?? '';
   return shown.match(/[aAcCdDeijPsStTu]/g)?.join('') ?? '';
@@ -28,9 +31,15 @@ export const changeAttributes = (
   if (!/^[A-Za-z]+$/.test(attributes))
     throw new CommandExecutionError(`Attributes are letters, not "${attributes}"`);
   const sign = operator === 'add' ? '+' : '-';
-  const { status, stderr } = run('chattr', [...more, `${sign}${attributes}`, '--', ...paths]);
-  if (status !== 0)
-    throw new CommandExecutionError(`chattr ${sign}${attributes} failed: ${stderr.trim()}`);
+  const failures = paths.flatMap(path =>
+    withPlace(path, false, place => {
+      const entry = forProgram(place);
+      const { status, stderr } = run('chattr', [...more, `${sign}${attributes}`, '--', entry]);
+      return status === 0 ? [] : [stderr.trim().replaceAll(entry, path)];
+    }),
+  );
+  if (failures.length > 0)
+    throw new CommandExecutionError(`chattr ${sign}${attributes} failed: ${failures.join('\n')}`);
 };
 
 const run = (

@@ -1,8 +1,8 @@
-import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { __opts__ } from '../api.ts';
 import { cacheDir } from './cache-dir.ts';
 import { exists } from './file-paths.ts';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync } from './safe-fs/fs.ts';
 
 /** The folder that holds the backups of a path's directory. */
 export const backupDir = (path: string): string => cacheDir('file_backup', dirname(path).slice(1));

@@ -1,5 +1,4 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream, fdatasyncSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import {
@@ -12,6 +11,7 @@ import {
   writeAtomic,
 } from './atomic-write.ts';
 import { isDir } from './file-paths.ts';
+import { createReadStream, fdatasyncSync, readFileSync, statSync } from './safe-fs/fs.ts';
 import { decode } from './text-diff.ts';
 
 /** More than this is not kept in memory while it arrives. */

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  promises,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs';
 import { SaltInvocationError } from '../api.ts';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from './safe-fs/fs.ts';
+import { open } from './safe-fs/promises.ts';
 
 const step = 256 * 1024;
 
@@ -61,7 +54,7 @@ const hashed = new Map<string, Promise<string>>();
 
 const hashInParts = async (path: string, type: string): Promise<string> => {
   const hash = createHash(known(type));
-  const file = await promises.open(path, 'r');
+  const file = await open(path, 'r');
   try {
     const buffer = Buffer.allocUnsafe(4 * step);
     for (;;) {

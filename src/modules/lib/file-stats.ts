@@ -1,8 +1,8 @@
-import type { Stats } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { modeText } from './file-mode.ts';
 import { expandUser, lstatOf, realPath, statOf } from './file-paths.ts';
 import { groupName, userName } from './owner-names.ts';
+import type { Stats } from './safe-fs/fs.ts';
 
 export type FileStats = {
   inode: number;

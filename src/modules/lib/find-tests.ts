@@ -1,9 +1,9 @@
-import { readFileSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { type FileKind, typeOf } from './file-stats.ts';
 import { gidOf, uidOf } from './owner-names.ts';
 import { pythonRegex } from './python-regex.ts';
+import { readFileSync, type Stats } from './safe-fs/fs.ts';
 import { decode } from './text-diff.ts';
 
 /** The criteria of `file.find`, as Salt's utils/find.py reads them. */

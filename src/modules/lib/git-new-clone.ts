@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { isDir } from './file-paths.ts';
@@ -9,6 +8,7 @@ import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
 import { plainWord } from './git-run.ts';
 import { startOf, updateSubmodules } from './git-update.ts';
 import { failed } from './returns.ts';
+import { readdirSync } from './safe-fs/fs.ts';
 import { redact } from './url-login.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { salt } from './call.ts';
 import { expandUser } from './file-paths.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
+import { existsSync } from './safe-fs/fs.ts';
 import { withSecretFile } from './secret-file.ts';
 import { redact, splitLogin } from './url-login.ts';
 import { quoteWord } from './words.ts';

@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fnmatch } from '../../data/glob.ts';
 import { isDir, linkExists } from './file-paths.ts';
+import { readdirSync } from './safe-fs/fs.ts';
 
 const magic = /[*?[]/;
 

@@ -1,4 +1,3 @@
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
@@ -6,6 +5,7 @@ import { hasFunction, salt } from './call.ts';
 import { isDir } from './file-paths.ts';
 import { homeOf, primaryGid, uidOf } from './owner-names.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
+import { chownSync, mkdirSync, writeFileSync } from './safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from './temporary.ts';
 import { which } from './which.ts';
 

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
+import { readFileSync } from './safe-fs/fs.ts';
 import { formatSimpleYaml, parseSimpleYaml } from './simple-yaml.ts';
 import { replaceFile } from './write-file.ts';
 

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+import { readFileSync } from './safe-fs/fs.ts';
 import { redactUrl } from './source-url.ts';
 
 export type HttpRequest = {

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { pyRepr, pyStr } from './python-text.ts';
 import { namesIn, readOr } from './read-file.ts';
+import { existsSync } from './safe-fs/fs.ts';
+import { rm } from './safe-fs/promises.ts';
 import { replaceFile } from './write-file.ts';
 
 /** `.repo` files as yum, dnf and zypper have them: INI sections, one repository each. */

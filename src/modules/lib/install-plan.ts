@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __env__, __grains__, type Plain, type PlainDict } from '../api.ts';
@@ -11,6 +10,7 @@ import {
   packageSources,
   type Wanted,
 } from './packages.ts';
+import { existsSync } from './safe-fs/fs.ts';
 import { compareVersions, latestVersions, repoChoice } from './wanted-packages.ts';
 
 export type InstallPlan = {

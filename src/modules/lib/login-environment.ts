@@ -24,7 +24,8 @@ export const loginEnvironment = async (
   const mark = `<<<${randomUUID()}>>>`;
   const { stdout, stderr } = await runCommand(
     [su, '-s', shell, '-', name, '-c', `printf '%s' '${mark}'; env -0; printf '%s' '${mark}'`],
-    { cwd: '/', timeout: patience },
+    // A profile may print without end.
+    { cwd: '/', timeout: patience, outputLimit: 4 * 1024 * 1024 },
   );
   const text = stdout.split(mark)[1];
   if (text === undefined) {

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from './safe-fs/fs.ts';
 import { splitWords } from './words.ts';
 
 export type Setting = string | number | boolean;

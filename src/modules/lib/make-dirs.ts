@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SaltInvocationError } from '../api.ts';
 import { applyPerms, type WantedPerms } from './check-perms.ts';
 import { isDir } from './file-paths.ts';
+import { mkdirSync } from './safe-fs/fs.ts';
 
 /** Makes a directory and what is missing above it; each new one gets owner, group and mode. */
 export const makeDirs = (path: string, wanted: WantedPerms = {}): void => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { PlainDict, StateReturn } from '../api.ts';
 import type { Ownership } from './atomic-write.ts';
@@ -9,17 +8,20 @@ import {
   permDifferences,
   readPerms,
   type WantedPerms,
+  withoutSetId,
 } from './check-perms.ts';
 import { attributeChanges, attributesOf } from './file-attributes.ts';
 import { backUp } from './file-backup.ts';
 import { type Content, contentOf } from './file-content.ts';
 import { hashOf } from './file-hash.ts';
 import { modeBits, modeText, normalizeMode } from './file-mode.ts';
-import { isDir, isFile, isLink, realPath, statOf } from './file-paths.ts';
+import { isDir, isFile, isLink, statOf } from './file-paths.ts';
 import type { FoundSource } from './file-source.ts';
 import { makeDirs } from './make-dirs.ts';
 import { gidOf, uidOf } from './owner-names.ts';
 import { failed } from './returns.ts';
+import { readFileSync } from './safe-fs/fs.ts';
+import { followLinks } from './safe-fs/place.ts';
 import { applySelinux, restoreContext } from './selinux.ts';
 import { contentDiff } from './text-diff.ts';
 
@@ -41,7 +43,7 @@ export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
   const follow = perms.follow ?? true;
   if (!statOf(name)) return { newfile: name };
   const changes: PlainDict = {};
-  const target = follow ? realPath(name) : name;
+  const target = follow ? followLinks(name) : name;
   if (!(await isCurrent(file, target))) {
     const diff = await plannedDiff(file, target);
     if (diff) changes.diff = diff;
@@ -59,14 +61,14 @@ export const placeFile = async (ret: StateReturn, file: WantedFile): Promise<Sta
   const { name, perms } = file;
   if (isFile(name) || (isLink(name) && statOf(name))) return replaceFile(ret, file);
   const behindLink = isLink(name) && (perms.follow ?? true);
-  return createFile(ret, behindLink ? { ...file, name: realPath(name) } : file);
+  return createFile(ret, behindLink ? { ...file, name: followLinks(name) } : file);
 };
 
 const replaceFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
   const { name, perms, showChanges = true } = file;
   const follow = perms.follow ?? true;
   const linkBecomesFile = isLink(name) && !follow;
-  const target = isLink(name) && follow ? realPath(name) : name;
+  const target = isLink(name) && follow ? followLinks(name) : name;
   const content = linkBecomesFile ? await wholeContent(file) : await newContent(file, target);
   const before = readPerms(target, true);
   if (content) {
@@ -161,7 +163,9 @@ const diffWith = (target: string, content: Content): string => {
 const ownership = (perms: WantedPerms, before?: Before): Ownership => {
   const uid = idOf(perms.user, uidOf) ?? before?.uid;
   const gid = idOf(perms.group, gidOf) ?? before?.gid;
-  const mode = modeBits(normalizeMode(perms.mode) ?? '-') ?? before?.mode;
+  const stays = uid === before?.uid && gid === before?.gid;
+  const inherited = before && (stays ? before.mode : withoutSetId(before.mode));
+  const mode = modeBits(normalizeMode(perms.mode) ?? '-') ?? inherited;
   return {
     ...(uid !== undefined && uid >= 0 && { uid }),
     ...(gid !== undefined && gid >= 0 && { gid }),

@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { realPath } from './file-paths.ts';
 import { decode } from './fstab.ts';
 import { readOr } from './read-file.ts';
+import { statSync } from './safe-fs/fs.ts';
 
 /** A line of /proc/self/mounts. */
 export type Mount = {

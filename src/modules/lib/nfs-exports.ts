@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+import { readFileSync } from './safe-fs/fs.ts';
 
 /** Who may reach an export, and how. */
 export type NfsClient = { hosts: string; options: string[] };

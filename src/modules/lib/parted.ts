@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import { type Plain, SaltInvocationError } from '../api.ts';
 import { type CommandResult, runChecked } from './run-command.ts';
+import { statSync } from './safe-fs/fs.ts';
 
 const units = 's B kB MB MiB GB GiB TB TiB % cyl chs compact'.split(' ');
 const partitionFlags =

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { ntHash } from './nt-hash.ts';
 import { uidOf } from './owner-names.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
+import { writeFileSync } from './safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from './temporary.ts';
 
 /** An account of Samba as pdbedit shows it, by the lower-case names of its fields. */

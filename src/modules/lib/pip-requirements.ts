@@ -1,10 +1,10 @@
-import { chownSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { requirementsNamed, saltRequirementsNamed } from '../../data/requirements-files.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { readAccounts } from './accounts.ts';
 import { salt } from './call.ts';
 import { exists } from './file-paths.ts';
+import { chownSync, copyFileSync, mkdirSync, readFileSync } from './safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from './temporary.ts';
 import { toList } from './values.ts';
 

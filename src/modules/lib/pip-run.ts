@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { configText } from './config-option.ts';
@@ -7,6 +6,7 @@ import { type ExtraArgs, extraArgs } from './pip-extra.ts';
 import { goneWords } from './pip-gone.ts';
 import { pyStr } from './python-text.ts';
 import { runCommand } from './run-command.ts';
+import { existsSync } from './safe-fs/fs.ts';
 import { hasPassword, redactPasswords } from './url-login.ts';
 import { toList, variablesOf } from './values.ts';
 import { which } from './which.ts';

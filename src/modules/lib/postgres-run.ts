@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { configText } from './config-option.ts';
 import { runCommand } from './run-command.ts';
+import { existsSync, readdirSync } from './safe-fs/fs.ts';
 import { withSecretFile } from './secret-file.ts';
 import { which } from './which.ts';
 

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { Plain, PlainDict } from '../api.ts';
 import { userName } from './owner-names.ts';
 import { readOr } from './read-file.ts';
+import { readdirSync, readFileSync, readlinkSync } from './safe-fs/fs.ts';
 
 /** Ticks of a second in /proc/PID/stat: Linux shows 100 whatever the kernel counts with. */
 const ticks = 100;

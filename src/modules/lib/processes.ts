@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
 import { readOr } from './read-file.ts';
 import { runCommand } from './run-command.ts';
+import { readdirSync } from './safe-fs/fs.ts';
 
 /** A running process. */
 export type Process = {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from './safe-fs/fs.ts';
 
 /** A small text file's content, or undefined when it cannot be read. For /proc, /sys and /etc. */
 export const readOr = (path: string): string | undefined => {

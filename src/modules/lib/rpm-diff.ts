@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { rpmOwner } from './rpm-files.ts';
 import { runCommand } from './run-command.ts';
+import { existsSync } from './safe-fs/fs.ts';
 import { which } from './which.ts';
 
 /** Takes a file out of a package and compares it with that of the system; no words of ours are in it. */

@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { CommandExecutionError } from '../api.ts';
+import { behindChange } from './change-identity.ts';
 import { type Identity, isFolder, resolveIdentity } from './run-identity.ts';
+import { forgetTrusted } from './safe-fs/verdicts.ts';
 import { searchPath, which } from './which.ts';
 
 /** A program with its arguments, or a line for a shell (`/bin/sh` unless named). */
@@ -84,13 +86,16 @@ export const runCommand = async (
   options: CommandOptions = {},
 ): Promise<CommandResult> => {
   const identity = await resolveIdentity(options, askPasswd);
-  const argv = identity.wrap(toArgv(command));
+  const argv = toArgv(command);
   const cwd = options.cwd ?? identity.home ?? process.cwd();
   if (!isFolder(cwd))
     throw new CommandExecutionError(
       `Cannot run ${argv[0]}: the working directory ${cwd} does not exist.`,
     );
-  const child = start(argv, cwd, environment(options, identity.env), identity, options);
+  const env = environment(options, identity.env);
+  const { changer } = identity;
+  const outer = changer ? behindChange(changer, argv, env) : { argv, env };
+  const child = start(outer.argv, cwd, outer.env, identity, options);
   return await collect(child, argv[0], options);
 };
 
@@ -145,6 +150,7 @@ const start = (
   { stdin, umask, background }: CommandOptions,
 ): ChildProcess => {
   started += 1;
+  forgetTrusted();
   const [name, ...args] = argv;
   const program = name.includes('/') ? name : (which(name) ?? name);
   const output = background ? 'ignore' : 'pipe';
@@ -209,6 +215,7 @@ const collect = (
     if (background) return;
     child.once('exit', (code, signal) => {
       live.delete(child);
+      forgetTrusted();
       // A daemon it left behind may hold the pipes open for good: its output is drained, unread.
       timers.push(
         setTimeout(() => {

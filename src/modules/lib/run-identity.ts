@@ -1,18 +1,19 @@
-import { statSync } from 'node:fs';
 import { CommandExecutionError } from '../api.ts';
 import { type Account, readAccounts, readGroups } from './accounts.ts';
+import { statSync } from './safe-fs/fs.ts';
 import { which } from './which.ts';
 
 /** As whom a command runs, and how it is started for that. */
 export type Identity = {
-  readonly wrap: (argv: readonly [string, ...string[]]) => readonly [string, ...string[]];
+  /** A program that root runs to become this user, where node cannot do it: it has other groups. */
+  readonly changer?: readonly [string, ...string[]];
   readonly uid?: number;
   readonly gid?: number;
   readonly home?: string;
   readonly env: Readonly<Record<string, string>>;
 };
 
-const noChange: Identity = { wrap: argv => argv, env: {} };
+const noChange: Identity = { env: {} };
 
 /** Asks a directory service for a line of passwd(5). */
 type AskPasswd = (name: string) => Promise<string>;
@@ -39,25 +40,23 @@ export const resolveIdentity = async (
       throw new CommandExecutionError(
         `Cannot run a command as ${runas ?? `group ${group}`}: only root can, and this is uid ${uid}.`,
       );
-    return { wrap: argv => argv, env, home };
+    return { env, home };
   }
   const supplementary = account ? await hasSupplementaryGroups(account) : false;
   const setpriv = supplementary ? which('setpriv') : undefined;
   if (account && setpriv)
     return {
-      wrap: argv => [
+      changer: [
         setpriv,
         `--reuid=${account.uid}`,
         `--regid=${gid ?? account.gid}`,
         '--init-groups',
         '--',
-        ...argv,
       ],
       env,
       home,
     };
   return {
-    wrap: argv => argv,
     ...(account ? { uid: account.uid } : {}),
     ...(gid === undefined ? {} : { gid }),
     env,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   linkSync,
   mkdirSync,
@@ -6,8 +7,7 @@ import {
   renameSync,
   unlinkSync,
   writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+} from './safe-fs/fs.ts';
 
 /** Who holds a host: one state run at a time, as in Salt. */
 export type Holder = {

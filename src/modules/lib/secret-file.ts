@@ -1,7 +1,7 @@
-import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { readAccounts } from './accounts.ts';
+import { chownSync, writeFileSync } from './safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from './temporary.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import type { PlainDict } from '../api.ts';
+import { existsSync } from './safe-fs/fs.ts';
+import { forProgram, withPlace } from './safe-fs/place.ts';
 
 export type SelinuxContext = {
   readonly seuser?: string | undefined;
@@ -45,7 +46,9 @@ export const applySelinux = (
   const changes = { selinux: { Old: show(current), New: show(wanted) } };
   if (test) return { changes, comments: [] };
   const args = differing.flatMap(([key, , option]) => [option, wanted[key] ?? '']);
-  const { status } = spawnSync('chcon', [...args, '--', path]);
+  const { status } = withPlace(path, true, place =>
+    spawnSync('chcon', [...args, '--', forProgram(place)]),
+  );
   return status === 0
     ? { changes, comments: [] }
     : { changes: {}, comments: ['Failed to set selinux attributes'] };

@@ -1,7 +1,7 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
+import { constants } from './safe-fs/fs.ts';
+import { open } from './safe-fs/promises.ts';
 
 let unsettled = new Set<string>();
 let last: Promise<string[]> = Promise.resolve([]);

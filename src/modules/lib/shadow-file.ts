@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile } from './safe-fs/promises.ts';
 
 /** A line of shadow(5). Numbers are days; -1 where nothing is set. */
 export type Shadow = {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { CommandExecutionError } from '../api.ts';
 import { controlFile } from './control-files.ts';
@@ -6,6 +5,7 @@ import { download } from './download.ts';
 import { textOf } from './file-content.ts';
 import { hashLengths } from './file-hash.ts';
 import { exists } from './file-paths.ts';
+import { readFileSync } from './safe-fs/fs.ts';
 import { parseSource } from './source-url.ts';
 
 export type SourceSum = { readonly hash_type: string; readonly hsum: string };

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { runCommand } from './run-command.ts';
+import { existsSync } from './safe-fs/fs.ts';
 import { oneStatement, readQuoted, type SqliteValue, sqliteValue } from './sqlite-statement.ts';
 import { which } from './which.ts';
 

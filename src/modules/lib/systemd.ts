@@ -1,7 +1,7 @@
-import { existsSync, readlinkSync } from 'node:fs';
 import { __context__, __grains__, CommandExecutionError } from '../api.ts';
 import { inRoot } from './other-root.ts';
 import { commandCount, runCommand } from './run-command.ts';
+import { existsSync, readlinkSync } from './safe-fs/fs.ts';
 import { which } from './which.ts';
 
 /** systemd is installed but does not run: an image that is being built, a chroot. */

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mkdtempSync, rmSync } from './safe-fs/fs.ts';
 
 const present = new Set<string>();
 let isWatching = false;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync } from './safe-fs/fs.ts';
 
 /**
  * The local time zone's abbreviation now, as `date +%Z` writes it. Read from the zone's own

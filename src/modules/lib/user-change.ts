@@ -1,8 +1,8 @@
-import { chown, mkdir } from 'node:fs/promises';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from './call.ts';
 import { pyRepr, pyStr } from './python-text.ts';
 import { changed, failed, unchanged, would } from './returns.ts';
+import { chown, mkdir } from './safe-fs/promises.ts';
 import { ages, changesDue, gecosFields, type User, type Wanted } from './user-wish.ts';
 
 const redacted = 'XXX-REDACTED-XXX';

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import { readOr } from './read-file.ts';
+import { existsSync } from './safe-fs/fs.ts';
 
 /** A machine's `virtual` grain; see `detectVirtual`. */
 export type Virtual = { virtual: string; virtual_subtype?: string };

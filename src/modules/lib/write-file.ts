@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeAtomic } from './atomic-write.ts';
+import { existsSync, mkdirSync } from './safe-fs/fs.ts';
 
 /**
  * Replaces a configuration file of the system atomically, making its folder. A file that is there

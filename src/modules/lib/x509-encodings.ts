@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { SaltInvocationError } from '../api.ts';
 import { type Der, explicit, integer, oid, oidText, readDer, sequence, setOf } from './der.ts';
 import { entryBytes, pemEntries, toPem } from './pem.ts';
 import { isPkcs12, readPkcs12, writePkcs12 } from './pkcs12.ts';
+import { existsSync, readFileSync } from './safe-fs/fs.ts';
 import { readCertificate } from './x509-certificate.ts';
 import { privatePem } from './x509-keys.ts';
 

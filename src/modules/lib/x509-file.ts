@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { __opts__, __states__, kwargs, type PlainDict, type StateReturn } from '../api.ts';
 import { changed, failed, unchanged, would } from './returns.ts';
+import { existsSync, readFileSync, writeFileSync } from './safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from './temporary.ts';
 
 /** Arguments of `file.managed` that say how the file lies there. */

@@ -6,9 +6,9 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { nothing, oid, sequence } from './der.ts';
+import { readFileSync } from './safe-fs/fs.ts';
 
 /** A file that something is to be made of is not there. */
 export class NoSuchFileError extends CommandExecutionError {}

@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 import { CommandExecutionError } from '../api.ts';
+import { closeSync, fstatSync, openSync, readSync } from './safe-fs/fs.ts';
 import { crc32, decryptZip } from './zip-crypto.ts';
 
 export type ZipEntry = {

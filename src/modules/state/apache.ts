@@ -1,12 +1,13 @@
 /** Files of Apache's configuration, from data. */
+
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { failOnError } from '../lib/fail-on-error.ts';
-import { realPath } from '../lib/file-paths.ts';
 import { readOr } from '../lib/read-file.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { followLinks } from '../lib/safe-fs/place.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('apache.config') || [false, 'apache is not installed.'];
@@ -37,7 +38,7 @@ export const configfile = async (name: string, config: PlainDict[]): Promise<Sta
     const changes = { old: current, new: wanted };
     if (__opts__.test) return would(name, 'Configuration will update.', changes);
     try {
-      writeAtomic(realPath(name), `${wanted}\n`);
+      writeAtomic(followLinks(name), `${wanted}\n`);
     } catch (error) {
       return failed(name, `Failed to create apache configuration: ${messageOf(error)}`);
     }

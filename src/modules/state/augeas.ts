@@ -1,5 +1,5 @@
 /** Configuration files, changed as trees by augeas. */
-import { readFileSync } from 'node:fs';
+
 import { dirname } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type Plain, type StateReturn } from '../api.ts';
@@ -8,6 +8,7 @@ import { type AugeasCommand, wouldSave } from '../lib/augtool.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { isFile } from '../lib/file-paths.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { readFileSync } from '../lib/safe-fs/fs.ts';
 import { splitAtNewlines } from '../lib/text-diff.ts';
 import { unifiedDiff } from '../lib/unified-diff.ts';
 

@@ -1,9 +1,9 @@
 /** Block devices have a file system, and are set as they should be. */
 
-import { existsSync } from 'node:fs';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { which } from '../lib/which.ts';
 
 type FormatOptions = {

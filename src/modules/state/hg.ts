@@ -1,5 +1,5 @@
 /** Clones of Mercurial repositories. */
-import { readdirSync, rmSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type StateReturn } from '../api.ts';
@@ -7,6 +7,7 @@ import { salt } from '../lib/call.ts';
 import { isDir } from '../lib/file-paths.ts';
 import { hg, sshFlag } from '../lib/hg-run.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { readdirSync, rmSync } from '../lib/safe-fs/fs.ts';
 import { redactPasswords } from '../lib/url-login.ts';
 import { which } from '../lib/which.ts';
 

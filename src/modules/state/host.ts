@@ -1,8 +1,11 @@
 /** Names in the hosts file. */
+
 import { isIP } from 'node:net';
+import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
 import { type Description, describedState } from '../lib/describe.ts';
 import { warn } from '../lib/file-checks.ts';
+import { refuseNewlines } from '../lib/one-line.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 
 type Hosts = Record<string, { aliases: string[]; comment?: string }>;
@@ -27,6 +30,11 @@ export const present = async (
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
   const wanted = [ip].flat();
+  try {
+    refuseNewlines({ name, ip, comment });
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
   const hosts = (await __salt__['hosts.list_hosts']?.()) as Hosts;
   const { test } = __opts__;
   const lines: string[] = [];

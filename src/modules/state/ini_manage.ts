@@ -1,8 +1,10 @@
 /** Sections and options of INI files. Goes by the name `ini`. */
+
 import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { newIniSection } from '../lib/ini-file.ts';
+import { refuseNewlinesOfIni } from '../lib/one-line.ts';
 import { pyStr } from '../lib/python-text.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 
@@ -37,6 +39,7 @@ export const options_present = async (
   const lines: string[] = [];
   const changes: PlainDict = {};
   try {
+    refuseNewlinesOfIni(sections ?? {}, separator);
     const current = (await __salt__['ini.get_ini']?.(name, separator)) as Ini;
     const note = (section: string, option: string, value: Plain): PlainDict => {
       const before = current[section]?.[option] ?? null;

@@ -1,10 +1,11 @@
 /** Software RAID by mdadm. Goes by the name `raid`. */
-import { existsSync } from 'node:fs';
+
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { failOnError } from '../lib/fail-on-error.ts';
 import { pyRepr } from '../lib/python-text.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { toList } from '../lib/values.ts';
 
 export const __virtualname__ = 'raid';

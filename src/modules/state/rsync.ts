@@ -1,9 +1,10 @@
 /** Folders kept like others by rsync. */
-import { existsSync } from 'node:fs';
+
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { makeDirs } from '../lib/make-dirs.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('rsync.rsync') || [false, 'rsync is not installed.'];

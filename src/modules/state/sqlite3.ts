@@ -1,5 +1,5 @@
 /** Tables and rows of SQLite databases. */
-import { existsSync } from 'node:fs';
+
 import { dirname } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import {
@@ -12,6 +12,7 @@ import {
 import { hasFunction } from '../lib/call.ts';
 import { failOnError } from '../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { existsSync } from '../lib/safe-fs/fs.ts';
 import { hasDatabase, sqliteFile, sqliteRun, sqliteRunAll } from '../lib/sqlite-run.ts';
 import { type SqliteValue, sqliteName } from '../lib/sqlite-statement.ts';
 

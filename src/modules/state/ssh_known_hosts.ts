@@ -3,6 +3,7 @@
 import { isAbsolute } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../api.ts';
+import { refuseNewlines } from '../lib/one-line.ts';
 import { failed, newReturn } from '../lib/returns.ts';
 import { isUserToCome } from '../lib/to-come.ts';
 
@@ -63,6 +64,7 @@ export const present = async (
   if (!user && !isAbsolute(file)) return failed(ret, needsPath);
   const options = { fingerprint, key, port, config: file, fingerprint_hash_type };
   try {
+    refuseNewlines({ name, key, enc });
     if (__opts__.test) {
       if (key && fingerprint)
         return failed(ret, 'Specify either "key" or "fingerprint", not both.');

@@ -1,10 +1,11 @@
 /** Working copies and exports of Subversion repositories. */
-import { readdirSync } from 'node:fs';
+
 import { basename, dirname, resolve } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { exists, isDir } from '../lib/file-paths.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
+import { readdirSync } from '../lib/safe-fs/fs.ts';
 import { runSvn, type SvnWhere, svnRevision } from '../lib/svn-run.ts';
 import { redactPasswords } from '../lib/url-login.ts';
 import { which } from '../lib/which.ts';

@@ -1,11 +1,12 @@
 /** Parameters of the kernel: now, and for later boots. */
 
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type Description, describedState } from '../lib/describe.ts';
+import { refuseNewlines } from '../lib/one-line.ts';
 import { failed, newReturn } from '../lib/returns.ts';
+import { existsSync, readdirSync } from '../lib/safe-fs/fs.ts';
 
 /**
  * Manages a kernel parameter: in the running kernel, and in a file for later boots.
@@ -25,6 +26,11 @@ export const present = async (
   { config = null }: { config?: string | null } = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
+  try {
+    refuseNewlines({ name, value });
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
   const file: string = config ?? (await __salt__['sysctl.default_config']?.());
   if (__opts__.test) return { ...ret, ...(await plan(name, value, file)) };
   try {

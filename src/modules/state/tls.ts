@@ -1,10 +1,10 @@
 /** Certificates of TLS. */
 
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError, type StateReturn } from '../api.ts';
 import { failed, unchanged } from '../lib/returns.ts';
+import { readFileSync } from '../lib/safe-fs/fs.ts';
 
 const second = 1000;
 

@@ -1,3 +1,4 @@
+import { RefusedPath } from '../../modules/lib/safe-fs/refused.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
@@ -127,7 +128,10 @@ const perform = async (
       result: false,
       name: low.name ?? low.__id__,
       changes: {},
-      comment: `An exception occurred in this state: ${describe(error)}`,
+      comment:
+        error instanceof RefusedPath
+          ? error.message
+          : `An exception occurred in this state: ${describe(error)}`,
       ...stackOf(error),
       ...called,
     };

@@ -3,9 +3,9 @@ import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts'
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { salt } from '../../lib/call.ts';
 import { configOption } from '../../lib/config-option.ts';
-import { realPath } from '../../lib/file-paths.ts';
 import { requestHttp } from '../../lib/http-request.ts';
 import { pyStr } from '../../lib/python-text.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 
 /**
  * Adds a user to a file of htpasswd, or sets the password, as `webutil.useradd` does.
@@ -76,7 +76,7 @@ export const config = async (name: string, config: PlainDict[], edit = true): Pr
     .flatMap(entry => Object.entries(entry).slice(0, 1))
     .map(([directive, value]) => linesOf(directive, value))
     .join('\n');
-  if (edit) writeAtomic(realPath(name), `# This file is managed by Salt.\n${text}`);
+  if (edit) writeAtomic(followLinks(name), `# This file is managed by Salt.\n${text}`);
   return text;
 };
 

@@ -1,6 +1,6 @@
-import { lstatSync } from 'node:fs';
 import { depends } from '../../api.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { lstatSync } from '../../lib/safe-fs/fs.ts';
 
 /** Where Apache's configuration lies: Debian's tools look at this variable, too. */
 const folder = (): string => process.env.APACHE_CONFDIR ?? '/etc/apache2';

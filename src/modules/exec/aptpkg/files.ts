@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import { CommandExecutionError } from '../../api.ts';
 import { apt } from '../../lib/apt-run.ts';
 import { readOr } from '../../lib/read-file.ts';
+import { statSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * The files of packages.

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { CommandExecutionError } from '../../api.ts';
 import { apt } from '../../lib/apt-run.ts';
 import { refreshDone } from '../../lib/packages.ts';
+import { stat } from '../../lib/safe-fs/promises.ts';
 
 /**
  * Fetches the package lists. True: new, null: as before, false: failed, by source.

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { CommandExecutionError } from '../../api.ts';
 import {
   type AptRepo,
@@ -12,6 +11,7 @@ import {
   saveRepo,
   wantedRepo,
 } from '../../lib/apt-repos.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 import { refresh_db } from './refresh.ts';
 
 /**

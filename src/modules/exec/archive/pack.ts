@@ -1,10 +1,10 @@
-import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
 import { plainName, refuseTemplate } from '../../lib/archive-options.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { globPaths } from '../../lib/glob-paths.ts';
 import { runChecked } from '../../lib/run-command.ts';
+import { lstatSync, readdirSync, readFileSync, statSync } from '../../lib/safe-fs/fs.ts';
 import { splitWords } from '../../lib/words.ts';
 import { type ZipMember, zipBytes } from '../../lib/zip-writer.ts';
 

@@ -3,7 +3,7 @@
  *
  * @platform all
  */
-import { rmSync } from 'node:fs';
+
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
   type ArchiveFormat,
@@ -17,6 +17,7 @@ import { salt } from '../../lib/call.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { notDone } from '../../lib/not-done.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { rmSync } from '../../lib/safe-fs/fs.ts';
 import { toList } from '../../lib/values.ts';
 import { splitWords } from '../../lib/words.ts';
 import { withZip } from '../../lib/zip-reader.ts';

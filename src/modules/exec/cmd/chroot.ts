@@ -1,10 +1,10 @@
-import { readdirSync, readlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { log } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
 import { isDir, isFile } from '../../lib/file-paths.ts';
+import { readdirSync, readlinkSync } from '../../lib/safe-fs/fs.ts';
 import { run_all } from './run.ts';
 
 /**

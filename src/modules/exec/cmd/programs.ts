@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
 import type { PlainDict } from '../../api.ts';
 import { notDone } from '../../lib/not-done.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { writeFile } from '../../lib/safe-fs/promises.ts';
 import { which as findCommand } from '../../lib/which.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { chmod, chown, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Plain, PlainDict } from '../../api.ts';
 import type { RunOptions, RunResult } from '../../lib/cmd-options.ts';
 import { fetchScript } from '../../lib/fetch-script.ts';
 import { uidOf } from '../../lib/owner-names.ts';
+import { chmod, chown, writeFile } from '../../lib/safe-fs/promises.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { toList } from '../../lib/values.ts';
 import { quoteWord } from '../../lib/words.ts';
@@ -45,7 +45,7 @@ export const script = async (
   try {
     if (!(await fetchScript(source, path, { saltenv, template, context }))) return missing;
     await chmod(path, 0o500);
-    await handTo(options.runas, folder, path);
+    await handTo(options.runas, path, folder);
     const line = args ? `${quoteWord(path)} ${args}` : quoteWord(path);
     return await run_all(line, { ...options, python_shell: true });
   } finally {
@@ -98,7 +98,7 @@ export const exec_code_all = async (
   try {
     const file = join(folder, 'code');
     await writeFile(file, Array.isArray(code) ? `${code.join('\n')}\n` : code, { mode: 0o600 });
-    await handTo(options.runas, folder, file);
+    await handTo(options.runas, file, folder);
     return await run_all([lang, file, ...toList(args)], { ...options, cwd });
   } finally {
     removeTemp(folder);

@@ -1,4 +1,3 @@
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { __opts__, type Plain, type PlainDict } from '../../api.ts';
 import { cacheDir, cachePath } from '../../lib/cache-dir.ts';
@@ -8,6 +7,7 @@ import { expandUser, isDir, isFile } from '../../lib/file-paths.ts';
 import { SourceError } from '../../lib/file-source.ts';
 import { isIncluded } from '../../lib/glob-match.ts';
 import { notDone } from '../../lib/not-done.ts';
+import { copyFileSync, mkdirSync, readdirSync } from '../../lib/safe-fs/fs.ts';
 import { parseSource } from '../../lib/source-url.ts';
 import { cache_file } from './files.ts';
 

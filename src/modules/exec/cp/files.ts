@@ -3,7 +3,7 @@
  *
  * @platform all
  */
-import { constants, mkdirSync, readFileSync } from 'node:fs';
+
 import { basename, dirname, join } from 'node:path';
 import { __opts__, getContext, log } from '../../api.ts';
 import { cachePath } from '../../lib/cache-dir.ts';
@@ -14,6 +14,7 @@ import { hashOf } from '../../lib/file-hash.ts';
 import { modeBits } from '../../lib/file-mode.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { findSource, SourceError } from '../../lib/file-source.ts';
+import { constants, mkdirSync, readFileSync } from '../../lib/safe-fs/fs.ts';
 import { sourceSum } from '../../lib/source-hash.ts';
 import { parseSource, redactUrl } from '../../lib/source-url.ts';
 import { decode } from '../../lib/text-diff.ts';

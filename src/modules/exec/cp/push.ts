@@ -1,10 +1,10 @@
-import { readdirSync, realpathSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { basename, isAbsolute, join, normalize, relative } from 'node:path';
 import { fnmatch } from '../../../data/glob.ts';
 import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, getContext } from '../../api.ts';
 import { isDir, isFile } from '../../lib/file-paths.ts';
+import { readdirSync, realpathSync, rmSync } from '../../lib/safe-fs/fs.ts';
+import { open } from '../../lib/safe-fs/promises.ts';
 
 /** Bytes of one piece: as text it stays well below what one message may have. */
 const pieceSize = 192 * 1024;

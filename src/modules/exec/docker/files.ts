@@ -1,4 +1,3 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import {
@@ -13,6 +12,14 @@ import { askEngine } from '../../lib/docker-engine.ts';
 import { docker } from '../../lib/docker-run.ts';
 import { isDir } from '../../lib/file-paths.ts';
 import { runChecked } from '../../lib/run-command.ts';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from '../../lib/safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { toList } from '../../lib/values.ts';
 import { connected } from './looks.ts';

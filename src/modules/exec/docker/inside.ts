@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { chmod } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { CommandExecutionError, type Plain } from '../../api.ts';
 import { docker } from '../../lib/docker-run.ts';
 import { fetchScript } from '../../lib/fetch-script.ts';
+import { chmod } from '../../lib/safe-fs/promises.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { run_all } from './runs.ts';
 

@@ -1,8 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { __salt__ } from '../../api.ts';
 import { backUp, backupDir } from '../../lib/file-backup.ts';
 import { expandUser, isDir } from '../../lib/file-paths.ts';
+import { readdirSync, statSync } from '../../lib/safe-fs/fs.ts';
 
 type Backup = { 'Backup Time': string; Location: string; Size: number };
 

@@ -1,7 +1,8 @@
 import { SaltInvocationError } from '../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../lib/edit-file.ts';
-import { exists, expandUser, realPath } from '../../lib/file-paths.ts';
+import { exists, expandUser } from '../../lib/file-paths.ts';
 import { replaceBlock } from '../../lib/replace-block.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 import { linesDiff, splitAtNewlines } from '../../lib/text-diff.ts';
 
 type BlockKeywords = {
@@ -55,7 +56,7 @@ export const blockreplace = async (
     throw new SaltInvocationError(
       'Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is permitted',
     );
-  const full = realPath(expandUser(path));
+  const full = followLinks(expandUser(path));
   if (!exists(full)) throw new SaltInvocationError(`File not found: ${full}`);
   const { text, encoding } = readOnlyText(full);
   const lines = splitAtNewlines(text);

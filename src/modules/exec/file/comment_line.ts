@@ -1,7 +1,8 @@
 import { SaltInvocationError } from '../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../lib/edit-file.ts';
-import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
+import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 import { linesDiff, splitAtNewlines } from '../../lib/text-diff.ts';
 
 /**
@@ -22,7 +23,7 @@ export const comment_line = async (
   cmnt = true,
   backup: string | boolean | null = '.bak',
 ): Promise<string | false> => {
-  const full = realPath(expandUser(path));
+  const full = followLinks(expandUser(path));
   if (!isFile(full)) throw new SaltInvocationError(`File not found: ${full}`);
   const { text, encoding } = readOnlyText(full);
   const bare = regex.replace(/^\^+/, '').replace(/\$+$/, '');

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { fnmatch } from '../../../data/glob.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { decode, splitAtNewlines } from '../../lib/text-diff.ts';
 
 /**

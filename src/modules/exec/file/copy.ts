@@ -1,10 +1,10 @@
-import { copyFileSync, cpSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { applyPerms } from '../../lib/check-perms.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { fileStats } from '../../lib/file-stats.ts';
+import { copyFileSync, cpSync, renameSync, rmSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * Copies a file, or with `recurse` a directory; the copy has the source's owner and mode.

@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
 import { type Account, applyPerms } from '../../lib/check-perms.ts';
 import { exists, expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
 import { makeDirs } from '../../lib/make-dirs.ts';
+import { readdirSync } from '../../lib/safe-fs/fs.ts';
 
 type DirectoryOptions = { user?: Account; group?: Account; mode?: string | number | null };
 

@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
 import { SaltInvocationError } from '../../api.ts';
 import { expandUser, isDir, isFile, isLink, lstatOf } from '../../lib/file-paths.ts';
 import { globPaths } from '../../lib/glob-paths.ts';
+import { accessSync, constants } from '../../lib/safe-fs/fs.ts';
 
 /**
  * Whether a file is there.

@@ -1,4 +1,3 @@
-import { rmSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
 import { hashFile } from '../../lib/file-hash.ts';
@@ -23,6 +22,7 @@ import { globPaths } from '../../lib/glob-paths.ts';
 import { groupName, userName } from '../../lib/owner-names.ts';
 import { namesIn } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { rmSync, type Stats } from '../../lib/safe-fs/fs.ts';
 import { splitWords } from '../../lib/words.ts';
 
 type FindOptions = {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { controlFile } from '../../lib/control-files.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { parseSource } from '../../lib/source-url.ts';
 import { contentDiff } from '../../lib/text-diff.ts';
 

@@ -1,8 +1,9 @@
 import { __opts__, CommandExecutionError } from '../../api.ts';
 import { copyWithAttributes, readText, writeText } from '../../lib/edit-file.ts';
-import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
+import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { placeLine } from '../../lib/place-line.ts';
 import { splitKeepingEnds } from '../../lib/python-text.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 import { linesDiff } from '../../lib/text-diff.ts';
 
 type LineKeywords = {
@@ -49,7 +50,7 @@ export const line = async (
     indent = true,
   }: LineKeywords = {},
 ): Promise<string | boolean> => {
-  const full = realPath(expandUser(path));
+  const full = followLinks(expandUser(path));
   if (!isFile(full)) {
     if (quiet) return false;
     throw new CommandExecutionError(`File "${full}" does not exists or is not a file.`);

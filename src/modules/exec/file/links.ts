@@ -1,9 +1,16 @@
-import { linkSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { discardTemp, openTemp } from '../../lib/atomic-write.ts';
 import { exists, expandUser, isAbs, isLink, linkExists, realPath } from '../../lib/file-paths.ts';
+import {
+  linkSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+} from '../../lib/safe-fs/fs.ts';
 
 /**
  * Makes a symlink.

@@ -1,8 +1,8 @@
-import { chmodSync } from 'node:fs';
 import { CommandExecutionError } from '../../api.ts';
 import { modeBits, normalizeMode } from '../../lib/file-mode.ts';
 import { exists, expandUser } from '../../lib/file-paths.ts';
 import { fileStats } from '../../lib/file-stats.ts';
+import { chmodSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * The mode of a file, as four octal digits.

@@ -1,4 +1,3 @@
-import { statfsSync } from 'node:fs';
 import {
   CommandExecutionError,
   type PlainDict,
@@ -8,6 +7,7 @@ import {
 import { salt } from '../../lib/call.ts';
 import { expandUser, lstatOf, statOf } from '../../lib/file-paths.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { statfsSync } from '../../lib/safe-fs/fs.ts';
 
 type Who = string | number | null;
 

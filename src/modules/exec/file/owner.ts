@@ -1,7 +1,7 @@
-import { chownSync, lchownSync } from 'node:fs';
 import { expandUser, linkExists } from '../../lib/file-paths.ts';
 import { fileStats } from '../../lib/file-stats.ts';
 import { gidOf, groupName, uidOf, userName } from '../../lib/owner-names.ts';
+import { chownSync, lchownSync } from '../../lib/safe-fs/fs.ts';
 
 type Who = string | number | null;
 

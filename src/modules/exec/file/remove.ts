@@ -1,7 +1,7 @@
-import { rmSync, unlinkSync } from 'node:fs';
 import { messageOf } from '../../../protocol/error.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { expandUser, isAbs, lstatOf } from '../../lib/file-paths.ts';
+import { rmSync, unlinkSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * Removes a file, a symlink, or a directory with all it holds. False when nothing is there.

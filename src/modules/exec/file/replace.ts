@@ -1,10 +1,11 @@
-import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { SaltInvocationError } from '../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../lib/edit-file.ts';
-import { exists, expandUser, isLink, realPath } from '../../lib/file-paths.ts';
+import { exists, expandUser, isLink } from '../../lib/file-paths.ts';
 import { ASCII, pythonRegex, regexFlags } from '../../lib/python-regex.ts';
 import { splitKeepingEnds } from '../../lib/python-text.ts';
 import { type ReplaceOptions, replaceText } from '../../lib/replace-text.ts';
+import { readlinkSync, rmSync, symlinkSync } from '../../lib/safe-fs/fs.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 import { linesDiff } from '../../lib/text-diff.ts';
 
 type Flags = number | string | string[];
@@ -65,7 +66,7 @@ export const replace = async (
   if (append_if_not_found && prepend_if_not_found)
     throw new SaltInvocationError('Only one of append and prepend_if_not_found is permitted');
   const given = expandUser(path);
-  const full = realPath(given);
+  const full = followLinks(given);
   if (!exists(full)) {
     if (ignore_if_missing) return false;
     throw new SaltInvocationError(`File not found: ${full}`);

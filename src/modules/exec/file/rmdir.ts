@@ -1,8 +1,8 @@
-import { readdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { SaltInvocationError } from '../../api.ts';
 import { expandUser, isAbs, isDir } from '../../lib/file-paths.ts';
+import { readdirSync, rmdirSync, statSync } from '../../lib/safe-fs/fs.ts';
 
 type Removed = { deleted: string[]; errors: [string, string][]; result: boolean };
 

@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { closeSync, openSync, readSync, writeSync } from '../../lib/safe-fs/fs.ts';
 import { splitWords } from '../../lib/words.ts';
 
 /** Slashes end a part of sed's command; with `all` also what means something to it. */

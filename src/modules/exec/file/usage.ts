@@ -1,7 +1,7 @@
-import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exists, expandUser, isDir, isFile } from '../../lib/file-paths.ts';
 import { namesIn } from '../../lib/read-file.ts';
+import { readdirSync, readlinkSync, statSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * The bytes of a file, or of all files below a folder; a file with several names counts once.

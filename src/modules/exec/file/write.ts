@@ -1,3 +1,9 @@
+import { messageOf } from '../../../protocol/error.ts';
+import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
+import { writeAtomic } from '../../lib/atomic-write.ts';
+import { readText, writeText } from '../../lib/edit-file.ts';
+import { exists, expandUser } from '../../lib/file-paths.ts';
+import { textList } from '../../lib/python-text.ts';
 import {
   closeSync,
   existsSync,
@@ -6,13 +12,8 @@ import {
   statSync,
   truncateSync,
   utimesSync,
-} from 'node:fs';
-import { messageOf } from '../../../protocol/error.ts';
-import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
-import { writeAtomic } from '../../lib/atomic-write.ts';
-import { readText, writeText } from '../../lib/edit-file.ts';
-import { exists, expandUser, realPath } from '../../lib/file-paths.ts';
-import { textList } from '../../lib/python-text.ts';
+} from '../../lib/safe-fs/fs.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 import { decode } from '../../lib/text-diff.ts';
 
 /** Lines by keyword, for those that have an equals sign on the command line. */
@@ -33,7 +34,7 @@ export const append = async (
   ...more: Plain[]
 ): Promise<string> => {
   const lines = linesOf(args, more);
-  const full = realPath(expandUser(path));
+  const full = followLinks(expandUser(path));
   const { text, encoding } = readText(full);
   const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;
   writeText(full, start + ended(lines), { encoding });
@@ -55,7 +56,7 @@ export const prepend = async (
   ...more: Plain[]
 ): Promise<string> => {
   const lines = linesOf(args, more);
-  const full = realPath(expandUser(path));
+  const full = followLinks(expandUser(path));
   const preface = ended(lines);
   if (exists(full)) {
     const { text, encoding } = readText(full);
@@ -79,7 +80,7 @@ export const write = async (
   ...more: Plain[]
 ): Promise<string> => {
   const lines = linesOf(args, more);
-  writeAtomic(realPath(expandUser(path)), ended(lines));
+  writeAtomic(followLinks(expandUser(path)), ended(lines));
   return `Wrote ${lines.length} lines to "${path}"`;
 };
 

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import type { PlainDict } from '../../api.ts';
 import {
   type Base,
@@ -11,6 +10,7 @@ import {
 } from '../../lib/git-options.ts';
 import { loginUrl } from '../../lib/git-remotes.ts';
 import { git, gitText, plainWord } from '../../lib/git-run.ts';
+import { mkdirSync } from '../../lib/safe-fs/fs.ts';
 import { toList } from '../../lib/values.ts';
 
 type Remote = Opts & GitOpts & Base & Login;

@@ -5,7 +5,6 @@
  * @depends git
  */
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDir } from '../../lib/file-paths.ts';
 import {
@@ -17,6 +16,7 @@ import {
   wordsOf,
 } from '../../lib/git-options.ts';
 import { git, gitText, plainWord } from '../../lib/git-run.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 import { which } from '../../lib/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>

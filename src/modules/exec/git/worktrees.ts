@@ -1,4 +1,3 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
 import { isDir } from '../../lib/file-paths.ts';
@@ -11,6 +10,7 @@ import {
   wordsOf,
 } from '../../lib/git-options.ts';
 import { git, gitText, plainWord } from '../../lib/git-run.ts';
+import { existsSync, readFileSync, rmSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * Whether a directory is part of a worktree that belongs to another repository.

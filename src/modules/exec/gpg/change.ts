@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { SaltInvocationError } from '../../api.ts';
 import { pickKey, readGpgKeys } from '../../lib/gpg-keys.ts';
@@ -9,6 +8,7 @@ import {
   neededPassphrase,
   runGpg,
 } from '../../lib/gpg-run.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { replaceFile } from '../../lib/write-file.ts';
 
 /** Whether it worked, and what was done. */

@@ -1,4 +1,3 @@
-import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
@@ -8,6 +7,7 @@ import {
   runGpg,
   withGpgFolder,
 } from '../../lib/gpg-run.ts';
+import { closeSync, constants, existsSync, openSync, readFileSync } from '../../lib/safe-fs/fs.ts';
 import { replaceFile } from '../../lib/write-file.ts';
 
 const inputOf = (text: string | null, filename: string | null): string | Buffer => {

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { __grains__, CommandExecutionError } from '../../api.ts';
 import { configOption } from '../../lib/config-option.ts';
 import { allRules, iptablesName } from '../../lib/iptables-run.ts';
 import { parseSavedRules, type SavedRules } from '../../lib/iptables-save.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
+import { readFile } from '../../lib/safe-fs/promises.ts';
 import { replaceFile } from '../../lib/write-file.ts';
 
 /** Where the rules of the next boot are, for IPv4 and IPv6, by distribution. */

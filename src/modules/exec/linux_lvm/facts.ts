@@ -4,8 +4,9 @@
  * @platform linux
  * @depends lvm2
  */
-import { realpathSync } from 'node:fs';
+
 import { displayLvm, runLvm, type Volumes } from '../../lib/lvm.ts';
+import { realpathSync } from '../../lib/safe-fs/fs.ts';
 import { which } from '../../lib/which.ts';
 
 export const __virtualname__ = 'lvm';

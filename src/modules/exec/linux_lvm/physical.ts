@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
 import { changeLvm, lvmOptions } from '../../lib/lvm.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 import { toList } from '../../lib/values.ts';
 import { pvdisplay } from './facts.ts';
 

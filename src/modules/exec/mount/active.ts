@@ -4,7 +4,7 @@
  * @platform linux
  * @depends mount, umount
  */
-import { readFileSync } from 'node:fs';
+
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { realPath } from '../../lib/file-paths.ts';
@@ -12,6 +12,8 @@ import { decode } from '../../lib/fstab.ts';
 import { makeDirs } from '../../lib/make-dirs.ts';
 import { deviceAt, mountPointOf, readMounts } from '../../lib/mounts.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { readFileSync, statSync } from '../../lib/safe-fs/fs.ts';
+import { withPlace } from '../../lib/safe-fs/place.ts';
 import { which } from '../../lib/which.ts';
 
 type Active = { device: string; alt_device: string; fstype: string; opts: string[] };
@@ -206,5 +208,12 @@ export const is_fuse_exec = async (cmd: string): Promise<boolean> => {
   const path = which(cmd);
   if (path === undefined) return false;
   if (which('ldd') === undefined) throw new CommandExecutionError('ldd is not installed.');
-  return (await runCommand(['ldd', path], { plainLocale: true })).stdout.includes('libfuse');
+  const { stdout } = await runCommand(['ldd', path], { plainLocale: true, runas: keeperOf(path) });
+  return stdout.includes('libfuse');
+};
+
+/** Who can change a program: `ldd` of old systems runs it, and then not as root. */
+const keeperOf = (path: string): number | undefined => {
+  if (process.geteuid?.() !== 0) return undefined;
+  return withPlace(path, true, place => statSync(place.path).uid || place.owner || undefined);
 };

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
-import { realPath } from '../../lib/file-paths.ts';
 import { type FstabEntry, parseFstabLine, renderFstabLine } from '../../lib/fstab.ts';
+import { existsSync, readFileSync } from '../../lib/safe-fs/fs.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 
 /**
  * The entries of an fstab, by mount point. A further entry of one mount point has `_` behind it.
@@ -149,5 +149,5 @@ const linesOf = (config: string): string[] =>
 
 const save = (config: string, lines: string[]): void => {
   if (!config.startsWith('/')) throw new SaltInvocationError(`${config} is no absolute path`);
-  writeAtomic(realPath(config), lines.map(line => `${line}\n`).join(''));
+  writeAtomic(followLinks(config), lines.map(line => `${line}\n`).join(''));
 };

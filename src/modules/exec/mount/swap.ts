@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { CommandExecutionError } from '../../api.ts';
 import { decode } from '../../lib/fstab.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { existsSync, readFileSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * The swap spaces in use.

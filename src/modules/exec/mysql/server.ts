@@ -4,7 +4,7 @@
  * `connection_unix_socket`, `connection_default_file` …); what is missing comes from `mysql.user`,
  * `mysql.pass` … of the configuration or the pillar.
  */
-import { readFileSync } from 'node:fs';
+
 import { __salt__, CommandExecutionError, type PlainDict } from '../../api.ts';
 import {
   type MysqlAnswer,
@@ -14,6 +14,7 @@ import {
   mysqlTable,
   withNumbers,
 } from '../../lib/mysql-run.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   mysqlPath() !== undefined || [false, 'Neither mariadb nor mysql is installed.'];

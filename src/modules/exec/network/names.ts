@@ -1,9 +1,9 @@
 import { lookup, reverse } from 'node:dns/promises';
-import { readFile } from 'node:fs/promises';
 import { hostname as currentName } from 'node:os';
 import { SaltInvocationError } from '../../api.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runChecked, runCommand } from '../../lib/run-command.ts';
+import { readFile } from '../../lib/safe-fs/promises.ts';
 import { which } from '../../lib/which.ts';
 import { replaceFile } from '../../lib/write-file.ts';
 import { ip_addrs, ip_addrs6 } from './addresses.ts';

@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { CommandExecutionError, type PlainDict } from '../../api.ts';
 import { listNft, nftFamilies, nftFamily, runNft } from '../../lib/nft.ts';
+import { statSync } from '../../lib/safe-fs/fs.ts';
+import { readFile } from '../../lib/safe-fs/promises.ts';
 import { replaceFile } from '../../lib/write-file.ts';
 import { list_tables } from './tables.ts';
 

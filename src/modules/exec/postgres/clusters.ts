@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandExecutionError } from '../../api.ts';
 import { postgresProgram } from '../../lib/postgres-run.ts';
 import { runChecked, runCommand } from '../../lib/run-command.ts';
+import { statSync } from '../../lib/safe-fs/fs.ts';
 import { withSecretFile } from '../../lib/secret-file.ts';
 import { which } from '../../lib/which.ts';
 

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import type { PlainDict } from '../../api.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 
 const sumOf = (all: readonly Record<string, number>[]): Record<string, number> => {
   const sum: Record<string, number> = {};

@@ -3,7 +3,7 @@
  *
  * @platform linux
  */
-import { existsSync } from 'node:fs';
+
 import { constants } from 'node:os';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
 import { userName } from '../../lib/owner-names.ts';
@@ -18,6 +18,7 @@ import {
 } from '../../lib/process-facts.ts';
 import { listProcesses, type Process } from '../../lib/processes.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * The pids of all processes.

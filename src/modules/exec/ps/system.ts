@@ -1,10 +1,10 @@
-import { statfsSync } from 'node:fs';
 import { cpus, totalmem, uptime } from 'node:os';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../api.ts';
 import { readMounts } from '../../lib/mounts.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { statfsSync } from '../../lib/safe-fs/fs.ts';
 
 /** Kilobytes of /proc/meminfo, as bytes. */
 const memory = (): ((name: string) => number) => {

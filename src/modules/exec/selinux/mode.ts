@@ -4,10 +4,11 @@
  * @platform linux
  * @depends semanage, setsebool, semodule
  */
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { readOr } from '../../lib/read-file.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
+import { writeFile } from '../../lib/safe-fs/promises.ts';
 import { which } from '../../lib/which.ts';
 import { replaceFile } from '../../lib/write-file.ts';
 

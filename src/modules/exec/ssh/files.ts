@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import { CommandExecutionError, type PlainDict } from '../../api.ts';
 import { readAccounts } from '../../lib/accounts.ts';
 import { keyFile } from '../../lib/authorized-keys.ts';
 import { namesIn, readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { existsSync, readFileSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * The keys of this host's sshd, by type: `rsa.pub`, `ed25519.pub` …

@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { fingerprintOf, keyFile, readKeyLines, writeKeyLines } from '../../lib/authorized-keys.ts';
 import { hasFingerprint, hostPattern, keyForHost, knownHostLine } from '../../lib/known-hosts.ts';
+import { refuseNewlines } from '../../lib/one-line.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 
 type HostOptions = {
   config?: string | null;
@@ -184,6 +185,7 @@ export const set_known_host = async (
     status: 'error',
     error,
   });
+  refuseNewlines({ name: hostname, key, enc });
   if (key && fingerprint) return failure('Specify either "key" or "fingerprint", not both.');
   if (key && !enc) return failure('Required argument "enc" if using "key" argument.');
   const place = { config, port };

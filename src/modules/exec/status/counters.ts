@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   CommandExecutionError,
   type Plain,
@@ -8,6 +7,7 @@ import {
 import { salt } from '../../lib/call.ts';
 import { notDone } from '../../lib/not-done.ts';
 import { readOr } from '../../lib/read-file.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { cpuinfo, diskusage, loadavg, meminfo, nproc, procs, uptime, version, w } from './host.ts';
 
 const proc = (name: string): string => {

@@ -3,7 +3,7 @@
  *
  * @platform linux
  */
-import { statfs } from 'node:fs/promises';
+
 import { cpus, freemem, loadavg as loads, totalmem, uptime as up } from 'node:os';
 import { fnmatch } from '../../../data/glob.ts';
 import type { PlainDict } from '../../api.ts';
@@ -13,6 +13,7 @@ import { listProcesses } from '../../lib/processes.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
 import { readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { statfs } from '../../lib/safe-fs/promises.ts';
 
 /**
  * How long this machine has been up.

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { salt } from '../../lib/call.ts';
 import { parseAssignments, readOr } from '../../lib/read-file.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 import { which } from '../../lib/which.ts';
 import { replaceFile } from '../../lib/write-file.ts';
 

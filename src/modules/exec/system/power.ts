@@ -3,10 +3,11 @@
  *
  * @platform linux
  */
-import { existsSync } from 'node:fs';
+
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 import { which } from '../../lib/which.ts';
 
 /** Runs `shutdown` in a minute at the earliest: the answer of this call gets home before. */

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExecutable } from '../../lib/file-paths.ts';
 import { inRoot } from '../../lib/other-root.ts';
 import { namesIn } from '../../lib/read-file.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 import { systemctl } from '../../lib/systemd.ts';
 
 /**

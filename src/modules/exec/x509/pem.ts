@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { SaltInvocationError } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { globPaths } from '../../lib/glob-paths.ts';
 import { pemEntries, privateEntries } from '../../lib/pem.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { pemOrFile } from '../../lib/x509-keys.ts';
 
 /**

@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fnmatch } from '../../../data/glob.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
@@ -9,6 +7,8 @@ import { namesIn } from '../../lib/read-file.ts';
 import { nativeArch, parseRpmList, rpmFormat } from '../../lib/rpm.ts';
 import { rpmDiff } from '../../lib/rpm-diff.ts';
 import { runCommand } from '../../lib/run-command.ts';
+import { mkdirSync } from '../../lib/safe-fs/fs.ts';
+import { rm } from '../../lib/safe-fs/promises.ts';
 import { servicesOf } from '../../lib/service-of-process.ts';
 import { which } from '../../lib/which.ts';
 import { isDnf, repoOptions, runYum } from '../../lib/yum-run.ts';

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { CronJob } from '../../lib/crontab.ts';
 import { type Description, describedState } from '../../lib/describe.ts';
+import { existsSync, readdirSync } from '../../lib/safe-fs/fs.ts';
 import { tabOf } from '../../lib/user-crontab.ts';
 
 /**

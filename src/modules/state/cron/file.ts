@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
@@ -6,6 +5,7 @@ import { salt } from '../../lib/call.ts';
 import { findSource } from '../../lib/file-source.ts';
 import { uidOf } from '../../lib/owner-names.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { writeFileSync } from '../../lib/safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from '../../lib/temporary.ts';
 import { contentDiff } from '../../lib/text-diff.ts';
 import { isUserToCome } from '../../lib/to-come.ts';

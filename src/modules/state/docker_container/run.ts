@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { networksOf } from '../../lib/docker-networks.ts';
 import { createWords } from '../../lib/docker-options.ts';
 import { failed, newReturn, unchanged, would } from '../../lib/returns.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
 import { toList } from '../../lib/values.ts';
 
 const notHere = ['watch_action', 'start', 'shutdown_timeout', 'follow'];

@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { messageOf } from '../../../protocol/error.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { hashFile } from '../../lib/file-hash.ts';
 import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { rmSync } from '../../lib/safe-fs/fs.ts';
 import { sourceSum } from '../../lib/source-hash.ts';
 import { parseSource, redactUrl } from '../../lib/source-url.ts';
 import { isKeptCurrent } from '../../lib/web-source.ts';

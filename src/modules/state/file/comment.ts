@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { cannotEdit } from '../../lib/file-checks.ts';
 import { expandUser } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { contentDiff } from '../../lib/text-diff.ts';
 
 type CommentOptions = { char?: string; backup?: string | boolean | null; ignore_missing?: boolean };

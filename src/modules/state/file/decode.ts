@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { __opts__, __salt__, CommandExecutionError, type StateReturn } from '../../api.ts';
 import { writeAtomic } from '../../lib/atomic-write.ts';
 import { hashBytes, hashFile } from '../../lib/file-hash.ts';
 import { isFile } from '../../lib/file-paths.ts';
 import { newReturn } from '../../lib/returns.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * Manages a file whose content is given in base64.

@@ -1,4 +1,3 @@
-import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 import { type Account, checkPerms, type WantedPerms } from '../../lib/check-perms.ts';
@@ -17,6 +16,7 @@ import { expandUser, isAbs, isDir, isFile, isLink, linkExists } from '../../lib/
 import { gidOf, uidOf } from '../../lib/owner-names.ts';
 import { pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { renameSync } from '../../lib/safe-fs/fs.ts';
 
 type DirectoryOptions = {
   user?: Account;

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
@@ -6,6 +5,7 @@ import type { Account } from '../../lib/check-perms.ts';
 import { missingAccounts } from '../../lib/file-checks.ts';
 import { exists, expandUser, isAbs, isDir, isFile, lstatOf } from '../../lib/file-paths.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { statSync } from '../../lib/safe-fs/fs.ts';
 
 type HardlinkOptions = {
   force?: boolean;

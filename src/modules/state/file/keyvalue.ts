@@ -1,8 +1,12 @@
+import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { readText, writeText } from '../../lib/edit-file.ts';
-import { expandUser, isFile, realPath } from '../../lib/file-paths.ts';
+import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { setKeyValues } from '../../lib/key-values.ts';
+import { refuseNewlines } from '../../lib/one-line.ts';
+import { pyStr } from '../../lib/python-text.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 import { splitAtNewlines } from '../../lib/text-diff.ts';
 
 type KeyValueOptions = {
@@ -75,11 +79,20 @@ export const keyvalue = async (
   const values: PlainDict = single ? { [String(key)]: value } : (key_values ?? {});
   if (Object.keys(values).length === 0)
     return failed(ret, 'file.keyvalue key and value not supplied and key_values is empty');
+  try {
+    refuseNewlines({
+      [single ? 'key' : 'a key of key_values']: Object.keys(values),
+      [single ? 'value' : 'a value of key_values']: Object.values(values).map(each => pyStr(each)),
+      separator,
+    });
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
   if (!isFile(path)) {
     const comment = `unable to open ${path}`;
     return ignore_if_missing ? { ...ret, comment } : failed(ret, comment);
   }
-  const full = realPath(path);
+  const full = followLinks(path);
   const { text, encoding } = readText(full);
   const { lines, diff, changes } = setKeyValues(splitAtNewlines(text), {
     values,

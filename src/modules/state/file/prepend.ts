@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { PlainDict, StateReturn } from '../../api.ts';
 import { addToFile } from '../../lib/add-to-file.ts';
 import { missingLines } from '../../lib/added-text.ts';
 import { splitLines } from '../../lib/python-text.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { contentDiff, decode } from '../../lib/text-diff.ts';
 import { touch } from './touch.ts';
 

@@ -1,9 +1,9 @@
-import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { expandUser, isDir } from '../../lib/file-paths.ts';
 import { parseTime } from '../../lib/parse-time.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { lstatSync, readdirSync } from '../../lib/safe-fs/fs.ts';
 
 /**
  * Keeps some of the files of a directory, by age, and removes the others.

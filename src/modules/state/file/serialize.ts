@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../protocol/error.ts';
 import { dictOf } from '../../../protocol/key-order.ts';
@@ -12,6 +11,7 @@ import { expandUser, isFile } from '../../lib/file-paths.ts';
 import { wrongPlace } from '../../lib/managed-arguments.ts';
 import { placeFile, plannedChanges, type WantedFile } from '../../lib/managed-file.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { readFileSync } from '../../lib/safe-fs/fs.ts';
 import { serializerFor } from '../../lib/serialize-data.ts';
 import { repackDictList } from '../../lib/values.ts';
 

@@ -1,4 +1,3 @@
-import { readlinkSync, renameSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../lib/file-paths.ts';
 import { gidOf, groupName, primaryGid, uidOf, userName } from '../../lib/owner-names.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { readlinkSync, renameSync } from '../../lib/safe-fs/fs.ts';
 
 type SymlinkOptions = {
   force?: boolean;

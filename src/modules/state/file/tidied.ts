@@ -1,10 +1,10 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { expandUser, isAbs, isDir, statOf } from '../../lib/file-paths.ts';
 import { pythonMatcher } from '../../lib/python-regex.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { lstatSync, readdirSync, type Stats } from '../../lib/safe-fs/fs.ts';
 
 type TidiedOptions = {
   age?: number;

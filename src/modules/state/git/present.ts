@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
@@ -6,6 +5,7 @@ import { isAbs, isDir, isFile } from '../../lib/file-paths.ts';
 import { isClone } from '../../lib/git-local.ts';
 import { refuseEncoding } from '../../lib/git-options.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { readdirSync } from '../../lib/safe-fs/fs.ts';
 
 type PresentOptions = {
   force?: boolean;

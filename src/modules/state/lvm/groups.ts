@@ -1,8 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { failOnError } from '../../lib/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../lib/returns.ts';
+import { existsSync, realpathSync } from '../../lib/safe-fs/fs.ts';
 import { toList } from '../../lib/values.ts';
 
 const isThere = async (name: string): Promise<boolean> =>

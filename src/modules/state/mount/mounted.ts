@@ -1,12 +1,14 @@
 /** File systems are mounted and stand in fstab. */
-import { existsSync } from 'node:fs';
+
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { isDir, realPath } from '../../lib/file-paths.ts';
+import { isDir } from '../../lib/file-paths.ts';
 import { makeDirs } from '../../lib/make-dirs.ts';
 import { type Active, changedOptions, type OptionRules } from '../../lib/mount-options.ts';
 import { isMountedDevice, isSameFolder } from '../../lib/mounts.ts';
 import { pythonRegex } from '../../lib/python-regex.ts';
 import { failed, newReturn } from '../../lib/returns.ts';
+import { existsSync } from '../../lib/safe-fs/fs.ts';
+import { followLinks } from '../../lib/safe-fs/place.ts';
 
 type MountedOptions = OptionRules & {
   mkmnt?: boolean;
@@ -75,7 +77,7 @@ export const mounted = async (
 ): Promise<StateReturn> => {
   const empty = Object.entries({ name, device, fstype }).find(([, value]) => !value);
   if (empty) return failed(name, `Must provide ${empty[0]} to mount.mounted`);
-  const path = realPath(name);
+  const path = followLinks(name);
   const options = optionsOf(opts);
   const wish: Wish = { name, path, device, fstype, mkmnt, options, user };
   const active: Active = (await __salt__['mount.active']()) ?? {};

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeHost, type TestHost } from './runner.ts';
+
+let host: TestHost;
+beforeEach(() => {
+  host = makeHost();
+});
+afterEach(() => host.remove());
+
+const evil = 'good\nevil = 1';
+
+test.each<[string, string, () => unknown[], string]>([
+  ['host.present', evil, () => ['10.0.0.1'], 'name'],
+  ['sysctl.present', 'kernel.tsalt', () => [evil, { config: `${host.root}/conf` }], 'value'],
+  ['ini.options_present', 'FILE', () => [{ sections: { [evil]: { a: 'b' } } }], 'sections'],
+  [
+    'ini.options_present',
+    'FILE',
+    () => [{ sections: { s: { [evil]: 'b' } } }],
+    'a key of sections',
+  ],
+  ['ini.options_present', 'FILE', () => [{ sections: { s: { a: evil } } }], 'sections: a'],
+  ['ini.options_present', 'FILE', () => [{ sections: { s: { a: 'x\0y' } } }], 'sections: a'],
+  ['file.keyvalue', 'FILE', () => [{ key: 'a', value: evil, append_if_not_found: true }], 'value'],
+  ['file.keyvalue', 'FILE', () => [{ key_values: { [evil]: 'x' } }], 'a key of key_values'],
+  [
+    'ssh_known_hosts.present',
+    evil,
+    () => [{ config: `${host.root}/FILE`, key: 'AAAA', enc: 'rsa' }],
+    'name',
+  ],
+  [
+    'ssh_known_hosts.present',
+    'h',
+    () => [{ config: `${host.root}/FILE`, key: evil, enc: 'rsa' }],
+    'key',
+  ],
+])('%s refuses a newline, before anything is written: %j', async (fun, name, args, argument) => {
+  const file = host.write('FILE', 'a = b\n');
+  const ret = await host.state(fun, name === 'FILE' ? file : name, ...args());
+
+  expect(ret.result).toBe(false);
+  expect(String(ret.comment)).toContain(`The argument "${argument}" must be one line`);
+  expect(host.file('FILE')).toBe('a = b\n');
+});
