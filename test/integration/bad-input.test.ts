@@ -101,16 +101,15 @@ test('a state function that no module has fails its state', async () => {
 test('an unknown argument stops the run before any state, with the nearest name', async () => {
   expect(await apply('argument')).toEqual({
     code: 65,
-    text: "web1:\n    'ipp' is an invalid keyword argument for 'host.present' (did you mean 'ip'?), in SLS 'argument', ID 'a'\n",
+    text: "web1:\n    'ipp' is an invalid keyword argument for 'host.present' (did you mean 'ip'?), in SLS 'argument', ID 'a' (states/argument.sls:3:7)\n",
   });
 });
 
-test('an argument that Salt takes without a word is ignored with a warning', async () => {
+test('an argument that resembles another is refused, though Salt takes any', async () => {
   const { code, text } = await apply('ignored');
-  expect(code).toBe(0);
-  expect(text).toContain('File /nowhere/x is not present');
+  expect(code).toBe(65);
   expect(text).toContain(
-    "'nmae' is no argument of 'file.absent' and is ignored (did you mean 'name'?), in SLS 'ignored', ID 'a'.",
+    "'nmae' is not an argument of 'file.absent' (did you mean 'name'?), in SLS 'ignored', ID 'a' (states/ignored.sls:",
   );
 });
 

@@ -137,7 +137,7 @@ describe.skipIf(missing)(
       expect(states['salt://dropped.txt file.not_cached']).toMatchObject({ result: null });
       expect(await inside(look)).toBe(before);
       expect(stderr).toContain(
-        "'mode' is no argument of 'file.absent' and is ignored, in SLS 'units', ID 'ignored'.",
+        "'mode' is not an argument of 'file.absent' and is ignored, in SLS 'units', ID 'ignored'",
       );
     });
 
