@@ -200,6 +200,7 @@ export class HostPillar {
           if (values.has(uri) && !beginnings.some(begun => uri.startsWith(begun)))
             this.#addresses.add(uri);
       },
+      'pillar',
     );
   }
 }

@@ -5,6 +5,7 @@ import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { render } from '../render/render.ts';
 import type { RenderContext, RendererTable } from '../render/types.ts';
+import { type Rendered, refuseTaintedChoices } from './tainted-choices.ts';
 
 /** The file of an SLS name: `a/b.sls`, else `a/b/init.sls`. */
 const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {
@@ -24,6 +25,7 @@ export const slsLoader = (
   context: (saltenv: string) => RenderContext,
   settings: RenderSettings,
   onText?: (written: string, rendered: string) => void,
+  kind: Rendered['kind'] = 'states',
 ): SlsLoader => ({
   envs: () => roots.envs(),
   list: async saltenv => roots.listStates(saltenv),
@@ -46,7 +48,12 @@ export const slsLoader = (
         ? { ...base, extra: mergeExtra(base.extra, extra.defaults) }
         : base,
     });
-    return { sls, saltenv, file: shownPath(full), data };
+    const file = shownPath(full);
+    if (base.taint) {
+      const isTop = extra?.path !== undefined || sls === 'top';
+      refuseTaintedChoices({ data, file, owner: base.taint.owner, kind, isTop });
+    }
+    return { sls, saltenv, file, data };
   },
 });
 

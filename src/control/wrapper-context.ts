@@ -1,8 +1,11 @@
 import { type Dict, toPlain } from '../data/value.ts';
-import type { FileRoots } from '../fileserver/file-roots.ts';
+import { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { render, renderValue } from '../render/render.ts';
+import { taintAll } from '../render/taint/format-check.ts';
+import { selectFault } from '../render/taint/select-fault.ts';
+import type { RenderContext } from '../render/types.ts';
 import type { FileListing, WrapperContext } from '../wrapper/context.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
@@ -111,26 +114,57 @@ const listing = (roots: FileRoots): FileListing => ({
       : roots.listDirs(saltenv).includes(path.replace(/^salt:\/\//, '').replace(/\/$/, '')),
 });
 
+/** For a text of the host's: it sees no file and calls only functions of the host. */
+const confinedTo = (calls: HostCalls, context: RenderContext): RenderContext => {
+  const { taint: _, said: __, ...rest } = context;
+  return {
+    ...rest,
+    files: new FileRoots({}),
+    call: async (fun, args, kwargs) => {
+      if ((await calls.wrapper(fun)) === undefined) return calls.call(fun, args, kwargs);
+      throw new TsaltError('template-refused', `'${fun}' is not for a text of the host.`, {
+        kind: 'render',
+        hint: 'Put the template into the file roots.',
+      });
+    },
+  };
+};
+
 const rendering = ({
   facts,
   pillar,
+  calls,
   templates,
 }: ContextParts): Pick<WrapperContext, 'renderAny' | 'loader' | 'renderSls'> => {
   const { request, fileRoots } = facts.shared;
   const settings = renderSettings(request.config);
   return {
-    renderAny: async ({ path, text, pipe, extra }) =>
-      renderValue({
+    renderAny: async given => {
+      const { path, text, pipe, extra } = given;
+      const { taint } = facts;
+      const chosen = pipe === undefined ? undefined : taint.of(pipe);
+      if (chosen) throw selectFault(taint.owner, chosen, `the renderer ${JSON.stringify(pipe)}`);
+      const context = { ...templates.context(await pillar.get(), 'base'), extra };
+      const sent = text === undefined ? undefined : taint.of(text);
+      const request = {
         ...settings,
         text: text ?? (path === undefined ? '' : fileRoots.read(path, 'base')),
         file: path ?? 'string',
         pipe,
-        // A file of the host's does not choose how it is rendered.
-        shebang: text === undefined || path === undefined,
-        origin: text === undefined ? 'user-file' : undefined,
+        // A text that the host sent does not choose how it is rendered.
+        shebang: !sent && (text === undefined || path === undefined),
         saltenv: 'base',
-        context: { ...templates.context(await pillar.get(), 'base'), extra },
-      }),
+      };
+      if (!sent)
+        return renderValue({
+          ...request,
+          origin: text === undefined ? ('user-file' as const) : undefined,
+          context,
+        });
+      const data = await renderValue({ ...request, context: confinedTo(calls, context) });
+      taintAll(data, sent[0].source, taint);
+      return data;
+    },
     loader: seen => slsLoader(fileRoots, saltenv => templates.context(seen, saltenv), settings),
     renderSls: (text, name, seen, origin) =>
       render({

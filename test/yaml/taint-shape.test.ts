@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { rangesOf, type TaintRange } from '../../src/data/taint.ts';
+import { type Data, isDict } from '../../src/data/value.ts';
+import { loadYaml } from '../../src/yaml/load.ts';
+
+const templates = [
+  'a: {{}}\nb: 1\n',
+  'a:\n  - {{}}\n  - x: {{}}\n',
+  '{{}}: x\nb: {c: {{}}, d: [{{}}]}\n',
+  'a: \'{{}}\'\nb: "{{}}n"\nc: x{{}}y\n',
+  'a: |\n  {{}}\n  x\nb: >\n    {{}}\nc: 1\n',
+  'a: &b {c: 1}\nd: *b\ne:\n  {{}}: *b\n',
+  '# {{}}\na: 1 # {{}}\n{{}}b: {{}}{{}}\n',
+  '- {{}} {{}}\n- - {{}}\n-{{}}\n',
+];
+
+/** Pieces of YAML, and any characters between them. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        ...['\n', ' ', '  ', ': ', ' #', '- ', '"', "'", '|', '>', '[', ']', '{', '}', ','],
+        ...['&b ', '*b', '!!str ', '<<', '---', '...', '%YAML 1.1', '? ', '\\', '\t', '\ufeff'],
+        ...['\u0085', '\u2028', '\r', 'a', 'b: 1', '~', '1', '=', '@', '`'],
+      ),
+      fc.string({ maxLength: 3 }),
+    ),
+    { maxLength: 6 },
+  )
+  .map(parts => parts.join(''));
+
+const fill = (template: string, values: readonly string[]) => {
+  const list: TaintRange[] = [];
+  let text = '';
+  for (const [index, part] of template.split('{{}}').entries()) {
+    if (index > 0) {
+      const value = values[(index - 1) % values.length] ?? '';
+      if (value !== '')
+        list.push({ start: text.length, end: text.length + value.length, source: 'grain "os"' });
+      text += value;
+    }
+    text += part;
+  }
+  return { text, ranges: rangesOf(list) };
+};
+
+/** Collections with their keys, without what scalars hold. */
+const shapeOf = (data: Data): unknown => {
+  if (Array.isArray(data)) return data.map(shapeOf);
+  return isDict(data) ? [...data.values()].map(shapeOf).concat(data.size) : 'scalar';
+};
+
+const load = (template: string, values: readonly string[]): Data | undefined => {
+  const { text, ranges } = fill(template, values);
+  try {
+    return loadYaml(text, ranges ? { taint: { ranges, owner: 'web1' } } : {});
+  } catch {
+    return undefined;
+  }
+};
+
+test('any string: the data has the shape of a harmless one, or is refused', () => {
+  let loaded = 0;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...templates),
+      fc.array(hostile, { minLength: 1, maxLength: 3 }),
+      (template, values) => {
+        if (values.includes('')) return;
+        const data = load(template, values);
+        if (data === undefined) return;
+        loaded += 1;
+        const harmless = load(
+          template,
+          values.map((value, index) => `x${index}${'x'.repeat(value.length)}`),
+        );
+        // A key that the host chose may be one that is there: then YAML refuses it as a duplicate.
+        expect(shapeOf(data)).toEqual(shapeOf(harmless ?? null));
+      },
+    ),
+    { numRuns: 4000, seed: 7 },
+  );
+  expect(loaded).toBeGreaterThan(100);
+});
