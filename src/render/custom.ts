@@ -2,11 +2,8 @@ import { posix } from 'node:path';
 import type { Data } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { fromJs, toJs } from './js-value.ts';
-import { contextOf } from './script/context.ts';
-import { bounded } from './ts/bounded.ts';
-import { loadModule, thrown } from './ts/load-module.ts';
-import { type SlsContext, slsStorage } from './ts/sls-api.ts';
+import { pack } from './confined/wire.ts';
+import { runProgram } from './ts/run-program.ts';
 import type { Renderer, RendererTable, Stage } from './types.ts';
 
 const source = /^_renderers\/([A-Za-z_]\w*)\.(?:ts|mts|js|mjs)$/;
@@ -14,7 +11,7 @@ const source = /^_renderers\/([A-Za-z_]\w*)\.(?:ts|mts|js|mjs)$/;
 /**
  * The user's renderers: `_renderers/NAME.ts` in the file roots, by name. Each exports
  * `render(data, context)`: it gets what the stage before gave and the variables of templates
- * (and `argline`, `tmplpath`), and gives text or data, at once or as a promise. An optional
+ * (and `argline`, `tmplpath`, `env`), and gives text or data, at once or as a promise. An optional
  * export `kind` says what it is (`text`, `data`, `filter`), so that pipes can be checked.
  * A file is loaded when a pipe first runs it.
  */
@@ -47,28 +44,22 @@ const lazily = (files: FileRoots, path: string, saltenv: string): Renderer => {
   };
 };
 
-const run = async (file: string, text: string, input: Data, stage: Stage): Promise<Data> => {
-  const { exports, map } = await loadModule(text, file);
-  const main = exports.render ?? exports.default;
-  if (typeof main !== 'function')
-    throw new TsaltError(
-      'renderer-no-render',
-      `The renderer ${posix.basename(file)} exports no function \`render\`.`,
-      {
-        kind: 'render',
-        at: { file },
-        hint: 'Write `export const render = (data, context) => …`.',
-      },
-    );
-  const { argument, request } = stage;
-  const context = {
-    ...contextOf(stage),
-    argline: argument,
-    tmplpath: request.file,
-  } as unknown as SlsContext;
-  try {
-    return fromJs(await slsStorage.run(context, () => bounded(() => main(toJs(input), context))));
-  } catch (error) {
-    throw thrown(error, file, text, map);
-  }
+const run = (file: string, text: string, input: Data, stage: Stage): Promise<Data> => {
+  const missing = `The renderer ${posix.basename(file)} exports no function \`render\`.`;
+  return runProgram(text, file, stage, {
+    names: ['render', 'default'],
+    mayBeData: false,
+    missing,
+    input: pack(input),
+    more: {
+      argline: stage.argument,
+      tmplpath: stage.request.file,
+      env: stage.request.saltenv,
+    },
+    noExport: new TsaltError('renderer-no-render', missing, {
+      kind: 'render',
+      at: { file },
+      hint: 'Write `export const render = (data, context) => …`.',
+    }),
+  });
 };

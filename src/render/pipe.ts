@@ -137,12 +137,8 @@ export const requireUserFile = (
   if (evaluates === undefined || origin === 'user-file') return;
   throw new TsaltError(
     'pipe-origin',
-    `The renderer '${name}' runs code, so it renders only files of file_roots; this text is not one.`,
-    {
-      kind: 'render',
-      at: { file },
-      hint: 'Put the text into a file of file_roots, and name that file: `source: salt://…`, or as path of slsutil.renderer.',
-    },
+    `The renderer '${name}' runs code, so it renders only files of file_roots, and this text is not one: put it into a file there and name that file (source: salt://…).`,
+    { kind: 'render', at: { file } },
   );
 };
 

@@ -18,7 +18,8 @@ const engines: readonly (readonly [string, string])[] = [
 test.each(engines)('%s renders no text that is not a file of the user', async (pipe, text) => {
   const { context, root } = site({ files });
   const request = { text, file: `${root}/x`, saltenv: 'base', context };
-  const refused = 'runs code, so it renders only files of file_roots; this text is not one.';
+  const refused =
+    'runs code, so it renders only files of file_roots, and this text is not one: put it';
   await expect(renderValue({ ...request, pipe })).rejects.toThrow(refused);
   await expect(renderValue({ ...request, text: `#!${pipe}\n${text}` })).rejects.toThrow(refused);
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Workers that render, by the source of each. */
-const workers = { script: 'script/worker.ts' } as const;
+const workers = { script: 'script/worker.ts', program: 'ts/worker.ts' } as const;
 
 type WorkerName = keyof typeof workers;
 

@@ -1,9 +1,10 @@
+import { thrownText } from '../../confined/thrown.ts';
 import { guard } from '../../guard.ts';
 import { type Filter, shownAs } from '../filters.ts';
 import { iterate, loopOver } from '../loop.ts';
 import type { Body, Put, TextFunction } from '../program.ts';
 import { type Guest, type GuestError, type GuestSource, type Send, whereBase } from './protocol.ts';
-import { fromPacked, saltTable, thrownText } from './values.ts';
+import { fromPacked, saltTable } from './values.ts';
 
 /** Functions of a template by name, `body` among them. */
 type Space = Record<string, TextFunction>;

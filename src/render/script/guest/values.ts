@@ -78,14 +78,3 @@ const isPlainObject = (value: unknown): value is object => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 };
-
-/** What was thrown, as text. */
-export const thrownText = (thrown: unknown): string => {
-  if (thrown instanceof Error) return String(thrown.message);
-  if (typeof thrown !== 'object' || thrown === null) return String(thrown);
-  try {
-    return JSON.stringify(thrown) ?? 'an unnamed error';
-  } catch {
-    return 'an unnamed error';
-  }
-};
