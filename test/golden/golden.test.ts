@@ -37,7 +37,7 @@ const failures = (list: readonly Outcome[]) =>
 
 beforeAll(async () => {
   if (root) outcomes = await replayAll(join(import.meta.dirname, 'cases'));
-}, 300_000);
+}, 900_000);
 
 test.skipIf(!root)(
   'Salt and tsalt-ssh answer every case alike, but for the listed ones (as root)',
