@@ -1,4 +1,5 @@
 import { bind } from '../data/bind.ts';
+import { splitFunctionName } from '../data/function-name.ts';
 import { mayBeCalled } from '../data/module-names.ts';
 import { nearest } from '../data/nearest.ts';
 import { whyNotHere } from '../data/not-here.ts';
@@ -6,6 +7,8 @@ import { type Data, type Dict, toPlain } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import { setOwn } from '../protocol/plain.ts';
+import { internalKeywords } from '../protocol/state-keywords.ts';
+import { meantKeyword, refuseUnknownKeywords, stateKeywords } from '../wrapper/call-keywords.ts';
 import { bindWrapper } from '../wrapper/define.ts';
 import { findWrapper, wrapperModules } from '../wrapper/table.ts';
 
@@ -30,34 +33,53 @@ export const checkCall = (
   const wrapper = replaced ? undefined : findWrapper(fun);
   if (wrapper) {
     bindWrapper(fun, wrapper, args, kwargs);
+    if (fun === 'state.single') checkSingle(args, kwargs, modules);
     return;
   }
-  if (candidates.length === 0) {
-    // What `__virtual__` says is known on the host only.
-    if (
-      modules.some(
-        module =>
-          !module.builtin &&
-          module.kind === 'exec' &&
-          mayBeCalled(module, moduleName) &&
-          (module.dynamic === true || module.functions.some(item => item.name === name)),
-      )
-    )
-      return;
-    throw unknown(fun, modules);
-  }
-  const broken = candidates.find(module => module.broken !== undefined);
+  // Which of them has the name is known on the host only, where `__virtual__` decides.
+  const possible = modules.filter(
+    module =>
+      module.kind === 'exec' &&
+      (candidates.includes(module) || (!module.builtin && mayBeCalled(module, moduleName))),
+  );
+  const [broken] = candidates.filter(module => module.broken !== undefined);
   if (broken && candidates.length === 1)
     throw new TsaltError('module-broken', `'${fun}' is not available: ${broken.broken}`);
-  const found = candidates.flatMap(module => module.functions.filter(item => item.name === name));
-  if (found.length === 0 && candidates.some(({ dynamic }) => dynamic === true)) return;
+  const found = possible.flatMap(module => module.functions.filter(item => item.name === name));
+  const isUnread = possible.some(
+    ({ dynamic, functions }) => dynamic === true && !functions.some(item => item.name === name),
+  );
+  if (isUnread) return;
   if (found.length === 0) throw unknown(fun, modules);
-  if (found.length > 1) return;
   const given: Record<string, unknown> = {};
   for (const [key, value] of kwargs) setOwn(given, String(key), toPlain(value));
-  const signature = found[0]?.signature;
-  const bound = signature && bind(fun, signature, args.map(toPlain), given);
-  if (bound && !bound.ok) throw new TsaltError('arguments', `${bound.message}.`);
+  const bound = found.map(({ signature }) => bind(fun, signature, args.map(toPlain), given));
+  const messages = bound.flatMap(result => (result.ok ? [] : [result.message]));
+  if (messages.length < bound.length) return;
+  // Providers of `pkg` take different arguments: one may know what was meant.
+  const best = messages.find(message => message.includes('did you mean')) ?? messages[0];
+  throw new TsaltError('arguments', `${best}.`);
+};
+
+/**
+ * Refuses a misspelt keyword of `state.single` that the state would ignore, such as `tets=True`.
+ * What else the state does not take is found when the state is bound.
+ */
+const checkSingle = (args: readonly Data[], kwargs: Dict, modules: readonly ModuleMeta[]): void => {
+  const state = String(kwargs.get('fun') ?? args[0] ?? '');
+  const [moduleName, name] = splitFunctionName(state);
+  const taken = modules
+    .filter(module => module.kind === 'state' && mayBeCalled(module, moduleName))
+    .flatMap(({ functions }) => functions.filter(fun => fun.name === name))
+    .map(({ signature }) => signature);
+  if (taken.length === 0 || taken.some(({ anyKeyword }) => anyKeyword === true)) return;
+  const params = taken.flatMap(({ positional, keywords }) => [...positional, ...(keywords ?? [])]);
+  const known = new Set([...params.map(param => param.name), 'fun', 'name', ...stateKeywords]);
+  const slips = [...kwargs].filter(
+    ([key]) =>
+      !internalKeywords.has(String(key)) && meantKeyword(String(key), [...known]) !== undefined,
+  );
+  refuseUnknownKeywords(`state.single ${state}`, [...known], new Map(slips));
 };
 
 /**

@@ -47,7 +47,11 @@ export class Site {
     this.#refuse = refuse;
     this.facts = new HostFacts(shared, host);
     this.#refs = new FileRefs(text => this.facts.taintOf(text));
-    this.#refs.add(toPlain(shared.request.config.options.get('extra_filerefs') ?? null));
+    const { config, kwargs } = shared.request;
+    this.#refs.add(toPlain(config.options.get('extra_filerefs') ?? null));
+    this.#refs.add(
+      [kwargs.get('extra_filerefs') ?? []].flat().map(String).join(' ').split(/[ ,]+/),
+    );
     this.pillar = new HostPillar(this.facts, ask, (seen, saltenv) => ({
       ...this.templates.context(seen, saltenv),
       call: this.calls.callSeeing(seen),

@@ -3,6 +3,7 @@ import type { Data, Dict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { FunctionMeta, ModuleMeta, Param, Signature } from '../protocol/meta.ts';
 import { type Plain, setOwn } from '../protocol/plain.ts';
+import { refuseUnknownKeywords } from './call-keywords.ts';
 import type { WrapperContext } from './context.ts';
 
 /** Bound arguments by name. An argument that was not given has its default. */
@@ -16,6 +17,8 @@ export type WrapperFunction = {
   readonly rest?: boolean;
   /** Takes any further keyword argument. */
   readonly anyKeyword?: boolean;
+  /** Takes these further keyword arguments, where Salt has `**kwargs` and reads no others. */
+  readonly keywords?: readonly string[];
   /** It changes something outside of the run: it waits until the host has answered. */
   readonly changes?: boolean;
   readonly work: (call: WrapperCall) => Promise<Data> | Data;
@@ -31,7 +34,7 @@ export type WrapperCall = {
   readonly flag: (name: string) => boolean;
   /** Further positional arguments of a function with `rest`. */
   readonly rest: readonly Data[];
-  /** Further keywords of a function with `anyKeyword`. */
+  /** Further keywords of a function with `anyKeyword` or `keywords`. */
   readonly extra: Dict;
 };
 
@@ -63,6 +66,7 @@ export const bindWrapper = (
   );
   const names = new Set(values.keys());
   const extra: Dict = new Map([...kwargs].filter(([key]) => !names.has(String(key))));
+  if (fun.keywords) refuseUnknownKeywords(name, [...names, ...fun.keywords], extra);
   return { bound: values, rest: args.slice(count), extra };
 };
 
@@ -116,10 +120,10 @@ const functionMeta = (name: string, fun: WrapperFunction): FunctionMeta => ({
   signature: signatureOf(fun),
 });
 
-const signatureOf = ({ params, rest, anyKeyword }: WrapperFunction): Signature => ({
+const signatureOf = ({ params, rest, anyKeyword, keywords }: WrapperFunction): Signature => ({
   positional: params.map(paramMeta),
   ...(rest ? { rest: { name: 'args' } } : {}),
-  ...(anyKeyword ? { keywords: [], anyKeyword: true } : {}),
+  ...(anyKeyword || keywords ? { keywords: [], anyKeyword: true } : {}),
 });
 
 const paramMeta = (param: WrapperParam): Param =>

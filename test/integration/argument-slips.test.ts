@@ -82,3 +82,39 @@ test('--strict and strict: true refuse an argument that resembles nothing', asyn
   });
   expect((await project.run('web1', 'state.apply', 'odd')).code).toBe(65);
 });
+
+test.each([
+  [['state.apply', 'lax', 'tets=True'], "'tets' .*'state.apply' \\(did you mean 'test'\\?\\)"],
+  [['state.apply', 'lax', 'tst=1'], "did you mean 'test'"],
+  [['state.apply', 'lax', 'dry_run=True'], "did you mean 'test'"],
+  [['state.apply', 'lax', 'piller={a: 1}'], "did you mean 'pillar'"],
+  [['state.sls', 'lax', 'env=dev'], "did you mean 'saltenv'"],
+  [['state.highstate', 'mock=True'], 'test=True shows what would change'],
+  [['state.single', 'file.touch', 'name=/x', 'tets=True'], "did you mean 'test'"],
+  [['pillar.items', 'piller={a: 1}'], "did you mean 'pillar'"],
+  [['test.echo', 'a', 'txt=1'], "'txt' is an invalid keyword argument for 'test.echo'"],
+  [['service.start', 'x', 'no_blok=1'], "did you mean 'no_block'"],
+  [['shop.sell', 'x', 'pice=3'], "'pice' .*'shop.sell' \\(did you mean 'price'\\?\\)"],
+])('%s is refused before any connection', async (words, message) => {
+  project.write({
+    'states/_modules/shop.ts':
+      'export const sell = (what: string, { price = 1 }: { price?: number } = {}) => [what, price];\n' +
+      'export const any = (what: string, kwargs) => kwargs;\n',
+  });
+  const before = project.hosts.web1?.server.counts.connections ?? -1;
+  const { code, stderr, stdout } = await project.run('web1', ...words);
+  expect(stderr).toMatch(new RegExp(message));
+  expect(code).toBe(64);
+  expect(stdout).toBe('');
+  expect(project.hosts.web1?.server.counts.connections ?? -1).toBe(before);
+});
+
+test("Salt's own keywords of state functions and open functions are accepted", async () => {
+  const { code, stderr } = await project.run(
+    ...['web1', 'state.apply', 'lax', 'Test=True', 'pillar={a: 1}', 'queue=True', 'saltenv=base'],
+    ...['concurrent=True', 'exclude=nothing', 'terse=True', '__pub_jid=1'],
+  );
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining('invalid')]);
+  const open = await project.run('web1', 'shop.any', 'x', 'colour=red', '--out=json');
+  expect(open.json()).toEqual({ web1: { colour: 'red' } });
+});

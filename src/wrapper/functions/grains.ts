@@ -65,7 +65,7 @@ export const grains: WrapperModule = {
       doc: 'Some grains by name: `grains.item os osrelease`.',
       params: [],
       rest: true,
-      anyKeyword: true,
+      keywords: ['default', 'delimiter', 'sanitize'],
       work: ({ ctx, rest, extra }) =>
         new Map(
           rest.map(key => {

@@ -70,19 +70,13 @@ export const match: WrapperModule = {
       doc: "The value behind the first compound expression that matches this host; the last argument when none does. `salt['match.ifelse']('web*', 80, 'db*', 5432, 22)`\nkeywords: tgt_type, minion_id, merge, merge_lists",
       params: [],
       rest: true,
-      anyKeyword: true,
+      keywords: ['merge', 'merge_lists', 'minion_id', 'tgt_type'],
       work: async call => {
         const { rest, extra } = call;
         if (rest.length % 2 === 0)
           throw new TsaltError(
             'arguments',
             'The ifelse function must have an odd number of arguments!',
-          );
-        const odd = [...extra.keys()].find(key => !ifelseKeywords.has(String(key)));
-        if (odd !== undefined)
-          throw new TsaltError(
-            'arguments',
-            `'${odd}' is an invalid keyword argument for 'match.ifelse'.`,
           );
         const named: WrapperCall = { ...call, get: name => extra.get(name) ?? null };
         const isMatch = async (target: Data): Promise<boolean> =>
@@ -125,13 +119,6 @@ export const match: WrapperModule = {
     },
   },
 };
-
-const ifelseKeywords: ReadonlySet<string> = new Set([
-  'tgt_type',
-  'minion_id',
-  'merge',
-  'merge_lists',
-]);
 
 const withMerge = (value: Data, merge: Data, joinLists: boolean): Data => {
   if (merge === null || (isDict(merge) && merge.size === 0)) return value;

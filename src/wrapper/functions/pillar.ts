@@ -11,6 +11,7 @@ import { isTrue } from '../define.ts';
 import { pillarSettingsOf } from '../pillar-settings.ts';
 
 const delimiter = ['delimiter', ':'] as const;
+const environment = ['pillarenv', 'saltenv'] as const;
 
 const get: WrapperFunction = {
   doc: "The value at a path, or the default. `salt['pillar.get']('pkg:apache', 'httpd')`",
@@ -77,7 +78,7 @@ const items: WrapperFunction = {
   doc: 'The whole pillar, compiled anew: `pillar` overrides values, `pillarenv` and `saltenv` choose an environment. With paths, those values of it as pillar.item gives them.',
   params: [],
   rest: true,
-  anyKeyword: true,
+  keywords: [...environment, 'pillar', 'pillar_enc'],
   work: wholeOrSelected,
 };
 
@@ -93,7 +94,7 @@ export const pillar: WrapperModule = {
       doc: 'Some values by path: `pillar.item roles pkg:apache default=x delimiter=:`.',
       params: [],
       rest: true,
-      anyKeyword: true,
+      keywords: [...environment, 'default', 'delimiter'],
       work: selected,
     },
     raw: {
@@ -135,7 +136,7 @@ export const pillar: WrapperModule = {
       doc: 'The pillar, or some values of it by path, with every value replaced by its type: safe to show.',
       params: [],
       rest: true,
-      anyKeyword: true,
+      keywords: [...environment, 'default', 'delimiter', 'pillar'],
       work: async call => obfuscate(await wholeOrSelected(call)),
     },
     ext: {

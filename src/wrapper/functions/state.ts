@@ -1,6 +1,7 @@
 import type { Data } from '../../data/value.ts';
 import { toData } from '../../data/value.ts';
 import type { Plain } from '../../protocol/plain.ts';
+import { stateKeywords } from '../call-keywords.ts';
 import type { StateAnswer, Wrapper } from '../context.ts';
 import { refused, type WrapperFunction, type WrapperModule, type WrapperParam } from '../define.ts';
 import { high, template, templateStr } from '../state-given.ts';
@@ -35,10 +36,15 @@ const settle = (answer: Data | StateAnswer, tell: (answer: StateAnswer) => void)
   return answer;
 };
 
-const define = (doc: string, params: readonly WrapperParam[], work: Wrapper): WrapperFunction => ({
+const define = (
+  doc: string,
+  params: readonly WrapperParam[],
+  work: Wrapper,
+  takes: Pick<WrapperFunction, 'keywords' | 'anyKeyword'> = { keywords: stateKeywords },
+): WrapperFunction => ({
   doc,
   params,
-  anyKeyword: true,
+  ...takes,
   work: async ({ ctx, get, extra }) => {
     const kwargs = new Map(extra);
     for (const param of params) {
@@ -107,6 +113,7 @@ export const state: WrapperModule = {
       'Runs one state function; its arguments are keywords.',
       ['fun', 'name', ...flags],
       single,
+      { anyKeyword: true },
     ),
     sls: define(
       'Applies SLS.',
