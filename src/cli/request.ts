@@ -133,7 +133,7 @@ const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOp
     failhard: options.failhard === true,
     strict: options.strict === true || config.strict,
     dryRun: options['dry-run'] === true,
-    test: config.test || (isState && kwargs.get('test') === true),
+    ...(isState && isGiven(kwargs.get('test')) ? { test: Boolean(kwargs.get('test')) } : {}),
     static: options.static === true,
     wipe: options.wipe === true || config.ssh_wipe,
     randomThinDir: options['rand-thin-dir'] === true,
@@ -165,6 +165,8 @@ const guardOf = (
     `--guard and ${wiping} exclude each other: the host's workspace must outlive the run.`,
   );
 };
+
+const isGiven = (value: Data | undefined): boolean => value !== undefined && value !== null;
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;

@@ -63,7 +63,8 @@ export type RunOptions = {
   readonly guard?: number;
   /** `--dry-run`: only what has a test mode may be called. */
   readonly dryRun: boolean;
-  readonly test: boolean;
+  /** What the command line says about the test mode of states; hosts have their own otherwise. */
+  readonly test?: boolean;
   /** Seconds one host may take from the connection on; absent: no bound. */
   readonly timeout?: number;
   readonly static: boolean;

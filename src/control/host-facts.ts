@@ -29,7 +29,7 @@ export class HostFacts {
     const { config, options } = shared.request;
     this.shared = shared;
     this.host = host;
-    this.opts = hostOpts(config, host, { test: options.test || config.test });
+    this.opts = hostOpts(config, host, { test: options.test });
     this.taint = new TaintTable(host.id);
   }
 

@@ -9,8 +9,15 @@ import type { PlainDict } from '../protocol/plain.ts';
  * The options a host works with: Salt's minion opts. From tsalt.yaml come only the keys that
  * are no settings of ours (module configuration, `test.foo`) and those the state run obeys;
  * passwords, paths and roster settings of the control node stay here.
+ *
+ * @param test what the command line says about test mode; otherwise `test: true` of the host's own
+ *   options counts, then that of all hosts, then that of tsalt.yaml
  */
-export const hostOpts = (config: Config, host: Host, { test }: { test: boolean }): HostOpts => ({
+export const hostOpts = (
+  config: Config,
+  host: Host,
+  { test }: { test?: boolean | undefined } = {},
+): HostOpts => ({
   ...moduleConfig(config),
   hash_type: 'sha256',
   file_client: 'local',
@@ -21,7 +28,7 @@ export const hostOpts = (config: Config, host: Host, { test }: { test: boolean }
   ...host.minion_opts,
   grains: { ...staticGrains(config), ...host.grains },
   id: host.id,
-  test,
+  test: test ?? Boolean(host.minion_opts?.test ?? config.ssh_minion_opts.test ?? config.test),
   saltenv: config.saltenv ?? 'base',
   pillarenv: config.pillarenv ?? null,
 });

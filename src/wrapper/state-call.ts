@@ -78,7 +78,7 @@ export const viewOf = async (ctx: WrapperContext, bound: Dict): Promise<StateVie
     pillarSettings,
     opts,
     loader: ctx.loader(pillar),
-    test: testMode(ctx, bound),
+    test: testMode(bound, opts.has('test') ? !isFalsy(opts.get('test') ?? null) : ctx.test),
   };
 };
 
@@ -140,12 +140,12 @@ export const isTrue = (value: Data | undefined): boolean =>
     ? value.toLowerCase() === 'true'
     : value !== undefined && value !== null && value !== 0 && value !== false;
 
-/** `test=` decides, any text being yes; then the word in another spelling; else the run's own mode. */
-const testMode = (ctx: WrapperContext, bound: Dict): boolean => {
+/** `test=` decides, any text being yes; then the word in another spelling; else the configuration. */
+const testMode = (bound: Dict, configured: boolean): boolean => {
   const given = bound.get('test') ?? null;
   if (given !== null) return !isFalsy(given);
   const spelled = [...bound].find(([key]) => String(key).toLowerCase() === 'test');
-  return spelled ? isTrue(spelled[1]) || ctx.test : ctx.test;
+  return spelled ? isTrue(spelled[1]) || configured : configured;
 };
 
 /** The list of messages a broken pillar answers a state run with, as Salt words it. */

@@ -169,7 +169,6 @@ test('options of the run arrive, and the configuration has the defaults', async 
     failhard: true,
     strict: true,
     dryRun: false,
-    test: false,
     static: true,
     wipe: true,
     randomThinDir: true,

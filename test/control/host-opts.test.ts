@@ -18,7 +18,7 @@ cli: unknown
 test('formulas are told that config.get merges', async () => {
   const { path, remove } = scratch();
   const config = loadConfig({ cwd: path, env: {} });
-  const opts = templateOpts(config, hostOpts(config, aHost(), { test: false }));
+  const opts = templateOpts(config, hostOpts(config, aHost()));
   remove();
   const { data } = site({ opts: toPlainDict(opts) });
   expect(await data(asked)).toEqual({ cli: 'local' });

@@ -67,7 +67,7 @@ test('what cannot be decrypted stops the run and is not shown', async () => {
 
 test('templates know where the keys lie, from the folder of the configuration on; hosts do not', () => {
   const config = options('gpg_keydir: keys\nage_identity_file: keys/age.key\n');
-  const opts = hostOpts(config, aHost(), { test: false });
+  const opts = hostOpts(config, aHost());
   expect(JSON.stringify(opts)).not.toContain('keys');
   expect(toPlainDict(templateOpts(config, opts))).toMatchObject({
     gpg_keydir: join(dir, 'keys'),

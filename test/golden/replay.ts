@@ -159,7 +159,6 @@ const requestOf = async (
       failhard: false,
       strict: false,
       dryRun: false,
-      test: false,
       static: true,
       wipe: false,
       randomThinDir: false,

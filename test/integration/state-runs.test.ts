@@ -270,3 +270,45 @@ test.each(bombs)(
     expect(performance.now() - begin).toBeLessThan(20_000);
   },
 );
+
+test('test: true in the options of a host is obeyed, and test=False on the command line wins', async () => {
+  const entry = project.hosts.web1?.entry ?? '';
+  project.write({
+    'states/_modules/mode.ts':
+      "import { __opts__ } from 'tsalt-ssh/module';\nexport const test = () => __opts__.test;\n",
+    'states/mode.sls': `#!jinja|yaml
+${root}/mode:
+  file.managed:
+    - contents: {{ opts.test }}
+`,
+    'local.yaml': 'test: true\n',
+  });
+  const results = async (...args: string[]) => {
+    const { value } = await apply('state.apply', 'mode', ...args);
+    return Object.values(value).map(({ result }) => result);
+  };
+  const mode = async () => (await project.run('web1', 'mode.test', '--out=txt')).stdout;
+  const usual = readFileSync(join(project.dir, 'tsalt.yaml'), 'utf8');
+
+  project.roster(`${entry}  minion_opts: {test: true}\n`);
+  expect(await results()).toEqual([null]);
+  expect(await results('test=True')).toEqual([null]);
+  expect(await mode()).toBe('web1: True\n');
+  expect(await results('test=False')).toEqual([true]);
+  expect(readFileSync(`${root}/mode`, 'utf8').trim()).toBe('False');
+
+  writeFileSync(`${root}/mode`, 'else');
+  project.roster(entry);
+  project.write({ 'tsalt.yaml': `${usual}ssh_minion_opts: {test: true}\n` });
+  expect(await results()).toEqual([null]);
+  expect(await mode()).toBe('web1: True\n');
+
+  // What is nearer to the host counts.
+  project.roster(`${entry}  minion_opts: {test: false}\n`);
+  expect(await mode()).toBe('web1: False\n');
+  project.roster(entry);
+  project.write({ 'tsalt.yaml': usual });
+  expect(await results(`localconfig=${join(project.dir, 'local.yaml')}`)).toEqual([null]);
+  expect(await mode()).toBe('web1: False\n');
+  expect(readFileSync(`${root}/mode`, 'utf8')).toBe('else');
+});

@@ -39,7 +39,7 @@ export const makeSite = async (
   const written = loadConfig({ cwd: dir, env: {} });
   const sdb = openSdb(written, env);
   const config = await resolveConfig(written, sdb);
-  const request = { config, sdb, kwargs: toDict(kwargs), options: { test: false } } as Request;
+  const request = { config, sdb, kwargs: toDict(kwargs), options: {} } as Request;
   const site = new Site(
     {
       request,
