@@ -1,3 +1,4 @@
+import { AssertionError } from 'node:assert';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -69,7 +70,7 @@ export const site = (given: Given = {}) => {
       } catch (error) {
         return showError(error).replaceAll(`${root}/`, '');
       }
-      throw new Error('it rendered');
+      throw new AssertionError({ message: 'it rendered' });
     },
   };
 };
