@@ -4,7 +4,8 @@ import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import { isPlainDict, type Plain } from '../protocol/plain.ts';
 import { internalKeywords } from '../protocol/state-keywords.ts';
-import { findWrapper, isControlFunction } from '../wrapper/table.ts';
+import { hostFunction } from '../wrapper/host-functions.ts';
+import { findWrapper } from '../wrapper/table.ts';
 
 /**
  * Refuses states that call a function which only the control node has and a host may not ask
@@ -32,7 +33,8 @@ export const checkFunctions = (
     });
 };
 
-const calledBy = (chunk: LowChunk): string[] => [
+/** The functions that a chunk calls: by `module.run` and its kin, or as a condition. */
+export const calledBy = (chunk: LowChunk): string[] => [
   ...(chunk.state === 'module' ? runBy(chunk) : []),
   ...conditions(chunk.onlyif),
   ...conditions(chunk.unless),
@@ -48,7 +50,8 @@ const conditions = (value: Plain | undefined): string[] =>
   [value].flat().flatMap(entry => (isPlainDict(entry) ? [String(entry.fun)] : []));
 
 const isForControlOnly = (fun: string, modules: readonly ModuleMeta[]): boolean => {
-  if (!findWrapper(fun) || isControlFunction(fun)) return false;
+  const right = hostFunction(fun)?.right;
+  if (!findWrapper(fun) || right === 'always' || right === 'stated') return false;
   const dot = fun.indexOf('.');
   const [moduleName, name] = [fun.slice(0, dot), fun.slice(dot + 1)];
   return !modules.some(

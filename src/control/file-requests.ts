@@ -171,6 +171,11 @@ export class FileRefs {
     return false;
   }
 
+  /** Whether the job names anything in this environment. */
+  allowsEnv(saltenv: string): boolean {
+    return this.#envs.has(saltenv);
+  }
+
   /** Whether the job names this file, or a folder above it, in this environment. */
   allows(path: string, saltenv: string): boolean {
     const wanted = clean(path);

@@ -11,6 +11,7 @@ import { guardOf, guardPaths } from './confirm-guard.ts';
 import type { FileRefs, TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
+import type { HostFunctions } from './host-functions.ts';
 import { runOpts } from './host-opts.ts';
 import type { HostPillar } from './host-pillar.ts';
 import { prefetch } from './prefetch.ts';
@@ -21,6 +22,7 @@ export type StatesParts = {
   readonly pillar: HostPillar;
   readonly calls: HostCalls;
   readonly refs: FileRefs;
+  readonly functions: HostFunctions;
   /** Renders a template before its state runs; throws `NeedsHost` where that cannot be. */
   readonly renderAhead: TemplateRenderer;
   /** Resolves when the hosts that are on their way together may be changed. */
@@ -142,7 +144,7 @@ export class HostStates {
   }
 
   async #params(given: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
-    const { facts, calls, refs, renderAhead } = this.#parts;
+    const { facts, calls, refs, functions, renderAhead } = this.#parts;
     const { chunks, warnings } = bindChunks(
       given,
       facts.modules,
@@ -151,6 +153,7 @@ export class HostStates {
     checkFunctions(chunks, facts.modules);
     this.#warn(warnings);
     refs.addChunks(chunks, settings.pillar);
+    functions.addChunks(chunks);
     return {
       chunks,
       fun: facts.shared.request.fun,

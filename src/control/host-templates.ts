@@ -5,12 +5,11 @@ import type { ControlMethods } from '../protocol/job.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { checkTextPipe, render, renderText } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
-import type { WrapperContext } from '../wrapper/context.ts';
-import { callWrapper } from '../wrapper/define.ts';
 import { isControlFunction } from '../wrapper/table.ts';
 import type { TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
+import type { HostFunctions } from './host-functions.ts';
 import type { HostPillar } from './host-pillar.ts';
 import { NeedsHost } from './prefetch.ts';
 import { renderSettings } from './sls-loader.ts';
@@ -20,18 +19,13 @@ export class HostTemplates {
   readonly #facts: HostFacts;
   readonly #pillar: HostPillar;
   readonly #calls: HostCalls;
-  readonly #contextForHost: () => WrapperContext;
+  readonly #functions: HostFunctions;
 
-  constructor(
-    facts: HostFacts,
-    pillar: HostPillar,
-    calls: HostCalls,
-    contextForHost: () => WrapperContext,
-  ) {
+  constructor(facts: HostFacts, pillar: HostPillar, calls: HostCalls, functions: HostFunctions) {
     this.#facts = facts;
     this.#pillar = pillar;
     this.#calls = calls;
-    this.#contextForHost = contextForHost;
+    this.#functions = functions;
   }
 
   context(pillar: Dict, saltenv: string): RenderContext {
@@ -103,8 +97,7 @@ export class HostTemplates {
   #callConfined = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
     const wrapper = await this.#calls.wrapper(fun);
     if (!wrapper) return this.#calls.callUnnamed(fun, args, kwargs);
-    if (isControlFunction(fun))
-      return callWrapper(fun, wrapper, this.#contextForHost(), args, kwargs);
+    if (isControlFunction(fun)) return this.#functions.call(fun, args, kwargs);
     throw new TsaltError('template-refused', `'${fun}' is not for a template of the host.`, {
       kind: 'host',
       hint: 'Put the template into the file roots and name it as salt:// source.',

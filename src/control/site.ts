@@ -1,16 +1,15 @@
-import { type Dict, toData, toDict, toPlain } from '../data/value.ts';
+import { toPlain } from '../data/value.ts';
 import type { Artifact } from '../protocol/artifact.ts';
-import { TsaltError } from '../protocol/error.ts';
+import type { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import type { ControlMethods } from '../protocol/job.ts';
 import type { Handler, Peer } from '../protocol/peer.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
-import { callWrapper } from '../wrapper/define.ts';
-import { findWrapper, isControlFunction } from '../wrapper/table.ts';
 import { FileRefs, fileHandlers } from './file-requests.ts';
 import { HostCalls } from './host-calls.ts';
 import { HostFacts } from './host-facts.ts';
+import { HostFunctions } from './host-functions.ts';
 import { HostPillar } from './host-pillar.ts';
 import { HostStates, type StatesParts } from './host-states.ts';
 import { HostTemplates } from './host-templates.ts';
@@ -40,6 +39,7 @@ export class Site {
   readonly templates: HostTemplates;
   readonly states: HostStates;
   readonly #refs: FileRefs;
+  readonly #functions: HostFunctions;
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
@@ -59,14 +59,17 @@ export class Site {
     this.calls = new HostCalls(this.facts, this.pillar, this.#refs, seen =>
       quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
     );
-    this.templates = new HostTemplates(this.facts, this.pillar, this.calls, () =>
-      contextForHost(this),
+    this.#functions = new HostFunctions(
+      text => this.facts.taintOf(text),
+      () => contextForHost(this, this.#refs),
     );
+    this.templates = new HostTemplates(this.facts, this.pillar, this.calls, this.#functions);
     this.states = new HostStates({
       facts: this.facts,
       pillar: this.pillar,
       calls: this.calls,
       refs: this.#refs,
+      functions: this.#functions,
       renderAhead: this.templates.renderAhead,
       ready,
       restart,
@@ -121,15 +124,7 @@ export class Site {
         this.facts.learnGrains(grains);
         return null;
       },
-      'control.call': async ({ fun, args, kwargs }: ControlMethods['control.call']) => {
-        const found = isControlFunction(fun) ? findWrapper(fun) : undefined;
-        if (!found)
-          throw new TsaltError('wire-method', `'${fun}' is not available.`, { kind: 'host' });
-        const named: Dict = toDict(kwargs);
-        return toPlain(
-          await callWrapper(fun, found, contextForHost(this), args.map(toData), named),
-        );
-      },
+      'control.call': this.#functions.request,
     };
   }
 }

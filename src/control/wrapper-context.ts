@@ -1,5 +1,5 @@
-import { type Dict, toPlain } from '../data/value.ts';
-import { FileRoots } from '../fileserver/file-roots.ts';
+import { type Dict, toDict, toPlain } from '../data/value.ts';
+import { FileRoots, statesAmong } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { render, renderValue } from '../render/render.ts';
@@ -7,6 +7,7 @@ import { taintAll } from '../render/taint/format-check.ts';
 import { selectFault } from '../render/taint/select-fault.ts';
 import type { RenderContext } from '../render/types.ts';
 import type { FileListing, WrapperContext } from '../wrapper/context.ts';
+import type { FileRefs } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { HostPillar } from './host-pillar.ts';
@@ -81,14 +82,16 @@ export const quietContext = (parts: ContextParts): WrapperContext => ({
 });
 
 /**
- * For calls that come from the host: it does not choose how its pillar is compiled, and options
- * of the control node stay here.
+ * The context of calls that come from the host. The host does not choose how its pillar is
+ * compiled, lists no files but those that its job names, and sees no option or path of the
+ * control node.
  */
-export const contextForHost = (parts: ContextParts): WrapperContext => ({
+export const contextForHost = (parts: ContextParts, refs: FileRefs): WrapperContext => ({
   ...quietContext(parts),
+  opts: optsForHost(parts.facts),
   masterOpts: new Map(),
-  compilePillar: settings =>
-    Object.keys(settings).length === 0 ? parts.pillar.compile({}) : refuse(),
+  files: listingFor(refs, parts.facts.shared.fileRoots),
+  compilePillar: refuse,
   extPillar: refuse,
   call: refuse,
   run: refuse,
@@ -100,6 +103,30 @@ const refuse = async (): Promise<never> => {
     'A host cannot have its pillar compiled with other settings.',
     { kind: 'host', hint: 'Give pillar= and pillarenv= on the command line.' },
   );
+};
+
+/** The options that the host has anyway, and what functions of the pillar obey. */
+const optsForHost = ({ opts, shared }: HostFacts): Dict =>
+  toDict({ ...opts, pillar_raise_on_missing: shared.request.config.pillar_raise_on_missing });
+
+/** The parts of the file roots that the job names. What exists is asked with texts of the job only. */
+const listingFor = (refs: FileRefs, roots: FileRoots): FileListing => {
+  const allowed = (paths: readonly string[], saltenv: string): string[] =>
+    paths.filter(path => refs.allows(path, saltenv));
+  const list = (saltenv: string): string[] =>
+    refs.allowsEnv(saltenv) ? allowed(roots.list(saltenv), saltenv) : [];
+  return {
+    ...listing(roots),
+    list,
+    listDirs: saltenv => (refs.allowsEnv(saltenv) ? allowed(roots.listDirs(saltenv), saltenv) : []),
+    listSymlinks: saltenv =>
+      new Map(
+        refs.allowsEnv(saltenv)
+          ? [...roots.listSymlinks(saltenv)].filter(([path]) => refs.allows(path, saltenv))
+          : [],
+      ),
+    listStates: saltenv => statesAmong(list(saltenv)),
+  };
 };
 
 const listing = (roots: FileRoots): FileListing => ({

@@ -77,6 +77,7 @@ export class FileRoots {
     const known = this.#found.get(key);
     if (known !== undefined) return known ?? undefined;
     const found = this.#find(url.path, env);
+    if (this.#found.size >= mostFound) this.#found.clear();
     this.#found.set(key, found ?? null);
     return found;
   }
@@ -103,13 +104,7 @@ export class FileRoots {
 
   /** SLS names of a saltenv: `a/b.sls` is `a.b`, `a/init.sls` is `a`. */
   listStates(saltenv = 'base'): string[] {
-    const states: string[] = [];
-    for (const file of this.list(saltenv)) {
-      if (!file.endsWith('.sls')) continue;
-      const name = file.slice(0, -4);
-      states.push((name.endsWith('/init') ? name.slice(0, -5) : name).replaceAll('/', '.'));
-    }
-    return states.sort();
+    return statesAmong(this.list(saltenv));
   }
 
   /**
@@ -238,6 +233,8 @@ type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string }
 
 const cachedSize = 1024 * 1024;
 const readAhead = 256 * 1024;
+/** Paths that were looked up and are remembered: hosts may ask for any number. */
+const mostFound = 50_000;
 
 const isName = (saltenv: string): boolean =>
   saltenv !== '' && !/[/\\\0]/.test(saltenv) && saltenv !== '.' && saltenv !== '..';
@@ -271,4 +268,15 @@ const hashFile = async (path: string): Promise<string> => {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: readAhead }), hash);
   return hash.digest('hex');
+};
+
+/** The names of the SLS among these files, sorted. */
+export const statesAmong = (files: readonly string[]): string[] => {
+  const states: string[] = [];
+  for (const file of files) {
+    if (!file.endsWith('.sls')) continue;
+    const name = file.slice(0, -4);
+    states.push((name.endsWith('/init') ? name.slice(0, -5) : name).replaceAll('/', '.'));
+  }
+  return states.sort();
 };

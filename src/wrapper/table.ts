@@ -17,6 +17,7 @@ import { slsutil } from './functions/slsutil.ts';
 import { state } from './functions/state.ts';
 import { sysModule } from './functions/sys.ts';
 import { vault } from './functions/vault.ts';
+import { hostFunction } from './host-functions.ts';
 
 const modules: Readonly<Record<string, WrapperModule>> = {
   config,
@@ -53,42 +54,9 @@ export const wrapperModules = (): ModuleMeta[] =>
 export const needsNoHost = (name: string): boolean =>
   (name.startsWith('sys.') || name.startsWith('saltutil.sync_')) && findWrapper(name) !== undefined;
 
-/**
- * Functions that a host may call on the control node. A host is not trusted and chooses the
- * arguments, so only what can do no more than read this host's own data is here: nothing that
- * renders a text, runs a command, or reads files and secrets the job does not name.
- */
-const forHosts: Readonly<Record<string, readonly string[] | 'all'>> = {
-  config: 'all',
-  cp: ['envs', 'list_master', 'list_master_dirs', 'list_master_symlinks', 'list_states'],
-  defaults: ['deepcopy', 'merge', 'update'],
-  log: 'all',
-  match: 'all',
-  pillar: ['fetch', 'filter_by', 'get', 'item', 'items', 'keys', 'ls', 'obfuscate', 'raw'],
-  salt_version: 'all',
-  saltutil: 'all',
-  slsutil: [
-    'banner',
-    'boolstr',
-    'deserialize',
-    'dir_exists',
-    'file_exists',
-    'findup',
-    'merge',
-    'merge_all',
-    'path_exists',
-    'serialize',
-    'update',
-  ],
-  sys: 'all',
-};
-
 /** Does a host forward calls of this function? */
-export const isControlFunction = (name: string): boolean => {
-  const [module, fun = ''] = splitFunctionName(name);
-  const allowed = Object.hasOwn(forHosts, module) ? forHosts[module] : undefined;
-  return (allowed === 'all' || allowed?.includes(fun) === true) && findWrapper(name) !== undefined;
-};
+export const isControlFunction = (name: string): boolean =>
+  hostFunction(name) !== undefined && findWrapper(name) !== undefined;
 
 /**
  * Functions that do nothing but read grains, pillar, options and their arguments, and run no

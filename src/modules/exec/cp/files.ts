@@ -256,21 +256,16 @@ export const stat_file = async (
 };
 
 /**
- * The files of the file server, below a folder when one is given.
+ * The files of the file server, whose paths begin so when a beginning is given. On a host, only
+ * those that its job names.
  *
  * @param saltenv the saltenv
- * @param prefix the folder
+ * @param prefix how the paths begin
  *
  * @example tsalt-ssh '*' cp.list_master
  */
-export const list_master = async (
-  saltenv: string | null = null,
-  prefix = '',
-): Promise<string[]> => {
-  const folder = prefix.replace(/\/+$/, '');
-  const files = await controlList(folder, envOf(saltenv));
-  return folder === '' ? files : files.map(file => `${folder}/${file}`);
-};
+export const list_master = async (saltenv: string | null = null, prefix = ''): Promise<string[]> =>
+  onControl('cp.list_master', envOf(saltenv), prefix);
 
 /**
  * The folders of the file server.
