@@ -8,6 +8,7 @@ import type { LowChunk } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { Position } from '../protocol/stack.ts';
+import { asView, dataView, view as viewOf } from '../protocol/views.ts';
 
 export type { LowChunk } from '../protocol/low.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';
@@ -98,24 +99,17 @@ export const getContext = (): ModuleContext => {
 export const currentLow = (): LowChunk | undefined => (storage.getStore() ?? current)?.low;
 
 const view = <T extends object>(pick: (context: ModuleContext) => T): T =>
-  new Proxy({} as T, {
-    get: (_, key) => Reflect.get(pick(getContext()), key),
-    set: (_, key, value) => Reflect.set(pick(getContext()), key, value),
-    has: (_, key) => Reflect.has(pick(getContext()), key),
-    deleteProperty: (_, key) => Reflect.deleteProperty(pick(getContext()), key),
-    ownKeys: () => Reflect.ownKeys(pick(getContext())),
-    getOwnPropertyDescriptor: (_, key) => {
-      const found = Reflect.getOwnPropertyDescriptor(pick(getContext()), key);
-      return found && { ...found, configurable: true };
-    },
-  });
+  dataView(() => pick(getContext()));
+
+const functions = <T extends object>(pick: (context: ModuleContext) => T): T =>
+  viewOf(() => pick(getContext()));
 
 /** All execution functions: `await __salt__['cmd.run']('id', { runas: 'www' })`. */
-export const __salt__: CallTable = view(context => context.salt);
+export const __salt__: CallTable = functions(context => context.salt);
 /** All state functions: `await __states__['file.managed']('/etc/motd', { contents: 'hi' })`. */
-export const __states__: CallTable = view(context => context.states);
+export const __states__: CallTable = functions(context => context.states);
 /** Helpers from `_utils`, by module name: `__utils__['my_util.helper'](…)`. */
-export const __utils__: { readonly [name: string]: Any } = view(context => context.utils);
+export const __utils__: { readonly [name: string]: Any } = functions(context => context.utils);
 /** The grains of this host. */
 export const __grains__: { readonly [name: string]: Any } = view(context => context.grains);
 /** The pillar of this host; importing it makes the pillar travel. `pillar.get` asks for one value. */
@@ -127,20 +121,26 @@ export const __opts__: { readonly [name: string]: Any; readonly test: boolean } 
 /** The low chunk of the state that calls, without any right to change it. */
 export const __low__: { readonly [name: string]: Any } = view(context => context.low ?? {});
 /** The low chunks of the whole run. */
-export const __lowstate__: readonly LowChunk[] = view(context => context.lowstate ?? []);
+export const __lowstate__: readonly LowChunk[] = dataView(() => getContext().lowstate ?? [], []);
 /** The results of the states that have run so far, by tag. */
 export const __running__: { readonly [tag: string]: Any } = view(context => context.running ?? {});
 /** A dictionary that lives as long as the run, shared by all modules. */
 export const __context__: { [key: string]: Any } = view(context => context.context);
 /** The saltenv of the state that is running: `String(__env__)` or `__env__.name`. */
-export const __env__: { readonly name: string; toString(): string } = {
-  get name() {
-    return getContext().env;
+export const __env__: { readonly name: string; toString(): string } = asView(
+  {
+    get name() {
+      return getContext().env;
+    },
+    toString() {
+      return getContext().env;
+    },
+    toJSON() {
+      return getContext().env;
+    },
   },
-  toString() {
-    return getContext().env;
-  },
-};
+  () => getContext().env,
+);
 
 /** What the contract that called this function knows: `ctx.before` in an `update` of `auto_state`. */
 export const ctx: ContractContext = view(

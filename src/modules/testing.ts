@@ -4,6 +4,7 @@
  */
 import type { LogLevel } from '../protocol/job.ts';
 import type { PlainDict } from '../protocol/plain.ts';
+import { copyViews } from '../protocol/views.ts';
 import {
   CommandExecutionError,
   type ControlLink,
@@ -70,12 +71,16 @@ export const createTestContext = (settings: TestSettings = {}): TestContext => {
     ...(settings.control ? { control: settings.control } : {}),
   };
   return {
-    run: work => withContext(made, work),
+    run: work => withContext(made, () => returned(work())),
     logs,
     context,
     with: more => createTestContext({ ...settings, ...more }),
   };
 };
+
+/** Copies `__grains__` and the like, which cannot be read outside of the context. */
+const returned = <T>(value: T): T =>
+  (value instanceof Promise ? value.then(copyViews) : copyViews(value)) as T;
 
 const table = (
   label: string,
@@ -114,7 +119,7 @@ type AnyFunction = (...args: unknown[]) => unknown;
 const toModuleFunction =
   (fun: AnyFunction): ModuleFunction =>
   async (...args) =>
-    fun(...args.map(arg => (arg instanceof Kwargs ? arg.values : arg)));
+    copyViews(await fun(...args.map(arg => (arg instanceof Kwargs ? arg.values : arg))));
 
 const absent =
   (label: string, name: string): ModuleFunction =>

@@ -3,6 +3,7 @@ import { messageOf } from '../protocol/error.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
 import { type Position, positionsOf } from '../protocol/stack.ts';
+import { copyViews } from '../protocol/views.ts';
 import { toJson } from './engine/check-return.ts';
 import type { FullRegistry, LoadedModule } from './registry.ts';
 import { findFunction, publicNames } from './virtual.ts';
@@ -46,7 +47,7 @@ const grainsOf = async (
   name: string,
 ): Promise<unknown> => {
   const found = await findFunction(exports, name, other => other in salt);
-  return found.ok ? found.fun() : undefined;
+  return found.ok ? copyViews(await found.fun()) : undefined;
 };
 
 const rank = ({ name }: LoadedModule): number =>

@@ -10,6 +10,7 @@ import {
 import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
 import { openSignature, type Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
+import { copyViews } from '../protocol/views.ts';
 import type { FoundContract } from './contracts.ts';
 import { ControlFunctions } from './control-functions.ts';
 import { functionTable, helperTable, missing } from './function-tables.ts';
@@ -99,7 +100,13 @@ class Modules implements FullRegistry {
   hook = async (module: string, name: string): Promise<AnyFunction | undefined> => {
     const chosen = await this.#choose('state', module, {});
     const value = chosen?.ok ? chosen.exports[name] : undefined;
-    return isFunction(value) ? (...args) => asModule(module, () => value(...args)) : undefined;
+    return isFunction(value)
+      ? (...args) =>
+          chain(
+            asModule(module, () => value(...args)),
+            copyViews,
+          )
+      : undefined;
   };
 
   provider = async (module: string): Promise<string> => {
@@ -227,12 +234,14 @@ class Modules implements FullRegistry {
             signature: signature ?? openSignature,
             call: async (args, kwargs) => {
               if (!signature)
-                return await asModule(module, () =>
-                  found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : [])),
+                return copyViews(
+                  await asModule(module, () =>
+                    found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : [])),
+                  ),
                 );
               const bound = bind(name, signature, args, kwargs);
               if (!bound.ok) throw new SaltInvocationError(bound.message);
-              return await asModule(module, () => found.fun(...bound.values));
+              return copyViews(await asModule(module, () => found.fun(...bound.values)));
             },
           } satisfies Resolved;
         });

@@ -163,9 +163,11 @@ export class Session {
     });
     let pillar = params.pillar ?? {};
     const context = await this.#context(params.opts, pillar, () => pillar);
-    if (params.prefetch !== undefined) context.context.__prefetch__ = params.prefetch;
-    if (params.resume)
-      Object.assign(context.context, params.resume.restart.kept, { __resume__: params.resume });
+    if (params.prefetch !== undefined) hide(context.context, '__prefetch__', params.prefetch);
+    if (params.resume) {
+      Object.assign(context.context, params.resume.restart.kept);
+      hide(context.context, '__resume__', params.resume);
+    }
     let grains = context.grains;
     const live: ModuleContext = Object.defineProperty({ ...context }, 'grains', {
       get: () => grains,
@@ -307,6 +309,11 @@ export class Session {
     }
   }
 }
+
+/** Modules of the project find it; those that list `__context__` see only what modules left there. */
+const hide = (context: ModuleContext['context'], key: string, value: unknown): void => {
+  Object.defineProperty(context, key, { value, writable: true, configurable: true });
+};
 
 /** A line of the log may quote a command or what it printed. */
 const noLog = { log: () => undefined };

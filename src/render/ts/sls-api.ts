@@ -3,6 +3,7 @@
  * rendering in which they are used, so a module may be shared by many hosts.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { dataView, view } from '../../protocol/views.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what pillar and functions hold is the user's matter
 type Any = any;
@@ -26,25 +27,16 @@ const current = (): SlsContext => {
   return context;
 };
 
-const view = (name: string): Any =>
-  new Proxy(Object.create(null) as object, {
-    get: (_, key) => Reflect.get(current()[name] as object, key),
-    has: (_, key) => Reflect.has(current()[name] as object, key),
-    ownKeys: () => Reflect.ownKeys(current()[name] as object),
-    getOwnPropertyDescriptor: (_, key) => {
-      const found = Reflect.getOwnPropertyDescriptor(current()[name] as object, key);
-      return found && { ...found, configurable: true };
-    },
-  });
+const data = (name: string): Any => dataView(() => current()[name] as object);
 
 /** Calls execution functions on the host: `await __salt__['cmd.run']('id')`. */
-export const __salt__: SlsContext['salt'] = view('salt');
+export const __salt__: SlsContext['salt'] = view(() => current().salt);
 /** The host's grains. */
-export const __grains__: SlsContext['grains'] = view('grains');
+export const __grains__: SlsContext['grains'] = data('grains');
 /** The host's pillar. */
-export const __pillar__: SlsContext['pillar'] = view('pillar');
+export const __pillar__: SlsContext['pillar'] = data('pillar');
 /** The options of the run. */
-export const __opts__: SlsContext['opts'] = view('opts');
+export const __opts__: SlsContext['opts'] = data('opts');
 
 /** Arguments of a state; requisites hold references as `{ pkg: 'nginx' }` or texts. */
 export type StateArguments = { readonly [name: string]: unknown };

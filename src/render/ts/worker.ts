@@ -119,10 +119,10 @@ const execute = async (run: WorkerRun, job: ProgramJob): Promise<string> => {
   }
   const context = contextOf(job.variables, (fun, args, kwargs) => ask(run, fun, args, kwargs));
   const given = job.input === undefined ? [context] : [toJs(unpack(job.input)), context];
-  const value: unknown = await api.slsStorage.run(context, () =>
-    typeof main === 'function' ? main(...given) : main,
+  // Packed inside, where `__grains__` and the like can be read.
+  return api.slsStorage.run(context, async () =>
+    pack(fromJs(typeof main === 'function' ? await main(...given) : main)),
   );
-  return pack(fromJs(value));
 };
 
 /** Errors of calls, by the call. */
