@@ -10,6 +10,7 @@ import { findWrapper, onlyLooks } from '../wrapper/table.ts';
 import type { FileRefs } from './file-requests.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { HostPillar } from './host-pillar.ts';
+import { readCalled } from './said-events.ts';
 
 type CallSettings = {
   /** The wire before the host has greeted. */
@@ -18,7 +19,12 @@ type CallSettings = {
   readonly seen?: Dict;
   /** The arguments name no files that the host may fetch. */
   readonly unnamed?: boolean;
+  /** Fails the call for a longer answer. */
+  readonly mostBytes?: number;
 };
+
+/** What templates work with is walked through in one go, while all other hosts wait. */
+const mostForTemplates = 8 * 1024 * 1024;
 
 /** Calls functions for one host: on the host over its wire, or here where they live here. */
 export class HostCalls {
@@ -59,7 +65,7 @@ export class HostCalls {
     fun: string,
     args: readonly Plain[],
     kwargs: PlainDict,
-    { early, seen, unnamed = false }: CallSettings = {},
+    { early, seen, unnamed = false, mostBytes }: CallSettings = {},
   ): Promise<CallResult> => {
     if (!unnamed) this.#refs.add([...args, kwargs]);
     // It names no file because it means them all.
@@ -71,7 +77,8 @@ export class HostCalls {
       opts: this.#facts.opts,
       ...(early ? {} : await this.pillarForModules(seen)),
     };
-    return (early ?? (await this.peer())).request<CallResult>('call', params);
+    const peer = early ?? (await this.peer());
+    return readCalled(await peer.request('call', params, undefined, mostBytes));
   };
 
   /** Calls a function wherever it lives. */
@@ -102,7 +109,7 @@ export class HostCalls {
     // What a rehearsal supposes of the host may be wrong: nothing is changed for that.
     if (wrapper?.changes) await this.#peer;
     if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
-    const known: CallSettings = { ...(seen ? { seen } : {}), unnamed };
+    const known = { ...(seen ? { seen } : {}), unnamed, mostBytes: mostForTemplates };
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
     this.#facts.hear(value, fun);
     return toData(value);

@@ -4,6 +4,7 @@ import type { Restart, Resume, RunParams, RunResult, StateFinished } from '../pr
 import type { LowChunk } from '../protocol/low.ts';
 import { type Plain, setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
+import { readable } from '../transport/faults.ts';
 import type { RunOutcome, RunSettings, StateAnswer } from '../wrapper/context.ts';
 import { bindChunks } from './bind-chunks.ts';
 import { checkFunctions } from './check-functions.ts';
@@ -15,6 +16,7 @@ import type { HostFunctions } from './host-functions.ts';
 import { runOpts } from './host-opts.ts';
 import type { HostPillar } from './host-pillar.ts';
 import { prefetch } from './prefetch.ts';
+import { readRan } from './said-events.ts';
 
 /** What a run of states works with. */
 export type StatesParts = {
@@ -105,7 +107,13 @@ export class HostStates {
     settings: RunSettings,
   ): Promise<RunResult> {
     let answer = await this.#send(params);
-    while (answer.restart) answer = await this.#goOn(answer.restart, chunks, settings);
+    const done = new Set<string>();
+    while (answer.restart) {
+      const { tag } = answer.restart;
+      if (done.has(tag)) throw restartsAgain(this.#parts.facts.host.id, tag);
+      done.add(tag);
+      answer = await this.#goOn(answer.restart, chunks, settings);
+    }
     return answer;
   }
 
@@ -184,11 +192,16 @@ export class HostStates {
   async #send(params: RunParams): Promise<RunResult> {
     const peer = await this.#parts.calls.peer();
     this.isSent = true;
-    const answer = await peer.request<RunResult>('run', params);
+    const answer = readRan(await peer.request('run', params));
     if (answer.aborted === undefined) return answer;
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
   }
 }
+
+const restartsAgain = (id: string, tag: string): TsaltError =>
+  new TsaltError('wire-protocol', `${id}: ${readable(tag, 300)} asks for a second restart.`, {
+    kind: 'host',
+  });
 
 const noRestart = (id: string): TsaltError =>
   new TsaltError('guard-restart', `${id}: a guarded run cannot restart the host.`, {

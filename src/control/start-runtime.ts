@@ -5,6 +5,7 @@ import type { Handler, Peer } from '../protocol/peer.ts';
 import { openRuntime } from '../transport/bootstrap.ts';
 import type { Link } from '../transport/runtime-link.ts';
 import type { Connection } from '../transport/transport.ts';
+import { hostLimits } from './host-limits.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 import { lastGrains } from './last-grains.ts';
 import { PlacedFaults } from './placed-faults.ts';
@@ -138,6 +139,9 @@ export const connectRuntime = async (
     artifact,
     handlers,
     explain: faults.explain,
+    limits: hostLimits(message =>
+      shared.emit({ type: 'log', host: host.id, level: 'warning', module: 'host', message }),
+    ),
     ...(early ? { early: early.send } : {}),
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {

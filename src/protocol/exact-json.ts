@@ -1,5 +1,5 @@
 import { dictOf, hasOrderedDicts, isOrderedDict } from './key-order.ts';
-import type { Plain, PlainDict } from './plain.ts';
+import { type Plain, type PlainDict, setOwn } from './plain.ts';
 import { hasWholeFloats, isWholeFloat, markWholeFloat } from './whole-floats.ts';
 
 /**
@@ -34,16 +34,23 @@ const pairsOf = (dict: PlainDict): [string, Plain][] =>
   });
 
 /** What `stringify` wrote with marks. What only looks like one is left as it is. */
-export const parseExact = (text: string): unknown =>
-  JSON.parse(text, function (this: object, key: string, value: unknown) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return value;
-    const inside = (value as PlainDict)[mark];
-    if (typeof inside === 'number') {
-      markWholeFloat(this, key);
-      return inside;
-    }
-    return Array.isArray(inside) && inside.every(isPair) ? dictFrom(inside) : value;
-  });
+export const parseExact = (text: string): unknown => JSON.parse(text, withoutMarks);
+
+/** Replaces a value that has a mark by what it stands for. */
+export const completeMarked = (holder: object, key: string): void => {
+  const value = (holder as PlainDict)[key];
+  setOwn(holder as PlainDict, key, withoutMarks.call(holder, key, value) as Plain);
+};
+
+function withoutMarks(this: object, key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return value;
+  const inside = (value as PlainDict)[mark];
+  if (typeof inside === 'number') {
+    markWholeFloat(this, key);
+    return inside;
+  }
+  return Array.isArray(inside) && inside.every(isPair) ? dictFrom(inside) : value;
+}
 
 const dictFrom = (pairs: readonly [string, Plain][]): PlainDict => {
   const dict = dictOf(pairs);

@@ -4,15 +4,17 @@ import { stringify } from './exact-json.ts';
 /**
  * The wire's unit: `u32be length | u8 type | payload`. `length` counts the payload only.
  * Type 1 is a JSON message; type 2 is raw bytes: `u32be transfer id | bytes`; type 4 is a JSON
- * message with what plain JSON does not keep (`exact-json.ts`). Type 3 is the loader's.
+ * message with what plain JSON does not keep (`exact-json.ts`); type 5 is the next part of a message
+ * too long for one frame, whose last part is a frame of type 1 or 4. Type 3 is the loader's.
  */
-export const frameType = { json: 1, data: 2, marked: 4 } as const;
+export const frameType = { json: 1, data: 2, marked: 4, part: 5 } as const;
 
-export type Frame = { readonly type: 1 | 2 | 4; readonly payload: Uint8Array };
+export type Frame = { readonly type: 1 | 2 | 4 | 5; readonly payload: Uint8Array };
 
-/** No honest peer sends more in one frame: content is cut into chunks of at most 256 KiB. */
-export const maxJsonFrame = 64 * 1024 * 1024;
-export const maxDataFrame = 1024 * 1024;
+/** Bytes in one frame: content is cut into chunks of 128 KiB, longer messages into parts. */
+export const maxFrame = 1024 * 1024;
+/** Bytes in a message of several frames. */
+export const maxMessage = 64 * 1024 * 1024;
 const headerSize = 5;
 
 export const encodeFrame = (type: Frame['type'], payload: Uint8Array): Uint8Array => {
@@ -23,14 +25,31 @@ export const encodeFrame = (type: Frame['type'], payload: Uint8Array): Uint8Arra
   return frame;
 };
 
+/**
+ * Writes a message as one frame, or as several in a row where it is longer than one may be.
+ *
+ * @throws TsaltError `wire-length` for one that no frames hold
+ */
 export const encodeJson = (message: unknown): Uint8Array => {
   const { text, marked } = stringify(message);
+  const type = marked ? frameType.marked : frameType.json;
   const length = Buffer.byteLength(text);
+  if (length > maxMessage) throw tooLong(length);
+  if (length > maxFrame) return encodeParts(Buffer.from(text), type);
   const frame = Buffer.allocUnsafe(headerSize + length);
   frame.writeUInt32BE(length);
-  frame[4] = marked ? frameType.marked : frameType.json;
+  frame[4] = type;
   frame.write(text, headerSize);
   return frame;
+};
+
+const encodeParts = (text: Uint8Array, type: Frame['type']): Uint8Array => {
+  const frames: Uint8Array[] = [];
+  for (let at = 0; at < text.length; at += maxFrame) {
+    const part = text.subarray(at, at + maxFrame);
+    frames.push(encodeFrame(at + maxFrame < text.length ? frameType.part : type, part));
+  }
+  return Buffer.concat(frames);
 };
 
 export const encodeData = (transfer: number, bytes: Uint8Array): Uint8Array => {
@@ -50,24 +69,23 @@ export class FrameDecoder {
   #chunks: Uint8Array[] = [];
   #size = 0;
 
-  /** Takes bytes and gives the frames they complete. Throws `wire-frame` on a frame no honest peer sends. */
-  *push(chunk: Uint8Array): Generator<Frame> {
-    if (chunk.length > 0) {
-      this.#chunks.push(chunk);
-      this.#size += chunk.length;
-    }
-    while (this.#size >= headerSize) {
-      const header = this.#peek(headerSize);
-      const length = new DataView(header.buffer, header.byteOffset).getUint32(0);
-      const type = header[4];
-      if (type !== frameType.json && type !== frameType.data && type !== frameType.marked)
-        throw badFrame(`unknown type ${type}`);
-      if (length > (type === frameType.data ? maxDataFrame : maxJsonFrame) + 4)
-        throw badFrame(`${length} bytes is over the limit`);
-      if (this.#size < headerSize + length) return;
-      const frame = this.#take(headerSize + length);
-      yield { type, payload: frame.subarray(headerSize) };
-    }
+  /** Takes bytes from the wire. */
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+  }
+
+  /** The next whole frame, if it is there. Throws `wire-frame` on a frame no honest peer sends. */
+  next(): Frame | undefined {
+    if (this.#size < headerSize) return undefined;
+    const header = this.#peek(headerSize);
+    const length = new DataView(header.buffer, header.byteOffset).getUint32(0);
+    const type = header[4];
+    if (!isFrameType(type)) throw badFrame(`unknown type ${type}`);
+    if (length > maxFrame + 4) throw badFrame(`${length} bytes is over the limit`);
+    if (this.#size < headerSize + length) return undefined;
+    return { type, payload: this.#take(headerSize + length).subarray(headerSize) };
   }
 
   #peek(count: number): Uint8Array {
@@ -97,6 +115,19 @@ export class FrameDecoder {
     this.#chunks = [whole];
   }
 }
+
+const frameTypes = new Set<number | undefined>(Object.values(frameType));
+
+const isFrameType = (type: number | undefined): type is Frame['type'] => frameTypes.has(type);
+
+const tooLong = (bytes: number): TsaltError =>
+  new TsaltError(
+    'wire-length',
+    `The answer is ${Math.ceil(bytes / megabyte)} MB long; at most ${maxMessage / megabyte} MB can be sent at once.`,
+    { kind: 'host' },
+  );
+
+const megabyte = 1024 * 1024;
 
 const badFrame = (what: string): TsaltError =>
   new TsaltError('wire-frame', `The other side sent a malformed frame: ${what}.`, { kind: 'host' });

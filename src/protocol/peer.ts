@@ -1,13 +1,8 @@
 import { messageOf, TsaltError } from './error.ts';
-import { parseExact } from './exact-json.ts';
-import {
-  encodeData,
-  encodeJson,
-  type Frame,
-  FrameDecoder,
-  frameType,
-  maxJsonFrame,
-} from './frame.ts';
+import { encodeData, encodeJson } from './frame.ts';
+import { Inbox, type Incoming } from './inbox.ts';
+import type { JsonLimits } from './json-in-turns.ts';
+import { broken, type Message, shown, textOf, type WireError } from './message.ts';
 import { type Position, positionsOf, readPositions } from './stack.ts';
 
 /** What a request may bring besides its JSON answer: a stream of bytes. */
@@ -34,6 +29,18 @@ export type PeerOptions = {
   readonly events: Readonly<Record<string, (payload: never) => void>>;
   /** Says more of a request's failure, by where in the artifact it was thrown. */
   readonly explain?: ((error: TsaltError, stack: readonly Position[]) => TsaltError) | undefined;
+  /** What the other side may cost; none for a side that is trusted. */
+  readonly limits?: PeerLimits | undefined;
+};
+
+/** What a stranger at the other end may cost. */
+export type PeerLimits = {
+  readonly json: JsonLimits;
+  /** Requests that are not answered yet, and the bytes in them. */
+  readonly requests: number;
+  readonly requestBytes: number;
+  /** Hears of each event and request what it is and how long; says whether it is to be taken, or throws. */
+  readonly admits: (name: string, bytes: number) => boolean;
 };
 
 /** The receiver of a request's raw bytes. */
@@ -43,29 +50,15 @@ type Pending = {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly sink: ContentSink | undefined;
+  readonly mostBytes: number | undefined;
   answer?: { value: unknown };
   /** Why the sink takes no more: what is still on its way is dropped. */
   failure?: { cause: unknown };
 };
 
-type Message =
-  | { t: 'req'; id: number; method: string; params: unknown }
-  | { t: 'res'; id: number; value?: unknown; content?: boolean; error?: WireError }
-  | { t: 'end'; id: number; error?: WireError }
-  | { t: 'stop'; id: number }
-  | { t: 'evt'; name: string; payload: unknown };
-
-type WireError = {
-  code: string;
-  message: string;
-  kind?: string;
-  hint?: string;
-  stack?: readonly Position[];
-};
-
 const chunkSize = 128 * 1024;
-/** No honest peer has more requests open: each holds memory here until it is answered. */
-const mostOpenRequests = 1024;
+/** Milliseconds after which other work gets its turn, however much one side has sent. */
+const turn = 25;
 
 /**
  * One end of the framed two-way wire: numbered requests, answers with optional byte content,
@@ -74,28 +67,43 @@ const mostOpenRequests = 1024;
  */
 export class Peer {
   readonly #options: PeerOptions;
-  readonly #decoder = new FrameDecoder();
+  readonly #inbox: Inbox;
   readonly #pending = new Map<number, Pending>();
   #next = 1;
-  #answering = 0;
+  /** The other side's requests that are not answered yet: how many bytes each has. */
+  readonly #answering = new Map<number, number>();
+  #answeringBytes = 0;
   /** The other side's requests whose content is on its way, until it is sent or stopped. */
   readonly #streaming = new Set<number>();
   #closed: unknown;
+  /** What was received and takes longer than a turn. */
+  #working: Promise<void> | undefined;
+  /** Resolves when the wire takes more. */
+  #blocked: Promise<void> | undefined;
 
   constructor(options: PeerOptions) {
     this.#options = options;
+    this.#inbox = new Inbox(options.limits?.json);
   }
 
   get closed(): boolean {
     return this.#closed !== undefined;
   }
 
-  /** Sends a request; resolves with its JSON value. Bytes that come with it go to `sink`. */
-  request<T>(method: string, params: unknown, sink?: ContentSink): Promise<T> {
+  /**
+   * Sends a request; resolves with its JSON value. Bytes that come with it go to `sink`. An answer of
+   * more than `mostBytes` fails the request.
+   */
+  request<T>(method: string, params: unknown, sink?: ContentSink, mostBytes?: number): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closed);
     const id = this.#next++;
     const answer = new Promise<T>((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, sink });
+      this.#pending.set(id, {
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        sink,
+        mostBytes,
+      });
     });
     // When the wire breaks, whoever holds the link reports it; an answer that nobody awaits yet
     // must not end the whole program.
@@ -114,18 +122,27 @@ export class Peer {
     return this.#closed ? undefined : this.#send({ t: 'evt', name, payload });
   }
 
-  /** Takes bytes from the wire. Throws what ended the wire; the caller then closes the channel. */
-  receive(chunk: Uint8Array): void {
-    if (this.#closed) return;
+  /**
+   * Takes bytes from the wire. Throws, or rejects, with what ended the wire; the caller then closes the
+   * channel.
+   *
+   * @returns where there is more to do than one turn allows: resolves when all is done, and no bytes
+   *   should be brought before
+   */
+  receive(chunk: Uint8Array): Promise<void> | undefined {
+    if (this.#closed) return undefined;
+    this.#inbox.push(chunk);
+    if (this.#working !== undefined) return this.#working;
     try {
-      for (const frame of this.#decoder.push(chunk)) {
-        if (frame.type === frameType.data) this.#data(frame.payload);
-        else this.#message(parse(frame));
-      }
+      const rest = this.#work();
+      if (!rest) return undefined;
+      this.#working = this.#goOn(rest);
     } catch (error) {
       this.close(error);
       throw error;
     }
+    this.#working.catch(() => undefined);
+    return this.#working;
   }
 
   /** Ends the peer: open and later requests reject with `reason`. */
@@ -137,14 +154,47 @@ export class Peer {
     this.#pending.clear();
   }
 
-  #message(message: Message): void {
+  /** Works on what is there for a turn. @returns what is to be waited for, if not all was done */
+  #work(): Promise<Incoming | undefined> | undefined {
+    const began = performance.now();
+    for (let next = this.#inbox.next(); next; next = this.#inbox.next()) {
+      if (next instanceof Promise) return next;
+      this.#take(next);
+      if (this.#closed) return undefined;
+      if (performance.now() - began > turn) return nextTurn();
+    }
+    return undefined;
+  }
+
+  async #goOn(first: Promise<Incoming | undefined>): Promise<void> {
+    try {
+      for (let rest: typeof first | undefined = first; rest; rest = this.#work()) {
+        const next = await rest;
+        if (this.#closed) return;
+        if (next) this.#take(next);
+      }
+    } catch (error) {
+      this.close(error);
+      throw error;
+    } finally {
+      this.#working = undefined;
+    }
+  }
+
+  #take(next: Incoming): void {
+    if (next instanceof Uint8Array) this.#data(next);
+    else this.#message(next.message, next.size);
+  }
+
+  #message(message: Message, size: number): void {
+    const { limits, events } = this.#options;
     switch (message.t) {
       case 'req':
-        if (this.#answering >= mostOpenRequests) throw broken('too many requests at once');
-        void this.#answer(message.id, message.method, message.params);
+        this.#admit(message, size);
+        this.#answer(message.id, message.method, message.params).catch(error => this.close(error));
         return;
       case 'res':
-        this.#settle(message);
+        this.#settle(message, size);
         return;
       case 'end':
         this.#finish(message.id, message.error);
@@ -153,9 +203,9 @@ export class Peer {
         this.#streaming.delete(message.id);
         return;
       case 'evt': {
-        const take = own(this.#options.events, message.name);
-        if (!take) throw broken(`an unknown event "${show(message.name)}"`);
-        take(message.payload as never);
+        const take = own(events, message.name);
+        if (!take) throw broken(`an unknown event "${shown(message.name)}"`);
+        if (limits?.admits(message.name, size) ?? true) take(message.payload as never);
         return;
       }
       default:
@@ -163,13 +213,27 @@ export class Peer {
     }
   }
 
-  #settle(message: Message & { t: 'res' }): void {
+  #admit({ id, method }: Message & { t: 'req' }, size: number): void {
+    const { limits, handlers } = this.#options;
+    if (this.#answering.has(id)) throw broken(`request ${id} twice`);
+    this.#answering.set(id, size);
+    this.#answeringBytes += size;
+    if (!limits) return;
+    if (own(handlers, method)) limits.admits(method, size);
+    if (this.#answering.size > limits.requests) throw broken('too many requests at once');
+    if (this.#answeringBytes > limits.requestBytes) throw broken('too long requests at once');
+  }
+
+  #settle(message: Message & { t: 'res' }, size: number): void {
     const pending = this.#pending.get(message.id);
     if (!pending || pending.answer)
-      throw broken(`an answer to request ${show(message.id)} that was not asked`);
+      throw broken(`an answer to request ${message.id} that was not asked`);
     if (message.error) {
       this.#pending.delete(message.id);
       pending.reject(this.#fault(message.error));
+    } else if (size > (pending.mostBytes ?? size)) {
+      this.#pending.delete(message.id);
+      pending.reject(tooLong(size, pending.mostBytes ?? size));
     } else if (message.content) {
       if (!pending.sink) throw broken('content that was not asked for');
       pending.answer = { value: message.value };
@@ -210,14 +274,15 @@ export class Peer {
   }
 
   async #answer(id: number, method: string, params: unknown): Promise<void> {
-    this.#answering += 1;
     try {
       const handler = own(this.#options.handlers, method);
       if (!handler)
-        throw new TsaltError('wire-method', `No such request: "${show(method)}".`, {
+        throw new TsaltError('wire-method', `No such request: "${shown(method)}".`, {
           kind: 'host',
         });
       const value = await handler(params as never, this);
+      // Whoever asks much and reads nothing has no answers piled up here.
+      while (this.#blocked && !this.#closed) await this.#blocked;
       if (!(value instanceof WithContent)) {
         await this.#send({ t: 'res', id, value: value ?? null });
         return;
@@ -227,7 +292,8 @@ export class Peer {
     } catch (error) {
       await this.#send({ t: 'res', id, error: toWire(error) });
     } finally {
-      this.#answering -= 1;
+      this.#answeringBytes -= this.#answering.get(id) ?? 0;
+      this.#answering.delete(id);
     }
   }
 
@@ -250,48 +316,33 @@ export class Peer {
   }
 
   #send(message: Message): Promise<void> | undefined {
-    const frame = encodeJson(message);
-    if (frame.length > maxJsonFrame) throw tooLong(frame.length);
-    return this.#write(frame);
+    return this.#write(encodeJson(message));
   }
 
   #write(bytes: Uint8Array): Promise<void> | undefined {
-    return this.#closed ? undefined : this.#options.write(bytes);
+    if (this.#closed) return undefined;
+    const blocked = this.#options.write(bytes);
+    if (blocked !== undefined) {
+      this.#blocked = blocked;
+      const free = (): void => {
+        if (this.#blocked === blocked) this.#blocked = undefined;
+      };
+      blocked.then(free, free);
+    }
+    return blocked;
   }
 }
+
+const nextTurn = (): Promise<undefined> =>
+  new Promise(resolve => setImmediate(() => resolve(undefined)));
 
 const own = <T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined =>
   typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
-const parse = ({ type, payload }: Frame): Message => {
-  let message: unknown;
-  try {
-    const text = decoder.decode(payload);
-    message = type === frameType.marked ? parseExact(text) : JSON.parse(text);
-  } catch {
-    throw broken('text that is not JSON');
-  }
-  if (typeof message !== 'object' || message === null) throw broken('a message that is no object');
-  return message as Message;
-};
-
-/** Never by `String()`: an object of the other side may have a `toString` that is no function. */
-const text = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-
-const show = (value: unknown): string => text(value).slice(0, 60);
-
-const broken = (what: string): TsaltError =>
-  new TsaltError('wire-protocol', `The other side broke the protocol: it sent ${what}.`, {
-    kind: 'host',
-  });
-
-const tooLong = (bytes: number): TsaltError =>
+const tooLong = (size: number, most: number): TsaltError =>
   new TsaltError(
-    'wire-length',
-    `The answer is ${Math.ceil(bytes / megabyte)} MB long; at most ${maxJsonFrame / megabyte} MB can be sent at once.`,
+    'answer-length',
+    `The answer is ${Math.ceil(size / megabyte)} MB long; at most ${most / megabyte} MB are taken here.`,
     { kind: 'host' },
   );
 
@@ -315,7 +366,7 @@ const toWire = (error: unknown): WireError => {
 const longestMessage = 1024 * 1024;
 
 const fromWire = ({ code, message, hint }: WireError): TsaltError =>
-  new TsaltError(text(code), text(message), {
+  new TsaltError(textOf(code), textOf(message), {
     kind: 'host',
-    hint: hint === undefined ? undefined : text(hint),
+    hint: hint === undefined ? undefined : textOf(hint),
   });

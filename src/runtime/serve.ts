@@ -152,12 +152,15 @@ export const serve = (options: ServeOptions): void => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => void end('cancelled'));
 
+  const broken = (error: unknown): void => {
+    process.stderr.write(`${messageOf(error)}\n`);
+    void end('link lost');
+  };
   const receive = (bytes: Uint8Array): void => {
     try {
-      peer.receive(bytes);
+      peer.receive(bytes)?.catch(broken);
     } catch (error) {
-      process.stderr.write(`${messageOf(error)}\n`);
-      void end('link lost');
+      broken(error);
     }
   };
   if (options.preloaded && options.preloaded.length > 0) receive(options.preloaded);

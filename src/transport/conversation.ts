@@ -13,6 +13,9 @@ import { Greeting, type Said } from './greeting.ts';
 import { onAbort } from './on-abort.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 
+/** Takes bytes; a promise says when it takes more. */
+type Receiver = (chunk: Uint8Array) => Promise<void> | undefined;
+
 const keptStderr = 64 * 1024;
 
 /**
@@ -50,7 +53,7 @@ export class Conversation {
   readonly #over = new Promise<unknown>(resolve => {
     this.#isOver = resolve;
   });
-  #receive: ((chunk: Uint8Array) => void) | undefined;
+  #receive: Receiver | undefined;
   #onEnd: ((reason: unknown) => void) | undefined;
   #expectedEnd: unknown;
 
@@ -104,8 +107,11 @@ export class Conversation {
     }
   }
 
-  /** From now on every byte of stdout goes to `receive`; `onEnd` hears why it stopped. */
-  handOver(receive: (chunk: Uint8Array) => void, onEnd: (reason: unknown) => void): void {
+  /**
+   * From now on every byte of stdout goes to `receive`, and no more of them until what it gives
+   * resolves; `onEnd` hears why it stopped.
+   */
+  handOver(receive: Receiver, onEnd: (reason: unknown) => void): void {
     this.#receive = receive;
     this.#onEnd = onEnd;
     const rest = this.#greeting.takeRest();
@@ -177,10 +183,15 @@ export class Conversation {
   }
 
   #deliver(chunk: Uint8Array): void {
+    const { stdout } = this.channel;
+    const fail = (error: unknown): void => this.#fail(this.#withOutput(error));
     try {
-      this.#receive?.(chunk);
+      const busy = this.#receive?.(chunk);
+      if (!busy) return;
+      stdout.pause();
+      busy.then(() => void stdout.resume(), fail);
     } catch (error) {
-      this.#fail(this.#withOutput(error));
+      fail(error);
     }
   }
 

@@ -1,12 +1,13 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { type Hello, protocolVersion } from '../protocol/job.ts';
+import { isPlainDict } from '../protocol/plain.ts';
 import { readable } from './faults.ts';
 import type { Platform } from './node-source.ts';
 
 /** @throws {TsaltError} `wire-version` */
 export const checkHello = (host: Host, hello: Hello): void => {
-  if (typeof hello !== 'object' || hello === null || hello.protocol !== protocolVersion)
+  if (!isPlainDict(hello) || hello.protocol !== protocolVersion || !isPlainDict(hello.grains))
     throw new TsaltError('wire-version', `${host.id}: the runtime speaks another protocol.`, {
       kind: 'host',
     });

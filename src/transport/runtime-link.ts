@@ -22,6 +22,7 @@ export type RuntimeOptions = {
   readonly early?: (peer: Peer) => void;
   /** See `PeerOptions`. */
   readonly explain?: PeerOptions['explain'];
+  readonly limits?: PeerOptions['limits'];
   readonly onPhase?: (phase: Phase, detail?: string) => void;
   /** The command is there: the host is busy for a while. */
   readonly onSent?: () => void;

@@ -23,6 +23,7 @@ export class RuntimeStart {
   readonly #early: Uint8Array[] = [];
   #conversation: Conversation | undefined;
   #heard = 0;
+  #isPonging = false;
   #hello: ((hello: Hello) => void) | undefined;
 
   constructor(options: RuntimeOptions, suffix: string) {
@@ -32,10 +33,11 @@ export class RuntimeStart {
       write: bytes => this.#write(bytes),
       handlers: options.handlers,
       explain: options.explain,
+      limits: options.limits,
       events: {
         ...options.events,
         hello: (hello: Hello) => this.#hello?.(hello),
-        ping: () => void this.#peer.event('pong', null),
+        ping: () => this.#pong(),
         pong: () => undefined,
       },
     });
@@ -109,6 +111,16 @@ export class RuntimeStart {
     );
   }
 
+  /** A host that reads none of them gets no second one. */
+  #pong(): void {
+    if (this.#isPonging) return;
+    const sent = this.#peer.event('pong', null);
+    this.#isPonging = sent !== undefined;
+    void sent?.then(() => {
+      this.#isPonging = false;
+    });
+  }
+
   #write(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#conversation) return this.#conversation.write(bytes);
     this.#early.push(bytes);
@@ -158,7 +170,7 @@ export class RuntimeStart {
       conversation.handOver(
         chunk => {
           this.#heard += 1;
-          peer.receive(chunk);
+          return peer.receive(chunk);
         },
         reason => {
           peer.close(reason);

@@ -19,16 +19,22 @@ export const tsalt = (
     env = {},
     input,
     onStdout,
+    terminal = false,
   }: {
     cwd: string;
     env?: Record<string, string>;
     input?: string;
     /** Hears all that was printed so far, each time that there is more. */
     onStdout?: (text: string) => void;
+    /** At a terminal: what it shows is `stdout`. */
+    terminal?: boolean;
   },
 ): Promise<CliResult> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [bin, ...args], { cwd, env: { ...process.env, ...env } });
+    const words = [process.execPath, bin, ...args];
+    const line = words.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+    const [program = '', ...rest] = terminal ? ['script', '-qefc', line, '/dev/null'] : words;
+    const child = spawn(program, rest, { cwd, env: { ...process.env, ...env } });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

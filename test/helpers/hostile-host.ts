@@ -36,7 +36,9 @@ export type HostileHost = {
   readonly raw: (bytes: Uint8Array) => void;
   /** A frame, by default with its true length in front. */
   readonly frame: (type: number, body: Uint8Array, length?: number) => Uint8Array;
-  /** Sends any value as a JSON frame. */
+  /** Sends a text as a message, in parts where it is long. */
+  readonly text: (body: Uint8Array) => void;
+  /** Sends any value as a JSON message. */
   readonly message: (value: unknown) => void;
   /** Reports to the test, which reads it from `told()`. */
   readonly tell: (value: unknown) => void;

@@ -23,6 +23,7 @@ export type Project = {
       env?: Record<string, string>;
       input?: string;
       onStdout?: (text: string) => void;
+      terminal?: boolean;
     },
     ...args: string[]
   ) => Promise<CliResult>;

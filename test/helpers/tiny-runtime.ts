@@ -61,4 +61,4 @@ void peer.event('hello', {
   user: userInfo().username,
   grains: {},
 });
-if (TS.pre.length > 0) peer.receive(TS.pre);
+if (TS.pre.length > 0) void peer.receive(TS.pre);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Data, Float, toData, toPlain } from '../../src/data/value.ts';
-import { encodeJson, FrameDecoder, frameType } from '../../src/protocol/frame.ts';
+import { encodeJson, frameType } from '../../src/protocol/frame.ts';
 import { dictOf, isOrderedDict } from '../../src/protocol/key-order.ts';
 import { Peer } from '../../src/protocol/peer.ts';
 import { toJson } from '../../src/runtime/engine/check-return.ts';
@@ -108,8 +108,8 @@ test('pairs that are none are data', () => {
     frame[4] = frameType.marked;
     const got: unknown[] = [];
     const take = (value: unknown) => void got.push(value);
-    new Peer({ write: () => undefined, handlers: {}, events: { got: take } }).receive(frame);
+    const peer = new Peer({ write: () => undefined, handlers: {}, events: { got: take } });
+    void peer.receive(frame);
     expect(got).toEqual([JSON.parse(text)]);
-    expect([...new FrameDecoder().push(frame)]).toHaveLength(1);
   }
 });

@@ -8,7 +8,7 @@ const pair = (handlers: Record<string, Handler>): { asking: Peer; sent: () => nu
   const to = (other: () => Peer) => (bytes: Uint8Array) =>
     new Promise<void>(resolve =>
       setImmediate(() => {
-        other().receive(bytes);
+        void other().receive(bytes);
         resolve();
       }),
     );
@@ -91,4 +91,34 @@ test('a failure that quotes a long request is told in short, and costs nothing e
   });
   expect((error as Error).message.length).toBe(1024 ** 2);
   await expect(asking.request('echo', { still: 'here' })).resolves.toEqual({ still: 'here' });
+});
+
+test('a stranger has a bounded number of requests open, and says more of nothing', async () => {
+  const closed: unknown[] = [];
+  let open = 0;
+  const wait = () => {
+    open += 1;
+    return new Promise(() => undefined);
+  };
+  const limited: Peer = new Peer({
+    write: () => undefined,
+    handlers: { wait },
+    events: {},
+    limits: { json: { values: 10, depth: 5 }, requests: 20, requestBytes: 1e6, admits: () => true },
+  });
+  const asking = new Peer({
+    write: bytes => {
+      try {
+        return limited.receive(bytes);
+      } catch (error) {
+        closed.push((error as Error).message);
+        return undefined;
+      }
+    },
+    handlers: {},
+    events: {},
+  });
+  for (let at = 0; at < 30; at += 1) void asking.request('wait', null);
+  expect(open).toBe(20);
+  expect(closed).toEqual(['The other side broke the protocol: it sent too many requests at once.']);
 });

@@ -1,0 +1,46 @@
+import { TsaltError } from '../protocol/error.ts';
+import type { PeerLimits } from '../protocol/peer.ts';
+
+const megabyte = 1024 * 1024;
+
+/** Bytes that one host may send in all, of what the control node keeps or writes down. */
+const most: Readonly<Record<string, number>> = {
+  hello: 2 * megabyte,
+  'control.grains': 32 * megabyte,
+  'state-start': 32 * megabyte,
+  state: 256 * megabyte,
+};
+const mostLog = 64 * megabyte;
+
+/**
+ * What one host may cost the control node. An honest host stays far below; one that does not only
+ * loses its own run, or the rest of its log.
+ *
+ * @param say hears, once, that the rest of the log is left out
+ * @throws TsaltError `wire-protocol` from `admits`, which ends the wire
+ */
+export const hostLimits = (say: (message: string) => void): PeerLimits => {
+  const taken = new Map<string, number>();
+  return {
+    json: { values: 1_000_000, depth: 200 },
+    requests: 256,
+    requestBytes: 32 * megabyte,
+    admits: (name, bytes) => {
+      const sum = (taken.get(name) ?? 0) + bytes;
+      taken.set(name, sum);
+      const limit = most[name];
+      if (limit !== undefined && sum > limit) throw tooMuch(name, limit);
+      if (name !== 'log' || sum <= mostLog) return true;
+      if (sum - bytes <= mostLog)
+        say(`The host has sent ${mostLog / megabyte} MB of log: the rest of it is left out.`);
+      return false;
+    },
+  };
+};
+
+const tooMuch = (name: string, limit: number): TsaltError =>
+  new TsaltError(
+    'wire-protocol',
+    `The other side broke the protocol: it sent more than ${limit / megabyte} MB of "${name}".`,
+    { kind: 'host' },
+  );

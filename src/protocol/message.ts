@@ -1,0 +1,47 @@
+import { TsaltError } from './error.ts';
+import type { Position } from './stack.ts';
+
+/** What crosses the wire beside the bytes of contents. */
+export type Message =
+  | { t: 'req'; id: number; method: string; params: unknown }
+  | { t: 'res'; id: number; value?: unknown; content?: boolean; error?: WireError }
+  | { t: 'end'; id: number; error?: WireError }
+  | { t: 'stop'; id: number }
+  | { t: 'evt'; name: string; payload: unknown };
+
+/** An error on the wire. */
+export type WireError = {
+  code: string;
+  message: string;
+  kind?: string;
+  hint?: string;
+  stack?: readonly Position[];
+};
+
+/** @throws TsaltError `wire-protocol` for what is no message */
+export const readMessage = (said: unknown): Message => {
+  if (typeof said !== 'object' || said === null) throw broken('a message that is no object');
+  const { t, id, error } = said as Partial<Extract<Message, { t: 'res' }>>;
+  if (t !== ('evt' as string) && !isRequestId(id))
+    throw broken('a message without a number of its request');
+  if (error !== undefined && (typeof error !== 'object' || error === null))
+    throw broken('an error that is no object');
+  return said as Message;
+};
+
+/** Numbers of requests also stand in frames of data, where they have four bytes. */
+const isRequestId = (id: unknown): boolean =>
+  Number.isInteger(id) && (id as number) > 0 && (id as number) < 2 ** 32;
+
+/** Never by `String()`: an object of the other side may have a `toString` that is no function. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+
+/** What the other side sent, in short, for a message. */
+export const shown = (value: unknown): string => textOf(value).slice(0, 60);
+
+/** The other side broke the protocol. */
+export const broken = (what: string): TsaltError =>
+  new TsaltError('wire-protocol', `The other side broke the protocol: it sent ${what}.`, {
+    kind: 'host',
+  });

@@ -1,0 +1,207 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type HostileProject,
+  type HostileScript,
+  startHostileProject,
+} from '../helpers/hostile-host.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tsalt-costs-'));
+const peak = join(dir, 'peak');
+let hostile: HostileProject;
+
+beforeAll(async () => {
+  hostile = await startHostileProject({
+    files: {
+      'states/restart.sls': 'again:\n  system.reboot: []\n',
+    },
+  });
+  writeFileSync(
+    join(dir, 'peak.cjs'),
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peak)}, String(process.resourceUsage().maxRSS)));\n`,
+  );
+});
+afterAll(async () => {
+  await hostile.close();
+  removeFolder(dir);
+});
+
+/** Runs beside an honest host; at a terminal, too, the run must come to its end. */
+const beside = async (
+  script: HostileScript,
+  { terminal = false, job = ['test.ping'], args = [] as string[] } = {},
+) => {
+  hostile.attack({ script });
+  const { code, stdout, stderr } = await hostile.runWith(
+    { terminal, env: { NODE_OPTIONS: `--require ${join(dir, 'peak.cjs')}` } },
+    ...['--timeout', '60', '--static', '--out', 'json', ...args, '*', ...job],
+  );
+  expect(hostile.told()).toEqual([]);
+  const begin = stdout.indexOf('{');
+  const results = JSON.parse(stdout.slice(begin, stdout.lastIndexOf('}') + 1));
+  return {
+    code,
+    web1: results.web1,
+    bad: results.bad,
+    stderr,
+    megabytes: Number(readFileSync(peak, 'utf8')) / 1024,
+  };
+};
+
+const attacks: readonly (readonly [string, HostileScript, RegExp])[] = [
+  [
+    'a request whose number is a text of a megabyte',
+    ({ message }) => message({ t: 'req', id: 'x'.repeat(1_000_000), method: 'no', params: null }),
+    /it sent a message without a number of its request/,
+  ],
+  [
+    'a request whose number is a list',
+    ({ message }) => message({ t: 'req', id: [[1]], method: 'file.get', params: null }),
+    /it sent a message without a number of its request/,
+  ],
+  [
+    'two requests of one number',
+    ({ raw, frame }) => {
+      const one = frame(1, Buffer.from('{"t":"req","id":7,"method":"no","params":null}'));
+      raw(Buffer.concat([one, one]));
+    },
+    /it sent request 7 twice/,
+  ],
+  [
+    'a request of 40 MB',
+    ({ message }) => message({ t: 'req', id: 1, method: 'no', params: 'x'.repeat(40_000_000) }),
+    /it sent too long requests at once/,
+  ],
+  [
+    'a line of the log nested 100000 levels deep',
+    ({ text }) => {
+      const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+      text(Buffer.from(`{"t":"evt","name":"log","payload":${deep}}`));
+    },
+    /it sent data nested deeper than 200 levels/,
+  ],
+  [
+    'an answer of 60 MB of empty dicts',
+    ({ text, id }) =>
+      text(Buffer.from(`{"t":"res","id":${id},"value":[${'{},'.repeat(20_000_000)}1]}`)),
+    /it sent more than 1000000 values in one message/,
+  ],
+  [
+    'parts without an end',
+    ({ raw, frame }) => {
+      const part = frame(5, Buffer.alloc(1024 * 1024, 'x'));
+      for (let at = 0; at < 80; at += 1) raw(part);
+    },
+    /it sent a message over the limit/,
+  ],
+  [
+    'an error that is a text',
+    ({ message, id }) => message({ t: 'res', id, error: 'no' }),
+    /it sent an error that is no object/,
+  ],
+  ['an answer that is null', ({ reply }) => reply(null), /its answer to "call" does not hold/],
+  [
+    'an exit code that is a dict',
+    ({ reply }) => reply({ value: 1, retcode: { valueOf: 1 } }),
+    /its answer to "call" does not hold/,
+  ],
+  [
+    'the start of a state that has no name as text',
+    ({ event }) => event('state-start', { tag: 'x', id: { toString: 1 }, fun: 'x', name: 'x' }),
+    /its event "state-start" does not hold/,
+  ],
+];
+
+test.each(attacks)('a host that sends %s ends its own run only', async (_, script, cause) => {
+  const { code, web1, bad, megabytes } = await beside(script);
+  expect(bad).toMatch(cause);
+  expect(web1).toBe(true);
+  expect(code).toBe(69);
+  expect(megabytes).toBeLessThan(400);
+});
+
+test('at a terminal a name that no text can be made of ends nothing', async () => {
+  // Replayed to the progress, which begins later: by then nobody reads the wire that it came on.
+  const { web1, bad } = await beside(
+    async ({ event, reply }) => {
+      event('state-start', {
+        tag: 'x_|-x_|-x_|-x',
+        id: 'x',
+        fun: 'x.x',
+        name: { toString: 1, valueOf: 1 },
+      });
+      await new Promise(resolve => setTimeout(resolve, 1000));
+      reply({ value: 'mine', retcode: 0 });
+    },
+    { terminal: true },
+  );
+  expect(web1).toBe(true);
+  expect(bad).toBe('mine');
+});
+
+test('a host that asks for one restart after the other ends its own run only', async () => {
+  const { bad, web1 } = await beside(
+    ({ method, params, reply }) => {
+      if (method === 'run' && params.resume)
+        reply({
+          retcode: 0,
+          restart: { ...params.resume.restart, tag: params.resume.restart.tag },
+        });
+      else if (method === 'run')
+        reply({
+          retcode: 0,
+          restart: { tag: 'x', boot: 'y', delay: 0, wait: 1, kept: {} },
+        });
+      else reply({ value: 'other boot', retcode: 0 });
+    },
+    { job: ['state.sls', 'restart', 'test=True'] },
+  );
+  expect(bad).toMatch(/x asks for a second restart/);
+  expect(Object.values(web1 as Record<string, object>)).toMatchObject([{ name: 'again' }]);
+});
+
+test('a host that fills the log loses the rest of it, and nothing of the others', async () => {
+  const file = join(dir, 'log');
+  const { web1, bad, stderr, megabytes } = await beside(
+    ({ event }) => {
+      for (let at = 0; at < 100; at += 1)
+        event('log', { level: 'warning', module: 'x', message: 'x'.repeat(1_000_000) });
+    },
+    { args: ['--log-file', file, '--log-file-level', 'warning', '--log-level', 'error'] },
+  );
+  expect([web1, bad, stderr]).toEqual([true, true, '']);
+  expect(statSync(file).size).toBeLessThan(70 * 1024 ** 2);
+  expect(readFileSync(file, 'latin1')).toMatch(/bad: .*64 MB of log: the rest of it is left out/);
+  expect(megabytes).toBeLessThan(400);
+});
+
+test('a host that asks and never reads the answers has few of them piled up', async () => {
+  const { web1, megabytes } = await beside(async ({ event, message, reply }) => {
+    process.stdin.pause();
+    for (let at = 1; at <= 200_000; at += 1) {
+      event('ping', null);
+      if (at % 1000 === 0) message({ t: 'req', id: at, method: 'x'.repeat(50), params: null });
+    }
+    reply({ value: 1, retcode: 0 });
+  });
+  expect(web1).toBe(true);
+  expect(megabytes).toBeLessThan(400);
+});
+
+test('an answer of 40 MB arrives whole', async () => {
+  const { bad, web1 } = await beside(({ reply }) =>
+    reply({
+      value: [
+        'y'.repeat(20_000_000),
+        Array.from({ length: 400_000 }, () => 'long enough for its list to be cut'),
+      ],
+      retcode: 0,
+    }),
+  );
+  expect(web1).toBe(true);
+  expect(bad[0].length).toBe(20_000_000);
+  expect(bad[1].length).toBe(400_000);
+});
