@@ -112,6 +112,61 @@ describe.skipIf(!hasSshd)('ssh_options over a real sshd', () => {
     );
   });
 
+  test('ssh-rsa: a server that signs host keys with SHA-1 only is refused before the login, unless an option allows it', async () => {
+    const old = await startSshd({
+      dir: join(dir, 'sha1'),
+      hostKeyTypes: ['rsa'],
+      config: ['HostKeyAlgorithms ssh-rsa', 'LogLevel DEBUG1'],
+    });
+    const file = join(dir, 'sha1_hosts');
+    writeFileSync(file, `[127.0.0.1]:${old.port} ${old.hostKeys[0]}\n`);
+    const more = { knownHostsFiles: [file] };
+    const given: Partial<Host> = { port: old.port, priv: old.key };
+    const logins = (): number => old.log().match(/userauth-request|Accepted/g)?.length ?? 0;
+    try {
+      for (const ssh_options of [
+        [],
+        ['HostKeyAlgorithms=-ssh-ed25519'],
+        ['HostKeyAlgorithms=^ssh-ed25519'],
+        ['HostKeyAlgorithms=+rsa-sha2-256'],
+        ['HostKeyAlgorithms=rsa-sha2-512'],
+      ]) {
+        const error = await fault(runs({ ...given, ssh_options }, '', more));
+        expect([error.kind, error.code]).toEqual(['unreachable', 'ssh-algorithms']);
+        expect(showError(error)).toContain('HostKeyAlgorithms=+ssh-rsa');
+      }
+      expect(logins()).toBe(0);
+      for (const option of ['+ssh-rsa', '^ssh-rsa', 'ssh-ed25519,ssh-rsa']) {
+        const ssh_options = [`HostKeyAlgorithms=${option}`];
+        expect(await runs({ ...given, ssh_options }, 'echo yes', more)).toBe('yes');
+      }
+      expect(old.log()).toMatch(/kex: host key algorithm: ssh-rsa\b/);
+    } finally {
+      await old.close();
+    }
+  });
+
+  test('rsa-sha2: a host known by an RSA key is asked for SHA-2 signatures, with +ssh-rsa too', async () => {
+    const server = await startSshd({
+      dir: join(dir, 'sha2'),
+      hostKeyTypes: ['ed25519', 'rsa'],
+      config: ['HostKeyAlgorithms ssh-ed25519,ssh-rsa,rsa-sha2-256', 'LogLevel DEBUG1'],
+    });
+    const file = join(dir, 'sha2_hosts');
+    writeFileSync(file, `[127.0.0.1]:${server.port} ${server.hostKeys[1]}\n`);
+    const more = { knownHostsFiles: [file] };
+    const given: Partial<Host> = { port: server.port, priv: server.key };
+    try {
+      for (const ssh_options of [[], ['HostKeyAlgorithms=+ssh-rsa']])
+        expect(await runs({ ...given, ssh_options }, 'echo yes', more)).toBe('yes');
+      expect(server.log().match(/kex: host key algorithm: \S+/g)).toEqual(
+        Array(2).fill('kex: host key algorithm: rsa-sha2-256'),
+      );
+    } finally {
+      await server.close();
+    }
+  });
+
   test('+, - and ^ change the lists as in ssh, and an unknown algorithm is named', async () => {
     const before = sshd.log().length;
     await runs({ ssh_options: ['Ciphers=^aes192-ctr', 'MACs=-hmac-sha2-256'] });

@@ -28,6 +28,12 @@ const isReset = (error: Error): boolean => 'code' in error && error.code === 'EC
 
 /** Why there is no verified host yet; `greeting` is the first it said. */
 export const handshakeFault = (where: string, error: Ssh2Error, greeting: string): TsaltError => {
+  if (/no matching host key/i.test(error.message))
+    return new TsaltError('ssh-algorithms', `${where}: no common host key algorithm.`, {
+      kind: 'unreachable',
+      excerpt: readable(error.message, 300),
+      hint: 'Old servers have only ssh-rsa, whose SHA-1 signatures are refused. Update the server, or allow them with the ssh option HostKeyAlgorithms=+ssh-rsa. The system ssh may know more algorithms: --transport openssh.',
+    });
   if (/no matching|Unsupported|algorithm/i.test(error.message))
     return new TsaltError('ssh-algorithms', `${where}: no common way to encrypt.`, {
       kind: 'unreachable',

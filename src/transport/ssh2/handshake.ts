@@ -94,7 +94,7 @@ class Handshake {
       readyTimeout: 0,
       keepaliveInterval: (given.aliveInterval ?? heartbeat) * 1000,
       keepaliveCountMax: given.aliveCount ?? heartbeatsMissed,
-      algorithms: { serverHostKey: hostKeyAlgorithms(plan), ...given.algorithms },
+      algorithms: { ...given.algorithms, serverHostKey: hostKeyAlgorithms(plan) },
       authHandler: (left, _partial, next) => {
         const method = this.#login.next(left as readonly string[] | null);
         // ssh2 takes false as "no more methods"; its type does not say so.
