@@ -3,7 +3,7 @@ import { type Data, type Dict, isDict, toData, toDict, toPlain } from '../data/v
 import { TsaltError } from '../protocol/error.ts';
 import type { ControlMethods } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
-import { isPlainDict, type Plain } from '../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { readable } from '../transport/faults.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
 import { bindWrapper, callWrapper } from '../wrapper/define.ts';
@@ -35,18 +35,22 @@ export class HostFunctions {
     this.#context = context;
   }
 
-  /** Learns what these chunks call. */
-  addChunks(chunks: readonly LowChunk[]): void {
+  /** Learns what these chunks call, and what the engine calls for each of them by its options. */
+  addChunks(chunks: readonly LowChunk[], opts: PlainDict = {}): void {
+    if (isPlainDict(opts.global_state_conditions))
+      this.#state('match.compound', Object.values(opts.global_state_conditions));
     for (const chunk of chunks) {
       if (chunk.state === 'file' && chunk.fun === 'serialize') this.#serializes = true;
       const names = calledBy(chunk);
       if (chunk.reload_pillar || names.some(name => refreshes.has(name))) this.#refreshesLeft += 1;
-      for (const name of names) {
-        const texts = this.#stated.get(name) ?? new Set();
-        for (const text of textsIn(chunk)) if (!this.#taintOf(text)) texts.add(text);
-        this.#stated.set(name, texts);
-      }
+      for (const name of names) this.#state(name, chunk);
     }
+  }
+
+  #state(fun: string, given: Nested): void {
+    const texts = this.#stated.get(fun) ?? new Set();
+    for (const text of textsIn(given)) if (!this.#taintOf(text)) texts.add(text);
+    this.#stated.set(fun, texts);
   }
 
   /** Answers a request of the host. @throws TsaltError for what it may not call so */
@@ -106,7 +110,10 @@ export class HostFunctions {
     for (const text of textsIn(given))
       if (!texts?.has(text)) throw refused(fun, 'is not called so by a state of this run');
     if (fun === 'match.compound' && given.some(hasSlowMatcher))
-      throw refused(fun, 'takes from a host no expression with other matchers than G@, I@, L@, S@');
+      throw refused(
+        fun,
+        'takes from a host no expression with other matchers than E@, G@, I@, L@, S@',
+      );
   }
 
   /** A pillar takes long to compile: a host has that done as often as its states may need it. */
@@ -144,9 +151,12 @@ const defaultOf = (
   return typeof found === 'object' ? found[1] : undefined;
 };
 
-/** Regular expressions, and node groups that may hold some. */
+/**
+ * Regular expressions for what may come from the host, and node groups that may hold some. `E@`
+ * looks at the id, which the roster gives.
+ */
 const hasSlowMatcher = (value: Data): boolean =>
-  [...textsIn(value)].some(text => /(?:^|[\s(])(?![GILS]@)\w@/.test(text));
+  [...textsIn(value)].some(text => /(?:^|[\s(])(?![EGILS]@)\w@/.test(text));
 
 type Nested = Plain | Data | LowChunk | readonly Nested[];
 

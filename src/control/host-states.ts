@@ -161,17 +161,18 @@ export class HostStates {
     checkFunctions(chunks, facts.modules);
     this.#warn(warnings);
     refs.addChunks(chunks, settings.pillar);
-    functions.addChunks(chunks);
+    const opts = {
+      ...facts.opts,
+      ...runOpts(settings.opts ?? new Map()),
+      test: settings.test,
+      saltenv: settings.saltenv,
+    };
+    functions.addChunks(chunks, opts);
     return {
       chunks,
       fun: facts.shared.request.fun,
       job: facts.shared.request.options.jid,
-      opts: {
-        ...facts.opts,
-        ...runOpts(settings.opts ?? new Map()),
-        test: settings.test,
-        saltenv: settings.saltenv,
-      },
+      opts,
       queue: settings.queue ?? queueOf(facts.opts.state_queue),
       concurrent: settings.concurrent ?? false,
       prefetch: await prefetch(chunks, facts.shared.fileRoots, renderAhead),

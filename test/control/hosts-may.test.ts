@@ -146,7 +146,10 @@ test('a function that a state calls takes the texts of that state, and those onl
   const { ask } = site(
     [
       chunk({ 'match.glob': ['web*'] }),
-      chunk({ state: 'cmd', onlyif: [{ fun: 'match.compound', tgt: 'G@os:Debian or E@(a+)+$' }] }),
+      chunk({
+        state: 'cmd',
+        onlyif: [{ fun: 'match.compound', tgt: 'G@os:Debian or P@os:(a+)+$' }],
+      }),
       chunk({ state: 'cmd', unless: [{ fun: 'match.grain', tgt: 'os:Deb*' }] }),
       chunk({ 'slsutil.file_exists': ['salt://from-a-grain'] }),
     ],
@@ -156,7 +159,7 @@ test('a function that a state calls takes the texts of that state, and those onl
   expect(await ask('match.grain', [], { tgt: 'os:Deb*' })).toBe(true);
   expect(await ask('match.glob', ['db*'])).toMatch(/is not called so by a state/);
   expect(await ask('match.grain', ['web*'])).toMatch(/is not called so by a state/);
-  expect(await ask('match.compound', ['G@os:Debian or E@(a+)+$'])).toMatch(/no expression/);
+  expect(await ask('match.compound', ['G@os:Debian or P@os:(a+)+$'])).toMatch(/no expression/);
   expect(await ask('slsutil.file_exists', ['salt://from-a-grain'])).toMatch(/not called so/);
   expect(await ask('match.list', ['web1'])).toMatch(/is called by no state/);
 });

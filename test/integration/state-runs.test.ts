@@ -312,3 +312,21 @@ ${root}/mode:
   expect(await mode()).toBe('web1: False\n');
   expect(readFileSync(`${root}/mode`, 'utf8')).toBe('else');
 });
+
+test('global_state_conditions: the host asks here, and only for those that are configured', async () => {
+  project.write({
+    'states/conditioned.sls': 'a:\n  test.nop: []\nb:\n  cmd.run:\n    - name: "true"\n',
+  });
+  const before = readFileSync(join(project.dir, 'tsalt.yaml'), 'utf8');
+  project.write({
+    'tsalt.yaml': `${before}\nglobal_state_conditions:\n  test: G@kernel:Linux and E@web[0-9]\n  cmd.run: [G@os:Windows, P@os:Win.*]\n`,
+  });
+  try {
+    const { value } = await apply('state.apply', 'conditioned');
+    const comments = Object.values(value).map(one => one.comment);
+    expect(comments[0]).toBe('Success!');
+    expect(comments[1]).toMatch(/P@|from a host/);
+  } finally {
+    project.write({ 'tsalt.yaml': before });
+  }
+});
