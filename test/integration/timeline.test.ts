@@ -10,6 +10,7 @@ beforeAll(async () => {
     files: {
       'states/one.sls':
         'word:\n  test.configurable_test_state:\n    - comment: {{ pillar.token }}\n',
+      'states/two.sls': 'include: [one]\nlogged:\n  cmd.run:\n    - name: "true"\n',
       'pillar/top.sls': "base:\n  '*':\n    - secret\n",
       'pillar/secret.sls': 'token: pillar-5ecret\n',
     },
@@ -40,9 +41,10 @@ test('-v shows each step of a host once and in order, with the bytes sent, and n
   expect(stderr).not.toMatch(/5ecret/);
 });
 
-test('a debug log and a log file hold no secret of roster or pillar', async () => {
+test('a debug log and a log file hold no secret of roster or pillar while nothing fails', async () => {
+  project.roster(`${project.hosts.web1?.entry}  passwd: login-5ecret\n`);
   const file = join(project.dir, 'run.log');
-  const { stderr, code } = await project.run(
+  const { stdout, stderr, code } = await project.run(
     '-l',
     'debug',
     '--log-file',
@@ -51,12 +53,62 @@ test('a debug log and a log file hold no secret of roster or pillar', async () =
     'all',
     'web1',
     'state.apply',
-    'one',
+    'two',
     '--out',
-    'quiet',
+    'json',
   );
   expect(code, stderr).toBe(0);
+  expect(stdout).toContain('pillar-5ecret');
   expect(stderr).toMatch(/web1: connect/);
-  expect(stderr).not.toMatch(/login-5ecret/);
-  expect(readFileSync(file, 'utf8')).not.toMatch(/login-5ecret/);
+  expect(readFileSync(file, 'utf8')).toMatch(/web1: cmd: Executing command 'true'/);
+  expect(stderr + readFileSync(file, 'utf8')).not.toMatch(/5ecret/);
+});
+
+test.each([
+  ['its line', 'cmd.run:\n    - name: "false {{ pillar.token }}"'],
+  ['its output', `cmd.run:\n    - name: "echo '{{ pillar.token }}' | tee /dev/stderr; exit 3"`],
+  ['an argument of its list', "cmd.run:\n    - name: [sh, -c, 'exit 3', '{{ pillar.token }}']"],
+  [
+    'its environment',
+    `cmd.run:\n    - name: 'echo "$T"; exit 3'\n    - env: [T: '{{ pillar.token }}']`,
+  ],
+  ['its input', "cmd.run:\n    - name: cat; exit 3\n    - stdin: '{{ pillar.token }}'"],
+  [
+    'its condition',
+    `cmd.run:\n    - name: "true"\n    - onlyif: "echo {{ pillar.token }}; exit 3"`,
+  ],
+  ['its check', `test.nop:\n    - check_cmd: ["echo {{ pillar.token }}; exit 3"]`],
+  ['its script', 'cmd.script:\n    - source: salt://fails.sh\n    - args: "{{ pillar.token }}"'],
+  ['its folder', 'cmd.run:\n    - name: "true"\n    - cwd: "/{{ pillar.token }}"'],
+])(
+  'a failing command writes no secret of the pillar to the log at the default level: %s',
+  async (_, state) => {
+    project.roster(`${project.hosts.web1?.entry}`);
+    project.write({
+      'states/fails.sls': `fails:\n  ${state}\n`,
+      'states/fails.sh': '#!/bin/sh\necho "$1"\nexit 3\n',
+    });
+    const file = join(project.dir, `${Math.random()}.log`);
+    const run = (level: string[]) =>
+      project.run(...level, '--log-file', file, 'web1', 'state.apply', 'fails', '--out', 'json');
+    const { stdout, stderr } = await run([]);
+    expect(stdout).toMatch(/"fails"/);
+    expect(stderr + readFileSync(file, 'utf8')).not.toContain('5ecret');
+  },
+);
+
+test('a failing command logs its program and exit code; its line and output at the level debug', async () => {
+  project.roster(`${project.hosts.web1?.entry}`);
+  project.write({ 'states/fails.sls': 'fails:\n  cmd.run:\n    - name: ls /no-such-place\n' });
+  const file = join(project.dir, 'levels.log');
+  const run = (...level: string[]) =>
+    project.run(...level, '--log-file', file, 'web1', 'state.apply', 'fails', '--out', 'quiet');
+  const { stderr } = await run();
+  for (const log of [stderr, readFileSync(file, 'utf8')]) {
+    expect(log).toMatch(/web1: cmd: A command failed with return code 2: ls/);
+    expect(log).not.toContain('no-such-place');
+  }
+  const { stderr: all } = await run('-l', 'debug');
+  expect(all).toContain("Command 'ls /no-such-place' failed with return code: 2");
+  expect(all).toMatch(/stderr: .*no-such-place/);
 });

@@ -39,7 +39,8 @@ export const execute = async (
   const cwd = await folderFor(options.cwd ?? undefined, runas);
   const shown = Array.isArray(cmd) ? cmd.join(' ') : String(cmd);
   const level = levelOf(options.output_loglevel);
-  if (level) log.info(`Executing command '${shown}' in directory '${cwd}'`);
+  const program = programOf(cmd);
+  if (level) log.debug(`Executing command '${shown}' in directory '${cwd}'`);
   let merged = '';
   const result = await runCommand(toCommand(cmd, options), {
     cwd,
@@ -64,7 +65,7 @@ export const execute = async (
   const strip = (text: string): string => (options.rstrip === false ? text : text.trimEnd());
   const notes = (['stdout', 'stderr'] as const).map(stream => cutNote(result, stream));
   const [outNote = '', errNote = ''] = notes;
-  if (outNote || errNote) log.warning(`Command '${shown}':${notes.join('').replaceAll('\n', ' ')}`);
+  if (outNote || errNote) log.warning(`${program}:${notes.join('').replaceAll('\n', ' ')}`);
   const stdout = strip(result.stdout) + outNote;
   const stderr = strip(result.stderr) + errNote;
   // A command that a signal ended: minus its number, as Python says.
@@ -75,7 +76,8 @@ export const execute = async (
     toList(options.success_stderr).some(text => stderr.includes(text));
   const retcode = success ? 0 : code;
   __context__.retcode = options.ignore_retcode || options.bg ? 0 : retcode;
-  if (level) report(shown, retcode, stdout, stderr, options.ignore_retcode === true, level);
+  if (level)
+    report({ shown, program, retcode, stdout, stderr, level, ignored: !!options.ignore_retcode });
   return { pid: result.pid, retcode, stdout, stderr, merged: strip(merged) + outNote + errNote };
 };
 
@@ -96,20 +98,36 @@ const cutNote = ({ dropped }: CommandResult, stream: 'stdout' | 'stderr'): strin
     ? ''
     : `\n[${stream} is cut: the first ${mostOutput / 1024 / 1024} MB are kept, ${dropped[stream]} bytes more are not.]`;
 
-const report = (
-  shown: string,
-  code: number,
-  stdout: string,
-  stderr: string,
-  ignored: boolean,
-  level: (typeof levels)[number],
-): void => {
-  const failed = !ignored && code !== 0;
-  if (failed) log.error(`Command '${shown}' failed with return code: ${code}`);
-  const at = failed && levels.indexOf(level) < levels.indexOf('error') ? 'error' : level;
-  if (stdout) log[at](`stdout: ${stdout}`);
-  if (stderr) log[at](`stderr: ${stderr}`);
-  if (code !== 0) log[at](`retcode: ${code}`);
+type Report = {
+  readonly shown: string;
+  readonly program: string;
+  readonly retcode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ignored: boolean;
+  readonly level: (typeof levels)[number];
+};
+
+/**
+ * Logs how a command ended. Its line and its output may hold secrets of the pillar, so unless the
+ * caller asks for more (`output_loglevel`), they are logged at the level debug, unlike with Salt
+ * when the command fails too.
+ */
+const report = ({ shown, program, retcode, stdout, stderr, ignored, level }: Report): void => {
+  if (!ignored && retcode !== 0) {
+    log.error(`A command failed with return code ${retcode}: ${program} (-l debug logs all of it)`);
+    log.debug(`Command '${shown}' failed with return code: ${retcode}`);
+  }
+  if (stdout) log[level](`stdout: ${stdout}`);
+  if (stderr) log[level](`stderr: ${stderr}`);
+  if (retcode !== 0) log[level](`retcode: ${retcode}`);
+};
+
+/** Returns a command's program without its arguments; that of a longer shell text is not guessed. */
+const programOf = (cmd: string | string[]): string => {
+  if (Array.isArray(cmd)) return pyStr(cmd[0]);
+  const [first = ''] = String(cmd).trim().split(/\s/, 1);
+  return /^[\w./+-]+$/.test(first) ? first : 'a shell command';
 };
 
 const refuseOthers = (options: RunOptions): void => {
