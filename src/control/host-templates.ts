@@ -1,7 +1,8 @@
+import { isAbsolute, posix } from 'node:path';
 import { type Data, type Dict, toDict } from '../data/value.ts';
 import { FileRoots } from '../fileserver/file-roots.ts';
-import { TsaltError } from '../protocol/error.ts';
-import type { ControlMethods } from '../protocol/job.ts';
+import { type Place, showError, showPlace, TsaltError } from '../protocol/error.ts';
+import type { ControlMethods, StateFinished } from '../protocol/job.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { checkTextPipe, render, renderText } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
@@ -12,7 +13,7 @@ import type { HostFacts } from './host-facts.ts';
 import type { HostFunctions } from './host-functions.ts';
 import type { HostPillar } from './host-pillar.ts';
 import { NeedsHost } from './prefetch.ts';
-import { renderSettings } from './sls-loader.ts';
+import { renderSettings, shownPath } from './sls-loader.ts';
 
 /** What templates of one host see, and the rendering of the files that its states name. */
 export class HostTemplates {
@@ -20,6 +21,8 @@ export class HostTemplates {
   readonly #pillar: HostPillar;
   readonly #calls: HostCalls;
   readonly #functions: HostFunctions;
+  /** What the host was told of faults in templates, and what people are shown instead. */
+  readonly #faults = new Map<string, string>();
 
   constructor(facts: HostFacts, pillar: HostPillar, calls: HostCalls, functions: HostFunctions) {
     this.#facts = facts;
@@ -115,7 +118,7 @@ export class HostTemplates {
       if (notInFiles.test(fun) && (await this.#calls.wrapper(fun))) throw notForFiles(fun);
       return own.call(fun, args, kwargs);
     };
-    return renderText({
+    const rendered = renderText({
       ...renderSettings(this.#facts.shared.request.config),
       text,
       file,
@@ -130,8 +133,47 @@ export class HostTemplates {
         extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
       },
     });
+    return rendered.catch((error: unknown) => {
+      throw this.#toldHost(error, request, file);
+    });
+  }
+
+  /**
+   * A state's result with the whole of what control knows of a fault in its template: the host is
+   * told neither lines of the file nor paths of the control node.
+   */
+  withFaults = (finished: StateFinished): StateFinished => {
+    const { comment } = finished.result;
+    if (this.#faults.size === 0 || typeof comment !== 'string') return finished;
+    for (const [told, whole] of this.#faults)
+      if (comment.includes(told))
+        return {
+          ...finished,
+          result: { ...finished.result, comment: comment.replace(told, () => whole) },
+        };
+    return finished;
+  };
+
+  #toldHost(error: unknown, request: ControlMethods['file.render'], file: string): unknown {
+    if (!(error instanceof TsaltError) || error.at === undefined) return error;
+    const { code, kind, message, at } = error;
+    const own = request.text === undefined ? request.source : file;
+    const name = at.file === file ? own : posix.basename(at.file);
+    const told = `${message} (${showPlace({ ...at, file: name })})`;
+    if (this.#faults.size < mostFaults) this.#faults.set(told, showError(shownAt(error, at)));
+    return new TsaltError(code, told, { kind, cause: error });
   }
 }
+
+const mostFaults = 1000;
+
+const shownAt = ({ code, message, kind, hint, excerpt }: TsaltError, at: Place): TsaltError =>
+  new TsaltError(code, message, {
+    kind,
+    hint,
+    excerpt,
+    at: { ...at, file: isAbsolute(at.file) ? shownPath(at.file) : at.file },
+  });
 
 /** Functions that run programs, open stores or choose engines: not for templates of file states. */
 const notInFiles = /^(?:pillar\.ext|slsutil\.renderer|(?:sdb|vault)\.\w+)$/;

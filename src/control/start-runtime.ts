@@ -153,7 +153,7 @@ export const connectRuntime = async (
         shared.emit({ type: 'state-start', host: host.id, ...started });
       },
       state: (said: unknown) => {
-        const finished = faults.state(readFinished(said));
+        const finished = site().templates.withFaults(faults.state(readFinished(said)));
         if (site().states.finished(finished))
           shared.emit({ type: 'state', host: host.id, ...finished });
       },

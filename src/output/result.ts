@@ -72,7 +72,19 @@ export const forPeople = (result: HostResult): HostResult => {
 };
 
 /** The same for standard error, beside an output that says less. */
-export const faultTexts = ({ problems = [] }: HostResult): string[] => problems.map(explain);
+export const faultTexts = ({ problems = [] }: HostResult): string[] =>
+  hintsOnce(problems).map(explain);
+
+/** A hint that several faults share is read once, behind the last of them. */
+const hintsOnce = (faults: readonly Fault[]): Fault[] => {
+  const told = new Set<string>();
+  const kept = faults.toReversed().map(fault => {
+    const lines = fault.hint?.split('\n').filter(line => !told.has(line)) ?? [];
+    for (const line of lines) told.add(line);
+    return { ...fault, hint: lines.length > 0 ? lines.join('\n') : undefined };
+  });
+  return kept.reverse();
+};
 
 const explain = ({ message, sentence, at, hint, excerpt }: Fault): string =>
   showError(new TsaltError('compile', sentence ?? message, { at, hint, excerpt }));

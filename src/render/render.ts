@@ -3,6 +3,7 @@ import type { Data, Dict } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
 import { unguard } from './guard.ts';
+import { looksLikeJinja } from './liquid/looks-like-jinja.ts';
 import { type Lookup, type PipeStage, pipeOf, requireAllowed, requireUserFile } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
 import { fence, unfence } from './taint/fence.ts';
@@ -175,15 +176,25 @@ const named = (
       { kind: 'render', at: { file: request.file }, cause: error },
     );
   const { code, message, kind, at, hint, excerpt, saltText } = error;
-  if (input === request.text || excerpt === undefined || at?.file !== request.file) return error;
   const index = stages.findIndex(stage => stage.name === name);
   const note = `The stage '${name}' of '${pipe}' failed; its lines are those that '${stages[index - 1]?.name}' gave.`;
+  const isLater = input !== request.text && excerpt !== undefined && at?.file === request.file;
+  const hints = [hint, isLater ? note : undefined, jinjaHint(request, stages)].filter(Boolean);
+  if (hints.length === (hint === undefined ? 0 : 1)) return error;
   return new TsaltError(code, message, {
     kind,
     at,
     excerpt,
     saltText,
     cause: error,
-    hint: hint === undefined ? note : `${hint}\n${note}`,
+    hint: hints.join('\n'),
   });
+};
+
+/** Whoever comes from Salt writes Jinja, and Liquid is what renders it unless told otherwise. */
+const jinjaHint = ({ text }: RenderRequest, stages: readonly PipeStage[]): string | undefined => {
+  if (stages.every(stage => stage.name !== 'liquid') || !looksLikeJinja(text)) return undefined;
+  return stages.every(({ kind }) => kind === 'text')
+    ? 'This looks like Jinja: write `- template: jinja` into the state.'
+    : 'This looks like Jinja: write `#!jinja|yaml` as its first line, or `renderer: jinja|yaml` into tsalt.yaml for all SLS.';
 };

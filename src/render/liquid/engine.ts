@@ -7,6 +7,7 @@ import { guard } from '../guard.ts';
 import { registerFilters } from './filters.ts';
 import { limitNesting } from './nesting.ts';
 import { stageOf } from './stage.ts';
+import { refuseTrailing } from './strict.ts';
 import { registerTags } from './tags.ts';
 import { printedBy, trackTaint } from './tracking.ts';
 import { unwrap } from './wrap.ts';
@@ -31,6 +32,7 @@ export const engineFor = (files: FileRoots, saltenv: string): Engine => {
 };
 
 const makeEngine = (files: FileRoots, saltenv: string): Engine => {
+  refuseTrailing();
   const names = new Map<string, string>();
   const read = (file: string): string => {
     const text = files.read(file, saltenv);

@@ -1,0 +1,28 @@
+/** What templates of Salt's own engine have, and Liquid has not: inside of a tag or an output. */
+const signs: readonly RegExp[] = [
+  /^%[-+]?\s*(?:set|from|import|macro|call|filter|do|with|elif|endset|endmacro|endcall|endfilter|endwith)\b/,
+  /^%[-+]?\s*(?:el)?if\b.*\b(?:is\s+(?:not\s+)?\w+|not\s+in|in\s+[\w'"[(])/s,
+  /^%[-+]?\s*for\s+\w+\s*,/,
+  /^%[-+]?\s*for\s+\w+\s+in\s+(?:\[|[\w.]+\()/,
+  // A call: pillar.get('x'), salt['cmd.run']('x'), x.items(), upper().
+  /[\w\])]\(/,
+  /\bloop\./,
+  /~/,
+  /\bif\b.+\belse\b/s,
+  /^#/,
+];
+
+const parts = /\{([%{#][\s\S]*?)[%}#]\}/g;
+
+/**
+ * Does this template look as if it were written for Jinja? Asked when it fails as Liquid.
+ *
+ * @param text the whole template
+ */
+export const looksLikeJinja = (text: string): boolean => {
+  for (const [, inside = ''] of text.matchAll(parts)) {
+    const bare = inside.replace(/'[^']*'|"[^"]*"/g, "''");
+    if (signs.some(sign => sign.test(bare))) return true;
+  }
+  return false;
+};

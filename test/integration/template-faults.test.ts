@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Project, startProject } from '../helpers/project.ts';
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await startProject();
+});
+afterAll(() => project.close());
+
+const hint = /This looks like Jinja: write `#!jinja\|yaml` as its first line/g;
+
+const apply = async (text: string) => {
+  project.write({ 'states/one.sls': text });
+  return project.run('web1', 'state.apply', 'one', 'test=True');
+};
+
+test.each([
+  '{% set port = 80 %}\na: test.nop\n',
+  "{%- from 'x/map.jinja' import y %}\na: test.nop\n",
+  "a:\n  test.nop:\n    - name: {{ pillar.get('port', 80) }}\n",
+  "a:\n  test.nop:\n    - name: {{ salt['cmd.run']('id') }}\n",
+  '{% if grains.a and (grains.b or grains.c) is defined %}\na: test.nop\n{% endif %}\n',
+  "{% for u, d in pillar.get('users', {}).items() %}\n{{ u }}: test.nop\n{% endfor %}\n",
+  "{% for u in ['a', 'b'] %}\n{{ u }}: test.nop\n{% endfor %}\n",
+  '{# comment #}\na: test.nop\n',
+  "a:\n  test.nop:\n    - name: {{ grains.os | lower ~ 'x' }}\n",
+  '{% if pillar.foo is not defined %}\na: test.nop\n{% else %}\nb: test.nop\n{% endif %}\n',
+])('Jinja in a Liquid SLS is an error that says so: %s', async text => {
+  const { code, stdout } = await apply(text);
+  expect(code).not.toBe(0);
+  expect(stdout.match(hint), stdout).toHaveLength(1);
+  expect(stdout).toMatch(/states\/one\.sls:\d/);
+});
+
+test.each([
+  "{% assign all = grains.os | append: '~' %}{% for i in (1..2) %}\na{{ i }}:\n  test.nop:\n    - name: {{ all }}\n{% endfor %}\n",
+  "{% if grains.os == 'none' or grains.id contains 'web' %}\na: test.nop\n{% endif %}\n",
+  "{% case grains.os %}{% when 'Debian', 'Ubuntu' or 'x' %}\na: test.nop\n{% else %}\na: test.nop\n{% endcase %}\n",
+  '{% unless grains.nosuch %}\na: test.nop\n{% endunless %}\n',
+])('what Liquid has stays as it was: %s', async text => {
+  const { code, stdout } = await apply(text);
+  expect(code, stdout).toBe(0);
+});
+
+test('what stands behind an expression of Liquid is an error with its place', async () => {
+  const { stdout } = await apply('{% if grains.os garbage %}\na: test.nop\n{% endif %}\n');
+  expect(stdout).toMatch(
+    /"garbage" is more than the expression before it can have \(states\/one\.sls:1:\d+\)/,
+  );
+  expect(stdout).not.toMatch(hint);
+});
+
+test('a tree written for Jinja is told so once, not once for each SLS', async () => {
+  project.write({
+    'states/top.sls': "base:\n  '*': [t1, t2, t3]\n",
+    'states/t1.sls': '{% set a = 1 %}\na: test.nop\n',
+    'states/t2.sls': '{% macro b() %}{% endmacro %}\nb: test.nop\n',
+    'states/t3.sls': '{% if x is defined %}\nc: test.nop\n{% endif %}\n',
+  });
+  const { stdout } = await project.run('web1', 'state.apply', 'test=True');
+  for (const name of ['t1', 't2', 't3']) expect(stdout).toContain(`states/${name}.sls:1`);
+  expect(stdout.match(hint)).toHaveLength(1);
+  expect(stdout).toContain('`renderer: jinja|yaml` into tsalt.yaml for all SLS');
+});
+
+test('Jinja in a template of a file names the argument to write', async () => {
+  project.write({ 'states/t.conf': '{% set a = 1 %}{{ a }}\n' });
+  const { stdout } = await apply(
+    `conf:\n  file.managed:\n    - name: ${project.hosts.web1?.root}/t.conf\n    - source: salt://t.conf\n    - template: liquid\n`,
+  );
+  expect(stdout).toContain('This looks like Jinja: write `- template: jinja` into the state.');
+});
+
+test.each(['json', 'nested', 'yaml'])(
+  'a fault in the template of a file has file, line and excerpt in %s',
+  async out => {
+    project.write({
+      'states/t.conf': 'one\n{{ nope }}\n',
+      'states/one.sls': `conf:\n  file.managed:\n    - name: ${project.hosts.web1?.root}/t.conf\n    - source: salt://t.conf\n    - template: jinja\n`,
+    });
+    const { stdout } = await project.run('--out', out, 'web1', 'state.apply', 'one');
+    // YAML breaks long lines and doubles quotes.
+    const text = stdout.replace(/\\?\s+\\?/g, ' ');
+    expect(text).toMatch(/nope'+ is undefined \(states\/t\.conf:2/);
+    expect(text).toMatch(/\{\{ nope \}\} <=====/);
+  },
+);
