@@ -15,6 +15,7 @@ import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { prefetchKey } from '../protocol/prefetch.ts';
 import { mergeDicts } from '../protocol/whole-floats.ts';
 import { readable } from '../transport/faults.ts';
+import { readGet, readList, readRender } from './request-params.ts';
 
 /** Renders a template file's text for the host: `template:` of file states. */
 export type TemplateRenderer = (
@@ -300,7 +301,8 @@ export const fileHandlers = ({
     throw error;
   };
   return {
-    'file.get': async ({ path, saltenv, have, peek }: ControlMethods['file.get']) => {
+    'file.get': async (said: unknown) => {
+      const { path, saltenv, have, peek } = readGet(said);
       allowed(path, saltenv);
       const found = roots.find(path, saltenv);
       if (!found) return { found: false } satisfies FileAnswer;
@@ -316,7 +318,8 @@ export const fileHandlers = ({
         ? { ...answer, same: true }
         : new WithContent(answer, roots.stream(path, saltenv));
     },
-    'file.list': async ({ path, saltenv }: ControlMethods['file.list']) => {
+    'file.list': async (said: unknown) => {
+      const { path, saltenv } = readList(said);
       allowed(path, saltenv);
       const folder = clean(path) ?? '';
       return roots
@@ -324,7 +327,8 @@ export const fileHandlers = ({
         .filter(file => folder === '' || file.startsWith(`${folder}/`))
         .map(file => (folder === '' ? file : file.slice(folder.length + 1)));
     },
-    'file.render': async (request: ControlMethods['file.render']) => {
+    'file.render': async (said: unknown) => {
+      const request = readRender(said);
       const trust = refs.templateTrust(request);
       if (!trust) {
         check(request);

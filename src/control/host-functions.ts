@@ -1,7 +1,6 @@
 import type { Ranges } from '../data/taint.ts';
 import { type Data, type Dict, isDict, toData, toDict, toPlain } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { ControlMethods } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { readable } from '../transport/faults.ts';
@@ -16,6 +15,7 @@ import {
 } from '../wrapper/host-functions.ts';
 import { findWrapper } from '../wrapper/table.ts';
 import { calledBy } from './check-functions.ts';
+import { readCall } from './request-params.ts';
 
 /**
  * Answers `control.call`: what one host calls on the control node. The host is not trusted. It
@@ -54,9 +54,8 @@ export class HostFunctions {
   }
 
   /** Answers a request of the host. @throws TsaltError for what it may not call so */
-  request = async ({ fun, args, kwargs }: ControlMethods['control.call']): Promise<Plain> => {
-    if (typeof fun !== 'string' || !Array.isArray(args) || !isPlainDict(kwargs))
-      throw new TsaltError('wire-params', 'A call needs fun, args and kwargs.', { kind: 'host' });
+  request = async (said: unknown): Promise<Plain> => {
+    const { fun, args, kwargs } = readCall(said);
     const spec = this.#allowed(fun);
     if (Object.keys(kwargs).length > mostNamed) throw refused(fun, 'does not take so many names');
     checkSize(fun, [args, kwargs], spec.limits);

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { ControlMethods } from '../protocol/job.ts';
 import type { Handler } from '../protocol/peer.ts';
+import { readPush } from './request-params.ts';
 
 type Push = ControlMethods['file.push'];
 
@@ -69,8 +70,8 @@ export const pushHandler = (
     return null;
   };
   let turn: Promise<unknown> = Promise.resolve();
-  return (push: Push): Promise<null> => {
-    const mine = turn.then(() => take(push));
+  return (said: unknown): Promise<null> => {
+    const mine = turn.then(() => take(readPush(said)));
     turn = mine.catch(() => undefined);
     return mine;
   };

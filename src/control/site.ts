@@ -2,7 +2,6 @@ import { toPlain } from '../data/value.ts';
 import type { Artifact } from '../protocol/artifact.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
-import type { ControlMethods } from '../protocol/job.ts';
 import type { Handler, Peer } from '../protocol/peer.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
@@ -16,6 +15,7 @@ import { HostTemplates } from './host-templates.ts';
 import type { AskOutside } from './outside.ts';
 import type { OwnModules } from './own-modules.ts';
 import { pushHandler } from './pushed-files.ts';
+import { readGrains } from './request-params.ts';
 import type { Shared } from './shared.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
@@ -120,8 +120,8 @@ export class Site {
         refuse: this.#refuse,
       }),
       'file.push': pushHandler(this.facts.shared.request.config, this.facts.host.id),
-      'control.grains': async ({ grains }: ControlMethods['control.grains']) => {
-        this.facts.learnGrains(grains);
+      'control.grains': async (said: unknown) => {
+        this.facts.learnGrains(readGrains(said).grains);
         return null;
       },
       'control.call': this.#functions.request,

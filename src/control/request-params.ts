@@ -1,0 +1,62 @@
+import { TsaltError } from '../protocol/error.ts';
+import type { ControlMethods } from '../protocol/job.ts';
+import { isPlainDict } from '../protocol/plain.ts';
+
+/** Reads what a host sent with `file.get`. @throws TsaltError `wire-params` */
+export const readGet = (said: unknown): ControlMethods['file.get'] => {
+  if (isPlace(said) && isText(said.have ?? '') && typeof (said.peek ?? false) === 'boolean')
+    return said as ControlMethods['file.get'];
+  throw wrongParams('file.get');
+};
+
+/** Reads what a host sent with `file.list`. @throws TsaltError `wire-params` */
+export const readList = (said: unknown): ControlMethods['file.list'] => {
+  if (isPlace(said)) return said as ControlMethods['file.list'];
+  throw wrongParams('file.list');
+};
+
+/** Reads what a host sent with `file.render`. @throws TsaltError `wire-params` */
+export const readRender = (said: unknown): ControlMethods['file.render'] => {
+  if (
+    isPlainDict(said) &&
+    [said.source, said.saltenv].every(isName) &&
+    [said.template, said.text ?? '', said.have ?? ''].every(isText) &&
+    [said.context, said.chunk].every(isPlainDict)
+  )
+    return said as unknown as ControlMethods['file.render'];
+  throw wrongParams('file.render');
+};
+
+/** Reads what a host sent with `control.grains`. @throws TsaltError `wire-params` */
+export const readGrains = (said: unknown): ControlMethods['control.grains'] => {
+  if (isPlainDict(said) && isPlainDict(said.grains))
+    return said as unknown as ControlMethods['control.grains'];
+  throw wrongParams('control.grains');
+};
+
+/** Reads what a host sent with `control.call`. @throws TsaltError `wire-params` */
+export const readCall = (said: unknown): ControlMethods['control.call'] => {
+  if (isPlainDict(said) && isText(said.fun) && Array.isArray(said.args) && isPlainDict(said.kwargs))
+    return said as unknown as ControlMethods['control.call'];
+  throw wrongParams('control.call');
+};
+
+/** Reads what a host sent with `file.push`; its values are not checked. @throws TsaltError `wire-params` */
+export const readPush = (said: unknown): ControlMethods['file.push'] => {
+  if (isPlainDict(said)) return said as unknown as ControlMethods['file.push'];
+  throw wrongParams('file.push');
+};
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Paths and names of environments; those of Linux have at most 4096 bytes. */
+const isName = (value: unknown): value is string => isText(value) && value.length <= 4096;
+
+const isPlace = (said: unknown): said is Record<string, unknown> =>
+  isPlainDict(said) && isName(said.path) && isName(said.saltenv);
+
+/** A host asked with parameters that its request does not have. */
+const wrongParams = (method: string): TsaltError =>
+  new TsaltError('wire-params', `The parameters of "${method}" are not what they must be.`, {
+    kind: 'host',
+  });

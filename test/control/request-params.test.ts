@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import {
+  readCall,
+  readGet,
+  readGrains,
+  readList,
+  readPush,
+  readRender,
+} from '../../src/control/request-params.ts';
+import { fault } from '../helpers/fault.ts';
+
+const place = { path: 'salt://a', saltenv: 'base' };
+const template = { source: 'salt://a', saltenv: 'base', template: 'jinja', context: {}, chunk: {} };
+
+test.each([
+  [
+    'file.get',
+    readGet,
+    [{ ...place, have: 'x', peek: true }],
+    { path: {} },
+    { have: 1 },
+    { peek: 1 },
+  ],
+  ['file.list', readList, [place], { saltenv: null }, { path: 'a'.repeat(4097) }],
+  [
+    'file.render',
+    readRender,
+    [{ ...template, text: 'x', have: 'y' }],
+    ...[{ template: {} }, { chunk: null }, { context: [] }, { text: 1 }, { source: 1 }],
+  ],
+  ['file.push', readPush, [{ path: [] }]],
+  ['control.grains', readGrains, [{ grains: {} }], { grains: [] }, { grains: null }],
+  ['control.call', readCall, [{ fun: 'a.b', args: [], kwargs: {} }], { fun: {} }, { args: {} }],
+] as const)(
+  'the parameters of %s are checked before they are used',
+  async (_, read, [right], ...others) => {
+    expect(read(right)).toBe(right);
+    for (const wrong of [
+      null,
+      undefined,
+      1,
+      'x',
+      [right],
+      ...others.map(other => ({ ...(right as object), ...(other as object) })),
+    ])
+      expect((await fault((async () => read(wrong))())).code).toBe('wire-params');
+  },
+);
