@@ -30,11 +30,14 @@ import { timeLimit } from './time-limit.ts';
  * Runs a request on every host that matches: at most `maxProcs` at once, in batches when
  * asked. Results are events, in the order hosts finish, and are not kept. Throws `TsaltError` for faults of this side
  * only (no target, a bad target expression); a failing host is a result.
+ *
+ * @param open opens what connects to hosts
  */
 export const run = async (
   request: Request,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
+  open: typeof openTransport = openTransport,
 ): Promise<void> => {
   tryRegExpsBy(boundedTest);
   const { hosts, isTarget } = pickTargets(request);
@@ -51,7 +54,7 @@ export const run = async (
       message: `The list names '${name}', which no roster has; it is left out.`,
     });
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
-  const transport = openTransport(transportOptions(request, emit));
+  const transport = open(transportOptions(request, emit));
   boundGarbage(hosts.length);
   // Every host in flight listens for the end of the run.
   setMaxListeners(0, signal);
