@@ -15,6 +15,7 @@ import type { FoundContract } from './contracts.ts';
 import { ControlFunctions } from './control-functions.ts';
 import { functionTable, helperTable, missing } from './function-tables.ts';
 import type { ProviderOptions, Registry, Resolved, Unavailable } from './registry-types.ts';
+import { providerOfSalt } from './salt-providers.ts';
 import {
   type AnyFunction,
   chain,
@@ -187,12 +188,18 @@ class Modules implements FullRegistry {
   #choose(kind: string, name: string, providers: Providers): MaybePromise<Loaded | undefined> {
     const provider = this.#provider(kind, name, providers);
     if (provider !== undefined) {
-      const source = this.#candidates(kind, provider).find(found => found.name === provider);
-      return source
-        ? this.#load(source, name)
-        : { ok: false, source: missingSource, reason: `there is no provider '${provider}'` };
+      const source = this.#named(kind, provider) ?? this.#named(kind, providerOfSalt(provider));
+      if (source) return this.#load(source, name);
+      const known = this.#candidates(kind, name).map(found => found.name);
+      return { ok: false, source: missingSource, reason: noProvider(provider, name, known) };
     }
     return this.#firstThatGoesBy(name, this.#candidates(kind, name), undefined);
+  }
+
+  /** The module whose own name, that of its file, is this. */
+  #named(kind: string, name: string | undefined): ManifestModule | undefined {
+    if (name === undefined) return undefined;
+    return this.#candidates(kind, name).find(found => found.name === name);
   }
 
   #firstThatGoesBy(
@@ -302,6 +309,11 @@ const refusal = (name: string, source: ManifestModule, loaded: Loaded): Loaded |
   // Of a state Salt tells no reason.
   if (source.builtin || source.name !== name || source.kind === 'state') return undefined;
   return { ok: false, source, reason: `this module goes by the name '${loaded.name}'` };
+};
+
+const noProvider = (provider: string, name: string, known: readonly string[]): string => {
+  const list = [...new Set(known)].sort().join(', ');
+  return `there is no provider '${provider}'${list ? ` of ${name}; there are: ${list}` : ''}`;
 };
 
 const readSignatures = (source: ManifestModule): Readonly<Record<string, Signature>> =>
