@@ -1,4 +1,5 @@
 import { requisiteKeywords } from '../compiler/keywords.ts';
+import { splitFunctionName } from '../data/function-name.ts';
 import type { Dict } from '../data/value.ts';
 import { isDict, toData } from '../data/value.ts';
 import type { Plain } from '../protocol/plain.ts';
@@ -24,7 +25,7 @@ const callOnly = [
 export const single: Wrapper = async call => {
   const { ctx } = call;
   const bound = bindArguments(call, ['fun', 'name', 'test', 'queue']);
-  const [state = '', fun] = String(required(bound, 'fun', 'state.single')).split('.');
+  const [state, fun] = stateOf(String(required(bound, 'fun', 'state.single')), ctx);
   if (fun === undefined) {
     ctx.setRetcode(1);
     return 'Invalid function passed';
@@ -39,6 +40,22 @@ export const single: Wrapper = async call => {
     const outcome = await runChunks(view, [asLow(chunk)]);
     return refused(ctx, outcome) ?? answer(ctx, outcome);
   });
+};
+
+/**
+ * The module and the function of `state.single`. As in Salt whatever follows a second dot is
+ * ignored, unless there is a state module with a dot in its name.
+ */
+const stateOf = (named: string, { modules }: WrapperContext): [string, string | undefined] => {
+  const [nested, fun] = splitFunctionName(named);
+  const isNested =
+    nested.includes('.') &&
+    modules.some(
+      ({ kind, file, virtualname, virtual }) =>
+        kind === 'state' && ((virtualname ?? file) === nested || virtual?.includes(nested)),
+    );
+  const [first = '', second] = named.split('.');
+  return isNested ? [nested, fun] : [first, second];
 };
 
 /** `state.low`: one low chunk by itself, whatever it requires; gives the bare result. */
