@@ -157,8 +157,12 @@ class HostOutput implements Output {
   }
 
   async #load(name: string): Promise<Format> {
-    const own = outputNames.includes(name) ? undefined : await this.#request.userFormat?.(name);
-    return own ?? loadFormat(name);
+    if (outputNames.includes(name)) return loadFormat(name);
+    const own = await this.#request.userFormat?.(name);
+    if (own) return own;
+    const message = `There is no outputter '${name}', which the function asks for. nested takes its place.`;
+    this.#log({ type: 'log', module: 'output', level: 'error', message });
+    return loadFormat('nested');
   }
 
   #log(event: RunEvent & { type: 'log' }): void {
@@ -173,11 +177,10 @@ class HostOutput implements Output {
   }
 }
 
-/** What the function wishes; `txt` is a wish for text, so salt shows `test.ping` nested. */
+/** Returns the outputter that the function's module names for what it returns (`__outputter__`). */
 const outputterOf = (result: HostResult | undefined): string => {
   if (result?.states !== undefined) return 'highstate';
-  const wish = result?.outputter ?? 'nested';
-  return wish === 'txt' && typeof result?.value !== 'string' ? 'nested' : wish;
+  return result?.failure === undefined ? (result?.outputter ?? 'nested') : 'nested';
 };
 
 /** The result, or what stands for one that not even the usual outputter can show. */

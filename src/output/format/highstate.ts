@@ -5,16 +5,19 @@ import { nestedFormat } from './nested.ts';
 
 /**
  * Salt's highstate outputter. A return that is no state run is shown as `nested` shows it,
- * unless `--out=highstate` asks for it: so does salt-ssh.
+ * unless `--out=highstate` or the function's module asks for it: so does salt-ssh.
  */
 export const highstateFormat: Format = {
   faults: true,
   format: (results, options) =>
     results
       .map(result =>
-        result.states === undefined && options.out !== 'highstate'
+        result.states === undefined && !isAsked(result.outputter, options.out)
           ? nestedFormat.format([result], options)
           : highstate(result.id, dataOf(forPeople(result)), options),
       )
       .join('\n'),
 };
+
+const isAsked = (...outputters: readonly (string | undefined)[]): boolean =>
+  outputters.includes('highstate');

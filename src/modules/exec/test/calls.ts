@@ -21,7 +21,7 @@ import { pyRepr } from '../../lib/python-text.ts';
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };
 type Kwargs = { [key: string]: Plain };
 
-export const __outputter__ = { outputter: 'txt', ping: 'txt' };
+export const __outputter__ = { outputter: 'txt' };
 
 /** True: the host was reached, and code runs on it. */
 export const ping = (): boolean => true;
