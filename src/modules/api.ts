@@ -4,11 +4,12 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HostOpts, LogLevel } from '../protocol/job.ts';
-import type { LowChunk } from '../protocol/low.ts';
+import { type LowChunk, lowTag } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { Position } from '../protocol/stack.ts';
 import { asView, dataView, view as viewOf } from '../protocol/views.ts';
+import { deepDiff } from './lib/deep-diff.ts';
 
 export type { LowChunk } from '../protocol/low.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';
@@ -246,6 +247,25 @@ export const depends = <F extends AnyFunction>(
   };
   return Object.assign(wrapped, { [dependsKey]: mark });
 };
+
+/** The encoding of text on hosts. Salt's name for it; every host is taken to use UTF-8. */
+export const __salt_system_encoding__ = 'utf-8';
+
+/**
+ * The tag of a low chunk, by which `mod_aggregate` finds it in `running`:
+ * `state_|-id_|-name_|-fun`.
+ */
+export const gen_state_tag = (chunk: LowChunk): string => lowTag(chunk);
+
+/**
+ * What differs between two dicts, dicts in them compared key by key: `{ old: …, new: … }`, empty
+ * when nothing does. For `changes`; `ignore` names keys that are not compared.
+ */
+export const deep_diff = (
+  before: { readonly [key: string]: Any },
+  after: { readonly [key: string]: Any },
+  ignore: readonly string[] = [],
+): { old?: PlainDict; new?: PlainDict } => deepDiff(before, after, ignore);
 
 /** A value as JSON data, for functions that take anything. */
 export type Json = Plain;

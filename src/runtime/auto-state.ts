@@ -1,4 +1,5 @@
-import { getContext, withContext } from '../modules/api.ts';
+import { CommandExecutionError, getContext, withContext } from '../modules/api.ts';
+import { deepDiff } from '../modules/lib/deep-diff.ts';
 import type { Signature } from '../protocol/meta.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import type { StateReturn } from '../protocol/result.ts';
@@ -62,9 +63,9 @@ const present = async (ask: Ask, name: string, kwargs: PlainDict): Promise<State
   const desired = given(kwargs);
   const found = await ask('get', [name], desired);
   if (!found.result) return { ...ret, result: false, comment: found.comment };
-  const before = snapshot(found.ret);
+  const before = snapshot(name, found.ret);
   const exists = Object.keys(before).length > 0;
-  const planned = difference(pick(before, desired), desired);
+  const planned = deepDiff(pick(before, desired), desired);
   if (exists && Object.keys(planned).length === 0)
     return { ...ret, comment: `${name} is already in the correct state` };
   const { opts } = getContext();
@@ -80,14 +81,14 @@ const present = async (ask: Ask, name: string, kwargs: PlainDict): Promise<State
     ? `${exists ? 'Updated' : 'Created'} '${name}'`
     : done.comment;
   if (!after.result) return { ...ret, result: false, comment: after.comment };
-  return { ...ret, comment, changes: difference(before, isPlainDict(after.ret) ? after.ret : {}) };
+  return { ...ret, comment, changes: deepDiff(before, snapshot(name, after.ret)) };
 };
 
 const absent = async (ask: Ask, name: string, kwargs: PlainDict): Promise<StateReturn> => {
   const ret: StateReturn = { name, result: true, comment: '', changes: {} };
   const found = await ask('get', [name], kwargs);
   if (!found.result) return { ...ret, result: false, comment: found.comment };
-  const before = snapshot(found.ret);
+  const before = snapshot(name, found.ret);
   if (Object.keys(before).length === 0) return { ...ret, comment: `${name} is already absent` };
   const { opts } = getContext();
   if (opts.test)
@@ -110,10 +111,14 @@ const describe = async (
 ): Promise<PlainDict> => {
   const listed = await ask('list', [], {});
   if (!listed.result) throw new Error(`${resource} cannot be listed: ${String(listed.comment)}`);
-  const all = isPlainDict(listed.ret) ? listed.ret : {};
+  const all = listed.ret;
+  if (!isPlainDict(all) || !Object.values(all).every(isPlainDict))
+    throw new CommandExecutionError(
+      `'${resource}.list' does not hold the contract 'auto_state': its ret must be a dictionary of resources by name, each a dictionary`,
+    );
   return Object.fromEntries(
     Object.entries(all).map(([name, value]) => {
-      const values = known(create, isPlainDict(value) ? value : {});
+      const values = known(create, value as PlainDict);
       const args = Object.entries(values).filter(([key]) => key !== 'name');
       const states = [{ name }, ...args.map(([key, item]) => ({ [key]: item }))];
       return [name, { [`${resource}.present`]: states as Plain[] }];
@@ -122,8 +127,13 @@ const describe = async (
 };
 
 /** A copy: a resource may hand out the very object that its `update` changes. */
-const snapshot = (value: Plain): PlainDict =>
-  isPlainDict(value) ? (toJson(value) as PlainDict) : {};
+const snapshot = (name: string, value: Plain): PlainDict => {
+  if (value === null || value === undefined) return {};
+  if (isPlainDict(value)) return toJson(value) as PlainDict;
+  throw new CommandExecutionError(
+    `'get' of '${name}' does not hold the contract 'auto_state': its ret must be a dictionary, empty where there is no such resource`,
+  );
+};
 
 /** Arguments the SLS gives, without those left at null or not given. */
 const given = (kwargs: PlainDict): PlainDict =>
@@ -136,38 +146,3 @@ const pick = (from: PlainDict, keys: PlainDict): PlainDict =>
 
 const isEmpty = (comment: string | string[] | undefined): boolean =>
   comment === undefined || comment.length === 0;
-
-/** What differs, dictionaries compared key by key: `{ old: …, new: … }`, empty when nothing does. */
-const difference = (before: PlainDict, after: PlainDict): PlainDict => {
-  const [was, is] = differing(before, after);
-  return {
-    ...(Object.keys(was).length > 0 ? { old: was } : {}),
-    ...(Object.keys(is).length > 0 ? { new: is } : {}),
-  };
-};
-
-const differing = (before: PlainDict, after: PlainDict): [PlainDict, PlainDict] => {
-  const was: [string, Plain][] = [];
-  const is: [string, Plain][] = [];
-  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const a = Object.hasOwn(before, key) ? before[key] : undefined;
-    const b = Object.hasOwn(after, key) ? after[key] : undefined;
-    if (isSame(a, b)) continue;
-    const [x, y] = isPlainDict(a) && isPlainDict(b) ? differing(a, b) : [a, b];
-    if (x !== undefined) was.push([key, x]);
-    if (y !== undefined) is.push([key, y]);
-  }
-  return [Object.fromEntries(was), Object.fromEntries(is)];
-};
-
-const isSame = (a: Plain | undefined, b: Plain | undefined): boolean => {
-  if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, at) => isSame(item, b[at]));
-  if (!isPlainDict(a) || !isPlainDict(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every(key => Object.hasOwn(b, key) && isSame(a[key], b[key]))
-  );
-};

@@ -1,9 +1,10 @@
-import { CommandExecutionError, type DependsMark, dependsKey, getContext } from '../modules/api.ts';
+import { type DependsMark, dependsKey, getContext } from '../modules/api.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
 import type { Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { positionsOf } from '../protocol/stack.ts';
 import { autoState } from './auto-state.ts';
+import { checkDescription, checkReturn, optionFaults } from './contract-checks.ts';
 
 export type Exports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
@@ -145,8 +146,12 @@ const missing = (
       : undefined;
     const known = namesOf(signature);
     const lacking = parameters.filter(parameter => !known.includes(parameter));
-    return signature && lacking.length > 0
-      ? [`contract '${name}' wants ${shown}: '${fun}' has no parameter '${lacking.join("', '")}'`]
+    if (signature && lacking.length > 0)
+      return [
+        `contract '${name}' wants ${shown}: '${fun}' has no parameter '${lacking.join("', '")}'`,
+      ];
+    return signature && name === 'auto_state' && !own
+      ? optionFaults(fun, signature).map(fault => `contract 'auto_state': ${fault}`)
       : [];
   });
 };
@@ -181,6 +186,10 @@ type Wrapping = {
 
 const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
   const { module, kind, contracts, call, soft, checks } = wrapping;
+  const describes =
+    kind === 'state' &&
+    wrapping.fun === 'describe' &&
+    contracts.some(({ name }) => name === 'resource' || name === 'describe');
   const before = contracts.flatMap(contract => own(contract, 'pre', wrapping.fun));
   const after = contracts.flatMap(contract => own(contract, 'post', wrapping.fun)).reverse();
   const invoke = async (...args: unknown[]): Promise<unknown> => {
@@ -200,6 +209,7 @@ const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
       ? await softly(wrapping, args[0], () => invoke(...args))
       : await invoke(...args);
     if (checks && !hooks.has(wrapping.fun)) checkReturn(`${module}.${wrapping.fun}`, kind, ret);
+    if (describes) checkDescription(`${module}.${wrapping.fun}`, ret);
     return ret;
   };
   const depends = (fun as { [dependsKey]?: DependsMark })[dependsKey];
@@ -221,15 +231,4 @@ const softly = async (
       ? { name, result: false, comment, changes: {} }
       : { result: false, comment, ret: null };
   }
-};
-
-/** `returns`: what a function of a module under contract must give (spec/idem-contracts). */
-const checkReturn = (fun: string, kind: string, ret: unknown): void => {
-  const keys =
-    kind === 'state' ? ['result', 'comment', 'name', 'changes'] : ['result', 'comment', 'ret'];
-  const lacking = isPlainDict(ret) ? keys.filter(key => !Object.hasOwn(ret, key)) : keys;
-  if (lacking.length > 0)
-    throw new CommandExecutionError(
-      `'${fun}' does not hold the contract 'returns': its return must be a dictionary with ${keys.join(', ')}; it lacks ${lacking.join(', ')}`,
-    );
 };

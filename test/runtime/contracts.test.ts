@@ -269,3 +269,80 @@ test('a function under contract keeps its dependencies', async () => {
     "'a.go' is not available: it needs 'no-such-command-here'",
   );
 });
+
+test('auto_state refuses parameters that it cannot fill', async () => {
+  const answer = `({ result: true, comment: '', ret: {} })`;
+  const { registry, run } = await opened({
+    'salt/_modules/strict.ts': `export const __contracts__ = ['auto_state'];
+      export const __func_alias__ = { list_: 'list', delete_: 'delete' };
+      export const get = (name: string) => ${answer};
+      export const list_ = (x: string) => ${answer};
+      export const create = (name: string, required: string, { other }: { other: string }) => ${answer};
+      export const update = (size: number, name: string) => ${answer};
+      export const delete_ = (name: string, { force = false, why }: { force?: boolean; why?: string } = {}) => ${answer};`,
+  });
+  const found = await run({}, () => registry.resolve('exec', 'strict.get'));
+  const reason = found.ok ? '' : found.reason;
+  expect(reason).toContain("'list' must take 'x' in an options object");
+  expect(reason).toContain("'create' must take 'required' in an options object");
+  expect(reason).toContain("'create' must have a default for 'other'");
+  expect(reason).toContain("'update' must take 'name' first, not 'size'");
+  expect(reason).not.toMatch(/'get'|'delete'/);
+});
+
+test('auto_state refuses answers of get and list that are no resources', async () => {
+  const functions = `export const __contracts__ = ['auto_state'];
+    export const __func_alias__ = { list_: 'list', delete_: 'delete' };
+    const answer = (ret: unknown) => ({ result: true, comment: '', ret });
+    export const get = (name: string) => answer('text');
+    export const list_ = () => answer(['a']);
+    export const create = (name: string) => answer(null);
+    export const update = (name: string) => answer(null);
+    export const delete_ = (name: string) => answer(null);`;
+  const host = await opened({ 'salt/_modules/my_cloud/my_resource.ts': functions });
+  const state = stateCaller(host, {});
+  await expect(state('present', { name: 'a' })).rejects.toThrow("'get' of 'a' does not hold");
+  await expect(state('absent', { name: 'a' })).rejects.toThrow("'get' of 'a' does not hold");
+  await expect(state('describe', {})).rejects.toThrow('resources by name');
+});
+
+test('returns checks the types of what it wants', async () => {
+  const { registry, run } = await opened({
+    'salt/_modules/r.ts': `export const __contracts__ = ['returns'];
+      export const text = () => ({ result: 'yes', comment: '', ret: 1 });
+      export const none = () => ({ result: null, comment: '', ret: 1 });
+      export const list = () => ({ result: true, comment: ['a', 'b'], ret: 1 });
+      export const comment = () => ({ result: true, comment: { a: 1 }, ret: 1 });`,
+    'salt/_states/r.ts': `export const __contracts__ = ['returns'];
+      export const test = (name: string) => ({ name, result: null, comment: '', changes: {} });
+      export const odd = (name: string) => ({ name: 5, result: 'no', comment: '', changes: [] });`,
+  });
+  const call = (name: string) => run({}, async () => registry.salt[name]?.());
+  await expect(call('r.text')).rejects.toThrow(
+    "'r.text' does not hold the contract 'returns': 'result' must be true or false, not 'yes'",
+  );
+  await expect(call('r.none')).rejects.toThrow("'result' must be true or false, not null");
+  await expect(call('r.comment')).rejects.toThrow("'comment' must be a text or a list of texts");
+  expect(await call('r.list')).toMatchObject({ ret: 1 });
+  expect(await run({}, async () => registry.states['r.test']?.('n'))).toMatchObject({
+    result: null,
+  });
+  await expect(run({}, async () => registry.states['r.odd']?.('n'))).rejects.toThrow(
+    "'result' must be true, false or null, not 'no'; 'name' must be a text, not 5; 'changes' must be a dictionary, not a list",
+  );
+});
+
+test('describe is held to its shape by its contract and by state.describe', async () => {
+  const { registry, run } = await opened({
+    'salt/_states/wrong.ts': `export const __contracts__ = ['describe'];
+      export const describe = () => ({ x: { 'wrong.made': 'text' } });`,
+    'salt/_states/free.ts': `export const describe = () => ({ x: { 'free.nosuch': [{ a: 1 }] } });`,
+    'salt/_states/flat.ts': `export const describe = () => ({ x: [] });`,
+  });
+  const describe = (name: string) => run({}, async () => registry.salt['state.describe']?.(name));
+  await expect(describe('wrong')).rejects.toThrow(
+    "'wrong.describe' does not hold the contract 'describe': the arguments of 'wrong.made' of 'x' must be a list",
+  );
+  await expect(describe('free')).rejects.toThrow("there is no state function 'free.nosuch'");
+  await expect(describe('flat')).rejects.toThrow("flat.describe: 'x' must be a dictionary");
+});

@@ -15,7 +15,7 @@ import {
   type Plain,
   type PlainDict,
 } from '../api.ts';
-import { addDescription, type Description } from '../lib/describe.ts';
+import { addDescription, type Description, findDescriptionFault } from '../lib/describe.ts';
 import { asItems } from '../lib/items.ts';
 import { lockHolder, showHolder } from '../lib/run-lock.ts';
 
@@ -41,13 +41,28 @@ export const describe = async (mods: Plain): Promise<Description> => {
       throw new CommandExecutionError(cannotDescribe(pattern, known));
     for (const name of names)
       try {
-        addDescription(found, (await __states__[`${name}.describe`]?.()) as Description);
+        addDescription(found, await descriptionOf(name));
       } catch (error) {
         if (!isGlob) throw error;
         log.warning(`${name} is not described: ${messageOf(error)}`);
       }
   }
   return found;
+};
+
+const descriptionOf = async (module: string): Promise<Description> => {
+  const value: unknown = await __states__[`${module}.describe`]?.();
+  const fault = findDescriptionFault(value);
+  if (fault !== undefined) throw new CommandExecutionError(`${module}.describe: ${fault}`);
+  const description = value as Description;
+  const unknown = Object.values(description)
+    .flatMap(states => Object.keys(states))
+    .find(fun => !(fun in __states__));
+  if (unknown !== undefined)
+    throw new CommandExecutionError(
+      `${module}.describe: there is no state function '${unknown}' on this host`,
+    );
+  return description;
 };
 
 const cannotDescribe = (pattern: string, known: readonly string[]): string => {

@@ -1,3 +1,4 @@
+import { isPlainDict } from '../../protocol/plain.ts';
 import type { PlainDict } from '../api.ts';
 
 /**
@@ -43,4 +44,21 @@ const freeId = (all: Description, id: string, module: string): string => {
     const candidate = count === 1 ? `${module} ${id}` : `${module} ${id} ${count}`;
     if (isFree(candidate)) return candidate;
   }
+};
+
+/** What is wrong with the shape of a description; undefined when nothing is. */
+export const findDescriptionFault = (value: unknown): string | undefined => {
+  if (!isPlainDict(value)) return `describe() must return a dictionary of states by ID`;
+  for (const [id, states] of Object.entries(value)) {
+    if (!isPlainDict(states))
+      return `'${id}' must be a dictionary of states, such as { 'file.managed': [ … ] }`;
+    for (const [fun, args] of Object.entries(states)) {
+      if (!/[^.]\.[^.]/.test(fun)) return `'${fun}' of '${id}' must be a state and its function`;
+      if (!Array.isArray(args))
+        return `the arguments of '${fun}' of '${id}' must be a list of { name: value }`;
+      if (!args.every(arg => isPlainDict(arg) && Object.keys(arg).length === 1))
+        return `each argument of '${fun}' of '${id}' must be a dictionary with one key`;
+    }
+  }
+  return undefined;
 };
