@@ -1,7 +1,7 @@
 import { splitFunctionName } from '../data/function-name.ts';
 import { type Data, type Dict, toData, toPlain, toPlainDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { CallParams, CallResult } from '../protocol/job.ts';
+import type { CallParams, CallResult, NamesParams } from '../protocol/job.ts';
 import type { Peer } from '../protocol/peer.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
@@ -126,6 +126,17 @@ export class HostCalls {
     )
       ? undefined
       : found;
+  };
+
+  /** The functions of a kind that the host has. */
+  available = async (kind: 'exec' | 'state'): Promise<ReadonlySet<string>> => {
+    const params: NamesParams = {
+      kind,
+      opts: this.#facts.opts,
+      ...(await this.pillarForModules()),
+    };
+    const names: unknown = await (await this.peer()).request('names', params);
+    return new Set(Array.isArray(names) ? names.filter(name => typeof name === 'string') : []);
   };
 
   /** Is this a function that only looks at this host's data? Not where a user's module has it. */

@@ -60,6 +60,7 @@ export const runContext = (parts: ContextParts): WrapperContext => {
       fileRoots.find(path, saltenv) ? fileRoots.read(path, saltenv) : undefined,
     ...rendering(parts),
     call: calls.call,
+    available: calls.available,
     run: states.run,
     modules: facts.modules,
     log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
@@ -76,6 +77,7 @@ export const runContext = (parts: ContextParts): WrapperContext => {
 /** For calls inside of templates and by the host: they are not the run itself. */
 export const quietContext = (parts: ContextParts): WrapperContext => ({
   ...runContext(parts),
+  available: undefined,
   run: parts.states.runAside,
   setRetcode: () => undefined,
   answer: () => undefined,

@@ -33,6 +33,13 @@ export type CallResult = {
   readonly retcode: number;
 };
 
+/** Request `names`: functions that this host has, without those that its modules took away. */
+export type NamesParams = {
+  readonly kind: 'exec' | 'state';
+  readonly opts: HostOpts;
+  readonly pillar?: PlainDict;
+};
+
 /** Request `run`: ordered low chunks. Every finished state is an event `state`. */
 export type RunParams = {
   readonly chunks: readonly LowChunk[];

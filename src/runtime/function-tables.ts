@@ -40,7 +40,7 @@ export const functionTable = ({ find, has, names }: Source): FunctionTable => {
     has: (_, key) => isName(key) && has(key),
     ownKeys: () => [...names()],
     getOwnPropertyDescriptor: (_, key) =>
-      isName(key) && names().includes(key)
+      isName(key) && has(key)
         ? { value: functionOf(key), enumerable: true, configurable: true, writable: false }
         : undefined,
     set: () => false,

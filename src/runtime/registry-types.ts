@@ -22,8 +22,10 @@ export type Registry = {
   readonly refresh?: () => void | Promise<void>;
   /** The file of the execution module that goes by a name: `aptpkg` for `pkg`; empty where none does. */
   readonly provider: (module: string) => Promise<string>;
-  /** Names of all functions of a kind. */
+  /** Names of all functions of a kind that the artifact has. */
   readonly names: (kind: 'exec' | 'state') => readonly string[];
+  /** Those of them that this host has: `__virtual__` and `depends` may take functions away. */
+  readonly available?: (kind: 'exec' | 'state') => Promise<readonly string[]>;
 };
 
 export type ProviderOptions = {

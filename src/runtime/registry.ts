@@ -125,6 +125,13 @@ class Modules implements FullRegistry {
     return [...new Set([...own, ...control])].sort();
   };
 
+  available = async (kind: Kind): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for (const name of this.names(kind))
+      if ((await this.#find(kind, name, {})).ok) found.push(name);
+    return found;
+  };
+
   refresh = (): void => {
     for (const [key, loaded] of this.#loaded)
       if (!isPromise(loaded) && !loaded.ok) this.#loaded.delete(key);
@@ -287,7 +294,7 @@ class Modules implements FullRegistry {
     return functionTable({
       find: name => this.#find(kind, name, providers),
       has: name => this.#has(kind, name, providers),
-      names: () => this.names(kind),
+      names: () => this.names(kind).filter(name => this.#has(kind, name, providers)),
     });
   }
 

@@ -1,7 +1,13 @@
 import { type ModuleContext, setContext } from '../modules/api.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardEnd } from '../protocol/guard.ts';
-import { type CallParams, type Hello, protocolVersion, type RunParams } from '../protocol/job.ts';
+import {
+  type CallParams,
+  type Hello,
+  type NamesParams,
+  protocolVersion,
+  type RunParams,
+} from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { positionsOf } from '../protocol/stack.ts';
@@ -74,6 +80,11 @@ export const serve = (options: ServeOptions): void => {
         heartbeat();
         await hello;
         return guarded(session.call(params));
+      },
+      names: async (params: NamesParams) => {
+        heartbeat();
+        await hello;
+        return guarded(session.names(params));
       },
       run: async (params: RunParams) => {
         heartbeat();

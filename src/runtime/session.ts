@@ -8,6 +8,7 @@ import type {
   CallParams,
   CallResult,
   HostOpts,
+  NamesParams,
   RunParams,
   RunResult,
   StateFinished,
@@ -104,6 +105,15 @@ export class Session {
       const plain = toJson(value);
       const { retcode } = context.context;
       return { value: plain, retcode: retcodeFor(retcode, plain) };
+    });
+  }
+
+  /** Request `names`: the functions that this host has. */
+  names({ kind, opts, pillar }: NamesParams): Promise<readonly string[]> {
+    return this.#work(async () => {
+      const { registry } = this.#host;
+      const context = await this.#context(opts, pillar ?? {});
+      return withContext(context, async () => registry.available?.(kind) ?? registry.names(kind));
     });
   }
 

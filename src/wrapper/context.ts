@@ -53,6 +53,11 @@ export type WrapperContext = {
   ) => Promise<Data>;
   /** Calls an execution function: here when it lives on the control node, else on the host. */
   readonly call: (fun: string, args: readonly Data[], kwargs: Dict) => Promise<Data>;
+  /**
+   * The functions that the host has, without those that `__virtual__` or `depends` took away there.
+   * Undefined for calls inside of templates and from the host.
+   */
+  readonly available: ((kind: 'exec' | 'state') => Promise<ReadonlySet<string>>) | undefined;
   /** Runs low chunks on the host; results arrive in run order and are also emitted as events. */
   readonly run: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
   /** All modules of the artifact. */

@@ -50,9 +50,14 @@ export const findWrapper = (name: string): WrapperFunction | undefined => {
 export const wrapperModules = (): ModuleMeta[] =>
   Object.entries(modules).map(([name, module]) => wrapperMeta(name, module));
 
+/** What there is differs from host to host. */
+const asksHost = /^sys\.list_(?:state_)?(?:functions|modules)$/;
+
 /** Is this answered from the sources alone, without asking any host? */
 export const needsNoHost = (name: string): boolean =>
-  (name.startsWith('sys.') || name.startsWith('saltutil.sync_')) && findWrapper(name) !== undefined;
+  !asksHost.test(name) &&
+  (name.startsWith('sys.') || name.startsWith('saltutil.sync_')) &&
+  findWrapper(name) !== undefined;
 
 /** Does a host forward calls of this function? */
 export const isControlFunction = (name: string): boolean =>

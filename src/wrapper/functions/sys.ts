@@ -4,6 +4,7 @@ import {
   docs,
   functionNames,
   functionsOf,
+  moduleName,
   moduleNames,
   moduleText,
   stateSchemas,
@@ -35,7 +36,7 @@ const rendererDocs: Readonly<Record<string, string>> = {
 type Modules = () => readonly ModuleMeta[];
 
 /**
- * `sys.*`: documentation and signatures, read from the sources. Nothing here asks a host.
+ * `sys.*`: documentation and signatures, read from the sources. Only what there is is asked of the host.
  * @param own the functions of the control node itself
  */
 export const sysModule = (own: Modules): WrapperModule => {
@@ -47,6 +48,21 @@ export const sysModule = (own: Modules): WrapperModule => {
     params: [],
     rest: true,
     work: ({ ctx, rest }) => toData(work([...ctx.modules, ...own()], rest.map(String))),
+  });
+  /** A listing of what the host has; the functions of the control node are there on every host. */
+  const present = (
+    kind: 'exec' | 'state',
+    doc: string,
+    work: (modules: readonly ModuleMeta[], wanted: string[]) => Plain,
+  ): WrapperFunction => ({
+    doc,
+    params: [],
+    rest: true,
+    work: async ({ ctx, rest }) => {
+      const names = await ctx.available?.(kind);
+      const modules = names ? onlyNamed(ctx.modules, kind, names) : ctx.modules;
+      return toData(work([...modules, ...own()], rest.map(String)));
+    },
   });
   const spec = (kind: 'exec' | 'state', doc: string): WrapperFunction => ({
     doc,
@@ -65,18 +81,24 @@ export const sysModule = (own: Modules): WrapperModule => {
       ),
       argspec: spec('exec', 'Arguments and defaults of functions.'),
       state_argspec: spec('state', 'Arguments and defaults of states.'),
-      list_modules: listing('Names of the execution modules.', (modules, wanted) =>
-        moduleNames(modules, 'exec', wanted),
+      list_modules: present(
+        'exec',
+        'Names of the execution modules that the host has.',
+        (modules, wanted) => moduleNames(modules, 'exec', wanted),
       ),
-      list_functions: listing(
-        'Names of the functions: all, of modules, or by glob.',
+      list_functions: present(
+        'exec',
+        'Names of the functions that the host has: all, of modules, or by glob.',
         (modules, wanted) => functionNames(modules, 'exec', wanted),
       ),
-      list_state_modules: listing('Names of the state modules.', (modules, wanted) =>
-        moduleNames(modules, 'state', wanted),
+      list_state_modules: present(
+        'state',
+        'Names of the state modules that the host has.',
+        (modules, wanted) => moduleNames(modules, 'state', wanted),
       ),
-      list_state_functions: listing(
-        'Names of the states: all, of modules, or by glob.',
+      list_state_functions: present(
+        'state',
+        'Names of the states that the host has: all, of modules, or by glob.',
         (modules, wanted) => functionNames(modules, 'state', wanted),
       ),
       list_runners: none('runners', []),
@@ -108,6 +130,19 @@ export const sysModule = (own: Modules): WrapperModule => {
     },
   };
 };
+
+/** The modules with those of their functions that the host has; a module without any is left out. */
+const onlyNamed = (
+  modules: readonly ModuleMeta[],
+  kind: 'exec' | 'state',
+  names: ReadonlySet<string>,
+): ModuleMeta[] =>
+  modules.flatMap(module => {
+    if (module.kind !== kind) return [module];
+    const called = moduleName(module);
+    const functions = module.functions.filter(({ name }) => names.has(`${called}.${name}`));
+    return functions.length > 0 || module.dynamic ? [{ ...module, functions }] : [];
+  });
 
 /** Modules of kinds that there are none of: nothing runs on a master, results are not sent on. */
 const none = (what: string, answer: Data): WrapperFunction => ({
