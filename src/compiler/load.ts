@@ -3,6 +3,7 @@ import { pyStr } from '../data/python-text.ts';
 import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
+import { withoutEnd } from '../data/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
 import { placeOf, setFile } from './place.ts';
@@ -221,7 +222,8 @@ const absolute = (written: string, from: Includer): string | undefined => {
   if (/(^|\/)init\.sls$/.test(from.file)) path.push('init');
   if (dots.length > path.length) return undefined;
   // A file that includes its own folder (`.`) would otherwise get one more name each time.
-  return [...path.slice(0, -dots.length), rest].join('.').replace(/\.{2,}$/, '.');
+  const joined = [...path.slice(0, -dots.length), rest].join('.');
+  return joined.endsWith('..') ? `${withoutEnd(joined, '.')}.` : joined;
 };
 
 const envsWith = async (session: Session, name: string): Promise<string[]> => {

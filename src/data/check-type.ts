@@ -91,7 +91,7 @@ const toText = (value: unknown): Converted => {
 };
 
 const toNumber = (value: unknown): Converted =>
-  typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
+  typeof value === 'string' && /^\s*[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
     ? { value: Number(value) }
     : undefined;
 

@@ -10,6 +10,9 @@ export const fnmatchFilter = (names: Iterable<string>, pattern: string): string[
 /** True when the text has a glob's special characters: otherwise it matches only itself. */
 export const isGlob = (text: string): boolean => /[*?[]/.test(text);
 
+/** Nobody writes a longer pattern; V8 refuses the expression of one that is much longer. */
+const longest = 10_000;
+
 type Test = (name: string) => boolean;
 
 const cache = new Map<string, Test>();
@@ -65,7 +68,10 @@ const literal = (char: string): string => (/[\\^$.*+?()[\]{}|/]/.test(char) ? `\
 
 /** The parts between the stars, each a list of expressions for one character. */
 const translate = (pattern: string): string[][] => {
+  if (pattern.length > longest)
+    throw new TypeError(`a glob of ${pattern.length} characters is too long`);
   const chars = [...pattern];
+  const lastEnd = chars.lastIndexOf(']');
   let part: string[] = [];
   const parts = [part];
   for (let at = 0; at < chars.length; at += 1) {
@@ -75,7 +81,7 @@ const translate = (pattern: string): string[][] => {
       parts.push(part);
     } else if (char === '?') part.push('.');
     else if (char === '[') {
-      const end = classEnd(chars, at + 1);
+      const end = at < lastEnd ? classEnd(chars, at + 1) : -1;
       if (end === -1) part.push('\\[');
       else {
         part.push(charClass(chars.slice(at + 1, end)));

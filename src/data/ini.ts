@@ -1,4 +1,5 @@
 import { floatText } from './float-text.ts';
+import { shortened } from './shortened.ts';
 import { type Data, type Dict, Float, isDict } from './value.ts';
 
 /** Scalars as Python's `str()` writes them. */
@@ -23,13 +24,28 @@ export const dumpIni = (data: Data, show: (value: Data) => string = scalarText):
       const lines = [...dictOf(options)].map(([key, value]) => {
         if (value === null) throw new TypeError(`the option '${String(key)}' has no value`);
         const text = show(value);
-        if (/%/.test(text.replace(/%%|%\([^)]+\)s/g, '')))
+        if (hasLonePercent(text))
           throw new TypeError(`'%' in the value of '${String(key)}' has to be doubled`);
         return `${String(key).toLowerCase()} = ${text.replaceAll('\n', '\n\t')}\n`;
       });
       return `[${String(section)}]\n${lines.join('')}\n`;
     })
     .join('');
+
+/** Whether a `%` is neither doubled nor begins a reference such as `%(name)s`. */
+const hasLonePercent = (text: string): boolean => {
+  let at = text.indexOf('%');
+  while (at >= 0) {
+    let end = at + 2;
+    if (text[at + 1] !== '%') {
+      const close = text[at + 1] === '(' ? text.indexOf(')', at + 2) : -1;
+      if (close <= at + 2 || text[close + 1] !== 's') return true;
+      end = close + 2;
+    }
+    at = text.indexOf('%', end);
+  }
+  return false;
+};
 
 const dictOf = (data: Data): Dict => {
   if (isDict(data)) return data;
@@ -47,7 +63,6 @@ export const parseIni = (text: string): Dict => {
   let last: string | undefined;
   for (const line of text.split(/\r\n|\r|\n/)) {
     const name = /^\[(.+)\]\s*$/.exec(line)?.[1];
-    const [, key, value = ''] = /^([^=:#;\s][^=:]*?)\s*[=:]\s*(.*)$/.exec(line) ?? [];
     if (/^\s*(?:[#;].*)?$/.test(line)) continue;
     if (name !== undefined) {
       section = new Map();
@@ -55,10 +70,11 @@ export const parseIni = (text: string): Dict => {
       result.set(name, section);
     } else if (section && last !== undefined && /^\s/.test(line))
       section.set(last, `${String(section.get(last))}\n${line.trim()}`);
-    else if (section && key !== undefined) {
-      last = key.toLowerCase();
-      section.set(last, value.trim());
-    } else throw new TypeError(`the line '${line.trim()}' belongs to no INI file`);
+    else if (section && /^[^=:#;\s][^=:]*[=:]/.test(line)) {
+      const end = line.search(/[=:]/);
+      last = line.slice(0, end).trimEnd().toLowerCase();
+      section.set(last, line.slice(end + 1).trim());
+    } else throw new TypeError(`the line '${shortened(line.trim())}' belongs to no INI file`);
   }
   return result;
 };

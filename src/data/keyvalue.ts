@@ -1,4 +1,5 @@
 import { shellQuote } from './shell-quote.ts';
+import { shortened } from './shortened.ts';
 import { type Data, type Dict, isDict } from './value.ts';
 
 export type KeyValueOptions = {
@@ -53,7 +54,7 @@ export const parseKeyValues = (
   return new Map(
     lines.map(line => {
       const at = line.indexOf(separator);
-      if (at < 0) throw new TypeError(`the line '${line}' has no '${separator}'`);
+      if (at < 0) throw new TypeError(`the line '${shortened(line)}' has no '${separator}'`);
       const value = line.slice(at + separator.length);
       const isQuoted = quoting === false && /^(["']).*\1$/s.test(value);
       return [line.slice(0, at), isQuoted ? value.slice(1, -1) : value];

@@ -1,3 +1,4 @@
+import { shortened } from './shortened.ts';
 import { type Data, type Dict, Float } from './value.ts';
 
 /**
@@ -19,7 +20,7 @@ const maxDepth = 500;
 
 type Tag = { readonly name: string; readonly kind: 'open' | 'close' | 'empty' };
 
-const skipped = /(?:\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)*/y;
+const skipped = /\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>/y;
 const tag = /<(\/?)([a-z]+)(?:\s[^<>]*?)?(\/?)>/y;
 
 class Reader {
@@ -86,7 +87,8 @@ class Reader {
   }
 
   #integer(text: string): number | bigint {
-    if (!/^[+-]?(?:\d+|0x[\da-f]+)$/i.test(text)) throw this.#fault(`'${text}' is no integer`);
+    if (!/^[+-]?(?:\d+|0x[\da-f]+)$/i.test(text))
+      throw this.#fault(`'${shortened(text)}' is no integer`);
     const value = BigInt(text.replace(/^\+/, ''));
     const small = Number(value);
     return Number.isSafeInteger(small) ? small : value;
@@ -106,7 +108,7 @@ class Reader {
     if (named !== undefined) return named;
     const digits = /^#(x?)([\da-f]+)$/i.exec(entity);
     const code = digits ? Number.parseInt(digits[2] ?? '', digits[1] ? 16 : 10) : Number.NaN;
-    if (!(code <= 0x10ffff)) throw this.#fault(`&${entity}; means nothing`);
+    if (!(code <= 0x10ffff)) throw this.#fault(`&${shortened(entity)}; means nothing`);
     return String.fromCodePoint(code);
   }
 
@@ -117,9 +119,10 @@ class Reader {
   }
 
   #tag(): Tag {
-    skipped.lastIndex = this.#at;
-    skipped.exec(this.#text);
-    tag.lastIndex = skipped.lastIndex;
+    let at = this.#at;
+    skipped.lastIndex = at;
+    while (skipped.test(this.#text)) at = skipped.lastIndex;
+    tag.lastIndex = at;
     const found = tag.exec(this.#text);
     if (!found) throw this.#fault('a tag is missing');
     this.#at = tag.lastIndex;

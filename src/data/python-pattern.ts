@@ -97,9 +97,9 @@ const part = (source: string, at: number, flags: string): [string, number] => {
     case '.':
       return [flags.includes('s') ? '[\\s\\S]' : '[^\\n]', at + 1];
     case '{': {
-      const quantifier = /^\{(\d*)(,?)(\d*)\}/.exec(source.slice(at));
+      const quantifier = /^\{(\d*)(?:(,)(\d*))?\}/.exec(source.slice(at));
       if (!quantifier || !(quantifier[1] || quantifier[3])) return ['\\{', at + 1];
-      const [whole, from, comma, to] = quantifier;
+      const [whole, from, comma = '', to = ''] = quantifier;
       return [`{${from || '0'}${comma}${to}}`, at + whole.length];
     }
     case '}':

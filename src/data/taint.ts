@@ -30,23 +30,48 @@ export const wholeRange = (text: string, source: string, isNode = false): Ranges
   { start: 0, end: text.length, source, ...(isNode ? { isNode } : {}) },
 ];
 
+/**
+ * The ranges that have a part of `text.slice(start, end)`. A host chooses how many ranges a text has:
+ * they are in order, so they are not all looked at.
+ */
+export const touching = (
+  ranges: readonly TaintRange[],
+  start: number,
+  end: number,
+): readonly TaintRange[] => {
+  const first = firstBehind(ranges, start);
+  let last = first;
+  while (last < ranges.length && (ranges[last]?.start ?? end) < end) last += 1;
+  return ranges.slice(first, last);
+};
+
+/** The index of the first range that ends behind an offset. */
+export const firstBehind = (ranges: readonly TaintRange[], offset: number): number => {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle]?.end ?? offset) > offset) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
 /** The ranges of `text.slice(start, end)`. What is cut through is no whole value any more. */
 export const cutRanges = (
   ranges: readonly TaintRange[],
   start: number,
   end: number,
 ): TaintRange[] =>
-  ranges
-    .filter(range => range.start < end && range.end > start)
-    .map(range => {
-      const isCut = range.start < start || range.end > end;
-      return {
-        ...range,
-        start: Math.max(range.start, start) - start,
-        end: Math.min(range.end, end) - start,
-        ...(isCut ? { isNode: false, isEscaped: false } : {}),
-      };
-    });
+  touching(ranges, start, end).map(range => {
+    const isCut = range.start < start || range.end > end;
+    return {
+      ...range,
+      start: Math.max(range.start, start) - start,
+      end: Math.min(range.end, end) - start,
+      ...(isCut ? { isNode: false, isEscaped: false } : {}),
+    };
+  });
 
 /** All that is tainted in one list or the other; where both name a part, a raw range wins. */
 export const uniteRanges = (one: Ranges, other: Ranges | undefined): Ranges => {
@@ -75,7 +100,7 @@ const isSame = (one: TaintRange, other: TaintRange): boolean =>
 
 /** Whether any part of `text.slice(start, end)` is tainted. */
 export const isTouched = (ranges: readonly TaintRange[], start: number, end: number): boolean =>
-  ranges.some(range => range.start < end && range.end > start);
+  (ranges[firstBehind(ranges, start)]?.start ?? end) < end;
 
 /**
  * Whether a host chooses no more than names within single segments of a path: its parts hold no

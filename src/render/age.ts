@@ -4,7 +4,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { decryptAll, type Said } from './secrets.ts';
 import type { Stage } from './types.ts';
 
-const marked = /-----BEGIN AGE ENCRYPTED FILE-----[\s\S]*?-----END AGE ENCRYPTED FILE-----/g;
+const marked = 'AGE ENCRYPTED FILE';
 
 /**
  * Decrypts every armored age file in text or data. The identities are the lines

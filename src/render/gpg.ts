@@ -4,7 +4,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { decryptAll, type Said } from './secrets.ts';
 import type { Stage } from './types.ts';
 
-const marked = /-----BEGIN PGP MESSAGE-----[\s\S]*?-----END PGP MESSAGE-----/g;
+const marked = 'PGP MESSAGE';
 
 /**
  * Decrypts every PGP message in text or data with the `gpg` of the control node; its keys

@@ -1,4 +1,5 @@
 import { type Data, isDict } from '../data/value.ts';
+import { withoutEnd } from '../data/without-end.ts';
 
 /** Has the host said this text? */
 export type Said = (text: string) => boolean;
@@ -6,10 +7,12 @@ export type Said = (text: string) => boolean;
 /**
  * Replaces every marked block in all texts of the data (keys stay); gives new data. A block that
  * the host itself said stays: what others may not read, it must not have decrypted for itself.
+ *
+ * @param marked stands in the first and last line of a block, behind BEGIN and END
  */
 export const decryptAll = (
   data: Data,
-  marked: RegExp,
+  marked: string,
   decrypt: (block: string) => Promise<string>,
   said: Said = () => false,
 ): Promise<Data> =>
@@ -31,7 +34,7 @@ const isSaid = (block: string, said: Said): boolean => {
 
 const replaceAll = async (
   data: Data,
-  marked: RegExp,
+  marked: string,
   decrypt: (block: string) => Promise<string>,
 ): Promise<Data> => {
   if (typeof data === 'string') return decryptText(data, marked, decrypt);
@@ -48,16 +51,21 @@ const replaceAll = async (
 /** Trailing line ends go where something was decrypted: a YAML block adds one that is no part of the secret. */
 const decryptText = async (
   text: string,
-  marked: RegExp,
+  marked: string,
   decrypt: (block: string) => Promise<string>,
 ): Promise<string> => {
-  const blocks = [...text.matchAll(marked)];
-  if (blocks.length === 0) return text;
+  const begin = `-----BEGIN ${marked}-----`;
+  const finish = `-----END ${marked}-----`;
   let result = '';
   let at = 0;
-  for (const block of blocks) {
-    result += text.slice(at, block.index) + (await decrypt(block[0]));
-    at = block.index + block[0].length;
+  for (;;) {
+    const start = text.indexOf(begin, at);
+    const stop = start < 0 ? -1 : text.indexOf(finish, start + begin.length);
+    if (stop < 0) break;
+    const end = stop + finish.length;
+    result += text.slice(at, start) + (await decrypt(text.slice(start, end)));
+    at = end;
   }
-  return (result + text.slice(at)).replace(/\n+$/, '');
+  if (at === 0) return text;
+  return withoutEnd(result + text.slice(at), '\n');
 };

@@ -1,4 +1,5 @@
 import { type Data, type Dict, isDict } from '../data/value.ts';
+import { withoutEnd } from '../data/without-end.ts';
 import type { RenderRequest } from './types.ts';
 
 /**
@@ -38,7 +39,7 @@ const templateName = (file: string, sls: string | undefined): string => {
   const path = file.replaceAll('\\', '/').replace(/^salt:\/\//, '');
   const last = path.slice(path.lastIndexOf('/') + 1);
   if (!sls) return path.startsWith('/') ? last : path;
-  const slspath = sls.replaceAll('.', '/').replace(/\/+$/, '');
+  const slspath = withoutEnd(sls.replaceAll('.', '/'), '/');
   for (const end of [`${slspath}.sls`, `${slspath}/init.sls`])
     if (path === end || path.endsWith(`/${end}`)) return end;
   return path.startsWith('/') ? last : path;

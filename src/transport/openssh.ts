@@ -158,7 +158,7 @@ const explain = (host: Host, exit: Exit, stderr: string): TsaltError | undefined
   if (exit.code !== 255) return;
   const where = `${host.id} (${host.host}:${host.port})`;
   if (
-    /host key verification failed|host identification has changed|host key .*known|revoked host key/i.test(
+    /host key verification failed|host identification has changed|host key .{0,1000}known|revoked host key/i.test(
       stderr,
     )
   )

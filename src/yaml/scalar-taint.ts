@@ -1,5 +1,6 @@
 import {
   cutRanges,
+  firstBehind,
   isTouched,
   type Ranges,
   rangesOf,
@@ -25,7 +26,7 @@ export const scalarTaint = (
     const exact = cutRanges(ranges, start, end).map(range => ({ ...range, isNode: false }));
     return rangesOf(exact);
   }
-  const first = ranges.find(range => range.start < to && range.end > from);
+  const first = ranges[firstBehind(ranges, from)];
   return wholeRange(value, first?.source ?? ranges[0].source);
 };
 

@@ -53,7 +53,7 @@ export const toFloat = (written: string): number | Float | undefined => {
   if (digits === '.nan') return new Float(Number.NaN);
   if (digits.includes(':'))
     return fraction(sign * digits.split(':').reduce((sum, part) => sum * 60 + Number(part), 0));
-  return /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?$/.test(digits)
+  return /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?$/.test(digits)
     ? fraction(sign * Number(digits))
     : undefined;
 };

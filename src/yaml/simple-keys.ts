@@ -15,6 +15,9 @@ type SimpleKey = {
 /** A key without `?` stands on one line and is no longer than this. */
 const maxLength = 1024;
 
+/** Each token looks at all open brackets. The composer refuses fewer levels than these. */
+const maxDepth = 1000;
+
 /**
  * What may turn out to be a key once a `:` follows: one place for the block, and one for each
  * bracket that is open.
@@ -33,6 +36,12 @@ export class SimpleKeys {
   }
 
   enter(): void {
+    if (this.depth >= maxDepth)
+      throw this.#reader.source.fault(
+        'yaml-depth',
+        `more than ${maxDepth} brackets are open`,
+        this.#reader.offset,
+      );
     this.#levels.push(undefined);
   }
 

@@ -1,4 +1,5 @@
-import { isTouched, type Ranges, type TaintRange } from '../data/taint.ts';
+import { firstBehind, isTouched, type Ranges, type TaintRange, touching } from '../data/taint.ts';
+import { withoutEnd } from '../data/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Source } from './fault.ts';
 import { Scanner } from './scanner.ts';
@@ -131,10 +132,10 @@ class Comparison {
   /** A backslash of the host's must not change what the clean character behind it means. */
   #checkEscapes(start: number, end: number): void {
     if (this.#text[start] !== '"') return;
-    for (const range of this.#ranges) {
-      if (range.end <= start || range.end >= end) continue;
-      const backslashes = /\\*$/.exec(this.#text.slice(Math.max(start, range.start), range.end));
-      if ((backslashes?.[0].length ?? 0) % 2 === 1) this.#refuse(range);
+    for (const range of touching(this.#ranges, start, end)) {
+      if (range.end >= end) continue;
+      const part = this.#text.slice(Math.max(start, range.start), range.end);
+      if ((part.length - withoutEnd(part, '\\').length) % 2 === 1) this.#refuse(range);
     }
   }
 
@@ -150,9 +151,8 @@ class Comparison {
   /** The serialized value that a harmless word replaces whole. */
   #nodeAt({ kind, start, end }: Token): TaintRange | undefined {
     if (kind !== 'plain') return undefined;
-    return this.#ranges.find(
-      range => range.isNode === true && range.start === start && range.end === end,
-    );
+    const range = this.#ranges[firstBehind(this.#ranges, start)];
+    return range?.isNode === true && range.start === start && range.end === end ? range : undefined;
   }
 
   /** The number of the token after a node that lies in the range, where one does. */

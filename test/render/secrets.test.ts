@@ -130,7 +130,7 @@ test('without gpg_decrypt_must_succeed a value that cannot be decrypted stays', 
 });
 
 test('a cipher of which the host said the lines, or parts of them, is not decrypted for it', async () => {
-  const marked = /-----BEGIN X-----[\s\S]*?-----END X-----/g;
+  const marked = 'X';
   const lines = Array.from({ length: 8 }, () => randomBytes(48).toString('base64'));
   const written = `-----BEGIN X-----\n${lines.join('\n')}\n-----END X-----`;
   const opened = async (text: string, heard: readonly string[]) =>

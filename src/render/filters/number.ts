@@ -19,7 +19,7 @@ export const toNumber = (value: Data): Data => {
     return new Float(
       special[2] === undefined ? Number.NaN : Number(`${special[1]}1`) * Number.POSITIVE_INFINITY,
     );
-  if (!/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(plain)) return value;
+  if (!/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(plain)) return value;
   const number = Number(plain);
   return Number.isInteger(number) || !Number.isFinite(number) ? new Float(number) : number;
 };
@@ -36,9 +36,9 @@ const asciiDigits = (text: string): string =>
 
 /** `2G`, `30MB`, `64KiB` as a number of bytes; 0 for what is none. */
 export const humanToBytes = (size: string, defaultUnit: string, isMetric: boolean): Data => {
-  const [, digits = '', written = ''] = /^([0-9.]*)\s*(.*)$/.exec(size.trim()) ?? [];
+  const [, digits = '', written = ''] = /^([0-9.]*)\s*([\s\S]*)$/.exec(size.trim()) ?? [];
   const unit = (written || defaultUnit).toLowerCase();
-  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(digits)) return 0;
+  if (!/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(digits)) return 0;
   const isDecimal = /^[kmgtpezy]b$/.test(unit);
   if (!isDecimal && !/^(?:b|[kmgtpezy](?:ib)?)$/.test(unit)) return 0;
   const power = 'bkmgtpezy'.indexOf(unit.charAt(0));

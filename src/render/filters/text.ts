@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import { expandReplacement } from '../../data/python-replacement.ts';
 import { shellQuote } from '../../data/shell-quote.ts';
 import type { Data } from '../../data/value.ts';
@@ -133,8 +132,14 @@ const joinPath = ([root = '', ...parts]: readonly string[]): string => {
 
 /** Python's `posixpath.normpath`: nothing is `.`, two slashes at the start stay. */
 const normalPath = (path: string): string => {
-  const tidy = posix.normalize(path).replace(/(?<=.)\/$/, '');
-  return /^\/\/(?!\/)/.test(path) ? `/${tidy}` : tidy;
+  const root = /^\/\/(?!\/)/.test(path) ? '//' : path.startsWith('/') ? '/' : '';
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..' || (root === '' && (parts.at(-1) ?? '..') === '..')) parts.push(part);
+    else parts.pop();
+  }
+  return root + parts.join('/') || '.';
 };
 
 const snakeCase = (text: string): string => {

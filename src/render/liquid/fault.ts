@@ -65,10 +65,14 @@ const reasonOf = ({ message, originalError }: Located): string => {
     reason = inner.message;
     inner = (inner as unknown as Located).originalError;
   }
+  // A host may have written most of it.
   return reason
+    .slice(0, longestReason)
     .replace(/, (?:file:.*, )?line:\d+, col:\d+$/, '')
     .replace(
       /^ENOENT: Failed to lookup "(.*)" in .*$/,
       "there is no template '$1' in the file roots",
     );
 };
+
+const longestReason = 5000;

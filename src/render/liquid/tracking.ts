@@ -77,8 +77,13 @@ class TrackingEmitter {
     }
   }
 
-  /** The text so far; what it becomes is tainted where it is. */
+  /** The text so far. Liquid reads it after each round of a loop. */
   get buffer(): string {
+    return this.#pieces.text;
+  }
+
+  /** The whole text; what it becomes is tainted where it is. */
+  finish(): string {
     const ranges = rangesOf(this.#pieces.ranges);
     if (ranges) this.#table.learn(this.#pieces.text, ranges);
     return this.#pieces.text;
@@ -97,8 +102,13 @@ export const trackTaint = (liquid: Liquid): void => {
   const plain = renderer.renderTemplates;
   renderer.renderTemplates = function (templates, ctx, emitter) {
     const table = emitter ? undefined : tableOf(ctx.globals);
-    const own = table ? (new TrackingEmitter(table) as unknown as Emitter) : emitter;
-    return plain.call(this, templates, ctx, own);
+    if (!table) return plain.call(this, templates, ctx, emitter);
+    const own = new TrackingEmitter(table);
+    const steps = plain.call(this, templates, ctx, own as unknown as Emitter);
+    return (function* () {
+      yield* steps;
+      return own.finish();
+    })();
   };
   for (const [name, filter] of Object.entries(liquid.filters))
     if (typeof filter === 'function') liquid.filters[name] = tracked(name, filter as Handler);

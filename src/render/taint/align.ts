@@ -1,4 +1,10 @@
-import { cutRanges, isTouched, type Ranges, type TaintRange } from '../../data/taint.ts';
+import {
+  cutRanges,
+  firstBehind,
+  isTouched,
+  type Ranges,
+  type TaintRange,
+} from '../../data/taint.ts';
 import { scalarTokens } from '../../yaml/scalar-tokens.ts';
 import { someText } from './texts.ts';
 
@@ -17,9 +23,21 @@ export class Pieces {
   readonly ranges: TaintRange[] = [];
 
   add(text: string, ranges: readonly TaintRange[] | undefined): this {
-    if (ranges) for (const range of shifted(ranges, this.text.length)) this.ranges.push(range);
+    if (ranges) for (const range of shifted(ranges, this.text.length)) this.#push(range);
     this.text += text;
     return this;
+  }
+
+  /** Parts side by side are one: a text that grows in a loop would copy all of them each time. */
+  #push(range: TaintRange): void {
+    const last = this.ranges.at(-1);
+    const isOne =
+      last?.end === range.start &&
+      last.source === range.source &&
+      last.place === range.place &&
+      [last.isNode, last.isEscaped, range.isNode, range.isEscaped].every(is => !is);
+    if (isOne) this.ranges[this.ranges.length - 1] = { ...last, end: range.end };
+    else this.ranges.push(range);
   }
 
   /** The tainted parts, if these pieces make up the result. */
@@ -54,7 +72,7 @@ export const ofReplaced = (
     if (next < 0) break;
     pieces.add(text.slice(at, next), cutRanges(ranges, at, next));
     const isTainted = isTouched(ranges, next, next + old.length);
-    const source = ranges.find(({ end }) => end > next)?.source ?? '';
+    const source = ranges[firstBehind(ranges, next)]?.source ?? '';
     // What replaces tainted letters is clean, but that it stands here was the host's choice.
     pieces.add(
       fresh,
@@ -93,7 +111,9 @@ const acrossLines = (
   length: number,
 ): TaintRange[] => {
   const moved: TaintRange[] = [];
-  for (const [index, [from, to]] of offsets.entries()) {
+  for (let index = lineOf(range.start, offsets); index < offsets.length; index += 1) {
+    const [from, to] = offsets[index] ?? [0, 0];
+    if (from >= range.end) break;
     const end = offsets[index + 1]?.[0] ?? length;
     const [start, stop] = [Math.max(range.start, from), Math.min(range.end, end)];
     if (start < stop) moved.push({ ...range, start: start - from + to, end: stop - from + to });
@@ -101,6 +121,21 @@ const acrossLines = (
   const [first] = moved;
   const last = moved.at(-1);
   return range.isNode && first && last ? [{ ...range, start: first.start, end: last.end }] : moved;
+};
+
+/** The index of the last line that begins at or before an offset. */
+const lineOf = (
+  offset: number,
+  offsets: readonly (readonly [from: number, to: number])[],
+): number => {
+  let low = 0;
+  let high = offsets.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((offsets[middle]?.[0] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 };
 
 /** Parts of a text in order, with the same separator between them. */

@@ -49,10 +49,14 @@ export const unfence = (
   const plain = text.replace(marks, '');
   if (!isWhole || start !== undefined)
     return { text: plain, ranges: rangesOf([{ start: 0, end: plain.length, source }]) };
-  const passed = (offset: number): number =>
-    offset - offsets.filter(known => known < offset).length;
+  let passed = 0;
+  const moved = (offset: number): number => {
+    while (passed > 0 && (offsets[passed - 1] ?? 0) >= offset) passed -= 1;
+    while (passed < offsets.length && (offsets[passed] ?? 0) < offset) passed += 1;
+    return offset - passed;
+  };
   for (const range of printed ?? [])
-    found.push({ ...range, start: passed(range.start), end: passed(range.end), isNode: false });
+    found.push({ ...range, start: moved(range.start), end: moved(range.end), isNode: false });
   const merged: TaintRange[] = [];
   for (const range of found.sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = merged.at(-1);

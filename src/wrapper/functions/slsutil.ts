@@ -1,6 +1,7 @@
 import { cloneData } from '../../data/clone.ts';
 import { type MergeOptions, mergeByStrategy, strategyOf, updateDict } from '../../data/merge.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { withoutEnd } from '../../data/without-end.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { wordWrap } from '../../render/jinja/filters/prose.ts';
 import type { WrapperContext } from '../context.ts';
@@ -138,7 +139,7 @@ export const slsutil: WrapperModule = {
       work: async ({ ctx, get, text }) => {
         const wanted = get('filenames');
         const names = (Array.isArray(wanted) ? wanted : [wanted]).map(String);
-        let folder = text('startpath').replace(/^\/+|\/+$/g, '');
+        let folder = withoutEnd(text('startpath').replace(/^\/+/, ''), '/');
         for (;;) {
           for (const name of names) {
             const path = folder === '' ? name : `${folder}/${name}`;

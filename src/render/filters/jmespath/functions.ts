@@ -154,7 +154,7 @@ const toNumber = ({ value }: Argument): Data => {
     const whole = BigInt(value.trim().replace('+', ''));
     return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
   }
-  const found = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(value);
+  const found = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(value);
   return found ? real(Number(value)) : null;
 };
 

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../../data/without-end.ts';
 import { repeatText } from '../values/operators.ts';
 
 type WrapOptions = {
@@ -74,8 +75,8 @@ export const urlize = (text: string, { limit, target, rel }: LinkOptions): strin
   );
   repeatText(' ', escaped.length);
   return escaped.replace(address, (_, before: string, found: string) => {
-    const tail = /[.,:;!?]+$/.exec(found)?.[0] ?? '';
-    const link = found.slice(0, found.length - tail.length);
+    const link = withoutEnd(found, '.,:;!?');
+    const tail = found.slice(link.length);
     const shown = limit !== undefined && link.length > limit ? `${link.slice(0, limit)}...` : link;
     if (link.includes('@') && !link.includes('://'))
       return `${before}<a href="mailto:${link}">${shown}</a>${tail}`;

@@ -1,4 +1,4 @@
-import { rangesOf, type TaintRange, wholeRange } from '../../../data/taint.ts';
+import { rangesOf, type TaintRange, touching, wholeRange } from '../../../data/taint.ts';
 import { type Look, ofSerialized, ofSplit, Pieces } from '../../taint/align.ts';
 import { onlySelects } from '../../taint/only-selects.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
@@ -156,7 +156,7 @@ export class Tracking {
     let at = 0;
     for (const item of items) {
       const text = String(item);
-      const range = ranges.find(({ start, end }) => start < at + text.length && end > at);
+      const range = touching(ranges, at, at + text.length)[0];
       if (range) this.#learn(text, wholeRange(text, range.source));
       at += text.length;
     }

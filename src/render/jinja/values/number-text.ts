@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../../data/without-end.ts';
 import { raise } from '../fault.ts';
 
 /** A number with so many digits after the point, ties to even, as C's `%.nf`. */
@@ -31,7 +32,8 @@ export const generalText = (value: number, digits: number, keepZeros: boolean): 
     ? fixedText(value, precision - 1 - exponent)
     : exponentText(value, precision - 1);
   if (keepZeros || !text.includes('.')) return text;
-  return text.replace(/\.?0+(?=e|$)/, '');
+  const [mantissa = '', ...power] = text.split('e');
+  return [withoutEnd(withoutEnd(mantissa, '0'), '.'), ...power].join('e');
 };
 
 export const notFinite = (value: number): string =>
