@@ -50,7 +50,7 @@ const noTerminal = ({ host, what }: Question): TsaltError =>
 
 // A server words its own prompts: it must not steer the terminal with them.
 const harmlessPrompt = (prompt: string): string =>
-  prompt.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+  prompt.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '?');
 
 const interrupted = (): TsaltError =>
   new TsaltError('interrupted', 'The question was interrupted.', { kind: 'auth' });

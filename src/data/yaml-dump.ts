@@ -2,7 +2,7 @@ import { floatText } from './float-text.ts';
 import { compareText } from './json-dump.ts';
 import { isOrdered } from './ordered.ts';
 import { type Data, type DataKey, type Dict, Float } from './value.ts';
-import { type Analysis, analyse } from './yaml-scalar.ts';
+import { type Analysis, analyse, type Escapes } from './yaml-scalar.ts';
 import { YamlWriter } from './yaml-writer.ts';
 
 export type YamlDumpOptions = {
@@ -20,8 +20,11 @@ export type YamlDumpOptions = {
   readonly indent?: number | undefined;
   /** Column after which long lines are folded. Default 80. */
   readonly width?: number | undefined;
-  /** Write everything beyond ASCII as escapes, as PyYAML does without `allow_unicode`. */
-  readonly ascii?: boolean | undefined;
+  /**
+   * `ascii`: write everything beyond ASCII as escapes, as PyYAML does without `allow_unicode`.
+   * `marks`: the marks that reorder text on a screen. Default: neither.
+   */
+  readonly escapes?: Escapes;
   /** Begin with `---`. */
   readonly explicitStart?: boolean | undefined;
 };
@@ -44,7 +47,7 @@ class Dumper {
   readonly #style: boolean | null;
   readonly #sort: boolean | 'plain';
   readonly #step: number;
-  readonly #ascii: boolean;
+  readonly #escapes: Escapes;
   readonly #out: YamlWriter;
   readonly #anchors = new Map<object, string | undefined>();
   readonly #written = new Set<object>();
@@ -56,8 +59,8 @@ class Dumper {
     this.#style = options.defaultFlowStyle === undefined ? null : options.defaultFlowStyle;
     this.#sort = options.sortKeys ?? 'plain';
     this.#step = options.indent ?? 2;
-    this.#ascii = options.ascii ?? false;
-    this.#out = new YamlWriter(options.width ?? 80, this.#ascii);
+    this.#escapes = options.escapes;
+    this.#out = new YamlWriter(options.width ?? 80, this.#escapes);
     if (options.explicitStart) this.#out.indicator('---', true);
   }
 
@@ -181,11 +184,11 @@ class Dumper {
 
   #writeScalar(data: Scalar, { simpleKey }: Context): void {
     const text = scalarText(data);
-    if (isPlain(data, { flow: this.#flow > 0, simpleKey, ascii: this.#ascii })) {
+    if (isPlain(data, { flow: this.#flow > 0, simpleKey, escapes: this.#escapes })) {
       this.#out.plain(text, !simpleKey);
       return;
     }
-    const analysis = analyse(text, this.#ascii);
+    const analysis = analyse(text, this.#escapes);
     if (analysis.single && !(simpleKey && analysis.multiline)) this.#out.single(text, !simpleKey);
     else this.#out.double(text, !simpleKey);
   }
@@ -235,10 +238,10 @@ const yamlFloat = (value: number): string => {
 
 const isPlain = (
   data: Scalar,
-  { flow, simpleKey, ascii }: { flow: boolean; simpleKey: boolean; ascii: boolean },
+  { flow, simpleKey, escapes }: { flow: boolean; simpleKey: boolean; escapes: Escapes },
 ): boolean => {
   if (typeof data !== 'string') return true;
-  const analysis: Analysis = analyse(data, ascii);
+  const analysis: Analysis = analyse(data, escapes);
   if (!analysis.implicit || (data === '' && (flow || simpleKey))) return false;
   if (simpleKey && analysis.multiline) return false;
   return flow ? analysis.flowPlain : analysis.blockPlain;

@@ -10,21 +10,26 @@ export type Analysis = {
   readonly implicit: boolean;
 };
 
+/** What is written as escapes besides control characters. */
+export type Escapes = 'ascii' | 'marks' | undefined;
+
+const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const breaks = '\n\x85\u2028\u2029';
 const whitespace = ' \t\r\n\x85\u2028\u2029';
 
-/** Characters that libyaml writes as they are; beyond U+FFFF, or ASCII if `ascii`, it writes escapes. */
-const isPrintable = (char: string, ascii: boolean): boolean => {
+/** Characters that libyaml writes as they are; beyond U+FFFF, and what `escapes` names, it writes as escapes. */
+const isPrintable = (char: string, escapes: Escapes): boolean => {
   const code = char.codePointAt(0) ?? 0;
   return (
     code === 0x0a ||
     (code >= 0x20 && code <= 0x7e) ||
-    (!ascii &&
+    (escapes !== 'ascii' &&
+      !(escapes === 'marks' && marks.test(char)) &&
       ((code >= 0xa0 && code <= 0xd7ff) || (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff)))
   );
 };
 
-export const analyse = (text: string, ascii = false): Analysis => {
+export const analyse = (text: string, escapes?: Escapes): Analysis => {
   const implicit = yamlKind(text) === 'str';
   if (text === '')
     return { multiline: false, flowPlain: false, blockPlain: true, single: true, implicit };
@@ -50,7 +55,7 @@ export const analyse = (text: string, ascii = false): Analysis => {
       flow = true;
       block ||= spaceAfter;
     } else if (index === 0 && char === '-' && spaceAfter) flow = block = true;
-    if (!isPrintable(char, ascii)) special = true;
+    if (!isPrintable(char, escapes)) special = true;
     if (char === ' ') {
       edge ||= index === 0 || index === last;
       breakSpace ||= previous === 'break';
@@ -101,5 +106,5 @@ export const escapeChar = (char: string): string => {
   return `\\${letter}${code.toString(16).toUpperCase().padStart(Number(width), '0')}`;
 };
 
-export const mustEscape = (char: string, ascii = false): boolean =>
-  char === '"' || char === '\\' || breaks.includes(char) || !isPrintable(char, ascii);
+export const mustEscape = (char: string, escapes?: Escapes): boolean =>
+  char === '"' || char === '\\' || breaks.includes(char) || !isPrintable(char, escapes);

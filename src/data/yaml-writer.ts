@@ -1,18 +1,18 @@
-import { escapeChar, mustEscape } from './yaml-scalar.ts';
+import { type Escapes, escapeChar, mustEscape } from './yaml-scalar.ts';
 
 /** The pen of libyaml's emitter: knows its column and whether whitespace was just written. */
 export class YamlWriter {
   readonly #parts: string[] = [];
   readonly #width: number;
-  readonly #ascii: boolean;
+  readonly #escapes: Escapes;
   #column = 0;
   #whitespace = true;
   #indention = true;
   indent = -1;
 
-  constructor(width: number, ascii = false) {
+  constructor(width: number, escapes: Escapes = undefined) {
     this.#width = width;
-    this.#ascii = ascii;
+    this.#escapes = escapes;
   }
 
   get text(): string {
@@ -104,7 +104,7 @@ export class YamlWriter {
     const last = chars.length - 1;
     let spaces = false;
     chars.forEach((char, index) => {
-      if (mustEscape(char, this.#ascii)) {
+      if (mustEscape(char, this.#escapes)) {
         this.#put(escapeChar(char));
         spaces = false;
       } else if (char === ' ') {

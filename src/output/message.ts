@@ -1,7 +1,7 @@
 import { showError, TsaltError } from '../protocol/error.ts';
 import type { RunEvent } from '../protocol/event.ts';
 import type { LogLevel } from '../protocol/job.ts';
-import { harmless } from './text.ts';
+import { harmless, oneLine } from './text.ts';
 
 const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'quiet'] as const;
 
@@ -9,10 +9,10 @@ const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'quiet
 export const isLogged = (level: LogLevel, least: LogLevel | 'quiet'): boolean =>
   levels.indexOf(level) >= levels.indexOf(least);
 
-/** A log line as Salt's console shows it; of a host's line it says which module of which host. */
+/** Returns a log event as one line, like Salt's console; that of a host names the host and its module. */
 export const logLine = ({ level, host, module, message }: LogEvent): string => {
-  const from = host === undefined ? '' : `${harmless(host)}: ${harmless(module)}: `;
-  return `[${level.toUpperCase().padEnd(8)}] ${from}${harmless(message)}`;
+  const from = host === undefined ? '' : `${oneLine(host)}: ${oneLine(module)}: `;
+  return `[${level.toUpperCase().padEnd(8)}] ${from}${oneLine(message)}`;
 };
 
 type LogEvent = RunEvent & { readonly type: 'log' };

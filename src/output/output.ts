@@ -6,7 +6,7 @@ import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
 import type { Output, OutputRequest } from './request.ts';
 import { faultTexts, unshowable } from './result.ts';
-import { harmless } from './text.ts';
+import { indented, oneLine } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
 export const createOutput = async (request: OutputRequest): Promise<Output> => {
@@ -102,7 +102,7 @@ class HostOutput implements Output {
     this.#hadResults = true;
     const { options, live, complain } = this.#request;
     if (result.failure !== undefined && result.states !== undefined)
-      complain(`${harmless(result.id)}: ${harmless(result.failure.message)}\n`);
+      complain(`${oneLine(result.id)}: ${indented(result.failure.message)}\n`);
     if (options.static || live !== undefined) return;
     this.#work = this.#work.then(async () => {
       if ((await this.#formatOf(result)).whole !== true) await this.#print([result]);
@@ -124,7 +124,7 @@ class HostOutput implements Output {
     for (const text of results.flatMap(faultTexts)) {
       if (this.#told.has(text)) continue;
       this.#told.add(text);
-      this.#request.complain(`${text}\n`);
+      this.#request.complain(`${indented(text)}\n`);
     }
   }
 
@@ -172,8 +172,8 @@ class HostOutput implements Output {
 
   #phase({ host, phase, detail }: RunEvent & { type: 'phase' }): void {
     const at = ((performance.now() - this.#started) / 1000).toFixed(3).padStart(8);
-    const more = detail === undefined ? '' : ` ${harmless(detail)}`;
-    this.#request.complain(`${at} s  ${harmless(host)}: ${phase}${more}\n`);
+    const more = detail === undefined ? '' : ` ${oneLine(detail)}`;
+    this.#request.complain(`${at} s  ${oneLine(host)}: ${phase}${more}\n`);
   }
 }
 

@@ -11,6 +11,21 @@ const unsafe =
  */
 export const harmless = (text: string): string => text.replace(/\r\n/g, '\n').replace(unsafe, '?');
 
+/**
+ * Returns the same on one line: a host's newline must not begin a line on standard error or in the
+ * log file, where it could pass for one of ours or of another host.
+ */
+export const oneLine = (text: string): string =>
+  harmless(text)
+    .replaceAll('\n', '\\n')
+    .replace(/[\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16)}`);
+
+/** Returns the same with every line but the first indented, so that none passes for a message. */
+export const indented = (text: string): string =>
+  harmless(text)
+    .replace(/[\u2028\u2029]/g, '\n')
+    .replaceAll('\n', '\n    ');
+
 const lineBreak = /\r\n|[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/;
 
 /** The lines of a text where Python's `str.splitlines` sees them. */

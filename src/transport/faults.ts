@@ -5,7 +5,10 @@ export const readable = (text: string, limit = 2000): string => {
   const clean = text
     .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, '')
     .replace(/\r\n/g, '\n')
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+    .replace(
+      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+      '\ufffd',
+    )
     .trim();
   return clean.length > limit ? `…${clean.slice(-limit)}` : clean;
 };

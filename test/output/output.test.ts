@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { toPlain } from '../../src/data/value.ts';
+import { outputNames } from '../../src/output/format.ts';
 import type { Live } from '../../src/output/live.ts';
 import { createOutput } from '../../src/output/output.ts';
 import { createProgress } from '../../src/output/progress.ts';
@@ -6,6 +8,7 @@ import type { OutputRequest } from '../../src/output/request.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Plain } from '../../src/protocol/plain.ts';
+import { loadYaml } from '../../src/yaml/load.ts';
 import { mix, outputOptions } from './recorded.ts';
 
 const collect = async (
@@ -25,7 +28,7 @@ const collect = async (
   return { output, out, err };
 };
 
-const gave = (id: string, value: boolean): RunEvent => ({
+const gave = (id: string, value: Plain): RunEvent => ({
   type: 'host',
   result: { id, fun: 'test.ping', value, retcode: 0 },
 });
@@ -153,6 +156,83 @@ test('log lines go to standard error from their level on, made harmless', async 
   output.emit({ ...log, level: 'warning', message: 'loud \u001b[2J' });
   await output.finish();
   expect([out, err]).toEqual([[], ['[WARNING ] web1: m: loud ?[2J\n']]);
+});
+
+const marks = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c';
+const forged = `x\n[ERROR   ] web2: cmd: down\r\n2026-01-01T00:00:00.000Z [ERROR   ] a\u2028b ${marks}\u001b[2J`;
+// What a terminal obeys, or an editor shows in another order than a program reads it.
+const obeyed =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+test('a newline in what a host logs begins no line on standard error or in the log file', async () => {
+  const lines: string[] = [];
+  const logFile = { level: 'debug', write: (text: string) => lines.push(text) } as const;
+  const { output, err } = await collect({}, { logFile, timeline: true });
+  output.emit({ type: 'log', level: 'error', host: 'web1', module: forged, message: forged });
+  output.emit({ type: 'log', level: 'error', module: 'output', message: forged });
+  output.emit({ type: 'phase', host: 'web1', phase: 'run', detail: forged });
+  expect([err.length, lines.length]).toEqual([3, 2]);
+  for (const line of [...err, ...lines]) {
+    expect(line).toMatch(/^[^\n\u2028\u2029]*\n$/);
+    expect(line.slice(0, -1)).not.toMatch(obeyed);
+    expect(line).toContain('x\\n[ERROR   ] web2: cmd: down\\n2026-01-01');
+  }
+});
+
+test('a failure or fault that holds a newline begins no line of its own on standard error', async () => {
+  const { output, err } = await collect({ out: 'json' });
+  const failure = { kind: 'host', code: 'x', message: forged } as const;
+  const problems = [{ message: forged, hint: forged, excerpt: forged }];
+  const result = { id: 'web1', fun: 'state.apply', retcode: 1, states: mix, failure, problems };
+  output.emit({ type: 'host', result });
+  await output.finish();
+  const lines = err.join('').split(/[\n\u2028\u2029]/);
+  expect(lines.length).toBeGreaterThan(8);
+  expect(lines.filter(line => /^(\[|2026)/.test(line))).toEqual([]);
+  for (const line of lines) expect(line).not.toMatch(obeyed);
+});
+
+test.each(outputNames)(
+  '--out=%s lets no bidi mark or control character of a host through',
+  async out => {
+    const values: Plain[] = [forged, { [forged]: forged, list: [forged, { [marks]: [marks] }] }];
+    const given = (value: Plain): HostResult => ({
+      id: `web${marks}`,
+      fun: 'x.y',
+      value,
+      retcode: 0,
+    });
+    const states = Object.fromEntries(
+      Object.entries(mix).map(([tag, state]) => [
+        tag + marks,
+        { ...state, comment: forged, name: forged, changes: { [forged]: forged } },
+      ]),
+    );
+    const results: HostResult[] = [
+      ...values.map(given),
+      { id: 'ran', fun: 'state.apply', states, retcode: 0 },
+      { id: 'gone', fun: 'x', retcode: 1, failure: { kind: 'host', code: 'x', message: forged } },
+    ];
+    for (const result of results) {
+      const { output, out: written, err } = await collect({ out });
+      output.emit({ type: 'host', result });
+      await output.finish();
+      // Colours are ours; none is asked for here.
+      expect(written.join('') + err.join('')).not.toMatch(obeyed);
+    }
+  },
+);
+
+test.each(['yaml', 'sls'])('--out=%s escapes marks and stays the same data', async out => {
+  const { output, out: written } = await collect({ out });
+  output.emit(gave('web1', { [marks]: marks, kept: 'grüße 日本' }));
+  await output.finish();
+  const text = written.join('');
+  const data = toPlain(loadYaml(text));
+  expect(text).toContain('kept: grüße 日本');
+  expect(out === 'yaml' ? data : { web1: data }).toEqual({
+    web1: { [marks]: marks, kept: 'grüße 日本' },
+  });
 });
 
 test('a log file has its own level and times', async () => {

@@ -43,7 +43,7 @@ const writeYaml = (data: Plain, options: PlainDict): string => {
     ...(typeof width === 'number' && { width }),
     sortKeys: sort_keys === false ? false : 'plain',
     explicitStart: options.explicit_start === true,
-    ascii: options.allow_unicode !== true,
+    escapes: options.allow_unicode === true ? undefined : 'ascii',
   })
     .replace(/\n$/, '')
     .replace(/\n\.\.\.$/, '');

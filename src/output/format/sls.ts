@@ -3,7 +3,7 @@ import { dumpYaml } from '../../data/yaml-dump.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import type { Format } from '../format.ts';
 import { dataByHost } from '../result.ts';
-import { harmless } from '../text.ts';
+import { oneLine } from '../text.ts';
 import { nestedFormat } from './nested.ts';
 
 /**
@@ -17,8 +17,12 @@ export const slsFormat: Format = {
         const data = dataByHost([result])[result.id] ?? null;
         if (result.failure !== undefined || !isPlainDict(data))
           return nestedFormat.format([result], options);
-        const text = dumpYaml(toData(data), { defaultFlowStyle: false, sortKeys: false });
-        return `#!yaml\n# ${harmless(result.id)}\n${text}`.trimEnd();
+        const text = dumpYaml(toData(data), {
+          defaultFlowStyle: false,
+          sortKeys: false,
+          escapes: 'marks',
+        });
+        return `#!yaml\n# ${oneLine(result.id)}\n${text}`.trimEnd();
       })
       .join('\n\n'),
 };

@@ -7,6 +7,7 @@ import { dataByHost } from '../result.ts';
 export const yamlFormat: Format = {
   format: (results, { indent }) =>
     dumpYaml(toData(dataByHost(results)), {
+      escapes: 'marks',
       defaultFlowStyle: typeof indent === 'number' && indent < 0,
       ...(typeof indent === 'number' && indent > 0 ? { indent } : {}),
     }).trimEnd(),
