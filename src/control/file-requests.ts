@@ -1,35 +1,26 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { pyStr } from '../data/python-text.ts';
 import { saltRequirementsNamed } from '../data/requirements-files.ts';
 import { choosesOnlyNames, type Ranges } from '../data/taint.ts';
-import { missing, traverse } from '../data/traverse.ts';
-import type { Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { parseSaltUrl } from '../fileserver/url.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { ControlMethods, FileAnswer } from '../protocol/job.ts';
+import type { FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Handler, WithContent } from '../protocol/peer.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
-import { prefetchKey } from '../protocol/prefetch.ts';
-import { mergeDicts } from '../protocol/whole-floats.ts';
+import type { RenderRequest } from '../protocol/prefetch.ts';
 import { readable } from '../transport/faults.ts';
-import { readGet, readList, readRender } from './request-params.ts';
+import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
+import { readComputed, readGet, readList, readRender } from './request-params.ts';
 
 /** Renders a template file's text for the host: `template:` of file states. */
 export type TemplateRenderer = (
-  request: ControlMethods['file.render'],
+  request: RenderRequest,
   text: string,
   file: string,
   trust?: TemplateTrust,
 ) => Promise<string>;
-
-/**
- * A text of the job's own may use all that templates have. One that came from the host is
- * confined: it sees no file roots and calls only what the host itself may call.
- */
-export type TemplateTrust = 'job' | 'confined';
 
 /**
  * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
@@ -40,14 +31,9 @@ export type TemplateTrust = 'job' | 'confined';
 export class FileRefs {
   readonly #taintOf: (text: string) => Ranges | undefined;
   readonly #named = new Set<string>();
-  readonly #templates = new Set<string>();
-  /** Templates that the job names but only the host can read: by engine, and by source or file. */
-  readonly #elsewhere = new Set<string>();
   /** Files of pip's requirements: what they name belongs to the job too. */
   readonly #requirements = new Set<string>();
   readonly #envs = new Set(['base']);
-  /** Engines with the variables that the job gives them. */
-  readonly #variables = new Set<string>();
 
   /** @param taintOf the parts of a text that the host sent; by default there are none */
   constructor(taintOf: (text: string) => Ranges | undefined = () => undefined) {
@@ -57,7 +43,12 @@ export class FileRefs {
   /** Allows every `salt://` path in these arguments. */
   add(value: Plain | readonly LowChunk[] | PlainDict): void {
     if (typeof value === 'string') {
-      if (value.startsWith('salt://')) this.#nameIfChosenHere(value);
+      if (value.startsWith('salt://')) {
+        this.#nameIfChosenHere(value);
+        // `cmd.script` has its arguments behind the source.
+        const [source = ''] = value.split(/\s/);
+        if (source !== value && !this.#taintOf(value)) this.#name(source);
+      }
       // A path within a text counts where the host had no part in the text.
       else if (value.includes('salt://') && !this.#taintOf(value))
         for (const [url] of value.matchAll(saltUrls)) this.#name(url);
@@ -108,70 +99,6 @@ export class FileRefs {
     if (saltenv !== undefined) this.#envs.add(saltenv);
   }
 
-  /** Allows what these chunks name: their sources, and the texts and engines of their templates. */
-  addChunks(chunks: readonly LowChunk[], pillar: Dict = new Map()): void {
-    for (const chunk of chunks) {
-      this.add(chunk);
-      const template = templateOf(chunk);
-      if (template === undefined) continue;
-      if (this.#taintOf(template)) throw chosenEngine(chunk, template);
-      this.#variables.add(variablesKey(template, variablesOf(chunk)));
-      for (const text of [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)])
-        if (this.#taintOf(text)) this.#elsewhere.add(textKey(template, text));
-        else this.#templates.add(textKey(template, text));
-      for (const source of [chunk.source, chunk.sources, chunk.name].flat().flatMap(namesOf)) {
-        const path = isElsewhere(source) ? undefined : clean(source);
-        if (path !== undefined) this.#templates.add(`${template} ${path}`);
-        else this.#elsewhere.add(`${template} ${source}`);
-      }
-      if (chunk.contents_grains !== undefined && chunk.contents_grains !== null)
-        this.#elsewhere.add(`${template} grains of ${String(chunk.name)}`);
-    }
-  }
-
-  /**
-   * Whether the job named this template with this engine, and how far it is trusted. A text that
-   * a host made up must never be rendered as the job's: a template can read the file roots, and
-   * some engines run code. Where the job names a source that only the host can read, its text is
-   * rendered confined, by the engines that are sandboxed. Files the host may fetch can be
-   * rendered by those too.
-   */
-  templateTrust(request: ControlMethods['file.render']): TemplateTrust | undefined {
-    const { template, source, text, chunk } = request;
-    const isSandboxed = sandboxed.includes(template);
-    const confined = isSandboxed ? 'confined' : undefined;
-    const isJob = this.#hasVariables(request);
-    if (text === undefined) {
-      const isNamed = this.#templates.has(`${template} ${clean(source)}`);
-      return isJob && (isNamed || (isSandboxed && this.#isBelow(template, source)))
-        ? 'job'
-        : confined;
-    }
-    const key = textKey(template, text);
-    if (this.#templates.has(key)) return isJob ? 'job' : confined;
-    const named = source === '' ? `grains of ${String(chunk.name)}` : source;
-    return this.#elsewhere.has(key) || this.#elsewhere.has(`${template} ${named}`)
-      ? confined
-      : undefined;
-  }
-
-  /** Whether the variables of a request are those that a chunk of the job gives this engine. */
-  #hasVariables({ template, context, chunk }: ControlMethods['file.render']): boolean {
-    if (!isPlainDict(chunk) || !isPlainDict(context)) return false;
-    const isPlainChunk = Object.entries(chunk).every(
-      ([key, value]) => chunkVariables.has(key) && typeof value !== 'object',
-    );
-    return isPlainChunk && this.#variables.has(variablesKey(template, context));
-  }
-
-  /** Whether a template lies below a folder that the job names for this engine (`file.recurse`). */
-  #isBelow(template: string, source: string): boolean {
-    const path = clean(source) ?? '';
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
-      if (this.#templates.has(`${template} ${path.slice(0, at)}`)) return true;
-    return false;
-  }
-
   /** Whether the job names anything in this environment. */
   allowsEnv(saltenv: string): boolean {
     return this.#envs.has(saltenv);
@@ -188,74 +115,7 @@ export class FileRefs {
   }
 }
 
-/** What templates of file states see of their chunk; modules send it as the state was given it. */
-const chunkVariables = new Set(['attrs', 'group', 'mode', 'name', 'source', 'user']);
-
-/** `defaults` and `context` of a chunk, as file states lay them over each other. */
-const variablesOf = ({ defaults, context }: LowChunk): PlainDict =>
-  mergeDicts(
-    isPlainDict(defaults) ? defaults : undefined,
-    isPlainDict(context) ? context : undefined,
-  );
-
-/** Lines that other states accumulate are added on the host. */
-const variablesKey = (template: string, context: PlainDict): string => {
-  const { accumulator: _, ...rest } = context;
-  return prefetchKey({ template, context: rest, source: '', saltenv: '', chunk: {} });
-};
-
-const chosenEngine = ({ __sls__, __id__ }: LowChunk, template: string): TsaltError =>
-  new TsaltError(
-    'template-tainted',
-    `The host chose the template engine ${shown(template)} of ID '${__id__}' in SLS '${__sls__}'.`,
-    { kind: 'render', hint: 'Write the engine into the SLS: `- template: jinja`.' },
-  );
-
 const saltUrls = /salt:\/\/[^\s'"<>,;]+/g;
-
-/** The engine of a chunk's templates; some states have one without being told. */
-const templateOf = ({ state, fun, template }: LowChunk): string | undefined =>
-  typeof template === 'string'
-    ? template
-    : template === undefined && state === 'file' && rendersSources.has(fun)
-      ? 'jinja'
-      : undefined;
-
-const rendersSources = new Set(['append', 'prepend', 'blockreplace']);
-
-const sandboxed = ['jinja', 'liquid'];
-
-/** The sources in an item of a `source` argument, which may carry its hash beside it. */
-const namesOf = (item: Plain | undefined): string[] =>
-  typeof item === 'string' ? [item] : isPlainDict(item) ? Object.keys(item) : [];
-
-/** A source that is not in the file roots: on the host, or in the web. */
-const isElsewhere = (source: string): boolean =>
-  source.startsWith('/') || /^(?!salt:)[a-z][a-z0-9+.-]*:\/\//i.test(source);
-
-const textKey = (template: string, text: string): string =>
-  `${template}\0${createHash('sha256').update(text.trimEnd()).digest('hex')}`;
-
-const contentsOf = ({ contents }: LowChunk): string[] =>
-  Array.isArray(contents)
-    ? [contents.map(String).join('\n')]
-    : contents === undefined || contents === null
-      ? []
-      : [String(contents)];
-
-/** `contents_pillar`: the host gets the value from here, and has it rendered here. */
-const contentsFromPillar = (
-  { contents_pillar, contents_delimiter }: LowChunk,
-  pillar: Dict,
-): string[] => {
-  if (contents_pillar === undefined || contents_pillar === null) return [];
-  const between = typeof contents_delimiter === 'string' ? contents_delimiter : ':';
-  const lines = [contents_pillar].flat().flatMap(key => {
-    const value = traverse(pillar, String(key), between);
-    return value === missing ? [] : [value].flat().map(pyStr);
-  });
-  return [lines.join('\n')];
-};
 
 /** A path inside the roots in its one spelling; undefined for one that leads out of them. */
 const clean = (path: string): string | undefined => {
@@ -277,28 +137,49 @@ const shown = (text: string): string => readable(text, 300);
 export const fileHandlers = ({
   roots,
   refs,
+  templates,
   render,
   check,
+  computes,
   refuse,
 }: {
   roots: FileRoots;
   refs: FileRefs;
+  templates: RenderRefs;
   render: TemplateRenderer;
-  check: (request: ControlMethods['file.render']) => void;
+  check: (request: RenderRequest) => void;
+  /** Whether arguments of templates may be computed on the host: by modules of the user, by slots. */
+  computes: () => boolean;
   refuse: (error: TsaltError) => void;
 }): Record<string, Handler> => {
+  const ended = (error: TsaltError): TsaltError => {
+    refuse(error);
+    return error;
+  };
   const allowed = (path: string, saltenv: string): void => {
     if (refs.allows(path, saltenv)) return;
-    const error = new TsaltError(
-      'file-refused',
-      `The host asked for ${shown(path.replace(/^(?!salt:\/\/)/, 'salt://'))}, which its job does not name.`,
-      {
-        kind: 'host',
-        hint: 'If a custom module computes this path, name it in extra_filerefs in tsalt.yaml.',
-      },
+    throw ended(
+      new TsaltError(
+        'file-refused',
+        `The host asked for ${shown(path.replace(/^(?!salt:\/\/)/, 'salt://'))}, which its job does not name.`,
+        {
+          kind: 'host',
+          hint: 'If a custom module computes this path, name it in extra_filerefs in tsalt.yaml.',
+        },
+      ),
     );
-    refuse(error);
-    throw error;
+  };
+  const rendered = async (
+    request: RenderRequest,
+    trust: TemplateTrust,
+    have: string | undefined,
+  ): Promise<FileAnswer | WithContent> => {
+    const text = await templateText(request, { roots, allowed, render, trust });
+    if (text === undefined) return { found: false };
+    const bytes = Buffer.from(text, 'utf8');
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const answer = { found: true, sha256, size: bytes.length } satisfies FileAnswer;
+    return have === sha256 ? { ...answer, same: true } : new WithContent(answer, bytes);
   };
   return {
     'file.get': async (said: unknown) => {
@@ -328,35 +209,51 @@ export const fileHandlers = ({
         .map(file => (folder === '' ? file : file.slice(folder.length + 1)));
     },
     'file.render': async (said: unknown) => {
-      const request = readRender(said);
-      const trust = refs.templateTrust(request);
-      if (!trust) {
-        check(request);
-        const what = request.text === undefined ? shown(request.source) : 'a text of its own';
-        const error = new TsaltError(
+      if (!isReference(said)) throw ended(unknownTemplate());
+      const { key, text, accumulator, have } = readRender(said);
+      const found = templates.resolve(key, { text, accumulator }, roots);
+      if (!found) throw unknownTemplate();
+      if (found.trust) return rendered(found.request, found.trust, have);
+      check(found.request);
+      throw new TsaltError(
+        'template-refused',
+        `A text of the host is not rendered by ${shown(found.request.template)}.`,
+        {
+          kind: 'host',
+          hint: 'Put the template into the file roots and name it as salt:// source; texts from elsewhere are rendered by jinja and liquid only.',
+        },
+      );
+    },
+    'file.renderComputed': async (said: unknown) => {
+      const request = readComputed(said);
+      if (!computes() || !sandboxed.includes(request.template))
+        throw new TsaltError(
           'template-refused',
-          `The host asked to render ${what} by ${shown(request.template)}, which its job does not name.`,
+          `No state of this run has the template ${shown(request.source || 'in its contents')} with these arguments.`,
           {
             kind: 'host',
-            hint: 'Put the template into the file roots and name it as salt:// source; texts from elsewhere are rendered by jinja and liquid only.',
+            hint: 'Write source, engine and variables of the template into the SLS.',
           },
         );
-        refuse(error);
-        throw error;
-      }
-      const text = await templateText(request, { roots, allowed, render, trust });
-      if (text === undefined) return { found: false } satisfies FileAnswer;
-      const bytes = Buffer.from(text, 'utf8');
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
-      const answer = { found: true, sha256, size: bytes.length } satisfies FileAnswer;
-      return request.have === sha256 ? { ...answer, same: true } : new WithContent(answer, bytes);
+      return rendered(request, 'confined', request.have);
     },
   };
 };
 
+const unknownTemplate = (): TsaltError =>
+  new TsaltError(
+    'template-unknown',
+    'The host asked to render a template that its job does not name.',
+    { kind: 'host' },
+  );
+
+/** No honest host names a template by anything but its hash. */
+const isReference = (said: unknown): boolean =>
+  isPlainDict(said) && typeof said.key === 'string' && /^[0-9a-f]{64}$/.test(said.key);
+
 /** The rendered text of a template request; undefined when its source is not there. */
-export const templateText = async (
-  request: ControlMethods['file.render'],
+const templateText = async (
+  request: RenderRequest,
   {
     roots,
     allowed,

@@ -10,6 +10,7 @@ import { findWrapper, onlyLooks } from '../wrapper/table.ts';
 import type { FileRefs } from './file-requests.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { HostPillar } from './host-pillar.ts';
+import type { RenderRefs } from './render-refs.ts';
 import { readCalled } from './said-events.ts';
 
 type CallSettings = {
@@ -31,6 +32,7 @@ export class HostCalls {
   readonly #facts: HostFacts;
   readonly #pillar: HostPillar;
   readonly #refs: FileRefs;
+  readonly #renders: RenderRefs;
   /** What functions of the control node get that others call. */
   readonly #context: (seen?: Dict) => WrapperContext;
   #peer: Peer | Promise<Peer> | undefined;
@@ -38,12 +40,13 @@ export class HostCalls {
   constructor(
     facts: HostFacts,
     pillar: HostPillar,
-    refs: FileRefs,
+    [refs, renders]: readonly [FileRefs, RenderRefs],
     context: (seen?: Dict) => WrapperContext,
   ) {
     this.#facts = facts;
     this.#pillar = pillar;
     this.#refs = refs;
+    this.#renders = renders;
     this.#context = context;
   }
 
@@ -67,7 +70,11 @@ export class HostCalls {
     kwargs: PlainDict,
     { early, seen, unnamed = false, mostBytes }: CallSettings = {},
   ): Promise<CallResult> => {
-    if (!unnamed) this.#refs.add([...args, kwargs]);
+    if (!unnamed) {
+      this.#refs.add([...args, kwargs]);
+      const { modules, opts } = this.#facts;
+      this.#renders.addCall({ fun, args, kwargs }, modules, '', opts.saltenv);
+    }
     // It names no file because it means them all.
     if (!unnamed && fun === 'cp.cache_master') this.#refs.add('salt://');
     const params: CallParams = {

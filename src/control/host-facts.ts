@@ -123,6 +123,13 @@ export class HostFacts {
     return this.#modules;
   }
 
+  /** Modules of the user run on the host: they may compute arguments of templates. */
+  get hasOwnFunctions(): boolean {
+    return this.#modules.some(
+      ({ builtin, kind }) => !builtin && ['exec', 'state', 'utils'].includes(kind),
+    );
+  }
+
   /** Modules of the user's for the control node's own work. */
   get own(): OwnModules {
     return this.#own;

@@ -16,6 +16,7 @@ import type { HostFunctions } from './host-functions.ts';
 import { runOpts } from './host-opts.ts';
 import type { HostPillar } from './host-pillar.ts';
 import { prefetch } from './prefetch.ts';
+import type { RenderRefs } from './render-refs.ts';
 import { readRan } from './said-events.ts';
 
 /** What a run of states works with. */
@@ -24,6 +25,7 @@ export type StatesParts = {
   readonly pillar: HostPillar;
   readonly calls: HostCalls;
   readonly refs: FileRefs;
+  readonly renders: RenderRefs;
   readonly functions: HostFunctions;
   /** Renders a template before its state runs; throws `NeedsHost` where that cannot be. */
   readonly renderAhead: TemplateRenderer;
@@ -152,7 +154,7 @@ export class HostStates {
   }
 
   async #params(given: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
-    const { facts, calls, refs, functions, renderAhead } = this.#parts;
+    const { facts, calls, refs, renders, functions, renderAhead } = this.#parts;
     const { chunks, warnings } = bindChunks(
       given,
       facts.modules,
@@ -160,7 +162,8 @@ export class HostStates {
     );
     checkFunctions(chunks, facts.modules);
     this.#warn(warnings);
-    refs.addChunks(chunks, settings.pillar);
+    refs.add(chunks);
+    renders.addChunks(chunks, settings.pillar, facts.modules);
     const opts = {
       ...facts.opts,
       ...runOpts(settings.opts ?? new Map()),

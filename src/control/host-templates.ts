@@ -2,8 +2,9 @@ import { isAbsolute, posix } from 'node:path';
 import { type Data, type Dict, toDict } from '../data/value.ts';
 import { FileRoots } from '../fileserver/file-roots.ts';
 import { type Place, showError, showPlace, TsaltError } from '../protocol/error.ts';
-import type { ControlMethods, StateFinished } from '../protocol/job.ts';
+import type { StateFinished } from '../protocol/job.ts';
 import type { PlainDict } from '../protocol/plain.ts';
+import type { RenderRequest } from '../protocol/prefetch.ts';
 import { checkTextPipe, render, renderText } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
 import { isControlFunction } from '../wrapper/table.ts';
@@ -52,7 +53,7 @@ export class HostTemplates {
       : this.#render(request, text, file, { call: this.#calls.call });
 
   /** Throws where the host asks for a template engine that does not exist. */
-  check = ({ template, source, saltenv }: ControlMethods['file.render']): void => {
+  check = ({ template, source, saltenv }: RenderRequest): void => {
     checkTextPipe({
       ...renderSettings(this.#facts.shared.request.config),
       text: '',
@@ -108,7 +109,7 @@ export class HostTemplates {
   };
 
   async #render(
-    request: ControlMethods['file.render'],
+    request: RenderRequest,
     text: string,
     file: string,
     own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
@@ -154,7 +155,7 @@ export class HostTemplates {
     return finished;
   };
 
-  #toldHost(error: unknown, request: ControlMethods['file.render'], file: string): unknown {
+  #toldHost(error: unknown, request: RenderRequest, file: string): unknown {
     if (!(error instanceof TsaltError) || error.at === undefined) return error;
     const { code, kind, message, at } = error;
     const own = request.text === undefined ? request.source : file;

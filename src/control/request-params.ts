@@ -19,12 +19,23 @@ export const readList = (said: unknown): ControlMethods['file.list'] => {
 export const readRender = (said: unknown): ControlMethods['file.render'] => {
   if (
     isPlainDict(said) &&
+    [said.key, said.text ?? '', said.have ?? ''].every(isText) &&
+    isPlainDict(said.accumulator ?? {})
+  )
+    return said as unknown as ControlMethods['file.render'];
+  throw wrongParams('file.render');
+};
+
+/** Reads what a host sent with `file.renderComputed`. @throws TsaltError `wire-params` */
+export const readComputed = (said: unknown): ControlMethods['file.renderComputed'] => {
+  if (
+    isPlainDict(said) &&
     [said.source, said.saltenv].every(isName) &&
     [said.template, said.text ?? '', said.have ?? ''].every(isText) &&
     [said.context, said.chunk].every(isPlainDict)
   )
-    return said as unknown as ControlMethods['file.render'];
-  throw wrongParams('file.render');
+    return said as unknown as ControlMethods['file.renderComputed'];
+  throw wrongParams('file.renderComputed');
 };
 
 /** Reads what a host sent with `control.grains`. @throws TsaltError `wire-params` */

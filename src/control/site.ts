@@ -15,6 +15,7 @@ import { HostTemplates } from './host-templates.ts';
 import type { AskOutside } from './outside.ts';
 import type { OwnModules } from './own-modules.ts';
 import { pushHandler } from './pushed-files.ts';
+import { RenderRefs } from './render-refs.ts';
 import { readGrains } from './request-params.ts';
 import type { Shared } from './shared.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
@@ -39,6 +40,7 @@ export class Site {
   readonly templates: HostTemplates;
   readonly states: HostStates;
   readonly #refs: FileRefs;
+  readonly #renders: RenderRefs;
   readonly #functions: HostFunctions;
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
@@ -48,6 +50,7 @@ export class Site {
     this.facts = new HostFacts(shared, host);
     this.#refs = new FileRefs(text => this.facts.taintOf(text));
     const { config, kwargs } = shared.request;
+    this.#renders = new RenderRefs(text => this.facts.taintOf(text));
     this.#refs.add(toPlain(config.options.get('extra_filerefs') ?? null));
     this.#refs.add(
       [kwargs.get('extra_filerefs') ?? []].flat().map(String).join(' ').split(/[ ,]+/),
@@ -56,7 +59,7 @@ export class Site {
       ...this.templates.context(seen, saltenv),
       call: this.calls.callSeeing(seen),
     }));
-    this.calls = new HostCalls(this.facts, this.pillar, this.#refs, seen =>
+    this.calls = new HostCalls(this.facts, this.pillar, [this.#refs, this.#renders], seen =>
       quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
     );
     this.#functions = new HostFunctions(
@@ -69,6 +72,7 @@ export class Site {
       pillar: this.pillar,
       calls: this.calls,
       refs: this.#refs,
+      renders: this.#renders,
       functions: this.#functions,
       renderAhead: this.templates.renderAhead,
       ready,
@@ -115,8 +119,10 @@ export class Site {
       ...fileHandlers({
         roots: this.facts.shared.fileRoots,
         refs: this.#refs,
+        templates: this.#renders,
         render: this.templates.render,
         check: this.templates.check,
+        computes: () => this.#renders.hasSlots || this.facts.hasOwnFunctions,
         refuse: this.#refuse,
       }),
       'file.push': pushHandler(this.facts.shared.request.config, this.facts.host.id),

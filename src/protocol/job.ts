@@ -134,15 +134,29 @@ export type ControlMethods = {
   'file.get': { path: string; saltenv: string; have?: string; peek?: boolean };
   /** A `salt://` folder: its files, relative, sorted. */
   'file.list': { path: string; saltenv: string };
-  /** A template rendered on control with the chunk's context. */
+  /**
+   * A template of the job, by the hash of its `renderIdentity`: control has its engine, source and
+   * variables. `text` is `contents`, or what only the host can read; `accumulator` is what
+   * `file.accumulated` collected. Fails with `template-unknown` when the job has no such template.
+   */
   'file.render': {
+    key: string;
+    text?: string;
+    accumulator?: PlainDict;
+    /** The sha256 of what the host has: the text is sent only when it differs. */
+    have?: string;
+  };
+  /**
+   * A template whose arguments a module of the user or a slot computed on the host. It is
+   * rendered as the host's own text: with nothing that the host could not ask for.
+   */
+  'file.renderComputed': {
     source: string;
     saltenv: string;
     template: string;
     context: PlainDict;
     chunk: PlainDict;
     text?: string;
-    /** The sha256 of what the host has: the text is sent only when it differs. */
     have?: string;
   };
   /** A piece of a file that the host sends (`cp.push`): its parts below the host's folder, bytes as base64. */

@@ -9,7 +9,7 @@ import { mergeDicts } from './whole-floats.ts';
 export type Prefetch = {
   /** By `fileKey`. */
   readonly files?: { readonly [key: string]: FileAnswer };
-  /** By `prefetchKey` of the `file.render` request. */
+  /** By `prefetchKey` of the template's request. */
   readonly rendered?: { readonly [key: string]: RenderedFile };
 };
 
@@ -20,7 +20,7 @@ export type RenderedFile = {
   readonly text?: string;
 };
 
-export type RenderRequest = ControlMethods['file.render'];
+export type RenderRequest = ControlMethods['file.renderComputed'];
 
 /** The key of a file: `salt://a?saltenv=dev` and `a` in saltenv dev are the same. */
 export const fileKey = (path: string, saltenv: string): string => {
@@ -66,7 +66,8 @@ export type TemplateArguments = {
   readonly text?: string | undefined;
 };
 
-const sorted = (value: Plain | undefined): Plain | undefined => {
+/** A value with the keys of its dictionaries in order. */
+export const sorted = (value: Plain | undefined): Plain | undefined => {
   if (Array.isArray(value)) return value.map(item => sorted(item) ?? null);
   if (!isPlainDict(value)) return value;
   return Object.fromEntries(

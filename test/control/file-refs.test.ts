@@ -1,13 +1,19 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { FileRefs, fileHandlers } from '../../src/control/file-requests.ts';
+import { RenderRefs } from '../../src/control/render-refs.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { TsaltError } from '../../src/protocol/error.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
+import type { ModuleMeta } from '../../src/protocol/meta.ts';
 import { WithContent } from '../../src/protocol/peer.ts';
+import type { PlainDict } from '../../src/protocol/plain.ts';
+import type { RenderRequest } from '../../src/protocol/prefetch.ts';
+import { renderIdentity } from '../../src/protocol/render-identity.ts';
 import { checkTextPipe } from '../../src/render/render.ts';
 
 const chunk = (given: object): LowChunk =>
@@ -26,18 +32,23 @@ const never = async (): Promise<never> => {
   throw new Error('nothing is called');
 };
 
-const site = (chunks: readonly LowChunk[]) => {
+/** @param computes the job has modules of the user */
+const site = (chunks: readonly LowChunk[], computes = false) => {
   const root = mkdtempSync(join(tmpdir(), 'tsalt-refs-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   mkdirSync(join(root, 'app'));
   for (const name of ['named', 'secret', 'app/a', 'app/b']) writeFileSync(join(root, name), name);
   const refs = new FileRefs();
-  refs.addChunks(chunks);
+  refs.add(chunks);
+  const templates = new RenderRefs(() => undefined);
+  templates.addChunks(chunks, new Map(), []);
   const refused: TsaltError[] = [];
   const rendered: string[] = [];
   const handlers = fileHandlers({
     roots: new FileRoots({ base: [root] }),
     refs,
+    templates,
+    computes: () => computes,
     render: async ({ template }, text, _file, trust) => {
       rendered.push(`${template}${trust === 'confined' ? ' confined' : ''}: ${text}`);
       return text.toUpperCase();
@@ -58,7 +69,13 @@ const site = (chunks: readonly LowChunk[]) => {
       return (error as TsaltError).code;
     }
   };
-  return { root, ask, refused, rendered };
+  /** As an honest host asks: by the hash of the template's arguments. */
+  const askRender = ({ text, ...request }: Omit<RenderRequest, 'have'>) => {
+    const identity = renderIdentity(request, String(request.chunk.name));
+    const key = createHash('sha256').update(identity).digest('hex');
+    return ask('file.render', { key, ...(text !== undefined && { text }) });
+  };
+  return { root, ask, askRender, refused, rendered };
 };
 
 test('a host gets the files its job names, and what lies below a folder it names', async () => {
@@ -90,46 +107,44 @@ test('a file the job does not name ends the run of the host', async () => {
   expect(refused.length).toBe(6);
 });
 
-test('an engine that does not exist is a fault of the state: the host is not refused', async () => {
-  const { ask, refused } = site([chunk({ template: 'nope', contents_grains: 'os' })]);
-  const request = { saltenv: 'base', context: {}, chunk: { name: '/x' }, source: '' };
-  for (const template of ['nope', 'py', 'jinja|nope'])
-    expect(await ask('file.render', { ...request, template, text: 'x' })).toBe('pipe-unknown');
-  expect(refused).toEqual([]);
-  expect(await ask('file.render', { ...request, template: 'mako', text: 'x' })).toBe(
-    'template-refused',
-  );
-  expect(refused.length).toBe(1);
+test('an engine that does not exist is an error of the state: the host is not refused', async () => {
+  for (const template of ['nope', 'py', 'jinja|nope']) {
+    const { askRender, refused } = site([chunk({ template, contents_grains: 'os' })]);
+    const request = { saltenv: 'base', context: {}, chunk: { name: '/x' }, source: '' };
+    expect(await askRender({ ...request, template, text: 'x' })).toBe('pipe-unknown');
+    expect(await askRender({ ...request, template: 'mako', text: 'x' })).toBe('template-unknown');
+    expect(refused).toEqual([]);
+  }
 });
 
 test('a text that the host made up is never rendered, nor a named file by another engine', async () => {
-  const { ask, rendered } = site([
+  const { askRender, rendered } = site([
     chunk({ source: 'salt://named', template: 'jinja', contents: 'hello' }),
   ]);
   const base = { saltenv: 'base', context: {}, chunk: { name: '/x' } };
-  expect(await ask('file.render', { ...base, source: '', template: 'ts', text: 'hello' })).toBe(
-    'template-refused',
+  expect(await askRender({ ...base, source: '', template: 'ts', text: 'hello' })).toBe(
+    'template-unknown',
   );
-  expect(
-    await ask('file.render', { ...base, source: '', template: 'jinja', text: '{{ pillar }}' }),
-  ).toBe('template-refused');
-  expect(await ask('file.render', { ...base, source: 'salt://named', template: 'mako' })).toBe(
-    'template-refused',
+  expect(await askRender({ ...base, source: '', template: 'jinja', text: '{{ pillar }}' })).toBe(
+    'template-unknown',
   );
-  expect(await ask('file.render', { ...base, source: 'salt://secret', template: 'jinja' })).toBe(
-    'file-refused',
+  expect(await askRender({ ...base, source: 'salt://named', template: 'mako' })).toBe(
+    'template-unknown',
+  );
+  expect(await askRender({ ...base, source: 'salt://secret', template: 'jinja' })).toBe(
+    'template-unknown',
   );
   expect(rendered).toEqual([]);
-  expect(
-    await ask('file.render', { ...base, source: '', template: 'jinja', text: 'hello' }),
-  ).toMatchObject({ value: { found: true } });
-  expect(
-    await ask('file.render', { ...base, source: 'salt://named', template: 'jinja' }),
-  ).toMatchObject({ value: { found: true } });
+  expect(await askRender({ ...base, source: '', template: 'jinja', text: 'hello' })).toMatchObject({
+    value: { found: true },
+  });
+  expect(await askRender({ ...base, source: 'salt://named', template: 'jinja' })).toMatchObject({
+    value: { found: true },
+  });
 });
 
 test('a text from where the job points outside of the roots is rendered confined', async () => {
-  const { ask, rendered, refused } = site([
+  const { askRender, rendered, refused } = site([
     chunk({ source: '/etc/issue.in', template: 'jinja' }),
     chunk({ source: [{ 'https://example.com/a': 'sha256=0' }], template: 'liquid' }),
     chunk({ name: '/grains', contents_grains: 'a:b', template: 'jinja' }),
@@ -144,9 +159,9 @@ test('a text from where the job points outside of the roots is rendered confined
     text: 'made on the host',
   });
   const found = { value: { found: true } };
-  expect(await ask('file.render', request('/etc/issue.in', 'jinja'))).toMatchObject(found);
-  expect(await ask('file.render', request('https://example.com/a', 'liquid'))).toMatchObject(found);
-  expect(await ask('file.render', request('', 'jinja', '/grains'))).toMatchObject(found);
+  expect(await askRender(request('/etc/issue.in', 'jinja'))).toMatchObject(found);
+  expect(await askRender(request('https://example.com/a', 'liquid'))).toMatchObject(found);
+  expect(await askRender(request('', 'jinja', '/grains'))).toMatchObject(found);
   expect(rendered).toEqual([
     'jinja confined: made on the host',
     'liquid confined: made on the host',
@@ -155,20 +170,16 @@ test('a text from where the job points outside of the roots is rendered confined
   for (const [source, template, name] of [
     ['/etc/issue.in', 'liquid', '/x'],
     ['/etc/other', 'jinja', '/x'],
-    ['/etc/code', 'ts', '/x'],
     ['', 'jinja', '/x'],
   ] as const)
-    expect(await ask('file.render', request(source, template, name)), source).toBe(
-      'template-refused',
-    );
-  expect(refused[0]?.message).toBe(
-    'The host asked to render a text of its own by liquid, which its job does not name.',
-  );
+    expect(await askRender(request(source, template, name)), source).toBe('template-unknown');
+  expect(await askRender(request('/etc/code', 'ts'))).toBe('template-refused');
+  expect(refused).toEqual([]);
   expect(rendered).toHaveLength(3);
 });
 
 test('what file.append takes from the host is rendered with Jinja unless the job says otherwise', async () => {
-  const { ask, rendered } = site([
+  const { askRender, rendered } = site([
     chunk({ fun: 'append', source: '/etc/part' }),
     chunk({ fun: 'append', source: '/etc/plain', template: null }),
     chunk({ fun: 'managed', source: '/etc/other' }),
@@ -181,10 +192,138 @@ test('what file.append takes from the host is rendered with Jinja unless the job
     template: 'jinja',
     text: 'made on the host',
   });
-  expect(await ask('file.render', request('/etc/part'))).toMatchObject({ value: { found: true } });
+  expect(await askRender(request('/etc/part'))).toMatchObject({ value: { found: true } });
   expect(rendered).toEqual(['jinja confined: made on the host']);
   for (const other of ['/etc/plain', '/etc/other'])
-    expect(await ask('file.render', request(other))).toBe('template-refused');
+    expect(await askRender(request(other))).toBe('template-unknown');
+});
+
+test('a template has the variables of its own state, whatever other states have', async () => {
+  const { askRender, rendered } = site([
+    chunk({ source: 'salt://named', template: 'jinja', context: { a: 1 }, defaults: { b: 2 } }),
+    chunk({ name: '/y', source: 'salt://app/a', template: 'jinja', context: { a: 9 } }),
+    chunk({ name: '/z', source: 'salt://app/a', template: 'liquid' }),
+  ]);
+  const request = (name: string, source: string, context: PlainDict, template = 'jinja') =>
+    askRender({ saltenv: 'base', context, chunk: { name }, source, template });
+  expect(await request('/x', 'salt://named', { b: 2, a: 1 })).toMatchObject({
+    value: { found: true },
+  });
+  expect(rendered).toEqual(['jinja: named']);
+  for (const other of [
+    request('/x', 'salt://named', { a: 9 }),
+    request('/y', 'salt://named', { a: 1, b: 2 }),
+    request('/x', 'salt://app/a', { a: 9 }),
+    request('/y', 'salt://app/a', {}, 'liquid'),
+    request('/x', 'salt://named', { a: 1, b: 2 }, 'liquid'),
+  ])
+    expect(await other).toBe('template-unknown');
+  expect(rendered).toHaveLength(1);
+});
+
+test('files below the folder of file.recurse are templates of its state', async () => {
+  const { askRender, rendered } = site([
+    chunk({ fun: 'recurse', source: 'salt://app', template: 'jinja' }),
+  ]);
+  const request = (source: string) =>
+    askRender({ saltenv: 'base', context: {}, chunk: { name: '/x' }, source, template: 'jinja' });
+  expect(await request('salt://app/b')).toMatchObject({ value: { found: true } });
+  expect(await request('salt://app//a')).toMatchObject({ value: { found: true } });
+  expect(rendered).toEqual(['jinja: app/b', 'jinja: app/a']);
+  for (const source of ['salt://secret', 'salt://app/../secret', 'salt://named'])
+    expect(await request(source)).toBe('template-unknown');
+});
+
+test('a template takes from the host what states of the job collect, and no more', async () => {
+  const { ask } = site([
+    chunk({ source: 'salt://named', template: 'jinja' }),
+    chunk({ fun: 'accumulated', name: 'lines', filename: '/x', text: ['one', { a: 1 }] }),
+  ]);
+  const identity = renderIdentity(
+    { source: 'salt://named', saltenv: 'base', template: 'jinja', context: {} },
+    '/x',
+  );
+  const key = createHash('sha256').update(identity).digest('hex');
+  const found = { value: { found: true } };
+  const render = (accumulator: unknown) => ask('file.render', { key, accumulator });
+  expect(await render({ lines: ['one'] })).toMatchObject(found);
+  expect(await render({ lines: [{ a: 1 }, 'one'] })).toMatchObject(found);
+  for (const lie of [{ lines: ['two'] }, { lines: 'one' }, { lines: [{ a: 2 }] }])
+    expect(await render(lie)).toBe('template-unknown');
+  for (const lie of [['one'], 'one']) expect(await render(lie)).toBe('wire-params');
+});
+
+test('templates of cp.get_template are those of its arguments', async () => {
+  const signature = {
+    positional: [{ name: 'path' }, { name: 'dest' }, { name: 'template', optional: true }],
+    keywords: [
+      { name: 'saltenv', optional: true },
+      { name: 'context', optional: true },
+    ],
+    anyKeyword: true,
+  };
+  const cp = {
+    kind: 'exec',
+    file: 'cp',
+    path: 'cp',
+    builtin: true,
+    doc: '',
+    functions: [{ name: 'get_template', exportName: 'get_template', line: 1, signature }],
+  } as unknown as ModuleMeta;
+  const templates = new RenderRefs(() => undefined);
+  const run = chunk({
+    state: 'module',
+    name: 'copy',
+    'cp.get_template': ['salt://named', '/x', { context: { a: 1 }, extra: 2 }],
+  });
+  templates.addChunks([run], new Map(), [cp]);
+  const trust = (context: PlainDict, template = 'jinja') => {
+    const identity = renderIdentity(
+      { source: 'salt://named', saltenv: 'base', template, context },
+      'copy',
+    );
+    const key = createHash('sha256').update(identity).digest('hex');
+    return templates.resolve(key, {}, new FileRoots({}))?.trust;
+  };
+  expect(trust({ extra: 2, a: 1 })).toBe('job');
+  expect(trust({ a: 1 })).toBeUndefined();
+  expect(trust({ extra: 2, a: 1 }, 'mako')).toBeUndefined();
+});
+
+test('what a module of the user computed is rendered confined, and only where there is one', async () => {
+  const request = {
+    source: 'salt://named',
+    saltenv: 'base',
+    template: 'jinja',
+    context: { a: 1 },
+    chunk: { name: '/x' },
+  };
+  const chunks = [chunk({ source: 'salt://named' })];
+  const plain = site(chunks);
+  expect(await plain.ask('file.renderComputed', request)).toBe('template-refused');
+  expect(plain.refused).toEqual([]);
+  const { ask, rendered, refused } = site(chunks, true);
+  expect(await ask('file.renderComputed', request)).toMatchObject({ value: { found: true } });
+  expect(rendered).toEqual(['jinja confined: named']);
+  expect(await ask('file.renderComputed', { ...request, template: 'mako' })).toBe(
+    'template-refused',
+  );
+  expect(refused).toEqual([]);
+  expect(await ask('file.renderComputed', { ...request, source: 'salt://secret' })).toBe(
+    'file-refused',
+  );
+  expect(refused).toHaveLength(1);
+});
+
+test('what is not a reference ends the run of the host', async () => {
+  const { ask, refused } = site([chunk({ source: 'salt://named', template: 'jinja' })]);
+  for (const params of [
+    { source: 'salt://named', template: 'jinja', saltenv: 'base', context: {}, chunk: {} },
+    { key: 'x'.repeat(64) },
+    { key: ['0'.repeat(64)] },
+  ])
+    expect(await ask('file.render', params)).toBe('template-unknown');
+  expect(refused).toHaveLength(3);
 });
 
 test('a saltenv that stands beside its path without a name is the job’s too', () => {

@@ -250,5 +250,5 @@ test('what is not a call is refused', async () => {
     ['pillar.get', [], []],
     ['pillar.get', [], null],
   ])
-    expect(await ask(fun, args, kwargs)).toBe('A call needs fun, args and kwargs.');
+    expect(await ask(fun, args, kwargs)).toMatch(/^The parameters of "control.call" are not/);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   readCall,
+  readComputed,
   readGet,
   readGrains,
   readList,
@@ -25,6 +26,12 @@ test.each([
   [
     'file.render',
     readRender,
+    [{ key: 'a', text: 'x', have: 'y', accumulator: { a: [1] } }],
+    ...[{ key: 1 }, { text: {} }, { accumulator: [] }, { have: 1 }],
+  ],
+  [
+    'file.renderComputed',
+    readComputed,
     [{ ...template, text: 'x', have: 'y' }],
     ...[{ template: {} }, { chunk: null }, { context: [] }, { text: 1 }, { source: 1 }],
   ],

@@ -40,6 +40,11 @@ export type HostileHost = {
   readonly text: (body: Uint8Array) => void;
   /** Sends any value as a JSON message. */
   readonly message: (value: unknown) => void;
+  /**
+   * How an honest host refers to a template of the job, in saltenv base: by the hash of its
+   * state's name, source ('' for contents), engine and variables, whose keys are in order.
+   */
+  readonly renderKey: (state: string, source: string, template: string, context?: object) => string;
   /** Reports to the test, which reads it from `told()`. */
   readonly tell: (value: unknown) => void;
 };

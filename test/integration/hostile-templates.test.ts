@@ -22,6 +22,20 @@ beforeAll(async () => {
       'states/app.conf.j2':
         "id={{ grains['id'] }}\nrole={{ pillar.get('role', '') }}\n{% include part %}\n",
       'states/app-part.txt': 'part',
+      'states/two.sls': ['one', 'two']
+        .map(name =>
+          [
+            `/etc/${name}:`,
+            '  file.managed:',
+            `    - source: salt://${name}.j2`,
+            '    - template: jinja',
+            `    - context: {part: ${name === 'one' ? 'app-part.txt' : 'files/Debian/motd'}}`,
+            '',
+          ].join('\n'),
+        )
+        .join(''),
+      'states/one.j2': 'one: {% include part %}\n',
+      'states/two.j2': 'two: {% include part %}\n',
       'states/motd.sls':
         "#!jinja|yaml\n/etc/motd:\n  file.managed:\n    - contents: {{ ('runs ' ~ grains['os']) | yaml_dquote }}\n",
       'states/own.sls':
@@ -70,35 +84,78 @@ const attacked = async (sls: string) => {
   return { told: hostile.told(), bad: JSON.stringify(bad) };
 };
 
-test('file.render: variables of the host do not replace those that control set', async () => {
+test('file.render: a host refers to a template, and has no say in its variables', async () => {
   hostile.attack({
-    script: async ({ method, ask, reply, tell }) => {
+    script: async ({ method, ask, reply, tell, renderKey }) => {
       if (method !== 'run') return;
-      const base = {
+      const render = async (context: object, more: object = {}): Promise<unknown> => {
+        const key = renderKey('/etc/app.conf', 'salt://app.conf.j2', 'jinja', context);
+        const { content, error } = await ask('file.render', { key, ...more });
+        return content ?? error?.code;
+      };
+      tell(await render({ part: 'app-part.txt' }));
+      tell(
+        await render(
+          { part: 'app-part.txt' },
+          {
+            context: { part: 'db/master-key.txt', grains: { id: 'web1' } },
+            chunk: { grains: { id: 'web1' } },
+            source: 'salt://db/master-key.txt',
+          },
+        ),
+      );
+      for (const context of [
+        { part: 'db/master-key.txt' },
+        { grains: { id: 'web1' }, part: 'app-part.txt' },
+      ])
+        tell(await render(context));
+      tell(await render({ part: 'app-part.txt' }, { text: '{% include "db/master-key.txt" %}' }));
+      const accumulator = { grains: ['web1'] };
+      tell(await render({ part: 'app-part.txt' }, { accumulator }));
+      const { content, error } = await ask('file.renderComputed', {
         source: 'salt://app.conf.j2',
         saltenv: 'base',
         template: 'jinja',
         chunk: { name: '/etc/app.conf' },
-      };
-      tell((await ask('file.render', { ...base, context: { part: 'app-part.txt' } })).content);
-      for (const context of [
-        { part: 'db/master-key.txt' },
-        { part: 'app-part.txt', grains: { id: 'web1' } },
-        { part: 'app-part.txt', pillar: { role: 'admin' } },
-      ])
-        tell((await ask('file.render', { ...base, context })).content ?? 'refused');
-      const chunk = { name: '/etc/app.conf', grains: { id: 'web1' } };
-      tell(
-        (await ask('file.render', { ...base, chunk, context: { part: 'app-part.txt' } })).content ??
-          'refused',
-      );
+        context: { part: 'db/master-key.txt', grains: { id: 'web1' } },
+      });
+      tell(content ?? error?.code);
       reply({ retcode: 0 });
     },
   });
-  const [honest, ...lies] = (await attacked('app')).told;
-  expect(honest).toBe('id=bad\nrole=\npart\n');
-  expect(lies).toHaveLength(4);
-  for (const lie of lies) expect(lie).not.toMatch(/id=web1|role=admin/);
+  const honest = 'id=bad\nrole=\npart\n';
+  const unknown = 'template-unknown';
+  expect((await attacked('app')).told).toEqual([
+    honest,
+    honest,
+    ...[unknown, unknown, unknown, unknown, 'template-refused'],
+  ]);
+});
+
+test('a host renders no template of one state with the variables of another', async () => {
+  hostile.attack({
+    script: async ({ method, ask, reply, tell, renderKey }) => {
+      if (method !== 'run') return;
+      for (const [state, part] of [
+        ['/etc/one', 'app-part.txt'],
+        ['/etc/two', 'files/Debian/motd'],
+        ['/etc/one', 'files/Debian/motd'],
+        ['/etc/two', 'app-part.txt'],
+      ] as const) {
+        const source = `salt://${state.slice(5)}.j2`;
+        const key = renderKey(state, source, 'jinja', { part });
+        const { content, error } = await ask('file.render', { key });
+        tell(content ?? error?.code);
+      }
+      reply({ retcode: 0 });
+    },
+  });
+  expect((await attacked('two')).told).toEqual([
+    'one: part\n',
+    'two: motd of Debian\n',
+    'template-unknown',
+    'template-unknown',
+  ]);
 });
 
 test('paths inside of a grain name no files, whole or quoted', async () => {
@@ -143,17 +200,13 @@ test('a grain within a source chooses a name in that folder, and no other folder
 
 test('a template of the host does not widen what the host may fetch', async () => {
   hostile.attack({
-    script: async ({ method, params, ask, reply, tell }) => {
+    script: async ({ method, params, ask, reply, tell, renderKey }) => {
       if (method === 'call') return reply({ retcode: 0, value: params.args[0] });
       if (method !== 'run') return;
       tell(
         (
           await ask('file.render', {
-            source: '/etc/own.j2',
-            saltenv: 'base',
-            template: 'jinja',
-            context: {},
-            chunk: { name: '/etc/own', source: '/etc/own.j2' },
+            key: renderKey('/etc/own', '/etc/own.j2', 'jinja'),
             text: "{{ salt['test.echo']('salt://.') }}{{ salt['test.echo']('salt://certs/web1.key') }}",
           })
         ).content,
@@ -169,14 +222,10 @@ test('a template of the host does not widen what the host may fetch', async () =
 
 test('templates of file states have no function of stores', async () => {
   hostile.attack({
-    script: async ({ method, ask, reply, tell }) => {
+    script: async ({ method, ask, reply, tell, renderKey }) => {
       if (method !== 'run') return;
       const { error, content } = await ask('file.render', {
-        source: 'salt://store.j2',
-        saltenv: 'base',
-        template: 'jinja',
-        context: {},
-        chunk: { name: '/etc/store', source: 'salt://store.j2' },
+        key: renderKey('/etc/store', 'salt://store.j2', 'jinja'),
       });
       tell(content ?? error?.message);
       reply({ retcode: 0 });

@@ -21,17 +21,21 @@ const code = (): string =>
   `\${process.getBuiltinModule('node:fs').writeFileSync('${mark}', 'owned')}`;
 
 /** Has whatever the control node compiled rendered, as a host may while a state runs. */
-const renderChunks: HostileScript = async ({ method, params, given, ask, reply, tell }) => {
+const renderChunks: HostileScript = async ({
+  method,
+  params,
+  given,
+  ask,
+  reply,
+  tell,
+  renderKey,
+}) => {
   if (method === 'call') return reply({ value: given, retcode: 0 });
   if (method !== 'run') return;
   for (const { name, template, contents } of params.chunks) {
     tell('run');
     const answer = await ask('file.render', {
-      source: '',
-      saltenv: 'base',
-      template: template ?? 'mako',
-      context: {},
-      chunk: { name },
+      key: renderKey(name, '', template ?? 'mako'),
       text: contents ?? '',
     });
     tell(answer.content ?? answer.error?.code);

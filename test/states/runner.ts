@@ -24,6 +24,7 @@ import {
   type StateReturn,
   withContext,
 } from '../../src/modules/api.ts';
+import { TsaltError } from '../../src/protocol/error.ts';
 import type { FileAnswer } from '../../src/protocol/job.ts';
 import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -169,7 +170,9 @@ const controlNode = (files: Map<string, string | Buffer>, asked: string[]): Cont
     const { path, source, text, have, context } = params as Record<string, never> & {
       context?: Record<string, unknown>;
     };
-    asked.push(method);
+    // The host then sends the arguments of the template, which this control node does not know.
+    if (method === 'file.render') throw new TsaltError('template-unknown', 'unknown');
+    asked.push(method === 'file.renderComputed' ? 'file.render' : method);
     if (method === 'file.list') {
       const prefix = path === '' ? '' : `${path}/`;
       return [...files.keys()]
@@ -181,7 +184,7 @@ const controlNode = (files: Map<string, string | Buffer>, asked: string[]): Cont
     const raw = text ?? files.get(key);
     if (raw === undefined) return { found: false } as T;
     const content =
-      method === 'file.render'
+      method === 'file.renderComputed'
         ? String(raw).replace(/\{\{ (\w+) \}\}/g, (_, name) => String(context?.[name] ?? ''))
         : raw;
     const hash = sha256(content);

@@ -6,8 +6,10 @@ import {
   type RenderedFile,
   type RenderRequest,
 } from '../../protocol/prefetch.ts';
-import { __context__, CommandExecutionError, getContext } from '../api.ts';
+import { renderIdentity } from '../../protocol/render-identity.ts';
+import { __context__, CommandExecutionError, currentLow, getContext } from '../api.ts';
 import { type Content, contentOf, receive } from './file-content.ts';
+import { hashBytes } from './file-hash.ts';
 
 /** A file of the control node, or a template's result, as far as it is known here. */
 export type ControlFile = {
@@ -51,8 +53,7 @@ export const controlTemplate = async (
   wish: Wish = {},
 ): Promise<ControlFile | undefined> => {
   const known = prefetch().rendered?.[prefetchKey(request)];
-  const fetch = (have?: string): Promise<Fetched> =>
-    fetchFrom('file.render', { ...request, ...(have !== undefined && { have }) }, wish.near);
+  const fetch = (have?: string): Promise<Fetched> => fetchTemplate(request, have, wish.near);
   if (known?.text !== undefined) return inline(known, known.text);
   if (known) return lazily(known, fetch);
   const { answer, content } = await fetch(await wish.have?.());
@@ -78,8 +79,34 @@ const link = (): NonNullable<ReturnType<typeof getContext>['control']> => {
   return control;
 };
 
+/**
+ * Refers to the job's template by the hash of its arguments. Only where a module of the user
+ * computed them, control does not know it.
+ */
+const fetchTemplate = async (
+  request: RenderRequest,
+  have: string | undefined,
+  near: string | undefined,
+): Promise<Fetched> => {
+  const { text, context } = request;
+  const { accumulator } = context;
+  const params = {
+    key: hashBytes(renderIdentity(request, String(currentLow()?.name ?? ''))),
+    ...(text !== undefined && { text }),
+    ...(accumulator !== undefined && { accumulator }),
+    ...(have !== undefined && { have }),
+  };
+  try {
+    return await fetchFrom('file.render', params, near);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'template-unknown') throw error;
+    const computed = { ...request, ...(have !== undefined && { have }) };
+    return fetchFrom('file.renderComputed', computed, near);
+  }
+};
+
 const fetchFrom = async (
-  method: 'file.get' | 'file.render',
+  method: 'file.get' | 'file.render' | 'file.renderComputed',
   params: unknown,
   near: string | undefined,
 ): Promise<Fetched> => {
