@@ -92,6 +92,7 @@ const readModule = (
       (source.exports.has('__func_alias__') &&
         constantOf(sources, source, '__func_alias__') === undefined),
   );
+  const fetched = base.builtin ? [] : parsed.flatMap(source => sourcesIn(source.text));
   const usesPillar = parsed.some(source => /\b__pillar__\b/.test(source.text));
   return {
     meta: {
@@ -108,12 +109,17 @@ const readModule = (
         ? { outputters: outputters as Record<string, string> }
         : {}),
       ...(usesPillar ? { usesPillar: true } : {}),
+      ...(fetched.length > 0 ? { sources: [...new Set(fetched)].sort() } : {}),
       ...(isDynamic ? { dynamic: true as const } : {}),
     },
     virtual: virtual?.names ?? [],
     anyName: virtual?.computed ?? false,
   };
 };
+
+/** Texts that are a path of the file roots as a whole, with nothing put into them. */
+const sourcesIn = (text: string): string[] =>
+  [...text.matchAll(/(['"`])(salt:\/\/[^'"`\s\\${}]+)\1/g)].map(([, , path = '']) => path);
 
 const aliasOf = (aliases: Record<string, string>, name: string): string =>
   (Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name;

@@ -49,9 +49,9 @@ export class FileRefs {
         const [source = ''] = value.split(/\s/);
         if (source !== value && !this.#taintOf(value)) this.#name(source);
       }
-      // A path within a text counts where the host had no part in the text.
-      else if (value.includes('salt://') && !this.#taintOf(value))
-        for (const [url] of value.matchAll(saltUrls)) this.#name(url);
+      // A slot calls a function with its arguments in one text.
+      else if (value.startsWith('__slot__:') && !this.#taintOf(value))
+        for (const [url] of value.matchAll(slotUrls)) this.#name(url);
     } else if (Array.isArray(value)) this.#addList(value as Plain[]);
     else if (typeof value === 'object' && value !== null)
       for (const [key, item] of Object.entries(value)) {
@@ -99,6 +99,11 @@ export class FileRefs {
     if (saltenv !== undefined) this.#envs.add(saltenv);
   }
 
+  /** Allows a path that stands in a module of the user; never the whole of the roots. */
+  addSource = (url: string): void => {
+    if (clean(url)) this.#name(url);
+  };
+
   /** Whether the job names anything in this environment. */
   allowsEnv(saltenv: string): boolean {
     return this.#envs.has(saltenv);
@@ -114,6 +119,9 @@ export class FileRefs {
     return false;
   }
 }
+
+/** As `saltUrls`, up to the end of the argument. */
+const slotUrls = /salt:\/\/[^\s'"<>,;()]+/g;
 
 const saltUrls = /salt:\/\/[^\s'"<>,;]+/g;
 
@@ -148,7 +156,7 @@ export const fileHandlers = ({
   templates: RenderRefs;
   render: TemplateRenderer;
   check: (request: RenderRequest) => void;
-  /** Whether arguments of templates may be computed on the host: by modules of the user, by slots. */
+  /** Whether sources and variables may be computed on the host: by modules of the user, by slots. */
   computes: () => boolean;
   refuse: (error: TsaltError) => void;
 }): Record<string, Handler> => {
@@ -158,6 +166,7 @@ export const fileHandlers = ({
   };
   const allowed = (path: string, saltenv: string): void => {
     if (refs.allows(path, saltenv)) return;
+    if (computes()) throw computedPath(path);
     throw ended(
       new TsaltError(
         'file-refused',
@@ -239,6 +248,14 @@ export const fileHandlers = ({
     },
   };
 };
+
+/** A module of the user may have put the path together: that is an error of its state alone. */
+const computedPath = (path: string): TsaltError =>
+  new TsaltError(
+    'file-refused',
+    `${shown(path.replace(/^(?!salt:\/\/)/, 'salt://'))} is named neither by this run nor by a module: write the path as one text into the state or the module, or name it in extra_filerefs in tsalt.yaml`,
+    { kind: 'host' },
+  );
 
 const unknownTemplate = (): TsaltError =>
   new TsaltError(

@@ -1,4 +1,5 @@
 import { splitFunctionName } from '../data/function-name.ts';
+import { mayBeCalled } from '../data/module-names.ts';
 import { type Data, type Dict, toData, toPlain, toPlainDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { CallParams, CallResult, NamesParams } from '../protocol/job.ts';
@@ -72,7 +73,10 @@ export class HostCalls {
   ): Promise<CallResult> => {
     if (!unnamed) {
       this.#refs.add([...args, kwargs]);
-      const { modules, opts } = this.#facts;
+      const { modules, opts, ownOnHost } = this.#facts;
+      const [module] = splitFunctionName(fun);
+      if (ownOnHost.some(item => item.kind === 'exec' && mayBeCalled(item, module)))
+        for (const { sources = [] } of ownOnHost) sources.forEach(this.#refs.addSource);
       this.#renders.addCall({ fun, args, kwargs }, modules, '', opts.saltenv);
     }
     // It names no file because it means them all.

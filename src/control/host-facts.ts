@@ -11,6 +11,8 @@ import { hostOpts, templateOpts } from './host-opts.ts';
 import { noOwnModules, type OwnModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
 
+const onHost: ReadonlySet<string> = new Set(['exec', 'state', 'utils', 'contracts']);
+
 /** What the control node knows of one host: its roster entry, options, grains and modules. */
 export class HostFacts {
   readonly shared: Shared;
@@ -123,11 +125,9 @@ export class HostFacts {
     return this.#modules;
   }
 
-  /** Modules of the user run on the host: they may compute arguments of templates. */
-  get hasOwnFunctions(): boolean {
-    return this.#modules.some(
-      ({ builtin, kind }) => !builtin && ['exec', 'state', 'utils'].includes(kind),
-    );
+  /** Modules of the user that run on the host: they may compute sources and variables. */
+  get ownOnHost(): readonly ModuleMeta[] {
+    return this.#modules.filter(({ builtin, kind }) => !builtin && onHost.has(kind));
   }
 
   /** Modules of the user's for the control node's own work. */

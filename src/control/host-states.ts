@@ -163,6 +163,8 @@ export class HostStates {
     checkFunctions(chunks, facts.modules);
     this.#warn(warnings);
     refs.add(chunks);
+    // A state may come to any module of the user: they call one another.
+    for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
     renders.addChunks(chunks, settings.pillar, facts.modules);
     const opts = {
       ...facts.opts,

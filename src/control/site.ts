@@ -122,7 +122,7 @@ export class Site {
         templates: this.#renders,
         render: this.templates.render,
         check: this.templates.check,
-        computes: () => this.#renders.hasSlots || this.facts.hasOwnFunctions,
+        computes: () => this.#renders.hasSlots || this.facts.ownOnHost.length > 0,
         refuse: this.#refuse,
       }),
       'file.push': pushHandler(this.facts.shared.request.config, this.facts.host.id),

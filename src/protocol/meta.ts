@@ -82,6 +82,8 @@ export type ModuleMeta = {
   readonly broken?: string;
   /** The module imports `__pillar__`: its runs get the whole pillar. */
   readonly usesPillar?: boolean;
+  /** The whole texts `salt://…` in the source of a module of the user: its runs may fetch them. */
+  readonly sources?: readonly string[];
 };
 
 /** Of a function about whose arguments nothing is known. */

@@ -70,6 +70,15 @@ test('parameters, types, defaults and docs are read from the source', () => {
   ]);
 });
 
+test('whole texts salt://… in the source of a module are its sources', () => {
+  const { sources } = describe(`
+    const folder = 'salt://b/folder';
+    export const f = () => ['salt://a', "salt://b/c?saltenv=dev", \`salt://a\`, 'see salt://no'];
+    export const g = (x: string) => \`salt://\${x}/y\` + 'salt://';
+  `);
+  expect(sources).toEqual(['salt://a', 'salt://b/c?saltenv=dev', 'salt://b/folder']);
+});
+
 test('`@unknown` says what becomes of arguments that a state does not have', () => {
   const states = describe(`
     /** @unknown ignored */

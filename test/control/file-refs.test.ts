@@ -312,7 +312,7 @@ test('what a module of the user computed is rendered confined, and only where th
   expect(await ask('file.renderComputed', { ...request, source: 'salt://secret' })).toBe(
     'file-refused',
   );
-  expect(refused).toHaveLength(1);
+  expect(refused).toEqual([]);
 });
 
 test('what is not a reference ends the run of the host', async () => {
@@ -324,6 +324,33 @@ test('what is not a reference ends the run of the host', async () => {
   ])
     expect(await ask('file.render', params)).toBe('template-unknown');
   expect(refused).toHaveLength(3);
+});
+
+test('a path inside of a text names no file; a slot names those of its arguments', async () => {
+  const inside = site([chunk({ contents: 'see salt://secret, salt://.' })]);
+  expect(await inside.ask('file.get', { path: 'salt://secret', saltenv: 'base' })).toBe(
+    'file-refused',
+  );
+  const slot = site([chunk({ contents: '__slot__:salt:cp.get_file_str(salt://named)' })]);
+  expect(await slot.ask('file.get', { path: 'salt://named', saltenv: 'base' })).toMatchObject({
+    value: { found: true },
+  });
+});
+
+test('a path that a module of the user puts together is an error of its state alone', async () => {
+  const { ask, refused } = site([chunk({ source: 'salt://named' })], true);
+  for (const method of ['file.get', 'file.list'])
+    expect(await ask(method, { path: 'salt://secret', saltenv: 'base' })).toBe('file-refused');
+  expect(refused).toEqual([]);
+});
+
+test('a literal of a module names its file, and never all files', () => {
+  const refs = new FileRefs();
+  for (const url of ['salt://', 'salt://.', 'salt:///etc/passwd', 'salt://../x', 'salt://named'])
+    refs.addSource(url);
+  expect(refs.allows('named', 'base')).toBe(true);
+  for (const other of ['secret', 'x', 'etc/passwd', ''])
+    expect(refs.allows(other, 'base')).toBe(false);
 });
 
 test('a saltenv that stands beside its path without a name is the job’s too', () => {

@@ -160,17 +160,44 @@ test('a function from the command line has its template rendered with its own ar
   expect(read('id')).toBe('Linux\n');
 });
 
-test('variables that a module of the user computes reach the template', async () => {
+const own = (body: string): string =>
+  `import { __states__ } from 'tsalt-ssh/module';\nexport const managed = (name: string) => ${body};\n`;
+
+test('a module of the user names its source as a text, and computes the variables', async () => {
   const results = await apply('computed', {
-    computed: `${root}/computed:\n  mine.managed: []\nother:\n  test.nop: []\n`,
-    'states/_states/mine.ts': `import { __states__ } from 'tsalt-ssh/module';
-export const managed = (name: string) =>
-  __states__['file.managed'](name, { source: 'salt://t/computed.j2', template: 'jinja', context: { v: 6 * 7 } });
-`,
+    computed: `${root}/computed:\n  mine.managed: []\n${root}/plain:\n  ours.managed: []\nother:\n  test.nop: []\n`,
+    'states/_states/mine.ts': own(
+      "__states__['file.managed'](name, { source: 'salt://t/computed.j2', template: 'jinja', context: { v: 6 * 7 } })",
+    ),
+    'states/_states/ours.ts': own("__states__['file.managed'](name, { source: 'salt://t/plain' })"),
     'states/t/computed.j2': 'v={{ v }}\n',
-    'states/extra.sls': '',
-    'tsalt.yaml': `${readFileSync(join(project.dir, 'tsalt.yaml'), 'utf8')}\nextra_filerefs: salt://t/computed.j2\n`,
+    'states/t/plain': 'plain\n',
   });
-  expect(results.map(({ result }) => result)).toEqual([true, true]);
+  expect(results.map(({ result }) => result)).toEqual([true, true, true]);
   expect(read('computed')).toBe('v=42\n');
+  expect(read('plain')).toBe('plain\n');
+});
+
+test('a source that is put together fails its state with what to do; the run goes on at once', async () => {
+  const states = `${root}/joined:\n  joined.managed: []\n${root}/given:\n  given.managed:\n    - from: salt://t/plain\nother:\n  test.nop: []\n`;
+  const files = {
+    joined: states,
+    'states/_states/joined.ts': own(
+      "__states__['file.managed'](name, { source: `salt://t/${name.slice(-6)}` })",
+    ),
+    'states/_states/given.ts': `import { __states__ } from 'tsalt-ssh/module';
+export const managed = (name: string, from: string) => __states__['file.managed'](name, { source: from });
+`,
+    'states/t/joined': 'joined\n',
+    'states/t/plain': 'plain\n',
+  };
+  const results = await apply('joined', files);
+  expect(results.map(({ result }) => result)).toEqual([false, true, true]);
+  expect(results[0]?.comment).toMatch(
+    /salt:\/\/t\/joined is named neither by this run nor by a module: write the path as one text/,
+  );
+  expect(read('given')).toBe('plain\n');
+  // The host is not locked by the run before.
+  const again = await apply('joined', files);
+  expect(again.map(({ result }) => result)).toEqual([false, true, true]);
 });
