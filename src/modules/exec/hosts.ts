@@ -4,7 +4,7 @@
  * @platform unix
  */
 
-import { __opts__, SaltInvocationError } from '../api.ts';
+import { __opts__ } from '../api.ts';
 import { writeAtomic } from '../lib/atomic-write.ts';
 import { refuseNewlines } from '../lib/one-line.ts';
 import { existsSync, readFileSync } from '../lib/safe-fs/fs.ts';
@@ -77,9 +77,7 @@ export const set_host = async (
   alias: string,
   comment: string | null = null,
 ): Promise<boolean> => {
-  if (comment !== null && /[\r\n]/.test(comment))
-    throw new SaltInvocationError('A comment is one line');
-  refuseNewlines({ ip, alias });
+  refuseNewlines({ ip, alias, comment });
   const line = `${ip}\t\t${alias.trim()}`;
   const withComment = (text: string | null | undefined): string =>
     text ? `${line}\t\t# ${text}` : line;
@@ -132,7 +130,7 @@ export const rm_host = async (ip: string, alias: string): Promise<boolean> => {
  * @example tsalt-ssh '*' hosts.set_comment 10.0.0.1 'the database'
  */
 export const set_comment = async (ip: string, comment: string): Promise<boolean> => {
-  if (/[\r\n]/.test(comment)) throw new SaltInvocationError('A comment is one line');
+  refuseNewlines({ comment });
   const lines = entries();
   const at = lines.findIndex(line => parse(line)?.ip === ip);
   const entry = parse(lines[at] ?? '');

@@ -131,6 +131,11 @@ export const absent = async (name: string, ip: string | string[]): Promise<State
  */
 export const only = async (name: string, hostnames: string | string[]): Promise<StateReturn> => {
   const ret = newReturn(name);
+  try {
+    refuseNewlines({ name, hostnames });
+  } catch (error) {
+    return failed(ret, messageOf(error));
+  }
   const names: string[] = (await __salt__['hosts.get_alias']?.(name)) ?? [];
   const old = names.join(' ');
   const wanted = [hostnames]
