@@ -65,6 +65,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'liquidjs',
       'json5',
       'smol-toml',
+      're2js',
       'age-encryption',
       'esbuild',
       'quickjs-emscripten-core',

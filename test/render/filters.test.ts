@@ -70,7 +70,7 @@ test('a filter that changes a dictionary changes a copy of the pillar', async ()
   expect(await text(template)).toBe('{"a": 1, "b": 2} {"a": 1}');
 });
 
-test.each(['(a+)+$', 'a*a*a*a*a*a*a*c'])(
+test.each(['(a+)+(?!b)$', '(a+)+\\\\1$'])(
   'a regular expression that would run for ever is stopped: %s',
   async pattern => {
     const { failure } = site();
