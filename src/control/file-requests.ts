@@ -8,7 +8,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Handler, WithContent } from '../protocol/peer.ts';
-import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type Plain } from '../protocol/plain.ts';
 import type { RenderRequest } from '../protocol/prefetch.ts';
 import { readable } from '../transport/faults.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
@@ -24,15 +24,19 @@ export type TemplateRenderer = (
 
 /**
  * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
- * name (and what lies below a folder they name, and what pip's requirements among them name), and
- * those of `extra_filerefs`. Anything else ends its run. A path that holds what the host sent names
- * a file only where that part chooses no more than a name within one segment.
+ * name (and what lies below a folder they name, and what pip's requirements among them name), each
+ * in the saltenvs of the state or call that names it, and those of `extra_filerefs`. Anything else
+ * ends its run. A path that holds what the host sent names a file only where that part chooses no
+ * more than a name within one segment.
  */
 export class FileRefs {
   readonly #taintOf: (text: string) => Ranges | undefined;
-  readonly #named = new Set<string>();
+  /** Paths with the saltenvs in which they are named. */
+  readonly #named = new Map<string, Set<string>>();
   /** Files of pip's requirements: what they name belongs to the job too. */
   readonly #requirements = new Set<string>();
+  /** Paths that belong to no state or call: they may be fetched from each saltenv of the run. */
+  readonly #everywhere = new Set<string>();
   readonly #envs = new Set(['base']);
 
   /** @param taintOf the parts of a text that the host sent; by default there are none */
@@ -40,69 +44,97 @@ export class FileRefs {
     this.#taintOf = taintOf;
   }
 
-  /** Allows every `salt://` path in these arguments. */
-  add(value: Plain | readonly LowChunk[] | PlainDict): void {
-    if (typeof value === 'string') {
-      if (value.startsWith('salt://')) {
-        this.#nameIfChosenHere(value);
-        // `cmd.script` has its arguments behind the source.
-        const [source = ''] = value.split(/\s/);
-        if (source !== value && !this.#taintOf(value)) this.#name(source);
-      }
-      // A slot calls a function with its arguments in one text.
-      else if (value.startsWith('__slot__:') && !this.#taintOf(value))
-        for (const [url] of value.matchAll(slotUrls)) this.#name(url);
-    } else if (Array.isArray(value)) this.#addList(value as Plain[]);
-    else if (typeof value === 'object' && value !== null)
-      for (const [key, item] of Object.entries(value)) {
-        this.add(key);
-        if (/saltenv|__env__/.test(key) && typeof item === 'string' && !this.#taintOf(item))
-          this.#envs.add(item);
-        this.add(item as Plain);
-        if (key === 'requirements' && !this.#taintOf([item].flat().join(' ')))
-          for (const [url] of [item].flat().join(' ').matchAll(saltUrls)) this.#require(url);
-      }
+  /** Allows what these states name, each in its saltenvs. `saltenv` is that of the run. */
+  addChunks(chunks: readonly LowChunk[], saltenv = 'base'): void {
+    for (const chunk of chunks) this.add(chunk, saltenv);
   }
 
-  /** Beside a path without a name, as in `cp.cache_file salt://x dev`, any word may be its saltenv. */
-  #addList(items: readonly Plain[]): void {
-    for (const item of items) this.add(item);
-    if (!items.some(item => typeof item === 'string' && item.startsWith('salt://'))) return;
-    for (const item of items)
-      if (typeof item === 'string' && /^[\w.-]+$/.test(item) && !this.#taintOf(item))
-        this.#envs.add(item);
+  /** Allows every `salt://` path in these arguments, in their saltenvs, in `base` and in the run's. */
+  add(value: Plain | LowChunk, saltenv = 'base'): void {
+    const found = { urls: new Set<string>(), envs: new Set(['base', saltenv]) };
+    this.#collect(value, found);
+    for (const env of found.envs) this.#envs.add(env);
+    for (const url of found.urls) this.#name(url, found.envs);
   }
 
-  #require(url: string): void {
-    const path = clean(url);
-    if (path === undefined) return;
-    this.#name(url);
-    this.#requirements.add(path);
-  }
-
-  /** Allows what a file names, where it is one of pip's requirements. */
-  follow(path: string, read: () => string): void {
-    if (!this.#requirements.has(clean(path) ?? '')) return;
-    const url = `salt://${path.replace(/^salt:\/\//, '')}`;
-    for (const child of saltRequirementsNamed(url, read())) this.#require(child);
-  }
-
-  #nameIfChosenHere(url: string): void {
-    const ranges = this.#taintOf(url);
-    if (!ranges || choosesOnlyNames(url, ranges)) this.#name(url);
-  }
-
-  #name(url: string): void {
-    const path = clean(url);
-    if (path !== undefined) this.#named.add(path);
-    const { saltenv } = parseSaltUrl(url);
-    if (saltenv !== undefined) this.#envs.add(saltenv);
+  /** Allows these paths in each saltenv of the run: `extra_filerefs`. */
+  addExtra(urls: readonly string[]): void {
+    for (const url of urls) {
+      const path = url.startsWith('salt://') ? clean(url) : undefined;
+      const { saltenv } = parseSaltUrl(url);
+      if (path === undefined) continue;
+      if (saltenv === undefined) this.#everywhere.add(path);
+      else this.#name(url, new Set());
+    }
   }
 
   /** Allows a path that stands in a module of the user; never the whole of the roots. */
   addSource = (url: string): void => {
-    if (clean(url)) this.#name(url);
+    if (clean(url)) this.addExtra([url]);
   };
+
+  #collect(value: Plain | LowChunk, found: Found): void {
+    if (typeof value === 'string') this.#collectText(value, found);
+    else if (Array.isArray(value)) this.#collectList(value, found);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, item] of Object.entries(value)) {
+        this.#collectText(key, found);
+        if (/saltenv|__env__/.test(key) && typeof item === 'string' && !this.#taintOf(item))
+          found.envs.add(item);
+        this.#collect(item as Plain, found);
+        const names = key === 'requirements' ? [item].flat().join(' ') : '';
+        if (names !== '' && !this.#taintOf(names))
+          for (const [url] of names.matchAll(saltUrls)) {
+            found.urls.add(url);
+            this.#requirements.add(clean(url) ?? '');
+          }
+      }
+  }
+
+  #collectText(value: string, { urls }: Found): void {
+    const ranges = this.#taintOf(value);
+    if (value.startsWith('salt://')) {
+      if (!ranges || choosesOnlyNames(value, ranges)) urls.add(value);
+      // `cmd.script` has its arguments behind the source.
+      const [source = ''] = value.split(/\s/);
+      if (source !== value && !ranges) urls.add(source);
+    }
+    // A slot calls a function with its arguments in one text.
+    else if (value.startsWith('__slot__:') && !ranges)
+      for (const [url] of value.matchAll(slotUrls)) urls.add(url);
+  }
+
+  /** Beside a path without a name, as in `cp.cache_file salt://x dev`, any word may be its saltenv. */
+  #collectList(items: readonly Plain[], found: Found): void {
+    for (const item of items) this.#collect(item, found);
+    if (!items.some(item => typeof item === 'string' && item.startsWith('salt://'))) return;
+    for (const item of items)
+      if (typeof item === 'string' && /^[\w.-]+$/.test(item) && !this.#taintOf(item))
+        found.envs.add(item);
+  }
+
+  /** Allows what a file names, where it is one of pip's requirements. */
+  follow(path: string, saltenv: string, read: () => string): void {
+    if (!this.#requirements.has(clean(path) ?? '')) return;
+    const url = `salt://${path.replace(/^salt:\/\//, '')}`;
+    for (const child of saltRequirementsNamed(url, read())) {
+      const below = clean(child);
+      if (below === undefined) continue;
+      this.#name(child, new Set([envOf(path, saltenv)]));
+      this.#requirements.add(below);
+    }
+  }
+
+  /** Allows a path in the saltenv that it names itself, else in these. */
+  #name(url: string, envs: ReadonlySet<string>): void {
+    const path = clean(url);
+    if (path === undefined) return;
+    const { saltenv } = parseSaltUrl(url);
+    if (saltenv !== undefined) this.#envs.add(saltenv);
+    const known = this.#named.get(path) ?? new Set();
+    for (const env of saltenv === undefined ? envs : [saltenv]) known.add(env);
+    this.#named.set(path, known);
+  }
 
   /** Whether the job names anything in this environment. */
   allowsEnv(saltenv: string): boolean {
@@ -112,13 +144,21 @@ export class FileRefs {
   /** Whether the job names this file, or a folder above it, in this environment. */
   allows(path: string, saltenv: string): boolean {
     const wanted = clean(path);
-    if (wanted === undefined || !this.#envs.has(envOf(path, saltenv))) return false;
-    if (this.#named.has(wanted) || this.#named.has('')) return true;
+    const env = envOf(path, saltenv);
+    if (wanted === undefined || !this.#envs.has(env)) return false;
+    if (this.#names(wanted, env) || this.#names('', env)) return true;
     for (let at = wanted.lastIndexOf('/'); at > 0; at = wanted.lastIndexOf('/', at - 1))
-      if (this.#named.has(wanted.slice(0, at))) return true;
+      if (this.#names(wanted.slice(0, at), env)) return true;
     return false;
   }
+
+  #names(path: string, env: string): boolean {
+    return this.#everywhere.has(path) || this.#named.get(path)?.has(env) === true;
+  }
 }
+
+/** The paths of a state or call, and the saltenvs that it names. */
+type Found = { readonly urls: Set<string>; readonly envs: Set<string> };
 
 /** As `saltUrls`, up to the end of the argument. */
 const slotUrls = /salt:\/\/[^\s'"<>,;()]+/g;
@@ -196,7 +236,7 @@ export const fileHandlers = ({
       allowed(path, saltenv);
       const found = roots.find(path, saltenv);
       if (!found) return { found: false } satisfies FileAnswer;
-      refs.follow(path, () => roots.read(path, saltenv));
+      refs.follow(path, saltenv, () => roots.read(path, saltenv));
       const sha256 = await roots.hash(path, saltenv);
       const answer = {
         found: true,

@@ -72,15 +72,15 @@ export class HostCalls {
     { early, seen, unnamed = false, mostBytes }: CallSettings = {},
   ): Promise<CallResult> => {
     if (!unnamed) {
-      this.#refs.add([...args, kwargs]);
       const { modules, opts, ownOnHost } = this.#facts;
+      // It names no file because it means them all.
+      const all = fun === 'cp.cache_master' ? ['salt://'] : [];
+      this.#refs.add([...args, kwargs, ...all], opts.saltenv);
       const [module] = splitFunctionName(fun);
       if (ownOnHost.some(item => item.kind === 'exec' && mayBeCalled(item, module)))
         for (const { sources = [] } of ownOnHost) sources.forEach(this.#refs.addSource);
       this.#renders.addCall({ fun, args, kwargs }, modules, '', opts.saltenv);
     }
-    // It names no file because it means them all.
-    if (!unnamed && fun === 'cp.cache_master') this.#refs.add('salt://');
     const params: CallParams = {
       fun,
       args,

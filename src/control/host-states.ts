@@ -162,7 +162,7 @@ export class HostStates {
     );
     checkFunctions(chunks, facts.modules);
     this.#warn(warnings);
-    refs.add(chunks);
+    refs.addChunks(chunks, settings.saltenv);
     // A state may come to any module of the user: they call one another.
     for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
     renders.addChunks(chunks, settings.pillar, facts.modules);

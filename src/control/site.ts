@@ -1,4 +1,3 @@
-import { toPlain } from '../data/value.ts';
 import type { Artifact } from '../protocol/artifact.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
@@ -51,10 +50,10 @@ export class Site {
     this.#refs = new FileRefs(text => this.facts.taintOf(text));
     const { config, kwargs } = shared.request;
     this.#renders = new RenderRefs(text => this.facts.taintOf(text));
-    this.#refs.add(toPlain(config.options.get('extra_filerefs') ?? null));
-    this.#refs.add(
-      [kwargs.get('extra_filerefs') ?? []].flat().map(String).join(' ').split(/[ ,]+/),
-    );
+    for (const given of [config.options, kwargs])
+      this.#refs.addExtra(
+        [given.get('extra_filerefs') ?? []].flat().map(String).join(' ').split(/[ ,]+/),
+      );
     this.pillar = new HostPillar(this.facts, ask, (seen, saltenv) => ({
       ...this.templates.context(seen, saltenv),
       call: this.calls.callSeeing(seen),

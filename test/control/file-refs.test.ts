@@ -39,7 +39,7 @@ const site = (chunks: readonly LowChunk[], computes = false) => {
   mkdirSync(join(root, 'app'));
   for (const name of ['named', 'secret', 'app/a', 'app/b']) writeFileSync(join(root, name), name);
   const refs = new FileRefs();
-  refs.add(chunks);
+  refs.addChunks(chunks);
   const templates = new RenderRefs(() => undefined);
   templates.addChunks(chunks, new Map(), []);
   const refused: TsaltError[] = [];
@@ -363,6 +363,27 @@ test('a saltenv that stands beside its path without a name is the job’s too', 
   others.add([['dev'], 'prod', '/named']);
   others.add({ source: 'salt://named' });
   expect(others.allows('named', 'dev')).toBe(false);
+});
+
+test('a path is named in the saltenvs of its own state, not in those of others', () => {
+  const refs = new FileRefs();
+  refs.addChunks([
+    chunk({ source: 'salt://a', __env__: 'dev' }),
+    chunk({ source: 'salt://b?saltenv=prod' }),
+    chunk({ 'cp.get_file': ['salt://c', '/x', { saltenv: 'test' }] }),
+    chunk({ fun: 'recurse', source: 'salt://d', __env__: 'dev' }),
+  ]);
+  refs.addExtra(['salt://extra']);
+  const allowed = ['a', 'b', 'c', 'd/x', 'extra'].flatMap(path =>
+    ['base', 'dev', 'prod', 'test', 'other']
+      .filter(saltenv => refs.allows(path, saltenv))
+      .map(saltenv => `${path} ${saltenv}`),
+  );
+  expect(allowed).toEqual([
+    ...['a base', 'a dev', 'b prod', 'c base', 'c test', 'd/x base', 'd/x dev'],
+    ...['extra base', 'extra dev', 'extra prod', 'extra test'],
+  ]);
+  expect(refs.allows('salt://a?saltenv=prod', 'dev')).toBe(false);
 });
 
 test('what a file of requirements names comes with it, and nothing else does', async () => {
