@@ -18,10 +18,40 @@ export const checkTaint = (
   ranges: Ranges,
   refuse: (range: TaintRange) => never,
 ): void => {
+  // A directive takes words apart that are one everywhere else.
+  if (!/^%/m.test(text) && ranges.every(range => isPlain(text, range))) return;
   const actual = tokensOf(text);
   const harmless = tokensOf(disarmed(text, ranges));
   new Comparison(text, ranges, refuse).compare(actual, harmless);
 };
+
+/**
+ * Whether other letters in the range would make the same tokens, whatever stands around: it holds
+ * words only, and what it continues is no indicator, escape, tag, anchor or header of a block.
+ */
+const isPlain = (text: string, { start, end }: TaintRange): boolean => {
+  if (start >= end) return false;
+  for (let at = start; at < end; at += 1)
+    if (!isWordLetter(text, at) && !(at > start && isJoin(text, at) && isWordLetter(text, at + 1)))
+      return false;
+  if (!isWordLetter(text, end - 1)) return false;
+  for (let at = start - 1; at >= 0; at -= 1) {
+    const before = text.charAt(at);
+    if (/\s/.test(before)) return true;
+    if (start - at > longestWord || '&*!|>%@`\\'.includes(before)) return false;
+  }
+  return true;
+};
+
+const longestWord = 200;
+
+const isWordLetter = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at);
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+};
+
+/** One of these between two letters is a part of the word in every place. */
+const isJoin = (text: string, at: number): boolean => ' ._-'.includes(text.charAt(at));
 
 type Tokens = { readonly list: readonly Token[]; readonly isBroken: boolean };
 

@@ -65,26 +65,58 @@ const load = (template: string, values: readonly string[]): Data | undefined => 
   }
 };
 
-test('any string: the data has the shape of a harmless one, or is refused', () => {
+/** Places where a mere word means something to YAML. */
+const wordTemplates = [
+  ...templates,
+  'a: |{{}}\n  §\n   §\nb: 1\n',
+  'a: >-{{}}\n    §\n    §\n',
+  'a: |1{{}}\n  §\nb: 1\n',
+  'a: &{{}} §\nb: *b\n',
+  'a: &x{{}} §\nb: *xb\n',
+  'a: !!{{}} 1\n',
+  'a: !!s{{}} [§]\n',
+  '%{{}} 1.1\n---\na: §\n',
+  '%YAML 1.{{}}\n---\na: §\n',
+  'a: "\\{{}}§"\n',
+  'a: "\\x{{}}§"\n',
+  'a: "\\u00{{}}a7"\n',
+  '{{}}\n',
+  '--- {{}}\n',
+  '? {{}}\n: {{}}§\n',
+];
+
+const words = fc.constantFrom(
+  ...['1', '2', 'n', 'b', 'str', 'seq', 'map', 'YAML', 'TAG', 'x41', 'u0041', '4a', 'tr', '1 b'],
+  ...['Debian GNU', 'a-b', 'x86_64', '10.0.0.1', 'true', 'e', 'N', '0', 'a.b-c d_e'],
+);
+
+/** What any letters in these places would make of the rest of the text. */
+const checkShapes = (from: readonly string[], values: fc.Arbitrary<string[]>): number => {
   let loaded = 0;
   fc.assert(
-    fc.property(
-      fc.constantFrom(...templates),
-      fc.array(hostile, { minLength: 1, maxLength: 3 }),
-      (template, values) => {
-        if (values.includes('')) return;
-        const data = load(template, values);
-        if (data === undefined) return;
-        loaded += 1;
-        const harmless = load(
-          template,
-          values.map((value, index) => `x${index}${'x'.repeat(value.length)}`),
-        );
-        // A key that the host chose may be one that is there: then YAML refuses it as a duplicate.
-        expect(shapeOf(data)).toEqual(shapeOf(harmless ?? null));
-      },
-    ),
+    fc.property(fc.constantFrom(...from), values, (template, given) => {
+      if (given.includes('')) return;
+      const data = load(template, given);
+      if (data === undefined) return;
+      loaded += 1;
+      const harmless = load(
+        template,
+        given.map((value, index) => `x${index}${'x'.repeat(value.length)}`),
+      );
+      // A key that the host chose may be one that is there: then YAML refuses it as a duplicate.
+      expect(shapeOf(data)).toEqual(shapeOf(harmless ?? null));
+    }),
     { numRuns: 8000, seed: 7 },
   );
-  expect(loaded).toBeGreaterThan(100);
+  return loaded;
+};
+
+test('any string: the data has the shape of a harmless one, or is refused', () => {
+  const values = fc.array(hostile, { minLength: 1, maxLength: 3 });
+  expect(checkShapes(templates, values)).toBeGreaterThan(100);
+});
+
+test('any words: the data has the shape of a harmless one, or is refused', () => {
+  const values = fc.array(words, { minLength: 1, maxLength: 2 });
+  expect(checkShapes(wordTemplates, values)).toBeGreaterThan(2000);
 });

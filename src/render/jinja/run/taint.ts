@@ -246,9 +246,16 @@ const canHoldText = (value: unknown): boolean =>
   (value instanceof Thing && !(value instanceof Callable));
 
 /** The file and line of a print statement, and its column where there is only one on the line. */
-const placeOf = ({ source, line }: Spot): string => {
+const placeOf = (spot: Spot): string => {
+  const known = places.get(spot);
+  if (known !== undefined) return known;
+  const { source, line } = spot;
   const text = source.text.split('\n', line)[line - 1] ?? '';
   const first = text.indexOf('{{');
   const isOnly = first >= 0 && text.indexOf('{{', first + 2) < 0;
-  return `${source.file}:${line}${isOnly ? `:${first + 1}` : ''}`;
+  const place = `${source.file}:${line}${isOnly ? `:${first + 1}` : ''}`;
+  places.set(spot, place);
+  return place;
 };
+
+const places = new WeakMap<Spot, string>();
