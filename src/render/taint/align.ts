@@ -174,9 +174,13 @@ export const ofJoined = (
   return pieces.of(result);
 };
 
+/** Characters in which scalars are looked for: a host chooses how many there are. */
+const longestSerialized = 32 * 1024;
+
 /**
  * Data that a serializer wrote: each tainted string is looked for among the scalars of the text,
- * and is tainted there. Where one is not found, all of the text is one tainted value.
+ * and is tainted there. Where one is not found, or the text is long, all of it is one tainted
+ * value.
  */
 export const ofSerialized = (value: unknown, result: string, look: Look): Found => {
   const leaves = new Map<string, { ranges: Ranges; count: number }>();
@@ -190,6 +194,8 @@ export const ofSerialized = (value: unknown, result: string, look: Look): Found 
     return false;
   });
   if (source === undefined) return [];
+  const whole: Ranges = [{ start: 0, end: result.length, source, isNode: true }];
+  if (result.length > longestSerialized) return whole;
   const found: TaintRange[] = [];
   for (const { value: written, from, to } of scalarTokens(result) ?? []) {
     const leaf = leaves.get(written);
@@ -200,7 +206,5 @@ export const ofSerialized = (value: unknown, result: string, look: Look): Found 
       found.push({ start: from, end: to, source: leaf.ranges[0].source, isEscaped: true });
   }
   const isWhole = [...leaves.values()].every(({ count }) => count <= 0);
-  return isWhole
-    ? found.map(range => ({ ...range, isNode: false }))
-    : [{ start: 0, end: result.length, source, isNode: true }];
+  return isWhole ? found.map(range => ({ ...range, isNode: false })) : whole;
 };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ofSerialized } from '../../../src/render/taint/align.ts';
 import { growth } from '../../helpers/growth.ts';
 import { taintedSite } from './site.ts';
 
@@ -21,4 +22,16 @@ test.each(loops)('%j: needs time in proportion to what a host sends', async text
   await work(10)();
 
   expect(await growth(work, 16_000, 150)).toBeUndefined();
+});
+
+test('a long value that is printed whole is one tainted value', async () => {
+  const list = Array.from({ length: 20_000 }, (_, index) => `v${index}`);
+  const text = JSON.stringify(list);
+  const look = () => [{ start: 0, end: 2, source: 'grain "l"' }] as const;
+  const isNode = { start: 0, end: text.length, source: 'grain "l"', isNode: true };
+  expect(ofSerialized(list, text, look)).toEqual([isNode]);
+  expect(ofSerialized(list.slice(0, 3), JSON.stringify(list.slice(0, 3)), look)).toHaveLength(3);
+
+  const { data } = taintedSite({ grains: { l: list } });
+  expect(await data('#!jinja|yaml\na: {{ grains.l | tojson }}')).toEqual({ a: list });
 });
