@@ -4,7 +4,11 @@ import { isPlainDict } from '../protocol/plain.ts';
 
 /** Reads what a host sent with `file.get`. @throws TsaltError `wire-params` */
 export const readGet = (said: unknown): ControlMethods['file.get'] => {
-  if (isPlace(said) && isText(said.have ?? '') && typeof (said.peek ?? false) === 'boolean')
+  if (
+    isPlace(said) &&
+    isOptionalText(said.have) &&
+    ['boolean', 'undefined'].includes(typeof said.peek)
+  )
     return said as ControlMethods['file.get'];
   throw wrongParams('file.get');
 };
@@ -19,8 +23,9 @@ export const readList = (said: unknown): ControlMethods['file.list'] => {
 export const readRender = (said: unknown): ControlMethods['file.render'] => {
   if (
     isPlainDict(said) &&
-    [said.key, said.text ?? '', said.have ?? ''].every(isText) &&
-    isPlainDict(said.accumulator ?? {})
+    isText(said.key) &&
+    [said.text, said.have].every(isOptionalText) &&
+    (said.accumulator === undefined || isPlainDict(said.accumulator))
   )
     return said as unknown as ControlMethods['file.render'];
   throw wrongParams('file.render');
@@ -31,7 +36,8 @@ export const readComputed = (said: unknown): ControlMethods['file.renderComputed
   if (
     isPlainDict(said) &&
     [said.source, said.saltenv].every(isName) &&
-    [said.template, said.text ?? '', said.have ?? ''].every(isText) &&
+    isText(said.template) &&
+    [said.text, said.have].every(isOptionalText) &&
     [said.context, said.chunk].every(isPlainDict)
   )
     return said as unknown as ControlMethods['file.renderComputed'];
@@ -59,6 +65,8 @@ export const readPush = (said: unknown): ControlMethods['file.push'] => {
 };
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isOptionalText = (value: unknown): boolean => value === undefined || isText(value);
 
 /** Paths and names of environments; those of Linux have at most 4096 bytes. */
 const isName = (value: unknown): value is string => isText(value) && value.length <= 4096;

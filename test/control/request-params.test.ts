@@ -19,7 +19,7 @@ test.each([
     readGet,
     [{ ...place, have: 'x', peek: true }],
     { path: {} },
-    { have: 1 },
+    { have: null },
     { peek: 1 },
   ],
   ['file.list', readList, [place], { saltenv: null }, { path: 'a'.repeat(4097) }],
@@ -27,7 +27,7 @@ test.each([
     'file.render',
     readRender,
     [{ key: 'a', text: 'x', have: 'y', accumulator: { a: [1] } }],
-    ...[{ key: 1 }, { text: {} }, { accumulator: [] }, { have: 1 }],
+    ...[{ key: 1 }, { text: null }, { accumulator: [] }, { have: 1 }],
   ],
   [
     'file.renderComputed',
