@@ -190,8 +190,7 @@ const runtimeChannel = (host: Host, script: FarScript): { channel: Channel; clos
       done();
     },
   });
-  // What the command sends first is not part of the command itself.
-  setImmediate(() => script.begin(end));
+  script.begin(end);
   return {
     channel: {
       stdin,

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { renderIdentity } from '../../src/protocol/render-identity.ts';
 import { controlFunctions } from '../../src/wrapper/table.ts';
 import { frameOf } from './memory-host.ts';
 import { seeded } from './random.ts';
@@ -83,21 +85,52 @@ const otherPaths = [
   ...['salt://web/dir/leak', 'salt://|db/other.txt', 'salt://web/dirx', 'salt://constructor'],
 ];
 
+/** Files that exist and that no state of the fuzzed project names. */
+const canaries = [
+  ...['salt://db/other.txt', 'salt://db.sls', 'salt://../outside.txt', 'salt://web/dir/leak'],
+  ...['salt://only.txt?saltenv=dev', 'salt://web/leak', 'salt://../pillar/web1.sls', 'salt://db'],
+];
+
+/** Only the host can read this one. */
+const ownTemplate = '/srv/own.j2';
+
+/** The templates of the fuzzed project, with the hash that refers to each. */
+const templates = [
+  { source: 'salt://web/app.conf.j2', template: 'jinja', part: 'app', state: '/etc/app.conf' },
+  { source: 'salt://web/page.liquid', template: 'liquid', state: '/etc/page' },
+  { source: 'salt://web/dir/two.j2', template: 'jinja', state: '/srv/dir' },
+  { source: ownTemplate, template: 'jinja', state: '/etc/own' },
+].map(({ source, template, part, state }) => {
+  const context: Record<string, string> = part === undefined ? {} : { part };
+  const identity = renderIdentity({ source, saltenv: 'base', template, context }, state);
+  const key = createHash('sha256').update(identity).digest('hex');
+  return { source, template, context, state, key };
+});
+
 const places = ['path', 'saltenv'];
-const sources = ['source', 'saltenv', 'template', 'text'];
+const computed = ['source', 'saltenv', 'template', 'text'];
 
 const heavy = [
   '{% for a in range(1000000) %}{% for b in range(1000000) %}x{% endfor %}{% endfor %}',
   "{{ 'a' * 1000000000 }}",
   "{{ ('a' * 40) | regex_match('(a+)+$') }}",
-  "{{ ('a' * 40 ~ 'b') | regex_search('(a|a)*$') }}",
+  "{{ range(300000) | map('string') | list | tojson | length }}",
+  '{{ range(300000) | list | batch(2) | list | length }}',
+  "{{ ('[' * 10000) | load_json }}",
+  "{{ ('[' * 10000) | load_yaml }}",
+  "{{ ('<a>' * 10000) | xml_escape | striptags | length }}",
+  "{{ ('http://a.b ' * 50000) | urlize | length }}",
+  "{{ {'a': 1} | json_query('a' ~ '|a' * 5000) }}",
+  "{{ range(100000) | list | json_query('sort(@)') | length }}",
+  "{{ '%s' | format(*range(100000)) }}",
+  '{% set ns = namespace(a="x") %}{% for i in range(40) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}{{ ns.a }}',
+  '{% for i in range(200000) recursive %}{% if i < 3 %}{{ loop([i]) }}{% endif %}{% endfor %}',
   '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
   '{{ range(100000000) | list }}',
   '{{ 9 ** 99999999 }}',
   "{{ '%0999999999d' % 1 }}",
   "{{ 'x'.ljust(999999999) }}",
   '{% set a = [] %}{% for i in range(30) %}{% set a = [a, a] %}{% endfor %}{{ a }}',
-  '{% for a in (1..100000000) %}{% for b in (1..100000000) %}x{% endfor %}{% endfor %}',
   `${'{% if 1 %}'.repeat(2000)}x${'{% endif %}'.repeat(2000)}`,
   `{{ ${'('.repeat(5000)}1${')'.repeat(5000)} }}`,
   `{{ ${'['.repeat(3000)} }}`,
@@ -191,13 +224,14 @@ export class WireFuzz {
   request(): { method: string; params: Json } {
     const { chance, pick } = this.#dice;
     const method = pick([
-      ...['file.get', 'file.list', 'file.render', 'file.render', 'file.push'],
+      ...['file.get', 'file.list', 'file.render', 'file.renderComputed', 'file.push'],
       ...['control.grains', 'control.call', 'control.call', 'control.call', 'other'],
     ] as const);
     const params = {
       'file.get': () => this.#get(),
       'file.list': () => ({ path: this.#path(), saltenv: 'base' }),
       'file.render': () => this.#render(),
+      'file.renderComputed': () => this.#computed(),
       'file.push': () => this.#push(),
       'control.grains': () => ({ grains: this.grains(0.3) }),
       'control.call': () => this.#call(),
@@ -205,7 +239,12 @@ export class WireFuzz {
     }[method]();
     if (method === 'other') return { method: this.#key(), params };
     // Other files and texts end the run: see `last`.
-    const kept = { 'file.get': places, 'file.list': places, 'file.render': sources };
+    const kept = {
+      'file.get': places,
+      'file.list': places,
+      'file.render': ['key'],
+      'file.renderComputed': computed,
+    };
     const changed = (): Json =>
       this.mutated(params as Fields, method in kept ? kept[method as keyof typeof kept] : []);
     return { method, params: chance(0.4) ? changed() : params };
@@ -252,23 +291,30 @@ export class WireFuzz {
     };
   }
 
+  /** A template of the fuzzed project by its reference. */
   #render(): Fields {
     const { chance, pick } = this.#dice;
-    const [source, template, context, name] = pick([
-      ['salt://web/app.conf.j2', 'jinja', { part: 'app' }, '/etc/app.conf'],
-      ['salt://web/page.liquid', 'liquid', {}, '/etc/page'],
-      ['salt://web/dir/two.j2', 'jinja', {}, '/srv/dir'],
-      ['/srv/own.j2', 'jinja', {}, '/etc/own'],
-    ] as const);
-    const isOwn = source === '/srv/own.j2';
+    const { key, source } = pick(templates);
+    return {
+      key,
+      ...(source === ownTemplate || chance(0.03) ? { text: this.template() } : {}),
+      ...(chance(0.1) ? { accumulator: this.dict() } : {}),
+      ...(chance(0.2) ? { have: this.text() } : {}),
+    };
+  }
+
+  /** A template that a module of the user could have computed. */
+  #computed(): Fields {
+    const { chance, pick } = this.#dice;
+    const { source, template, context, state } = pick([...templates, ...templates.slice(-1)]);
     return {
       source,
       saltenv: 'base',
       template,
       context: chance(0.3) ? this.dict() : context,
-      chunk: { name, ...(chance(0.2) ? this.dict(1) : {}) },
-      ...(isOwn ? { text: this.template() } : {}),
-      ...(chance(0.2) ? { have: this.scalar() } : {}),
+      chunk: { name: state, ...(chance(0.2) ? this.dict(1) : {}) },
+      ...(source === ownTemplate ? { text: this.template() } : {}),
+      ...(chance(0.2) ? { have: this.text() } : {}),
     };
   }
 
@@ -426,18 +472,22 @@ export class WireFuzz {
     const request = (method: string, params: Json): Buffer =>
       this.frame({ t: 'req', id: nextId(), method, params });
     const bytes = (): Buffer => Buffer.from(Array.from({ length: below(60) }, () => below(256)));
-    const path = (): Json => (chance(0.8) ? pick(otherPaths) : this.value());
+    const path = (): Json => (chance(0.8) ? pick([...otherPaths, ...canaries]) : this.value());
+    if (chance(0.5))
+      return pick<() => Buffer>([
+        () => request('file.get', { path: path(), saltenv: pick(['base', 'dev', this.value(1)]) }),
+        () => request('file.list', { path: path(), saltenv: pick(['base', 'dev', '', 'base']) }),
+        () => request('file.renderComputed', { ...this.#computed(), source: path() }),
+        () =>
+          request('file.renderComputed', {
+            ...this.#computed(),
+            template: pick(['mako', 'py', 'wempy', 'jinja|mako']),
+          }),
+        () => request('file.renderComputed', { ...this.#computed(), text: this.template() }),
+        () => request('file.render', { ...this.#render(), key: this.scalar() }),
+        () => request(pick(['file.get', 'file.list', 'file.render']), this.mutated(this.#render())),
+      ])();
     return pick<() => Buffer>([
-      () => request('file.get', { path: path(), saltenv: pick(['base', 'dev', this.value(1)]) }),
-      () => request('file.list', { path: path(), saltenv: pick(['base', 'dev', '', 'base']) }),
-      () => request('file.render', { ...this.#render(), source: path() }),
-      () =>
-        request('file.render', {
-          ...this.#render(),
-          template: pick(['mako', 'py', 'wempy', 'jinja|mako']),
-        }),
-      () => request('file.render', { ...this.#render(), text: this.template() }),
-      () => request(pick(['file.get', 'file.list', 'file.render']), this.mutated(this.#render())),
       () => this.frame({ t: 'evt', name: this.#key(), payload: this.value() }),
       () => {
         const { name, payload } = this.event();
