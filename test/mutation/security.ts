@@ -201,4 +201,58 @@ export const security: readonly Breakage[] = [
       title: '%s of %s leaves what a link of the user leads to',
     },
   },
+  {
+    file: 'src/control/host-functions.ts',
+    find: "if (!texts?.has(text)) throw refused(fun, 'is not called so by a state of this run');",
+    replace: '',
+    test: {
+      file: 'test/control/hosts-may.test.ts',
+      title: 'a function that a state calls takes the texts of that state, and those only',
+    },
+  },
+  {
+    file: 'src/control/wrapper-context.ts',
+    find: 'opts: optsForHost(parts.facts),',
+    replace: '',
+    test: {
+      file: 'test/integration/hostile-calls.test.ts',
+      title: 'options give a host no path of the control node',
+    },
+  },
+  {
+    file: 'src/control/wrapper-context.ts',
+    find: 'paths.filter(path => refs.allows(path, saltenv));',
+    replace: '[...paths];',
+    test: {
+      file: 'test/integration/hostile-calls.test.ts',
+      title: 'a host lists what lies below the folders that its job names',
+    },
+  },
+  {
+    file: 'src/control/file-requests.ts',
+    find: 'if (!computes() || !sandboxed.includes(request.template))',
+    replace: 'if (false)',
+    test: {
+      file: 'test/control/file-refs.test.ts',
+      title: 'what a module of the user computed is rendered confined, and only where there is one',
+    },
+  },
+  {
+    file: 'src/control/file-requests.ts',
+    find: 'this.#named.get(path)?.has(env) === true',
+    replace: 'this.#named.has(path)',
+    test: {
+      file: 'test/integration/hostile-files.test.ts',
+      title: 'a host fetches each file from the saltenv that its job names it in',
+    },
+  },
+  {
+    file: 'src/protocol/render-identity.ts',
+    find: 'JSON.stringify([state, sourceKey(source, saltenv), template, sorted(ownVariables(context))]);',
+    replace: 'JSON.stringify([sourceKey(source, saltenv), template]);',
+    test: {
+      file: 'test/control/file-refs.test.ts',
+      title: 'a template has the variables of its own state, whatever other states have',
+    },
+  },
 ];
