@@ -259,6 +259,13 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
       await Promise.all(open);
       if (chance(0.1) && !end.isOver()) await askHonest();
     }
+    if (chance(0.3) && !end.isOver()) {
+      const { method, params } = fuzz.other();
+      const what = `${method} ${shorten(params)}`;
+      figures.inputs += 1;
+      const answer = await bounded(what, end.ask(method, params));
+      if (answer) answered(what, answer, performance.now());
+    }
     for (let more = 1 + below(4); more > 0 && !end.isOver(); more--) {
       const bytes = fuzz.last(end.nextId);
       figures.inputs += 1;

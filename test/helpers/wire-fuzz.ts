@@ -88,7 +88,7 @@ const otherPaths = [
 /** Files that exist and that no state of the fuzzed project names. */
 const canaries = [
   ...['salt://db/other.txt', 'salt://db.sls', 'salt://../outside.txt', 'salt://web/dir/leak'],
-  ...['salt://only.txt?saltenv=dev', 'salt://web/leak', 'salt://../pillar/web1.sls', 'salt://db'],
+  ...['salt://only.txt', 'salt://web/leak', 'salt://../pillar/web1.sls', 'salt://db'],
 ];
 
 /** Only the host can read this one. */
@@ -464,6 +464,18 @@ export class WireFuzz {
       }),
       () => ({ name: pick(['ping', 'pong']), payload: this.value() }),
     ])();
+  }
+
+  /** A request for a file that exists and that the run does not name. */
+  other(): { method: string; params: Json } {
+    const { pick } = this.#dice;
+    const method = pick(['file.get', 'file.get', 'file.list', 'file.renderComputed']);
+    const source = pick(canaries);
+    const saltenv = source.includes('only.txt') ? 'dev' : 'base';
+    return {
+      method,
+      params: { ...this.#computed(), text: undefined, source, path: source, saltenv },
+    };
   }
 
   /** What may end the wire: broken frames, answers to nothing, other files, too much at once. */
