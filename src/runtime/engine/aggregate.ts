@@ -17,7 +17,9 @@ export const aggregate = async (run: RunState, pass: Pass, low: LowChunk): Promi
   if (truthy(low.__agg__) || !isWanted(run, low)) return low;
   const fold = await run.host.registry.hook(low.state, 'mod_aggregate');
   if (!fold) return low;
-  low.__agg__ = true;
+  // The documents' loop skips marked chunks. It is to find the name of this one, unless that gave
+  // way to a list, which the loop extends.
+  if (Object.hasOwn(low, 'pkgs')) low.__agg__ = true;
   try {
     const view = {
       env: String(low.__env__ ?? 'base'),
@@ -27,8 +29,10 @@ export const aggregate = async (run: RunState, pass: Pass, low: LowChunk): Promi
       running: pass.running,
     };
     const folded = await run.host.inState(view, () => fold(low, pass.chunks, pass.running));
+    low.__agg__ = true;
     return takeRequisites(pass, isPlainDict(folded) ? (folded as LowChunk) : low);
   } catch (error) {
+    low.__agg__ = true;
     const why = messageOf(error);
     run.host.log(
       'error',

@@ -52,7 +52,7 @@ const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): vo
     name: low.name,
     changes: part.changes,
     result: part.result,
-    duration: part.duration ?? timing.duration,
+    duration: milliseconds(part.duration) ?? timing.duration,
     start_time: part.start_time ?? timing.start_time,
     comment: part.comment ?? '',
     __state_ran__: true,
@@ -64,6 +64,10 @@ const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): vo
   const no_log = truthy(low.no_log) || truthy(inner.no_log);
   run.host.onFinish(tag, result, { ...inner, no_log });
 };
+
+/** The outer tool gives seconds (spec/state-modules: "Sub State Runs"), results hold milliseconds. */
+const milliseconds = (seconds: unknown): number | undefined =>
+  typeof seconds === 'number' ? Math.round(seconds * 1e6) / 1e3 : undefined;
 
 /** Must the run end after this chunk? One that runs beside others ends nothing. */
 export const failsHard = (run: RunState, pass: Pass, low: LowChunk): boolean => {

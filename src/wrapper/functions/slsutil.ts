@@ -79,6 +79,10 @@ export const slsutil: WrapperModule = {
         const given = get('string') === null ? undefined : text('string');
         if ((path === undefined) === (given === undefined))
           throw new TsaltError('arguments', 'slsutil.renderer takes either a path or a string.');
+        if (path !== undefined && !(await isFileOf(ctx, path))) {
+          ctx.log('error', 'slsutil', `slsutil.renderer: there is no file ${path}`);
+          return new Map();
+        }
         return ctx.renderAny({
           path,
           text: path?.startsWith('/') ? await readOnHost(ctx, path) : given,
@@ -160,6 +164,12 @@ export const slsutil: WrapperModule = {
 
 const isThere = async (ctx: WrapperContext, path: string, saltenv: string): Promise<boolean> =>
   (await ctx.files.exists(path, saltenv, 'file')) || (await ctx.files.exists(path, saltenv, 'dir'));
+
+/** As in Salt a missing file is rendered to nothing: many trees read optional files so. */
+const isFileOf = async (ctx: WrapperContext, path: string): Promise<boolean> =>
+  path.startsWith('/')
+    ? isTrue(await ctx.call('file.file_exists', [path], new Map()))
+    : ctx.files.exists(path.replace(/^salt:\/\//, ''), 'base', 'file');
 
 const readOnHost = async (ctx: WrapperContext, path: string): Promise<string> =>
   String(await ctx.call('file.read', [path], new Map()));

@@ -12,7 +12,7 @@ import { fetchTo } from '../../lib/fetch-to.ts';
 import { textOf } from '../../lib/file-content.ts';
 import { hashOf } from '../../lib/file-hash.ts';
 import { modeBits } from '../../lib/file-mode.ts';
-import { expandUser, isFile } from '../../lib/file-paths.ts';
+import { exists, expandUser, isFile } from '../../lib/file-paths.ts';
 import { findSource, SourceError } from '../../lib/file-source.ts';
 import { constants, mkdirSync, readFileSync } from '../../lib/safe-fs/fs.ts';
 import { sourceSum } from '../../lib/source-hash.ts';
@@ -55,7 +55,7 @@ export const get_file = async (
 
 /**
  * Copies a file from anywhere to this host. Gives its path, or its text when `dest` is None; false
- * when the file server does not have it.
+ * when the file server does not have it. Of a local file that does not exist it gives the path, as Salt does.
  *
  * @param path `salt://`, `http(s)://`, `file://` or a path
  * @param dest the file to write, or a directory
@@ -81,6 +81,9 @@ export const get_url = async (
   } = {},
 ): Promise<string | false> => {
   const options = { source_hash, template, skip_verify: !source_hash, saltenv: envOf(saltenv) };
+  const local = parseSource(path);
+  // Salt does not look at local files here, and callers test the path that they get.
+  if (local.scheme === 'file' && dest !== null && !exists(local.path)) return local.path;
   try {
     if (dest === null)
       return textOf(await (await findSource(path, { ...options, name: path })).content());
