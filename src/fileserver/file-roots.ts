@@ -71,6 +71,8 @@ export class FileRoots {
 
   /** The file that a path or `salt://` URL names; the URL's saltenv wins over the argument. */
   find(path: string, saltenv = 'base'): FoundFile | undefined {
+    // No system opens a longer one; remembering that would fill the memory.
+    if (path.length > longestPath || saltenv.length > longestPath) return undefined;
     const url = parseSaltUrl(path);
     const env = url.saltenv ?? saltenv;
     const key = `${env}\0${url.path}`;
@@ -235,6 +237,9 @@ const cachedSize = 1024 * 1024;
 const readAhead = 256 * 1024;
 /** Paths that were looked up and are remembered: hosts may ask for any number. */
 const mostFound = 50_000;
+
+/** Characters of a path, as Linux's PATH_MAX. */
+const longestPath = 4096;
 
 const isName = (saltenv: string): boolean =>
   saltenv !== '' && !/[/\\\0]/.test(saltenv) && saltenv !== '.' && saltenv !== '..';

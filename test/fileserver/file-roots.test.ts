@@ -180,3 +180,13 @@ test('hosts that want the same file at once have it hashed once', async () => {
   expect(new Set(hashes).size).toBe(1);
   expect(read() - before).toBeLessThan(size * 2);
 });
+
+test('a path that no system could open is not there, and is not remembered', () => {
+  const files = new FileRoots({ base: [folder({ 'x.sls': '' })] });
+  const begin = process.memoryUsage().heapUsed;
+  for (let count = 0; count < 200; count += 1)
+    expect(files.find(`${count}${'x'.repeat(1_000_000)}`)).toBeUndefined();
+
+  expect(process.memoryUsage().heapUsed - begin).toBeLessThan(100_000_000);
+  expect(files.find('x.sls')).toBeDefined();
+});

@@ -147,6 +147,12 @@ test('slsutil.renderer gives text where the pipe ends with a template engine, an
   }
 });
 
+test('slsutil.findup refuses a path that is too long to exist', async () => {
+  await expect(one.call('slsutil.findup', ['a/'.repeat(20_000), 'x'])).rejects.toThrow(
+    'longer than 4096 characters',
+  );
+});
+
 test('slsutil.findup finds folders too', async () => {
   expect(await one.call('slsutil.findup', ['b', 'files'])).toBe('files');
   expect(await one.call('slsutil.findup', ['files', ['none', 'motd']])).toBe('files/motd');

@@ -143,6 +143,11 @@ export const slsutil: WrapperModule = {
       work: async ({ ctx, get, text }) => {
         const wanted = get('filenames');
         const names = (Array.isArray(wanted) ? wanted : [wanted]).map(String);
+        if (text('startpath').length > longestPath)
+          throw new TsaltError(
+            'arguments',
+            `slsutil.findup: the path is longer than ${longestPath} characters.`,
+          );
         let folder = withoutEnd(text('startpath').replace(/^\/+/, ''), '/');
         for (;;) {
           for (const name of names) {
@@ -161,6 +166,9 @@ export const slsutil: WrapperModule = {
     },
   },
 };
+
+/** Characters of a path, as Linux's PATH_MAX: each of its folders is looked at. */
+const longestPath = 4096;
 
 const isThere = async (ctx: WrapperContext, path: string, saltenv: string): Promise<boolean> =>
   (await ctx.files.exists(path, saltenv, 'file')) || (await ctx.files.exists(path, saltenv, 'dir'));
