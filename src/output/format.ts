@@ -6,8 +6,22 @@ export type Format = {
   readonly format: (results: readonly HostResult[], options: OutputOptions) => string;
   /** One document for all hosts, however `--static` stands. */
   readonly whole?: boolean;
+  /** Characters of one host's result that it can show; the rest is cut. */
+  readonly longest?: number;
+  /** How to write one document for hosts, part by part, that are too large for one text. */
+  readonly joint?: (options: OutputOptions) => Joint | undefined;
   /** It says itself where the faults are of a run that did not compile. */
   readonly faults?: boolean;
+};
+
+/** A document of several hosts: `open`, a part for each with `between`, and `close`. */
+export type Joint = {
+  readonly open: string;
+  readonly between: string;
+  readonly close: string;
+  /** Hosts are in order of their ids. */
+  readonly isSorted: boolean;
+  readonly part: (result: HostResult) => string;
 };
 
 type Loader = () => Promise<Format>;

@@ -1,12 +1,14 @@
 import { messageOf } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
-import { type Format, loadFormat, outputNames } from './format.ts';
+import { type Format, type Joint, loadFormat, outputNames } from './format.ts';
+import { type Held, HeldResults } from './held-results.ts';
 import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
 import type { Output, OutputRequest } from './request.ts';
 import { faultTexts, unshowable } from './result.ts';
-import { indented, oneLine } from './text.ts';
+import { cutResult } from './size.ts';
+import { compareText, indented, oneLine } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
 export const createOutput = async (request: OutputRequest): Promise<Output> => {
@@ -31,7 +33,8 @@ const withLogFile = (output: Output, file: NonNullable<OutputRequest['logFile']>
 class HostOutput implements Output {
   readonly #request: OutputRequest;
   /** What is not written yet: a fleet's results may be large. */
-  readonly #results = new Set<HostResult>();
+  readonly #results = new Set<Held>();
+  readonly #store = new HeldResults();
   #hadResults = false;
   /** Faults of SLS and pillar that stand on standard error: hosts share most of them. */
   readonly #told = new Set<string>();
@@ -50,7 +53,8 @@ class HostOutput implements Output {
 
   emit = (event: RunEvent): void => {
     if (this.#live) this.#live.emit(event);
-    else if (this.#timer !== undefined) this.#before.push(event);
+    else if (this.#timer !== undefined && event.type !== 'log')
+      this.#before.push(withoutData(event));
     if (event.type === 'log') this.#log(event);
     else if (event.type === 'phase' && this.#request.timeline) this.#phase(event);
     else if (event.type === 'host') this.#host(event.result);
@@ -63,12 +67,50 @@ class HostOutput implements Output {
 
   finish = async (): Promise<void> => {
     await this.#settle();
-    const left = [...this.#results];
-    if (left.length === 0) return;
-    if (this.#request.options.static || (await this.#formatOf(left[0])).whole === true)
-      await this.#print(left);
-    else for (const result of left) await this.#print([result]);
+    try {
+      await this.#printLeft([...this.#results]);
+    } finally {
+      this.#store.close();
+    }
   };
+
+  async #printLeft(left: readonly Held[]): Promise<void> {
+    const { options } = this.#request;
+    const format = await this.#formatOf(left[0]?.about);
+    const isOne = left.length > 0 && (options.static || format.whole === true);
+    const isSmall = left.reduce((sum, { size }) => sum + size, 0) <= mostTogether;
+    const joint = isOne && !isSmall ? format.joint?.(options) : undefined;
+    if (joint) this.#join(joint, left, format);
+    else if (isOne && (isSmall || format.whole === true)) await this.#print(left);
+    else for (const held of isOne ? inOrder(left) : left) await this.#print([held]);
+  }
+
+  /** One document for results that are too large to be together in memory. */
+  #join(joint: Joint, left: readonly Held[], format: Format): void {
+    const { write } = this.#request;
+    let before = joint.open;
+    for (const held of joint.isSorted ? inOrder(left) : left) {
+      const result = this.#take(held, format.longest);
+      if (format.faults !== true) this.#tellFaults([result]);
+      write(before);
+      write(partOf(joint, result));
+      before = joint.between;
+    }
+    write(`${joint.close}\n`);
+  }
+
+  /** The result, cut to what the format can show. */
+  #take(held: Held, longest = usualLongest): HostResult {
+    this.#results.delete(held);
+    if (held.size <= longest) return held.take();
+    this.#log({
+      type: 'log',
+      module: 'output',
+      level: 'error',
+      message: `${held.about.id}: the result is too large for this output. About ${longest} of ${held.size} characters are shown; --out json shows more.`,
+    });
+    return cutResult(held.take(), longest);
+  }
 
   fail = async (error: unknown): Promise<void> => {
     await this.finish();
@@ -98,21 +140,25 @@ class HostOutput implements Output {
 
   /** Without progress on the screen each host is written as it comes. */
   #host(result: HostResult): void {
-    this.#results.add(result);
+    const held = this.#store.hold(result);
+    this.#results.add(held);
     this.#hadResults = true;
     const { options, live, complain } = this.#request;
     if (result.failure !== undefined && result.states !== undefined)
       complain(`${oneLine(result.id)}: ${indented(result.failure.message)}\n`);
     if (options.static || live !== undefined) return;
     this.#work = this.#work.then(async () => {
-      if ((await this.#formatOf(result)).whole !== true) await this.#print([result]);
+      if ((await this.#formatOf(held.about)).whole !== true) await this.#print([held]);
     });
   }
 
-  async #print(results: readonly HostResult[]): Promise<void> {
+  async #print(list: readonly Held[]): Promise<void> {
     const { options, write } = this.#request;
-    const format = await this.#formatOf(results[0]);
-    for (const result of results) this.#results.delete(result);
+    const format = await this.#formatOf(list[0]?.about);
+    const { longest = usualLongest } = format;
+    const isSmall = list.reduce((sum, { size }) => sum + size, 0) <= mostTogether;
+    const share = isSmall ? longest : Math.min(longest, Math.ceil(mostTogether / list.length));
+    const results = list.map(held => this.#take(held, share));
     if (format.faults !== true) this.#tellFaults(results);
     const text = (await this.#textOf(results, format, options)).trimEnd();
     if (text !== '') write(`${text}\n`);
@@ -177,10 +223,39 @@ class HostOutput implements Output {
   }
 }
 
+/** An event as progress needs it: what waits for the screen must not keep results in memory. */
+const withoutData = (event: RunEvent): RunEvent => {
+  if (event.type === 'host') {
+    const { id, fun, retcode, failure } = event.result;
+    return { ...event, result: { id, fun, retcode, ...(failure ? { failure } : {}) } };
+  }
+  if (event.type !== 'state') return event;
+  const isChanged = Object.keys(event.result.changes ?? {}).length > 0;
+  const changes = isChanged ? { some: true } : {};
+  return { ...event, result: { ...event.result, changes, comment: '' } };
+};
+
 /** Returns the outputter that the function's module names for what it returns (`__outputter__`). */
 const outputterOf = (result: HostResult | undefined): string => {
   if (result?.states !== undefined) return 'highstate';
   return result?.failure === undefined ? (result?.outputter ?? 'nested') : 'nested';
+};
+
+/** Characters of results that are made into one text. */
+const mostTogether = 32_000_000;
+
+/** Characters of one host's result that a format shows unless it says otherwise. */
+const usualLongest = 8_000_000;
+
+const inOrder = (list: readonly Held[]): Held[] =>
+  list.toSorted((a, b) => compareText(a.about.id, b.about.id));
+
+const partOf = (joint: Joint, result: HostResult): string => {
+  try {
+    return joint.part(result);
+  } catch (error) {
+    return joint.part(unshowable(result, error));
+  }
 };
 
 /** The result, or what stands for one that not even the usual outputter can show. */

@@ -53,10 +53,10 @@ const follow = (hosts: Map<string, HostState>, event: RunEvent): void => {
   if (host === undefined) return;
   if (event.type === 'phase') {
     host.phase = event.phase;
-    host.detail = event.detail ?? '';
+    host.detail = start(event.detail ?? '');
   }
   if (event.type === 'plan') host.total = event.total;
-  if (event.type === 'state-start') host.current = `${event.fun} ${String(event.name)}`;
+  if (event.type === 'state-start') host.current = `${start(event.fun)} ${start(event.name)}`;
   if (event.type === 'state') {
     const outcome = outcomeOf(event.result);
     host.done += 1;
@@ -121,5 +121,8 @@ const crowdRow = (hosts: ReadonlyMap<string, HostState>): Row => {
     ...(over ? { outcome: failed > 0 ? 'failed' : 'done' } : {}),
   };
 };
+
+/** What a row has room for: a host may send megabytes, and rows are drawn ten times a second. */
+const start = (text: unknown): string => String(text).slice(0, 500);
 
 const oneLine = (text: string): string => harmless(text).replace(/\s+/g, ' ').trim().slice(0, 120);

@@ -340,3 +340,52 @@ test('progress tells where each host is, or counts them when they are many', () 
   few.follow({ type: 'host', result: done });
   expect(few.rows()[0]?.()).toMatchObject({ outcome: 'failed', detail: '' });
 });
+
+const large = 'ab\n'.repeat(3_000_000);
+
+test.each([
+  ['json', {}],
+  ['json', { indent: -1 }],
+  ['json', { indent: 'pretty' }],
+] as const)(
+  'static %s of results larger than memory is one whole document %j',
+  async (out, more) => {
+    const { output, out: texts } = await collect({ static: true, out, ...more });
+    for (const id of ['d', 'b', 'c', 'a', 'e']) output.emit(gave(id, { big: large, id }));
+    await output.finish();
+
+    const all = ['d', 'b', 'c', 'a', 'e'].map(id => [id, { big: large, id }] as const);
+    const order = 'indent' in more && more.indent === 'pretty' ? all.toSorted() : all;
+    const indent = 'indent' in more && more.indent === -1 ? 0 : 4;
+    const expected = `${JSON.stringify(Object.fromEntries(order), null, indent)}\n`;
+    expect(texts.join('') === expected).toBe(true);
+  },
+);
+
+test.each(['yaml', 'nested', 'raw', 'pprint', 'sls'])(
+  'static %s of large results cuts each host with a mark, says so, and shows the others',
+  async out => {
+    const { output, out: texts, err } = await collect({ static: true, out });
+    output.emit(gave('a', { big: large }));
+    output.emit(gave('b', 'small'));
+    await output.finish();
+
+    const text = texts.join('');
+    expect(text.includes('small')).toBe(true);
+    expect(text.includes('[cut]')).toBe(true);
+    expect(text.length).toBeLessThan(100_000_000);
+    expect(err.join('')).toContain('a: the result is too large for this output');
+  },
+);
+
+test('progress keeps no more of an event than a row has room for', async () => {
+  const progress = createProgress(5);
+  progress.follow({ type: 'start', hosts: ['a'], fun: 'state.apply' });
+  progress.follow({ type: 'phase', host: 'a', phase: 'run' });
+  const name = 'x'.repeat(4_000_000);
+  progress.follow({ type: 'state-start', host: 'a', tag: 't', fun: 'test.nop', name } as RunEvent);
+  const [row] = progress.rows();
+  const begin = performance.now();
+  for (let count = 0; count < 100; count += 1) expect(row?.().detail.length).toBeLessThan(200);
+  expect(performance.now() - begin).toBeLessThan(500);
+});

@@ -1,16 +1,30 @@
+import type { HostResult } from '../../protocol/event.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import type { Format } from '../format.ts';
+import type { OutputOptions } from '../options.ts';
 import { dataByHost } from '../result.ts';
 import { sortedKeys } from '../text.ts';
 
+const written = (results: readonly HostResult[], { indent }: OutputOptions): string => {
+  const data = dataByHost(results);
+  return jsonText(indent === 'pretty' ? inOrder(data) : data, spaces(indent));
+};
+
+const spaces = (indent: OutputOptions['indent']): number =>
+  indent === undefined || indent === 'pretty' ? 4 : Math.max(0, indent);
+
 /** One JSON document for the hosts it is given (spec: salt.output.json_out). */
 export const jsonFormat: Format = {
-  format: (results, { indent }) => {
-    const data = dataByHost(results);
-    if (indent === 'pretty') return jsonText(inOrder(data), 4);
-    return jsonText(data, indent === undefined ? 4 : Math.max(0, indent));
-  },
+  longest: 100_000_000,
+  format: written,
+  joint: options => ({
+    open: '{',
+    between: ',',
+    close: spaces(options.indent) === 0 ? '}' : '\n}',
+    isSorted: options.indent === 'pretty',
+    part: result => written([result], options).slice(1, -1).trimEnd(),
+  }),
 };
 
 // JSON.stringify leaves these as they are, and a terminal obeys them.

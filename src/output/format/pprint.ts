@@ -7,6 +7,7 @@ const width = 80;
 
 /** All of it as Python's `pprint` writes it, 80 columns wide (spec: salt.output.pprint). */
 export const pprintFormat: Format = {
+  longest: 1_000_000,
   format: (results, { indent }) =>
     new Printer(typeof indent === 'number' && indent >= 0 ? indent : 1).print(dataByHost(results)),
 };

@@ -11,6 +11,7 @@ import { nestedFormat } from './nested.ts';
  * apply. What stands in it is data, so that no template engine may read it.
  */
 export const slsFormat: Format = {
+  longest: 4_000_000,
   format: (results, options) =>
     results
       .map(result => {

@@ -1,14 +1,31 @@
 import { toData } from '../../data/value.ts';
 import { dumpYaml } from '../../data/yaml-dump.ts';
+import type { HostResult } from '../../protocol/event.ts';
 import type { Format } from '../format.ts';
+import type { OutputOptions } from '../options.ts';
 import { dataByHost } from '../result.ts';
 
 /** One YAML document for the hosts it is given (spec: salt.output.yaml_out). */
 export const yamlFormat: Format = {
-  format: (results, { indent }) =>
-    dumpYaml(toData(dataByHost(results)), {
-      escapes: 'marks',
-      defaultFlowStyle: typeof indent === 'number' && indent < 0,
-      ...(typeof indent === 'number' && indent > 0 ? { indent } : {}),
-    }).trimEnd(),
+  longest: 4_000_000,
+  format: (results, options) => written(results, options),
+  joint: options =>
+    isOneLine(options)
+      ? undefined
+      : {
+          open: '',
+          between: '\n',
+          close: '',
+          isSorted: true,
+          part: result => written([result], options),
+        },
 };
+
+const isOneLine = ({ indent }: OutputOptions): boolean => typeof indent === 'number' && indent < 0;
+
+const written = (results: readonly HostResult[], options: OutputOptions): string =>
+  dumpYaml(toData(dataByHost(results)), {
+    escapes: 'marks',
+    defaultFlowStyle: isOneLine(options),
+    ...(typeof options.indent === 'number' && options.indent > 0 ? { indent: options.indent } : {}),
+  }).trimEnd();

@@ -1,0 +1,80 @@
+import type { HostResult } from '../protocol/event.ts';
+import { isPlainDict, type Plain, type PlainDict, setOwn } from '../protocol/plain.ts';
+import type { StateResults } from '../protocol/result.ts';
+
+/** What a number, or an item of a list or dictionary, needs besides its texts. */
+const itemSize = 8;
+
+/** About how many characters a result has. */
+export const sizeOf = ({ value, states, problems }: HostResult): number => {
+  let size = 0;
+  const open: unknown[] = [value, states, problems];
+  while (open.length > 0) {
+    const next = open.pop();
+    size += itemSize;
+    if (typeof next === 'string') size += next.length;
+    else if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (typeof next === 'object' && next !== null)
+      for (const [key, item] of Object.entries(next)) {
+        size += key.length;
+        open.push(item);
+      }
+  }
+  return size;
+};
+
+const mark = '… [cut]';
+
+/** A result without what is beyond a number of characters; a mark stands where something is missing. */
+export const cutResult = (result: HostResult, most: number): HostResult => {
+  const room = { left: most };
+  const { value, states } = result;
+  return {
+    ...result,
+    ...(value === undefined ? {} : { value: cut(value, room) }),
+    ...(states === undefined ? {} : { states: cutStates(states, room) }),
+  };
+};
+
+/** All states stay, with their outcomes. */
+const cutStates = (states: StateResults, room: Room): StateResults => {
+  const fitting: StateResults = {};
+  for (const [tag, state] of Object.entries(states))
+    setOwn(fitting, tag, {
+      ...state,
+      comment: cutText(String(state.comment), room),
+      changes: cut(state.changes, room) as PlainDict,
+    });
+  return fitting;
+};
+
+type Room = { left: number };
+
+const cutText = (text: string, room: Room): string => {
+  const length = Math.max(0, room.left);
+  room.left -= text.length;
+  return text.length <= length ? text : text.slice(0, length) + mark;
+};
+
+const cut = (value: Plain, room: Room): Plain => {
+  room.left -= itemSize;
+  if (typeof value === 'string') return cutText(value, room);
+  if (Array.isArray(value)) {
+    const list: Plain[] = [];
+    for (const item of value) {
+      if (room.left <= 0) return [...list, mark];
+      list.push(cut(item, room));
+    }
+    return list;
+  }
+  if (!isPlainDict(value)) return value;
+  const dict: PlainDict = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (room.left <= 0) {
+      setOwn(dict, mark, true);
+      break;
+    }
+    setOwn(dict, cutText(key, room), cut(item, room));
+  }
+  return dict;
+};
