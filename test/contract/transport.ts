@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TsaltError } from '../../src/protocol/error.ts';
-import type { Host } from '../../src/protocol/host.ts';
+import { type Host, Secret } from '../../src/protocol/host.ts';
 import { WithContent } from '../../src/protocol/peer.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
 import type { NodeSource } from '../../src/transport/node-source.ts';
@@ -168,13 +168,39 @@ export const transportContract = (
       link.close();
     });
 
-    test('the runtime sees a clean environment and no secret among its arguments', async () => {
+    test('the runtime sees a clean environment and no arguments of its loader', async () => {
       const link = await open();
       const env = await link.peer.request<Record<string, unknown>>('env', {});
       expect(env.NODE_OPTIONS).toBeUndefined();
       expect(String(env.PATH).split(':')).toContain('/usr/sbin');
       expect(env.argv).toEqual([expect.any(String), 'tsalt-ssh']);
       link.close();
+    });
+
+    test('no secret of the roster or of a message is in the arguments of the runtime, or of what started it', async () => {
+      const { sudo, sudo_passwd } = subject.host;
+      const secret = () => randomBytes(12).toString('hex');
+      const [message, passwd, priv, become] = [secret(), secret(), secret(), secret()];
+      const link = await open({
+        passwd: new Secret(passwd),
+        priv_passwd: new Secret(priv),
+        ...(sudo ? {} : { sudo_passwd: new Secret(become) }),
+        minion_opts: { token: message },
+        grains: { token: message },
+      });
+      expect(await link.peer.request('echo', message)).toBe(message);
+      const { pid } = await link.peer.request<{ pid: number }>('env', {});
+      const lines = `p=${pid}; while [ "$p" -gt 1 ]; do tr '\\0' '\\n' <"/proc/$p/cmdline"; p=$(sed 's/.*) . //; s/ .*//' "/proc/$p/stat"); done`;
+      const { stdout } = await shell(lines);
+      link.close();
+      // The loader has its settings in base64.
+      const decoded = stdout
+        .split(/[^A-Za-z0-9+/=]+/)
+        .map(word => Buffer.from(word, 'base64').toString('latin1'));
+      const seen = [stdout, ...decoded].join('\n');
+      expect(seen).toContain(`"sha":"${artifact.sha256}"`);
+      for (const each of [message, passwd, priv, become, sudo_passwd?.reveal()])
+        if (each !== undefined) expect(seen.includes(each)).toBe(false);
     });
 
     test('cmd_umask is the umask of the runtime', async () => {
