@@ -58,6 +58,7 @@ export const parseArguments = (argv: readonly string[]): Given => {
   const { _: words = [], '--': rest = [], $0: _program, ...given } = parsed;
   const names = Object.keys(options);
   for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name);
+  if (Array.isArray(given.out) && new Set(given.out).size > 1) throw severalOutputs(given.out);
   return {
     options: Object.fromEntries(
       Object.entries(given)
@@ -70,6 +71,11 @@ export const parseArguments = (argv: readonly string[]): Given => {
 
 /** An option that is given twice has its last value. */
 const lastOf = (value: unknown): unknown => (Array.isArray(value) ? value.at(-1) : value);
+
+const severalOutputs = (outputs: readonly unknown[]): TsaltError =>
+  new TsaltError('usage-value', `--out is given more than once: ${outputs.join(', ')}.`, {
+    hint: 'A run has one output. --out ndjson has everything in it, for programs to divide.',
+  });
 
 const usageError = (message: string): TsaltError => {
   const choices = /Argument: (\S+), Given: "(.*?)", Choices: (.*)/s.exec(message);

@@ -11,15 +11,18 @@ const deliberate: ReadonlySet<string> = new Set([
   'SaltError',
 ]);
 
+/** Takes what a host said, and the places of the artifact that led there. */
+type Debug = (message: string, trace: readonly string[]) => void;
+
 /**
  * Says of what a host reports as thrown where in the user's TypeScript that was. The whole way
  * there, tsalt-ssh's own part with it, goes to `debug`.
  */
 export class PlacedFaults {
   readonly #artifact: Pick<Artifact, 'trace'>;
-  readonly #debug: (message: string) => void;
+  readonly #debug: Debug;
 
-  constructor(artifact: Pick<Artifact, 'trace'>, debug: (message: string) => void) {
+  constructor(artifact: Pick<Artifact, 'trace'>, debug: Debug) {
     this.#artifact = artifact;
     this.#debug = debug;
   }
@@ -51,8 +54,7 @@ export class PlacedFaults {
 
   #find(stack: readonly Position[], what: string): Place | undefined {
     const places = this.#artifact.trace(readPositions(stack)).map(shown);
-    if (places.length > 0)
-      this.#debug([what, ...places.map(place => `    at ${showPlace(place)}`)].join('\n'));
+    if (places.length > 0) this.#debug(what, places.map(showPlace));
     return places.find(({ own }) => own);
   }
 }

@@ -45,6 +45,8 @@ export const run = async (
   const shared = share(request, emit);
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
+  for (const message of minesWithoutEffect(hosts))
+    emit({ type: 'log', level: 'warning', module: 'roster', message });
   if (request.raw === undefined) await checkModules(request, shared);
   for (const name of unknownNames(request))
     emit({
@@ -105,6 +107,14 @@ export const run = async (
     emit({ type: 'end' });
   }
   if (answered === 0 && isTarget && !signal.aborted) throw noTarget(request);
+};
+
+/** Nobody fills a mine: whoever configures one is told. */
+const minesWithoutEffect = (hosts: readonly Host[]): string[] => {
+  const [first, ...others] = hosts.filter(({ minion_opts }) => 'mine_functions' in minion_opts);
+  if (!first) return [];
+  const who = others.length === 0 ? first.id : `${first.id} and ${others.length} more`;
+  return [`mine_functions of ${who} has no effect: no minion runs that could fill a mine.`];
 };
 
 /** What can be said before any connection: calls that cannot work, modules that are left out. */

@@ -130,8 +130,8 @@ export const connectRuntime = async (
   const { options } = shared.request;
   let begun = false;
   const artifact = await shared.artifact();
-  const faults = new PlacedFaults(artifact, message =>
-    shared.emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message }),
+  const faults = new PlacedFaults(artifact, (message, trace) =>
+    shared.emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message, trace }),
   );
   return openRuntime({
     connection,

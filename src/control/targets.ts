@@ -20,12 +20,15 @@ export const pickTargets = (
   const asks = needs(target, targetType, config.nodegroups);
   if (!asks.grains && !asks.pillar)
     return {
-      hosts: request.hosts.filter(({ id }) =>
-        matches(
-          target,
-          targetType,
-          { ...subject, id, grains: new Map(), pillar: new Map() },
-          options,
+      hosts: inListed(
+        request,
+        request.hosts.filter(({ id }) =>
+          matches(
+            target,
+            targetType,
+            { ...subject, id, grains: new Map(), pillar: new Map() },
+            options,
+          ),
         ),
       ),
     };
@@ -44,6 +47,13 @@ export const pickTargets = (
         options,
       ),
   };
+};
+
+/** Hosts that are named one by one run in that order: with `-b 1` one after the other. */
+const inListed = ({ target, targetType }: Request, hosts: readonly Host[]): readonly Host[] => {
+  if (targetType !== 'list') return hosts;
+  const places = new Map(target.split(',').map((name, at) => [name, at]));
+  return hosts.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
 };
 
 /** A wrong regular expression says more of itself when it is used. */

@@ -9,10 +9,13 @@ const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'quiet
 export const isLogged = (level: LogLevel, least: LogLevel | 'quiet'): boolean =>
   levels.indexOf(level) >= levels.indexOf(least);
 
-/** Returns a log event as one line, like Salt's console; that of a host names the host and its module. */
-export const logLine = ({ level, host, module, message }: LogEvent): string => {
+/**
+ * Returns a log event as one line, like Salt's console; that of a host names the host and its module.
+ * The way to an error follows in lines of its own.
+ */
+export const logLine = ({ level, host, module, message, trace = [] }: LogEvent): string => {
   const from = host === undefined ? '' : `${oneLine(host)}: ${oneLine(module)}: `;
-  return `[${level.toUpperCase().padEnd(8)}] ${from}${oneLine(message)}`;
+  return `[${level.toUpperCase().padEnd(8)}] ${from}${oneLine(message)}${trace.map(place => `\n    at ${oneLine(place)}`).join('')}`;
 };
 
 type LogEvent = RunEvent & { readonly type: 'log' };

@@ -55,6 +55,8 @@ export type RunEvent =
       readonly level: LogLevel;
       readonly module: string;
       readonly message: string;
+      /** Places in sources, innermost first: the control node's own words. */
+      readonly trace?: readonly string[];
     }
   | { readonly type: 'host'; readonly result: HostResult }
   | { readonly type: 'end' };

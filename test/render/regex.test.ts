@@ -22,7 +22,7 @@ test('an ambiguous expression on a text of any length has its answer in linear t
   const [match] =
     boundedMatches(pythonRegex('(?P<all>(a+)+)b', flags), `x${'a'.repeat(20_000)}b`) ?? [];
   expect(match?.index).toBe(1);
-  expect(match?.groups?.['all']).toHaveLength(20_000);
+  expect(match?.groups?.all).toHaveLength(20_000);
 });
 
 test('sixty expressions that no automaton can match are refused within seconds, all together', () => {

@@ -112,6 +112,7 @@ test('what needs a master is there by name and says so, or is empty', async () =
     'state.request',
     'saltutil.mmodule',
     'mine.send',
+    'mine.get',
   ])
     await expect(one.call(name, ['x'])).rejects.toThrow(`${name} is not supported: `);
 });
@@ -125,7 +126,13 @@ test('a template finds the folder of the configuration in opts', async () => {
 });
 
 test('slsutil.renderer gives text where the pipe ends with a template engine, and reads files of the host', async () => {
-  const read = { request: async () => ({ value: 'n: {{ 2 * 3 }}\n', retcode: 0 }) };
+  const answers: Readonly<Record<string, unknown>> = {
+    'file.file_exists': true,
+    'file.read': 'n: {{ 2 * 3 }}\n',
+  };
+  const read = {
+    request: async (_: string, { fun }: { fun: string }) => ({ value: answers[fun], retcode: 0 }),
+  };
   const site = await makeSite(
     { 'states/map.jinja': 'a: {{ grains.os }}\n' },
     { peer: read as never },
@@ -173,7 +180,7 @@ test('pillar.raw of an empty key is the whole pillar', async () => {
 
 test('cp.get_file_str reads an absolute path on the host', async () => {
   const read = {
-    request: async (_: string, call: { args: string[] }) => ({ value: call.args[0] }),
+    request: async (_: string, call: { args: string[] }) => ({ value: call.args[0], retcode: 0 }),
   };
   const site = await makeSite({}, { peer: read as never });
   try {
