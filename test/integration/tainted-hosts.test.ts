@@ -147,15 +147,24 @@ test.for(cases)(
 
 test('a grain in a pillar file includes no pillar of another host', async () => {
   hostile.project.write({
-    'states/pillar/top.sls': "base:\n  'web1':\n    - web1secret\n  '*':\n    - common\n",
-    'states/pillar/common.sls': 'banner: Managed {{ grains.os }}\n',
-    'states/pillar/web1secret.sls': 'dbpass: SECRET-OF-WEB1\n',
+    'states/pillar/top.sls': "base:\n  'web1':\n    - secrets.web1\n  '*':\n    - common\n",
+    'states/pillar/secrets/web1.sls': 'dbpass: SECRET-OF-WEB1\n',
   });
-  hostile.attack({ grains: { os: 'Debian\ninclude:\n  - web1secret' } });
-  const { stdout, stderr } = await hostile.run('--static', '--out', 'json', '*', 'pillar.items');
-  const { web1, bad } = JSON.parse(stdout) as Record<string, unknown>;
-  expect(web1).toMatchObject({ dbpass: 'SECRET-OF-WEB1' });
-  expect(JSON.stringify(bad) + stderr).not.toContain('SECRET-OF-WEB1');
+  for (const { common, os } of [
+    { common: 'banner: Managed {{ grains.os }}\n', os: 'Debian\ninclude:\n  - secrets.web1' },
+    {
+      common: "{% if grains.id == 'bad' %}\ninclude:\n  - secrets.{{ grains.os }}\n{% endif %}\n",
+      os: 'web1',
+    },
+  ]) {
+    hostile.project.write({ 'states/pillar/common.sls': common });
+    hostile.attack({ grains: { os } });
+    const { stdout, stderr } = await hostile.run('--static', '--out', 'json', '*', 'pillar.items');
+    const { web1, bad } = JSON.parse(stdout) as Record<string, unknown>;
+    expect(web1).toMatchObject({ dbpass: 'SECRET-OF-WEB1' });
+    expect(JSON.stringify(bad) + stderr).not.toContain('SECRET-OF-WEB1');
+    expect(JSON.stringify(bad)).toContain('_errors');
+  }
 });
 
 test('a pillar value that holds a grain is as tainted as the grain', async () => {

@@ -22,6 +22,21 @@ export type Breakage = {
 };
 
 /**
+ * Makes breakages that one test has to notice, each of them alone.
+ *
+ * @param file the test file, as docs/security.md names it
+ * @param title the test's title, as docs/security.md names it
+ * @param guards where guards are, and what is put in their place
+ * @param more what else is known of these breakages
+ */
+export const killedBy = (
+  file: string,
+  title: string,
+  guards: readonly Pick<Breakage, 'file' | 'find' | 'replace'>[],
+  more: Pick<Breakage, 'via' | 'isBuilt'> = {},
+): Breakage[] => guards.map(guard => ({ ...guard, ...more, test: { file, title } }));
+
+/**
  * Finds the promise that names the test of a breakage.
  *
  * @param breakage a breakage

@@ -11,7 +11,9 @@ test.each(security)('$file: the guard "$find" is there once, and its test too', 
 
 test('the breakages are about at least 15 promises, each breakage once', () => {
   expect(new Set(security.map(each => promiseOf(each, promises))).size).toBeGreaterThanOrEqual(15);
-  expect(new Set(security.map(({ file, find }) => `${file} ${find}`)).size).toBe(security.length);
+  expect(
+    new Set(security.map(({ file, find, replace }) => `${file} ${find} ${replace}`)).size,
+  ).toBe(security.length);
 });
 
 describe('a breakage that cannot be used is refused', () => {

@@ -158,6 +158,11 @@ describe.skipIf(!isRoot)('as root, below a directory of another account', () => 
     expect(done.result, String(done.comment)).toBe(true);
     expect(statSync(join(alice.home, 'work/real/conf')).uid).toBe(alice.uid);
     expect(refused.result).toBe(false);
+    expect(refused.comment).toContain('can change this symlink');
+    // Nothing here would become bob's, so that only his name is in the way.
+    await expect(
+      forState({ user: bob.name }).state('file.append', path, { text: 'y' }),
+    ).rejects.toThrow('can change this symlink');
     expect(readFileSync(path, 'utf8')).toBe('x\n');
   });
 

@@ -419,7 +419,7 @@ test('a server of another protocol is named as such', async () => {
   close();
 });
 
-test.each(['-oProxyCommand=touch /tmp/tsalt-pwned', 'a b', 'a\nb', ''])(
+test.each(['-oProxyCommand=touch /tmp/tsalt-pwned', '-V', 'a\x7fb', 'a b', 'a\nb', ''])(
   'the host %j is refused before any connection, by each transport',
   async host => {
     for (const transport of ['ssh2', 'openssh'] as const) {

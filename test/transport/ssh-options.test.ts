@@ -218,14 +218,14 @@ describe.skipIf(!hasSshd)('ssh_options over a real sshd', () => {
     );
     const more = { knownHostsFiles: [join(dir, 'alias_hosts')] };
     expect((await fault(runs({}, '', more))).code).toBe('host-key-unknown');
-    expect(await runs({ ssh_options }, 'echo yes', more)).toBe('yes');
+    await expect(runs({ ssh_options }, 'echo yes', more)).resolves.toBe('yes');
     expect(await runs({ ssh_options, transport: 'openssh' }, 'echo yes', more)).toBe('yes');
     // A wrong key beside the address of a host that is known by name does not matter.
     writeFileSync(
       join(dir, 'alias_hosts'),
       `[127.0.0.1]:${sshd.port} ${newKey().public}\n${sshd.hostKeys.map(key => `only-by-alias ${key}\n`).join('')}`,
     );
-    expect(await runs({ ssh_options }, 'echo yes', more)).toBe('yes');
+    await expect(runs({ ssh_options }, 'echo yes', more)).resolves.toBe('yes');
   });
 
   test('AddressFamily and an IPv6 address: a host is reached and verified over IPv6', async () => {

@@ -1,4 +1,4 @@
-import { toDict } from '../../../src/data/value.ts';
+import { type Data, toDict } from '../../../src/data/value.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import { TaintTable } from '../../../src/render/taint/taint-table.ts';
 import { site } from '../site.ts';
@@ -11,6 +11,9 @@ type Given = {
   readonly answer?: Plain;
 };
 
+/** A function of the control node that makes a new text of what it is given. */
+const copying = 'slsutil.copying';
+
 /** A site whose host `web1` sent all of its grains, and everything that calls return. */
 export const taintedSite = ({ files, grains = {}, pillar, answer = null }: Given) => {
   const taint = new TaintTable('web1');
@@ -19,8 +22,9 @@ export const taintedSite = ({ files, grains = {}, pillar, answer = null }: Given
   const context = {
     ...made.context,
     taint,
-    livesHere: async (fun: string) => fun.startsWith('pillar.'),
-    call: async (fun: string) => {
+    livesHere: async (fun: string) => fun === copying || fun.startsWith('pillar.'),
+    call: async (fun: string, args: readonly Data[]) => {
+      if (fun === copying) return `${String(args[0])} `;
       taint.hear(answer, `result of ${fun}`);
       return toDict({ answer }).get('answer') ?? null;
     },

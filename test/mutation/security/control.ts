@@ -1,0 +1,197 @@
+import { type Breakage, killedBy } from '../breakage.ts';
+
+/** Guards on the control node. */
+export const control: readonly Breakage[] = [
+  ...killedBy(
+    'test/integration/trust.test.ts',
+    '%s that every user can write is not used',
+    [
+      {
+        file: 'src/trust/check.ts',
+        find: "return isOpen && !isSticky ? 'mode' : undefined;",
+        replace: 'return undefined;',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/integration/trust.test.ts',
+    '%s of another user is not used',
+    [
+      {
+        file: 'src/trust/check.ts',
+        find: "if (!owners().uids.has(stat.uid)) return 'owner';",
+        replace: '',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/integration/trust.test.ts',
+    'log and output files of other users, and their links, are not written to',
+    [
+      {
+        file: 'src/trust/check.ts',
+        find: "throw untrusted(path, what, { path: resolve(path), stat, why: 'owner' });",
+        replace: 'return;',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/integration/trust.test.ts',
+    'neither the cache nor the file of known hosts is in a folder of another user',
+    [
+      {
+        file: 'src/bundle/private-dir.ts',
+        find: "checkTrusted(path, 'The cache folder');",
+        replace: '',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/sdb/sdb.test.ts',
+    'a key that begins with a dash never becomes an option of the program',
+    [
+      {
+        file: 'src/sdb/drivers/cmd.ts',
+        find: "if (key.startsWith('-') && at >= 0 && (end < 0 || end > at))",
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/sdb/sdb.test.ts',
+    'pillar files are resolved, an address that the host said is not',
+    [
+      {
+        file: 'src/sdb/sdb.ts',
+        find: 'return allowed(data) ? this.get(data) : data;',
+        replace: 'return this.get(data);',
+      },
+    ],
+  ),
+  ...killedBy('test/sdb/sdb.test.ts', 'errors show neither token nor value', [
+    {
+      file: 'src/sdb/drivers/cmd.ts',
+      find: "stdio: ['pipe', 'pipe', 'ignore'],",
+      replace: "stdio: ['pipe', 'pipe', 'inherit'],",
+    },
+  ]),
+  ...killedBy('test/roster/backends.test.ts', 'a terraform state cannot reach this machine by %s', [
+    {
+      file: 'src/roster/outside.ts',
+      find: '...local.filter(name => dict.has(name)),',
+      replace: '',
+    },
+    {
+      file: 'src/roster/outside.ts',
+      find: "...(outside === 'state' ? here(dict) : []),",
+      replace: '',
+    },
+  ]),
+  ...killedBy(
+    'test/roster/backends.test.ts',
+    'an address of sdb that came from outside stays text',
+    [{ file: 'src/roster/load.ts', find: 'if (outside) return entry;', replace: '' }],
+  ),
+  ...killedBy('test/fileserver/file-roots.test.ts', 'nothing outside of the roots is ever found', [
+    {
+      file: 'src/fileserver/file-roots.ts',
+      find: 'if (!inside(root, real)) return undefined;',
+      replace: '',
+    },
+  ]),
+  ...killedBy('test/bundle/zip.test.ts', 'an archive cannot write outside of its folder', [
+    { file: 'src/bundle/zip.ts', find: 'checkName(name);', replace: '' },
+  ]),
+  ...killedBy(
+    'test/bundle/reproducible.test.ts',
+    'a tree has one artifact wherever it lies, and no folder of this machine is in it',
+    [{ file: 'src/bundle/place.ts', find: 'return kept;', replace: 'return whole;' }],
+  ),
+  ...killedBy('test/control/pushed-files.test.ts', '%s is refused before anything is written', [
+    { file: 'src/control/pushed-files.ts', find: "part !== '..' &&", replace: '' },
+  ]),
+  ...killedBy(
+    'test/control/pushed-files.test.ts',
+    'nothing is taken unless file_recv says so, and nothing larger than file_recv_max_size',
+    [
+      {
+        file: 'src/control/pushed-files.ts',
+        find: 'return size > most ?',
+        replace: 'return false ?',
+      },
+    ],
+  ),
+  ...killedBy('test/output/format.test.ts', 'what a host gives breaks no outputter by its size', [
+    { file: 'src/output/nested.ts', find: 'if (layout.size > longest)', replace: 'if (false)' },
+  ]),
+  ...killedBy(
+    'test/control/hosts-may.test.ts',
+    'a function that a state calls takes the texts of that state, and those only',
+    [
+      {
+        file: 'src/control/host-functions.ts',
+        find: "if (!texts?.has(text)) throw refused(fun, 'is not called so by a state of this run');",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/hostile-calls.test.ts',
+    'options give a host no path of the control node',
+    [
+      {
+        file: 'src/control/wrapper-context.ts',
+        find: 'opts: optsForHost(parts.facts),',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/hostile-calls.test.ts',
+    'a host lists what lies below the folders that its job names',
+    [
+      {
+        file: 'src/control/wrapper-context.ts',
+        find: 'paths.filter(path => refs.allows(path, saltenv));',
+        replace: '[...paths];',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/file-refs.test.ts',
+    'what a module of the user computed is rendered confined, and only where there is one',
+    [
+      {
+        file: 'src/control/file-requests.ts',
+        find: 'if (!computes() || !sandboxed.includes(request.template))',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/hostile-files.test.ts',
+    'a host fetches each file from the saltenv that its job names it in',
+    [
+      {
+        file: 'src/control/file-requests.ts',
+        find: 'this.#named.get(path)?.has(env) === true',
+        replace: 'this.#named.has(path)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/file-refs.test.ts',
+    'a template has the variables of its own state, whatever other states have',
+    [
+      {
+        file: 'src/protocol/render-identity.ts',
+        find: 'JSON.stringify([state, sourceKey(source, saltenv), template, sorted(ownVariables(context))]);',
+        replace: 'JSON.stringify([sourceKey(source, saltenv), template]);',
+      },
+    ],
+  ),
+];

@@ -1,0 +1,269 @@
+import { type Breakage, killedBy } from '../breakage.ts';
+
+/** Guards on the managed host. */
+export const managed: readonly Breakage[] = [
+  ...killedBy(
+    'test/states/foreign-paths.test.ts',
+    '%s of %s leaves what a link of the user leads to',
+    [
+      {
+        file: 'src/modules/lib/safe-fs/links.ts',
+        find: 'if (first === undefined) return;',
+        replace: 'return;',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/foreign-paths.test.ts',
+    'ssh_auth.present does not follow ~/.ssh to where other accounts have their keys',
+    [
+      {
+        file: 'src/modules/lib/safe-fs/place.ts',
+        find: 'if (keeper !== 0) links.push({ path: real, target, keeper });',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/foreign-paths.test.ts',
+    'a link of the user to what is the user’s own is followed, but not for another user',
+    [
+      {
+        file: 'src/modules/lib/safe-fs/links.ts',
+        find: 'if (isOwn && isFor(low?.user ?? low?.owner, keeper)) return;',
+        replace: 'if (isOwn) return;',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/foreign-paths.test.ts',
+    'what is removed recursively stays below its folder, whatever the user swaps meanwhile',
+    [
+      {
+        file: 'src/modules/lib/safe-fs/tree.ts',
+        find: 'return work(hasHandles() ? nameOfFd(fd) : dir);',
+        replace: 'return work(dir);',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/foreign-paths.test.ts',
+    'a hard link to a file of root does not give that file away',
+    [
+      {
+        file: 'src/modules/lib/safe-fs/open.ts',
+        find: 'if (found.nlink < 2 || found.isDirectory() || found.uid === place.owner) return;',
+        replace: 'return;',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/foreign-paths.test.ts',
+    'a user’s setuid program does not become one of another owner',
+    [{ file: 'src/modules/lib/check-perms.ts', find: 'mode & ~0o6000', replace: 'mode' }],
+  ),
+  ...killedBy(
+    'test/states/foreign-paths.test.ts',
+    'runas puts the user’s variables in force only after the change of the user',
+    [
+      {
+        file: 'src/modules/lib/run-command.ts',
+        find: 'const outer = changer ? behindChange(changer, argv, env) :',
+        replace: 'const outer = changer ? { argv: [...changer, ...argv] as const, env } :',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/one-line.test.ts',
+    '%s refuses a newline, before anything is written: %j',
+    [
+      {
+        file: 'src/modules/lib/one-line.ts',
+        find: "if (typeof one === 'string' && /[\\n\\r\\0]/.test(one))",
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy('test/architecture.test.ts', 'modules reach files of the host through safe-fs only', [
+    {
+      file: 'src/modules/lib/run-lock.ts',
+      find: "} from './safe-fs/fs.ts';",
+      replace: "} from 'node:fs';",
+    },
+  ]),
+  ...killedBy(
+    'test/states/git.test.ts',
+    '%s is refused as a repository, and nothing of it runs: %s',
+    [
+      {
+        file: 'src/modules/lib/git-run.ts',
+        find: '`protocol.${name}.allow=never`',
+        replace: '`protocol.${name}.allow=always`',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/git.test.ts',
+    'a password in the address of a repository is neither an argument of a process nor kept',
+    [
+      {
+        file: 'src/modules/lib/git-run.ts',
+        find: "talksToRemotes.has(args[0] ?? '') ? splitLogin(word) : { url: word },",
+        replace: '({ url: word }),',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/states/web-source.test.ts',
+    'a source without a hash is refused unless it is told to be taken',
+    [
+      {
+        file: 'src/modules/lib/file-source.ts',
+        find: 'if (!wanted && !options.skip_verify && !options.use_etag)',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/modules/docker.test.ts',
+    'variables, labels, options of volumes and arguments of builds are in no argument',
+    [
+      {
+        file: 'src/modules/lib/docker-secrets.ts',
+        find: 'if (kind === undefined || cut < 1) open.push(word);',
+        replace: 'if (true) open.push(word);',
+      },
+    ],
+  ),
+  ...killedBy('test/modules/pip.test.ts', 'the password of an index is no argument of pip', [
+    {
+      file: 'src/modules/lib/pip-extra.ts',
+      find: 'if (!hasPassword(value ?? word)) {',
+      replace: 'if (true) {',
+    },
+  ]),
+  ...killedBy(
+    'test/modules/pip.test.ts',
+    'a package whose address has a password is named to pip in a file',
+    [
+      {
+        file: 'src/modules/exec/pip/install.ts',
+        find: 'return lines.some(hasPassword)',
+        replace: 'return false',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/modules/languages.test.ts',
+    'a password in the address of a source is no argument of gem',
+    [
+      {
+        file: 'src/modules/exec/gem.ts',
+        find: 'const words = args.some(hasPassword)',
+        replace: 'const words = false',
+      },
+    ],
+  ),
+  ...killedBy('test/states/archive.test.ts', 'a path that leads outside (%s) is refused', [
+    {
+      file: 'src/modules/lib/archive-file.ts',
+      find: "if (name.startsWith('/') || name.split('/').includes('..') || name.includes('\\0'))",
+      replace: 'if (false)',
+    },
+  ]),
+  ...killedBy(
+    'test/states/archive.test.ts',
+    'nothing is written through a link that the archive brings',
+    [
+      {
+        file: 'src/modules/lib/archive-file.ts',
+        find: 'if (parent !== root && !parent.startsWith(root + sep))',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy('test/states/file.test.ts', '$title: test mode and a second run change nothing', [
+    {
+      file: 'src/modules/state/file/managed.ts',
+      find: 'if (__opts__.test) return await testAnswer(ret, file);',
+      replace: '',
+    },
+  ]),
+  ...killedBy(
+    'test/runtime/journal.test.ts',
+    'a runtime killed inside a state that changed something leaves the reaction to the next run: %s',
+    [
+      {
+        file: 'src/runtime/journal-file.ts',
+        find: 'for (const state of begun) owe(all.get(state) ?? [], state);',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/runtime/journal.test.ts',
+    'a run that is stopped between a change and its %s makes up for it in the next run, once',
+    [
+      {
+        file: 'src/runtime/journal-file.ts',
+        find: "if (event[0] === '!') owe(second.split(',').map(Number), state);",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy('test/runtime/journal.test.ts', 'the journal shows nothing of a state with no_log', [
+    {
+      file: 'src/runtime/journal.ts',
+      find: 'if (hidden.size === 0) return tag => tag;',
+      replace: 'return tag => tag;',
+    },
+  ]),
+  ...killedBy('test/runtime/serve.test.ts', 'refuses a second run and names the first', [
+    {
+      file: 'src/modules/lib/run-lock.ts',
+      find: 'if (holder && isAlive(holder)) return holder;',
+      replace: '',
+    },
+  ]),
+  ...killedBy('test/runtime/serve.test.ts', 'a lock whose process is gone is taken over', [
+    {
+      file: 'src/modules/lib/run-lock.ts',
+      find: "if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;",
+      replace: '',
+    },
+  ]),
+  ...killedBy(
+    'test/runtime/serve.test.ts',
+    'a lost link lets the running state finish, starts no other and tells the next run',
+    [
+      {
+        file: 'src/runtime/serve.ts',
+        find: "session.stop(isCancelled ? 'cancelled' : why);",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/runtime/serve.test.ts',
+    'a function that begins a command whenever one is ended leaves none behind',
+    [
+      {
+        file: 'src/runtime/serve.ts',
+        find: '(await commands())?.forceAllChildren();',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/state-runs.test.ts',
+    'a state with no_log shows nothing of what it did, in any output and event',
+    [
+      {
+        file: 'src/runtime/report.ts',
+        find: 'truthy(low.no_log) ? withoutSecrets(result) : result',
+        replace: 'result',
+      },
+    ],
+    { isBuilt: true },
+  ),
+];

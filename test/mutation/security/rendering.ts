@@ -1,0 +1,195 @@
+import { type Breakage, killedBy } from '../breakage.ts';
+
+/** Guards around what hosts send into templates. */
+export const rendering: readonly Breakage[] = [
+  ...killedBy(
+    'test/yaml/taint-shape.test.ts',
+    'any string: the data has the shape of a harmless one, or is refused',
+    [
+      {
+        file: 'src/yaml/taint-check.ts',
+        find: 'if (!this.#isSame(end, wanted.end)) return',
+        replace: 'if (false) return',
+      },
+      {
+        file: 'src/yaml/taint-check.ts',
+        find: 'if (at < actual.list.length || harmless.isBroken !== actual.isBroken)',
+        replace: 'if (false)',
+      },
+      {
+        file: 'src/yaml/taint-check.ts',
+        find: 'return isTouched(this.#ranges, start, end) ? this.#differs(start) : undefined;',
+        replace: 'return undefined;',
+      },
+      {
+        file: 'src/yaml/taint-check.ts',
+        find: "if (kind === 'quoted') this.#checkEscapes(start, end);",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/render/taint/refusals.test.ts',
+    'jinja: what the host sends does not change the structure of %s',
+    [
+      {
+        file: 'src/render/jinja/run/taint.ts',
+        find: 'if (onlySelects(fun)) return;',
+        replace: 'return;',
+      },
+      {
+        file: 'src/render/jinja/run/taint.ts',
+        find: "if (typeof value === 'string') return this.look(text);",
+        replace: 'return undefined;',
+      },
+      {
+        file: 'src/render/jinja/run/taint.ts',
+        find: "pieces.add(text, typeof part === 'string' ? this.look(text) : this.shown(text, part));",
+        replace: 'pieces.add(text, undefined);',
+      },
+      {
+        file: 'src/render/jinja/run/taint.ts',
+        find: 'this.#learn(result, isExact ? ranges : wholeRange(result, source));',
+        replace: '',
+      },
+      {
+        file: 'src/render/jinja/run/taint.ts',
+        find: 'if (range) this.#learn(text, wholeRange(text, range.source));',
+        replace: '',
+      },
+      {
+        file: 'src/render/jinja/run/taint.ts',
+        find: "if (!known.has(text) && text !== '') this.table.learn(text, wholeRange(text, source));",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/render/taint/refusals.test.ts',
+    'liquid: what the host sends does not change the structure of %s',
+    [
+      {
+        file: 'src/render/liquid/tracking.ts',
+        find: 'this.#pieces.add(html.text, html.ranges);',
+        replace: 'this.#pieces.add(html.text, undefined);',
+      },
+      {
+        file: 'src/render/liquid/tracking.ts',
+        find: 'if (ranges) this.#table.learn(this.#pieces.text, ranges);',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/render/taint/refusals.test.ts',
+    '%s: the host chooses neither function nor file',
+    [
+      {
+        file: 'src/render/liquid/tracking.ts',
+        find: 'if (table && ranges && !choosesOnlyNames(path, ranges))',
+        replace: 'if (false)',
+      },
+      {
+        file: 'src/render/liquid/filters.ts',
+        find: 'if (table && ranges && (await livesHere?.(String(fun))) !== false)',
+        replace: 'if (false)',
+      },
+      {
+        file: 'src/render/jinja/run/find-template.ts',
+        find: "if (node.type !== 'Const') refuseTainted(value, frame);",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/tainted-hosts.test.ts',
+    'a grain in a pillar file includes no pillar of another host',
+    [
+      {
+        file: 'src/control/tainted-choices.ts',
+        find: "if (rendered.kind === 'pillar' || !isName(",
+        replace: 'if (!isName(',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/integration/tainted-hosts.test.ts',
+    'a file of the host chooses no renderer, and calls nothing of the control node',
+    [
+      {
+        file: 'src/control/wrapper-context.ts',
+        find: 'shebang: !sent && (text === undefined || path === undefined),',
+        replace: 'shebang: true,',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy('test/render/origin.test.ts', '%s renders no text that is not a file of the user', [
+    {
+      file: 'src/render/pipe.ts',
+      find: "if (evaluates === undefined || origin === 'user-file') return;",
+      replace: 'return;',
+    },
+  ]),
+  ...killedBy(
+    'test/render/origin.test.ts',
+    'what another engine has made of a file is not run as a program',
+    [
+      {
+        file: 'src/render/pipe.ts',
+        find: "if (renderer.evaluates === 'program' && stages.length > 0)",
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/render/origin.test.ts',
+    'template: is held to renderer_whitelist and renderer_blacklist, in the words used for an SLS',
+    [{ file: 'src/render/pipe.ts', find: 'requireAllowed(request, name, fail);', replace: '' }],
+  ),
+  ...killedBy(
+    'test/render/sandbox.test.ts',
+    'a template is ended for %s, and the next one is rendered',
+    [
+      {
+        file: 'src/render/script/sandbox.ts',
+        find: 'runtime.setMemoryLimit(megabytes * 1024 * 1024);',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/render/sandbox.test.ts',
+    'a template cannot flood its host with calls that it does not wait for',
+    [
+      {
+        file: 'src/render/script/worker.ts',
+        find: 'if (this.#run.open.size >= mostCalls)',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/render/program.test.ts',
+    'a program with an endless loop %s is ended by name; others go on',
+    [
+      {
+        file: 'src/render/confined/pool.ts',
+        find: 'else this.#give(run);',
+        replace: 'else run.reject(new WorkerFailure(error, undefined));',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/pillar-secrets.test.ts',
+    'what a host says is not decrypted for it, however a template puts it',
+    [
+      {
+        file: 'src/render/secrets.ts',
+        find: 'isSaid(block, said) ? block : decrypt(block)',
+        replace: 'decrypt(block)',
+      },
+    ],
+  ),
+];

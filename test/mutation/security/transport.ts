@@ -1,0 +1,239 @@
+import { type Breakage, killedBy } from '../breakage.ts';
+
+/** Guards between the control node and the host. */
+export const transport: readonly Breakage[] = [
+  ...killedBy(
+    'test/transport/login.test.ts',
+    'an unknown host key stops before the login, and shows the fingerprint',
+    [
+      {
+        file: 'src/transport/host-key.ts',
+        find: "if (rules.mode === 'strict') throw",
+        replace: 'if (false) throw',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/login.test.ts',
+    'a changed host key is refused in mode %s, before the login',
+    [
+      {
+        file: 'src/transport/known-hosts.ts',
+        find: "if (other) return { verdict: 'changed', entry: other };",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/login.test.ts',
+    'a run takes no second key for a name whose first one it has accepted',
+    [
+      {
+        file: 'src/transport/host-key.ts',
+        find: 'entries.push({ at: { file }, names: name, type: keyType(key), key });',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/login.test.ts',
+    'a pinned key beats known_hosts, as fingerprint and as line',
+    [
+      {
+        file: 'src/transport/host-key.ts',
+        find: 'if (!isPinned(rules.pin, key)) throw',
+        replace: 'if (false) throw',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/known-hosts.test.ts',
+    'a new key is one line at the end of a private file, even after a line without an end',
+    [
+      {
+        file: 'src/transport/known-hosts.ts',
+        find: 'endsInLine(file) ? line : `\\n${line}`',
+        replace: 'line',
+      },
+      {
+        file: 'src/transport/known-hosts.ts',
+        find: '`\\n${line}`, { mode: 0o600 }',
+        replace: '`\\n${line}`, { mode: 0o644 }',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/ssh-config.test.ts',
+    'keys of new hosts go to the first file of the user’s, never to one of the system’s',
+    [
+      {
+        file: 'src/transport/ssh-config.ts',
+        find: "const [newKeysFile] = listed('userknownhostsfile');",
+        replace:
+          "const newKeysFile = files('userknownhostsfile').concat(files('globalknownhostsfile'))[0];",
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/login.test.ts',
+    'a jump host with a wrong key is refused at that hop; nothing is offered to it',
+    [
+      {
+        file: 'src/transport/ssh2/ssh2.ts',
+        find: 'verify: key => verifyKeyOf(plan, key, this.#options),',
+        replace:
+          'verify: key => plan.host.id === plan.host.host || verifyKeyOf(plan, key, this.#options),',
+      },
+    ],
+  ),
+  ...killedBy('test/transport/login.test.ts', 'the host behind a jump host is verified as itself', [
+    {
+      file: 'src/transport/ssh2/ssh2.ts',
+      find: 'verify: key => verifyKeyOf(plan, key, this.#options),',
+      replace: 'verify: key => plan.host.proxy_jump || verifyKeyOf(plan, key, this.#options),',
+    },
+  ]),
+  ...killedBy(
+    'test/transport/key-deploy.test.ts',
+    'a host whose key is not the known one gets neither password nor key',
+    [
+      {
+        file: 'src/transport/key-deploy.ts',
+        find: "if (!(error instanceof TsaltError) || error.code !== 'auth-refused') throw error;",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/ssh-options.test.ts',
+    'HostKeyAlias is the name that is looked up; CheckHostIP never adds another',
+    [
+      {
+        file: 'src/transport/known-hosts.ts',
+        find: 'if (alias !== undefined) return alias.toLowerCase();',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/login.test.ts',
+    'the host %j is refused before any connection, by each transport',
+    [
+      { file: 'src/transport/ssh2/plan.ts', find: "checkWord(wanted.host, 'host');", replace: '' },
+      {
+        file: 'src/transport/openssh.ts',
+        find: 'if (/^-|[\\0-\\x1f\\x7f]/.test(value) ||',
+        replace: 'if (',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/login.test.ts',
+    'an ssh option outside of the allow-list is refused and named',
+    [
+      {
+        file: 'src/transport/openssh.ts',
+        find: 'if (match && allowedOptions.has(name.toLowerCase())) return',
+        replace: 'if (match) return',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/ssh-options.test.ts',
+    'ssh2 refuses %s and names the transport that can do it',
+    [
+      {
+        file: 'src/transport/ssh2/options.ts',
+        find: 'throw cannot(id, text);',
+        replace: 'continue;',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/pre-flight.test.ts',
+    'a script that is altered on the way is not run',
+    [
+      {
+        file: 'src/transport/scripts.ts',
+        find: 'else h=$(openssl dgst -sha256 -r <"$t/all"); fi',
+        replace: 'else h=; fi; h=$3',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/pre-flight.test.ts',
+    'a script that fails stops the run, shows what it said, and runs again next time',
+    [
+      {
+        file: 'src/transport/pre-flight.ts',
+        find: "if (last === 'DONE 0') return",
+        replace: "if (last.startsWith('DONE')) return",
+      },
+      { file: 'src/transport/scripts.ts', find: '[ "$r" = 0 ] && echo', replace: 'echo' },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/pre-flight.test.ts',
+    'a pre-flight script runs before the runtime: private, under a random name, once, removed',
+    [
+      {
+        file: 'src/transport/scripts.ts',
+        find: 'gone() { rm -rf "$t" ; }',
+        replace: 'gone() { : ; }',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/transport/bring-node.test.ts',
+    'what the mirror gives is not run when its hash is another',
+    [
+      {
+        file: 'src/transport/scripts.ts',
+        find: 'if [ "\\${h%% *}" = "$3" ]; then',
+        replace: 'if true; then',
+      },
+    ],
+  ),
+  ...killedBy('test/transport/node-source.test.ts', 'a cache that others can write is refused', [
+    {
+      file: 'src/transport/node-cache.ts',
+      find: 'uid !== process.geteuid?.() || mode & 0o022',
+      replace: 'false',
+    },
+  ]),
+  ...killedBy('test/transport/node-source.test.ts', 'a package with another hash is not unpacked', [
+    {
+      file: 'src/transport/fetch-node.ts',
+      find: "if (`sha512-${hash.digest('base64')}` !== integrity)",
+      replace: 'if (false)',
+    },
+  ]),
+  ...killedBy(
+    'test/transport/shells.test.ts',
+    'a login shell that never stops printing is ended, in bounded memory',
+    [
+      {
+        file: 'src/transport/greeting.ts',
+        find: 'if (this.#noiseSize > mostNoise) throw',
+        replace: 'if (false) throw',
+      },
+    ],
+  ),
+  ...killedBy('test/transport/shells.test.ts', 'noise before the marker does not matter: %s', [
+    { file: 'src/transport/faults.ts', find: "'\\ufffd',", replace: "'$&'," },
+  ]),
+  ...killedBy('test/transport/become.test.ts', 'su and doas ask in any language: %s', [
+    {
+      file: 'src/transport/become.ts',
+      find: 'const ownPrompt = /(?::|\\xef\\xbc\\x9a)[ \\xa0]?$/;',
+      replace: 'const ownPrompt = /Password: $/;',
+    },
+  ]),
+  ...killedBy('test/transport/fuzz.test.ts', 'known_hosts: any text gives a verdict (%s inputs)', [
+    {
+      file: 'src/transport/known-hosts.ts',
+      find: 'if (keyType(key) !== type) return;',
+      replace: 'if (keyType(key) !== type) throw new Error(line);',
+    },
+  ]),
+];
