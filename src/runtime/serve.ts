@@ -123,16 +123,25 @@ export const serve = (options: ServeOptions): void => {
   const heartbeat = beat;
   let ending = false;
   let isCancelled = false;
+  let hurry: () => void = () => {};
+  const hurried = new Promise<void>(resolve => {
+    hurry = resolve;
+  });
   const end = async (why: 'cancelled' | 'link lost'): Promise<void> => {
+    if (why === 'cancelled' || isCancelled) hurry();
     if (ending) return;
     ending = true;
     stopWatching();
     session.stop(isCancelled ? 'cancelled' : why);
+    const gone = new TsaltError('wire-closed', 'The control node has gone.', { kind: 'host' });
     // What was told to stop needs no time to go on.
-    if (why === 'link lost' && !isCancelled) await within(session.idle(), session.grace);
+    if (why === 'link lost' && !isCancelled) {
+      peer.close(gone); // a state that waits for the control node would wait forever
+      await Promise.race([within(session.idle(), session.grace), hurried]);
+    }
     await killAllChildren();
     await within(session.idle(), 1000);
-    peer.close(new TsaltError('wire-closed', 'The control node has gone.', { kind: 'host' }));
+    peer.close(gone);
     await within(wire.flush(), 1000);
     await leave(0);
   };
@@ -227,6 +236,7 @@ const watchHeartbeat = (
 };
 
 const within = (work: Promise<unknown>, milliseconds: number): Promise<unknown> => {
+  if (milliseconds === Number.POSITIVE_INFINITY) return work;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise(resolve => {
     timer = setTimeout(resolve, milliseconds);

@@ -61,8 +61,10 @@ export class Session {
   #running = 0;
   #names: ReadonlySet<string> | undefined;
   readonly #idle = new Set<() => void>();
-  /** State modules of the states that run right now, by tag. */
-  readonly #current = new Map<string, string>();
+  /** The states that run right now, by tag: module, and what others may read about them. */
+  readonly #current = new Map<string, { readonly module: string; readonly shown: string }>();
+  #lock: Lock | undefined;
+  #isGuarded = false;
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -76,15 +78,25 @@ export class Session {
   /** Nothing new starts from now on; what runs may finish. */
   stop(reason: 'cancelled' | 'link lost'): void {
     this.#stopping = true;
-    if (reason === 'link lost') this.#linkLost = true;
+    if (reason !== 'link lost') return;
+    this.#linkLost = true;
+    try {
+      this.#lock?.mark({
+        finishing: [...this.#current.values()].map(({ shown }) => shown).join(', '),
+      });
+    } catch {
+      // The lock still names the run, without the reason.
+    }
   }
 
   /**
-   * Milliseconds that what runs may still take when the control node has gone. A package
-   * manager cut short leaves a host that needs a hand; anything else can simply be run again.
+   * Milliseconds that what runs may still take when the control node has gone. A state finishes,
+   * bounded by its own `timeout` alone. A guarded run has to end, for the host to be taken back;
+   * only package managers get more time there, since one cut short leaves a host that needs a hand.
    */
   get grace(): number {
-    const packages = [...this.#current.values()].some(state => packageModules.has(state));
+    if (this.#current.size > 0 && !this.#isGuarded) return Number.POSITIVE_INFINITY;
+    const packages = [...this.#current.values()].some(({ module }) => packageModules.has(module));
     return packages ? 300_000 : 10_000;
   }
 
@@ -121,9 +133,11 @@ export class Session {
   run(params: RunParams): Promise<RunResult> {
     return this.#work(async () => {
       const lock = params.concurrent ? undefined : await this.#turn(params);
+      this.#lock = lock;
       try {
         return await this.#guarded(params, () => this.#runLocked(params));
       } finally {
+        this.#lock = undefined;
         lock?.release();
       }
     });
@@ -141,6 +155,7 @@ export class Session {
     takeGuardNews(dir, message => emit.log('warning', 'state', message));
     if (!params.guard || params.opts.test) return work();
     const { openGuard } = await import('./guard/guard.ts');
+    this.#isGuarded = true;
     const guard = await openGuard(params.guard, this.#host);
     let isWhole = false;
     try {
@@ -209,7 +224,10 @@ export class Session {
         truthy(low.no_log) ? withContext({ ...getContext(), ...noLog }, work) : work(),
       log: (level, message, stack) => getContext().log(level, 'state', message, stack),
       onStart: (tag, low) => {
-        this.#current.set(tag, low.state);
+        this.#current.set(tag, {
+          module: low.state,
+          shown: `${low.__id__} (${low.state}.${low.fun})`.slice(0, 200),
+        });
         emit.stateStart(startedOf(tag, low));
       },
       onFinish: (tag, result, low) => {

@@ -64,7 +64,7 @@ test.skipIf(!hasSshd)(
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     expect(await until(() => !lives(pid), 10)).toBe(true);
-    // After a lost link a state may go on for 10 s.
+    // A lost link would let the state finish.
     expect(Date.now() - begin).toBeLessThan(10_000);
     expect(output).toContain('cancelled');
   },

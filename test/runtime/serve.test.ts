@@ -273,6 +273,46 @@ describe('the runtime on its wire', () => {
   });
 });
 
+test('a state outlives a lost link by more than 10 s, the next run is told, SIGTERM ends it', {
+  timeout: 60_000,
+}, async () => {
+  const dir = makeDir();
+  const mark = join(dir, 'mark');
+  const begin = async (seconds: number): Promise<HostProcess> => {
+    const host = start(dir);
+    host.peer
+      .request('run', {
+        chunks: [
+          low('cmd.run', 'slow', {
+            name: `touch ${mark}.begun${seconds}; sleep ${seconds}; touch ${mark}.done${seconds}`,
+          }),
+        ],
+        opts,
+      })
+      .catch(() => {});
+    while (!existsSync(`${mark}.begun${seconds}`)) await sleep(20);
+    host.hangUp();
+    return host;
+  };
+  const first = await begin(13);
+  while (!readFileSync(join(dir, 'run.lock'), 'utf8').includes('finishing')) await sleep(20);
+
+  const second = start(dir);
+  await expect(
+    second.peer.request('run', { chunks: [low('test.nop', 'y')], opts }),
+  ).rejects.toThrow(/connection was lost, and it still finishes slow \(cmd\.run\)/);
+  const third = start(dir);
+  await third.peer.request('run', { chunks: [low('test.nop', 'y')], opts, queue: true });
+  expect(existsSync(`${mark}.done13`)).toBe(true);
+  expect(await first.exited).toBe(0);
+
+  const stuck = await begin(600);
+  while (!readFileSync(join(dir, 'run.lock'), 'utf8').includes('finishing')) await sleep(20);
+  stuck.child.kill('SIGTERM');
+  await stuck.exited;
+  expect(existsSync(`${mark}.done600`)).toBe(false);
+});
+
 describe('the lock of a host', () => {
   /** A run that lasts until it is let go. */
   const slow = (dir: string) => [

@@ -19,9 +19,15 @@ export type Holder = {
   readonly job?: string;
   /** ISO time of the start of the run. */
   readonly since: string;
+  /** Its control node has gone: the states that it still finishes. */
+  readonly finishing?: string;
 };
 
-export type Lock = { readonly release: () => void };
+export type Lock = {
+  readonly release: () => void;
+  /** Adds to what others read about the holder. */
+  readonly mark: (more: Pick<Holder, 'finishing'>) => void;
+};
 
 const lockName = 'run.lock';
 const waiterPrefix = 'run.wait.';
@@ -44,7 +50,8 @@ export const takeLock = (dir: string, fun: string, job?: string): Lock | Holder 
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
-      if (tryLink(draft, path)) return { release: () => release(path, own) };
+      if (tryLink(draft, path))
+        return { release: () => release(path, own), mark: more => mark(path, own, more) };
       const holder = readHolder(path);
       if (holder && isAlive(holder)) return holder;
       dropStale(path, draft, holder);
@@ -93,6 +100,14 @@ const release = (path: string, own: Holder): void => {
   if (holder?.pid === own.pid && holder.begun === own.begun) remove(path);
 };
 
+const mark = (path: string, own: Holder, more: Pick<Holder, 'finishing'>): void => {
+  const holder = readHolder(path);
+  if (holder?.pid !== own.pid || holder.begun !== own.begun) return;
+  const draft = `${path}.${process.pid}.${draftNumber++}`;
+  writeFileSync(draft, JSON.stringify({ ...own, ...more }), { mode: 0o600 });
+  renameSync(draft, path);
+};
+
 const remove = (path: string): void => {
   try {
     unlinkSync(path);
@@ -104,7 +119,7 @@ const remove = (path: string): void => {
 const readHolder = (path: string): Holder | undefined => {
   try {
     const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const { pid, begun, fun, job, since } = data as Record<string, unknown>;
+    const { pid, begun, fun, job, since, finishing } = data as Record<string, unknown>;
     if (typeof pid !== 'number' || pid <= 0 || typeof begun !== 'string') return undefined;
     return {
       pid,
@@ -112,6 +127,7 @@ const readHolder = (path: string): Holder | undefined => {
       fun: String(fun),
       ...(typeof job === 'string' ? { job } : {}),
       since: String(since),
+      ...(typeof finishing === 'string' ? { finishing } : {}),
     };
   } catch {
     return undefined;
@@ -155,5 +171,8 @@ export const joinQueue = (dir: string): { readonly others: number; readonly leav
 };
 
 /** The sentence for a run that is refused because of another. */
-export const showHolder = ({ pid, fun, since }: Holder): string =>
-  `The function "${fun}" is running as PID ${pid} and was started at ${since.replace('T', ' ').replace('Z', ' UTC')}`;
+export const showHolder = ({ pid, fun, since, finishing }: Holder): string =>
+  `The function "${fun}" is running as PID ${pid} and was started at ${since.replace('T', ' ').replace('Z', ' UTC')}` +
+  (finishing === undefined
+    ? ''
+    : `; its connection was lost, and it still finishes ${finishing || 'its state'}`);
