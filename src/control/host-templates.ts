@@ -94,7 +94,11 @@ export class HostTemplates {
   #renderConfined: TemplateRenderer = (request, text, file) =>
     this.#render({ ...request, context: withoutReserved(request.context) }, text, file, {
       files: new FileRoots({}),
-      opts: toDict({ ...this.#facts.opts, saltenv: request.saltenv }),
+      opts: toDict({
+        ...this.#facts.opts,
+        saltenv: request.saltenv,
+        jinja_limits: limitsForHosts,
+      }),
       call: this.#callConfined,
     });
 
@@ -167,6 +171,14 @@ export class HostTemplates {
 }
 
 const mostFaults = 1000;
+
+/** What a template that a host sent may use: it holds up the work for all others. */
+const limitsForHosts = {
+  milliseconds: 5000,
+  steps: 200_000,
+  characters: 8_000_000,
+  depth: 50,
+};
 
 const shownAt = ({ code, message, kind, hint, excerpt }: TsaltError, at: Place): TsaltError =>
   new TsaltError(code, message, {

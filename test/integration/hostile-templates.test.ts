@@ -220,6 +220,23 @@ test('a template of the host does not widen what the host may fetch', async () =
   expect(bad).toContain('asked for salt://certs/web1.key');
 });
 
+test('a template of the host is ended after few steps, one of the user’s is not', async () => {
+  const long =
+    '{% for a in range(700) %}{% for b in range(700) %}{% set c = a %}{% endfor %}{% endfor %}';
+  hostile.attack({
+    given: long,
+    script: async ({ method, given, ask, reply, tell, renderKey }) => {
+      if (method !== 'run') return;
+      const key = renderKey('/etc/own', '/etc/own.j2', 'jinja');
+      tell((await ask('file.render', { key, text: given })).error?.message);
+      reply({ retcode: 0 });
+    },
+  });
+  expect((await attacked('own')).told[0]).toMatch(/took more than 200000 steps/);
+  hostile.project.write({ 'states/long.sls': `#!jinja|yaml\n${long}\nx: test.nop\n` });
+  expect((await hostile.run('web1', 'state.apply', 'long')).code).toBe(0);
+});
+
 test('templates of file states have no function of stores', async () => {
   hostile.attack({
     script: async ({ method, ask, reply, tell, renderKey }) => {

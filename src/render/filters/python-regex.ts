@@ -32,9 +32,17 @@ const suspectedMilliseconds = 5;
 
 let inVain = 0;
 
-/** Two repetitions, or one of a group, can make a pattern take for ever. */
-const mayHang = ({ source }: RegExp, text: string): boolean =>
-  text.length > 20 && (/\)[*+{?]/.test(source) || (source.match(/[*+]|\{\d+,/g) ?? []).length > 1);
+/**
+ * Two repetitions, or one of a group, can make a pattern take for ever; a single one is tried again at
+ * each letter of a text, which takes long where that is long.
+ */
+const mayHang = ({ source }: RegExp, text: string): boolean => {
+  if (text.length <= 20) return false;
+  const repetitions = (source.match(/[*+]|\{\d+,/g) ?? []).length;
+  return /\)[*+{?]/.test(source) || repetitions > (text.length > longText ? 0 : 1);
+};
+
+const longText = 2000;
 
 /**
  * All matches of a global or sticky expression; undefined where it took too long. Backtracking gets
