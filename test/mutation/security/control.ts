@@ -194,4 +194,43 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
+  ...killedBy(
+    'test/protocol/peer.test.ts',
+    'a stranger has a bounded number of requests open, and says more of nothing',
+    [
+      {
+        file: 'src/protocol/peer.ts',
+        find: 'if (this.#answering.size > limits.requests)',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/protocol/json-in-turns.test.ts',
+    'while 60 MB are parsed, other work waits for no more than 100 ms',
+    [
+      {
+        file: 'src/protocol/json-in-turns.ts',
+        find: 'if (performance.now() - this.#began < turn) return;',
+        replace: 'if (this) return;',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/hostile-costs.test.ts',
+    'a host that sends %s ends its own run only',
+    [
+      {
+        file: 'src/protocol/message.ts',
+        find: "if (t !== ('evt' as string) && !isRequestId(id))",
+        replace: 'if (false)',
+      },
+      {
+        file: 'src/protocol/json-in-turns.ts',
+        find: 'if (this.#limits && this.#depth > this.#limits.depth)',
+        replace: 'if (false)',
+      },
+    ],
+    { isBuilt: true },
+  ),
 ];

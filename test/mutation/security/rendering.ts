@@ -113,18 +113,6 @@ export const rendering: readonly Breakage[] = [
     ],
     { isBuilt: true },
   ),
-  ...killedBy(
-    'test/integration/tainted-hosts.test.ts',
-    'a file of the host chooses no renderer, and calls nothing of the control node',
-    [
-      {
-        file: 'src/control/wrapper-context.ts',
-        find: 'shebang: !sent && (text === undefined || path === undefined),',
-        replace: 'shebang: true,',
-      },
-    ],
-    { isBuilt: true },
-  ),
   ...killedBy('test/render/origin.test.ts', '%s renders no text that is not a file of the user', [
     {
       file: 'src/render/pipe.ts',
