@@ -109,7 +109,13 @@ class HostOutput implements Output {
       level: 'error',
       message: `${held.about.id}: the result is too large for this output. About ${longest} of ${held.size} characters are shown; --out json shows more.`,
     });
-    return cutResult(held.take(), longest);
+    const whole = held.take();
+    try {
+      return cutResult(whole, longest);
+    } catch {
+      // Too deep to be cut: the format says that it cannot be shown.
+      return whole;
+    }
   }
 
   fail = async (error: unknown): Promise<void> => {

@@ -42,7 +42,7 @@ const cutStates = (states: StateResults, room: Room): StateResults => {
   for (const [tag, state] of Object.entries(states))
     setOwn(fitting, tag, {
       ...state,
-      comment: cutText(String(state.comment), room),
+      comment: cut(state.comment, room) as string,
       changes: cut(state.changes, room) as PlainDict,
     });
   return fitting;
