@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TsaltError } from '../../src/protocol/error.ts';
@@ -191,7 +192,12 @@ export const transportContract = (
       expect(await link.peer.request('echo', message)).toBe(message);
       const { pid } = await link.peer.request<{ pid: number }>('env', {});
       const lines = `p=${pid}; while [ "$p" -gt 1 ]; do tr '\\0' '\\n' <"/proc/$p/cmdline"; p=$(sed 's/.*) . //; s/ .*//' "/proc/$p/stat"); done`;
-      const { stdout } = await shell(lines);
+      const there = (await shell(lines)).stdout;
+      // A tree for chroot has no /proc of its own; its processes are this machine's.
+      const stdout =
+        there.trim() === '' && subject.host.transport === 'chroot'
+          ? execFileSync('sh', ['-c', lines], { encoding: 'utf8' })
+          : there;
       link.close();
       // The loader has its settings in base64.
       const decoded = stdout

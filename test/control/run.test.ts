@@ -91,11 +91,6 @@ test('modules lie in the folders that the configuration names; options that do n
 test.each([
   ['file.read', ['/not/here'], 'The file /not/here cannot be read: there is none on this host'],
   ['file.read', ['/tmp'], 'The file /tmp cannot be read: it is a folder'],
-  [
-    'slsutil.renderer',
-    ['/not/here'],
-    'The file /not/here cannot be read: there is none on this host',
-  ],
 ] as const)('%s %j', async (fun, words, expected) => {
   const [[result]] = await carryOut('@local', fun, ...words);
   expect(String(result?.failure?.message ?? result?.value)).toContain(expected);
