@@ -117,7 +117,7 @@ const attacks: readonly (readonly [string, HostileScript, RegExp])[] = [
 
 test.each(attacks)('a host that sends %s ends its own run only', async (_, script, cause) => {
   const { code, web1, bad, megabytes } = await beside(script);
-  expect(bad).toMatch(cause);
+  expect(String(bad)).toMatch(cause);
   expect(web1).toBe(true);
   expect(code).toBe(69);
   expect(megabytes).toBeLessThan(400);

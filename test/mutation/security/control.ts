@@ -149,6 +149,7 @@ export const control: readonly Breakage[] = [
         replace: '',
       },
     ],
+    { isBuilt: true },
   ),
   ...killedBy(
     'test/integration/hostile-calls.test.ts',
@@ -160,6 +161,7 @@ export const control: readonly Breakage[] = [
         replace: '[...paths];',
       },
     ],
+    { isBuilt: true },
   ),
   ...killedBy(
     'test/control/file-refs.test.ts',
@@ -182,6 +184,7 @@ export const control: readonly Breakage[] = [
         replace: 'this.#named.has(path)',
       },
     ],
+    { isBuilt: true },
   ),
   ...killedBy(
     'test/control/file-refs.test.ts',
