@@ -1,17 +1,17 @@
 import type { Config } from '../config/config.ts';
-import type { Output } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { RunEvent } from '../protocol/event.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import { exitCode, exitCodeOfHost, exitCodeOfKind, gravest } from './exit-code.ts';
 import type { Given } from './parse.ts';
 import { quickParse } from './quick-parse.ts';
+import { print, standardOutputError, watchStandardOutput } from './standard-output.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Runs the command line; gives the exit code. */
 export const main = async (argv: readonly string[], env: Env): Promise<number> => {
-  watchTerminal();
+  watchStandardOutput();
   try {
     const given = quickParse(argv) ?? (await import('./parse.ts')).parseArguments(argv);
     return await dispatch(given, argv, env);
@@ -28,13 +28,12 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const { options, words } = given;
   if (options.help === true || argv.length === 0) {
     const { helpText } = await import('./parse.ts');
-    process.stdout.write(await helpText(process.stdout.columns ?? 100));
-    return argv.length === 0 ? exitCode.usage : exitCode.ok;
+    const code = argv.length === 0 ? exitCode.usage : exitCode.ok;
+    return printed(await helpText(process.stdout.columns ?? 100), code);
   }
   if (options.version === true || options['versions-report'] === true) {
     const { versionText, versionsReport } = await import('./version.ts');
-    process.stdout.write(options.version === true ? versionText() : versionsReport());
-    return exitCode.ok;
+    return printed(options.version === true ? versionText() : versionsReport());
   }
   const { loadConfig } = await import('../config/load.ts');
   const { asUsage } = await import('./usage.ts');
@@ -46,13 +45,11 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   if (options.hosts === true) return listHosts({ given, config, env, sdb });
   if (words[0] === 'module' && words[1] === 'new') {
     const { newModule } = await import('./new-module.ts');
-    process.stdout.write(await newModule(words.slice(2), config));
-    return exitCode.ok;
+    return printed(await newModule(words.slice(2), config));
   }
   if (words[0] === 'node' && words[1] === 'fetch') {
     const { fetchNodes } = await import('../control/fetch-node.ts');
-    process.stdout.write(await fetchNodes(words.slice(2), config));
-    return exitCode.ok;
+    return printed(await fetchNodes(words.slice(2), config));
   }
   return runCall({ given, config, env, sdb });
 };
@@ -66,8 +63,25 @@ type Opened = {
 
 const listHosts = async (opened: Opened): Promise<number> => {
   const { hostsText } = await import('./hosts.ts');
-  process.stdout.write(await hostsText(opened));
-  return exitCode.ok;
+  return printed(await hostsText(opened));
+};
+
+const printed = async (text: string, code: number = exitCode.ok): Promise<number> => {
+  print(text);
+  return withOutputError(code, await standardOutputError());
+};
+
+/** Reports that the output is incomplete. What happened on the hosts may be more severe. */
+const withOutputError = async (
+  code: number,
+  error: TsaltError | undefined,
+  hint?: string,
+): Promise<number> => {
+  if (error === undefined) return code;
+  const { errorText } = await import('../output/message.ts');
+  const text = [errorText(error), hint].filter(part => part !== undefined).join('\n');
+  process.stderr.write(`${text}\n`);
+  return gravest(new Set([code, codeOf(error)]));
 };
 
 const runCall = async (opened: Opened): Promise<number> => {
@@ -76,8 +90,9 @@ const runCall = async (opened: Opened): Promise<number> => {
   const { createAsk } = await import('./terminal.ts');
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();
-  const output: Output = await openOutput({ given, config });
+  const output = await openOutput({ given, config });
   const { release, began } = onInterrupt(stop);
+  const codes = new Set<number>();
   try {
     const request = await makeRequest({
       ...opened,
@@ -86,7 +101,6 @@ const runCall = async (opened: Opened): Promise<number> => {
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
     const { run } = await import('../control/run.ts');
-    const codes = new Set<number>();
     const updates =
       given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
     const met = new Set<string>();
@@ -101,13 +115,16 @@ const runCall = async (opened: Opened): Promise<number> => {
     await output.finish();
     if (updates)
       await (await import('./update-roster.ts')).updateRoster(opened, request.hosts, met);
-    return stop.signal.aborted ? leave() : gravest(codes);
   } catch (error) {
     await output.fail(error);
-    return stop.signal.aborted ? leave() : codeOf(error);
+    codes.clear();
+    codes.add(codeOf(error));
   } finally {
     release();
   }
+  const code = stop.signal.aborted ? leave() : gravest(codes);
+  const hint = 'The run itself went on to its end: only its report is incomplete.';
+  return withOutputError(code, await output.error(), hint);
 };
 
 const codeOf = (error: unknown): number =>
@@ -144,17 +161,6 @@ const onInterrupt = (
   };
 };
 
-/** `tsalt-ssh … | head` is no error of ours; where a disk is full, what hosts did is not shown. */
-const watchTerminal = (): void => {
-  const onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code === 'EPIPE') process.exit(exitCode.ok);
-    process.stderr.write(`tsalt-ssh: The output cannot be written: ${error.message}.\n`);
-    process.exit(exitCode.usage);
-  };
-  process.stdout.on('error', onError);
-  process.stderr.on('error', () => undefined);
-};
-
 /** An error before there is an output: the command line or the configuration is wrong. */
 const complain = async (error: unknown, argv: readonly string[], env: Env): Promise<number> => {
   const { errorText } = await import('../output/message.ts');
@@ -165,7 +171,7 @@ const complain = async (error: unknown, argv: readonly string[], env: Env): Prom
       wanted.test(word) ||
       (/^--(?:out|output)$/.test(word) && /^(?:json|yaml)$/.test(argv[at + 1] ?? '')),
   );
-  if (named) process.stdout.write('{}\n');
+  if (named) print('{}\n');
   if (!(error instanceof TsaltError) && env.TSALT_DEBUG !== undefined && error instanceof Error)
     process.stderr.write(`${error.stack}\n`);
   return codeOf(error);

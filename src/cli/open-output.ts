@@ -1,4 +1,4 @@
-import { closeSync, constants, writeFileSync } from 'node:fs';
+import { closeSync, constants } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { nearest } from '../data/nearest.ts';
 import { outputNames } from '../output/format.ts';
@@ -11,10 +11,15 @@ import { messageOf, TsaltError } from '../protocol/error.ts';
 import { openTrusted } from '../trust/check.ts';
 import type { Given } from './parse.ts';
 import { logLevelOf } from './request.ts';
+import { print, standardOutputError } from './standard-output.ts';
 import { userFormats } from './user-formats.ts';
+import { writeAll } from './write-all.ts';
+
+/** The output of a run, and why not all of it could be written. */
+export type OpenedOutput = Output & { readonly error: () => Promise<TsaltError | undefined> };
 
 /**
- * The output that the options ask for.
+ * Opens the output that the options ask for.
  *
  * @throws TsaltError `usage-out`, `usage-value`, `out-file`
  */
@@ -24,15 +29,14 @@ export const openOutput = async ({
 }: {
   readonly given: Given;
   readonly config: Config;
-}): Promise<Output> => {
+}): Promise<OpenedOutput> => {
   const { options: typed } = given;
   const file = typed['out-file'];
   const options = outputOptions(given, config);
-  const writer = firstFault(
+  const writer =
     typeof file === 'string'
-      ? fileWriter(file, typed['out-file-append'] === true, 'output')
-      : print,
-  );
+      ? firstError(fileWriter(file, typed['out-file-append'] === true, 'output'))
+      : { write: print, error: standardOutputError };
   const terminal = process.stdout.isTTY === true && typeof file !== 'string';
   const progress = terminal && process.env.TERM !== 'dumb' && (options.out ?? 'nested') !== 'quiet';
   const logFile = ['ssh_log_file', 'log_file'].reduce<string | undefined>(
@@ -71,35 +75,35 @@ export const openOutput = async ({
       : {}),
   });
   return {
-    ...output,
-    finish: async () => {
-      await output.finish();
-      const fault = writer.fault();
-      if (fault !== undefined) throw fault;
-    },
+    emit: output.emit,
+    pause: output.pause,
+    finish: () => output.finish(),
+    fail: error => output.fail(error),
+    error: writer.error,
   };
 };
 
 /**
- * A writer that keeps its fault for the end: what hosts are doing is not cut off because it cannot
- * be shown.
+ * Returns a writer that keeps its first error for the end: hosts are not cut off because their
+ * results cannot be shown.
  */
-const firstFault = (
-  write: (text: string) => void,
-): { readonly write: (text: string) => void; readonly fault: () => unknown } => {
-  let fault: unknown;
+const firstError = (write: (text: string) => void): Pick<OpenedOutput, 'error'> & Writer => {
+  let first: TsaltError | undefined;
   return {
-    fault: () => fault,
+    error: () => Promise.resolve(first),
     write: text => {
-      if (fault !== undefined) return;
+      if (first !== undefined) return;
       try {
         write(text);
       } catch (error) {
-        fault = error;
+        if (!(error instanceof TsaltError)) throw error;
+        first = error;
       }
     },
   };
 };
+
+type Writer = { readonly write: (text: string) => void };
 
 /** A log that cannot be written is told once and stops no run. */
 const once = (write: (text: string) => void): ((text: string) => void) => {
@@ -113,10 +117,6 @@ const once = (write: (text: string) => void): ((text: string) => void) => {
       process.stderr.write(`${errorText(error)}\n`);
     }
   };
-};
-
-const print = (text: string): void => {
-  process.stdout.write(text);
 };
 
 const fileWriter = (
@@ -139,7 +139,7 @@ const fileWriter = (
   const flags = O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
   const handle = guarded(() => openTrusted(path, flags, `The ${what} file`));
   process.once('exit', () => closeSync(handle));
-  return text => guarded(() => writeFileSync(handle, text));
+  return text => guarded(() => writeAll(handle, text));
 };
 
 /** How results are shown: the configuration's wishes, and over them the command line's. */

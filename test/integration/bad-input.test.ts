@@ -210,12 +210,12 @@ test('a full disk where the output goes is told in one sentence; one where the l
   closeSync(full);
   expect([code, stderr]).toEqual([
     64,
-    'tsalt-ssh: The output cannot be written: ENOSPC: no space left on device, write.\n',
+    'tsalt-ssh: The output cannot be written: ENOSPC: no space left on device, write.\nThe run itself went on to its end: only its report is incomplete.\n',
   ]);
   const file = await project.run('web1', '--out-file=/dev/full', 'test.ping');
   expect([file.code, file.stderr]).toEqual([
     64,
-    'tsalt-ssh: The output file /dev/full cannot be written: ENOSPC: no space left on device, write.\n',
+    'tsalt-ssh: The output file /dev/full cannot be written: ENOSPC: no space left on device, write.\nThe run itself went on to its end: only its report is incomplete.\n',
   ]);
   const log = await project.run('web1', '--log-file=/dev/full', 'log.error', 'one');
   expect([log.code, log.stdout]).toEqual([0, 'web1:\n    True\n']);
@@ -235,7 +235,7 @@ test.each(['nested', 'ndjson'])(
     project.roster(entry);
     expect([code, stderr]).toEqual([
       64,
-      'tsalt-ssh: The output file /dev/full cannot be written: ENOSPC: no space left on device, write.\n',
+      'tsalt-ssh: The output file /dev/full cannot be written: ENOSPC: no space left on device, write.\nThe run itself went on to its end: only its report is incomplete.\n',
     ]);
     expect(readFileSync(made, 'utf8')).toBe('\n\n');
   },

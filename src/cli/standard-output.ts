@@ -1,0 +1,64 @@
+import { fstatSync } from 'node:fs';
+import { messageOf, TsaltError } from '../protocol/error.ts';
+import { writeAll } from './write-all.ts';
+
+/** The first error of standard output: after it, nothing more is written there. */
+let failure: NodeJS.ErrnoException | undefined;
+
+const onError = (error: NodeJS.ErrnoException): void => {
+  failure ??= error;
+};
+
+/** Keeps what goes wrong with standard output and standard error from ending the process. */
+export const watchStandardOutput = (): void => {
+  process.stdout.on('error', onError);
+  process.stderr.on('error', () => undefined);
+};
+
+/**
+ * Writes to standard output. An error is kept for the end (`standardOutputError`): hosts are not
+ * cut off because their results cannot be shown.
+ */
+export const print = (text: string): void => {
+  if (failure !== undefined) return;
+  // Node's stream drops the rest of a text that a nearly full disk takes only a part of.
+  if (!isFile()) process.stdout.write(text);
+  else
+    try {
+      writeAll(process.stdout.fd, text);
+    } catch (error) {
+      onError(error as NodeJS.ErrnoException);
+    }
+};
+
+let isFileKnown: boolean | undefined;
+
+const isFile = (): boolean => {
+  isFileKnown ??= statsAsFile();
+  return isFileKnown;
+};
+
+const statsAsFile = (): boolean => {
+  if (process.stdout.isTTY === true) return false;
+  try {
+    const stats = fstatSync(process.stdout.fd);
+    return stats.isFile() || stats.isCharacterDevice();
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Waits until standard output has taken everything, and returns the error where it could not. A
+ * reader that left (`… | head`) has read what it wanted: that is not an error.
+ */
+export const standardOutputError = async (): Promise<TsaltError | undefined> => {
+  if (failure === undefined && !isFile())
+    await new Promise<void>(resolve => {
+      process.stdout.write('', () => resolve());
+    });
+  if (failure === undefined || failure.code === 'EPIPE') return undefined;
+  return new TsaltError('out-file', `The output cannot be written: ${messageOf(failure)}.`, {
+    cause: failure,
+  });
+};
