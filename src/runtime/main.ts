@@ -4,6 +4,7 @@ import { collectGrains } from './collect-grains.ts';
 import { idleContext } from './idle-context.ts';
 import { createRegistry, type FullRegistry } from './registry.ts';
 import { serve } from './serve.ts';
+import { workspaceHolder } from './workspaces.ts';
 
 /** What the bootstrap hands to the artifact it runs (`transport/loader.ts`). */
 declare const TS: {
@@ -15,6 +16,11 @@ declare const TS: {
   readonly guard?: string;
   /** Bytes of the wire that came before the artifact ran. */
   readonly pre?: Uint8Array;
+  /** The random part of the workspace's name. */
+  readonly suffix?: string;
+  /** The workspace is removed at the end, if this is set and returns true. */
+  isFree?: () => boolean;
+  readonly wipe?: boolean;
 };
 
 /** The artifact's start: serves the control node with the modules of the manifest. */
@@ -24,10 +30,13 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
     void startWatchdog(registry, TS.guard);
     return;
   }
+  TS.isFree = () => workspaceHolder(TS.dir) === undefined;
   serve({
     registry,
     collectGrains: log => collectGrains(registry, log),
     dir: TS.dir,
+    suffix: TS.suffix ?? '',
+    wipe: TS.wipe === true,
     sha: TS.sha,
     ...(TS.pre === undefined ? {} : { preloaded: TS.pre }),
   });

@@ -1,4 +1,5 @@
 import { type ModuleContext, setContext } from '../modules/api.ts';
+import { showHolder } from '../modules/lib/run-lock.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardEnd } from '../protocol/guard.ts';
 import {
@@ -17,6 +18,7 @@ import { idleContext } from './idle-context.ts';
 import type { Registry } from './registry-types.ts';
 import { Session } from './session.ts';
 import { openWire } from './wire.ts';
+import { claimWorkspace, sweepWorkspaces, workspaceHolder } from './workspaces.ts';
 
 export type ServeOptions = {
   readonly registry: Registry;
@@ -25,6 +27,10 @@ export type ServeOptions = {
   readonly sha: string;
   /** The workspace of this host: an absolute path of a folder only its user can read. */
   readonly dir: string;
+  /** The random part of its name, for a workspace of this run alone. */
+  readonly suffix?: string;
+  /** It is removed after the run. */
+  readonly wipe?: boolean;
   /** Bytes of the wire that the bootstrap has read already. */
   readonly preloaded?: Uint8Array;
 };
@@ -59,11 +65,14 @@ export const serve = (options: ServeOptions): void => {
       ...(stack === undefined ? {} : { stack }),
     });
   setContext(idleContext(options.registry, options.dir, { test: true, log }));
+  const { dir, suffix = '' } = options;
+  const usual = dir.endsWith(suffix) ? dir.slice(0, dir.length - suffix.length) : dir;
   const session = new Session({
     registry: options.registry,
     collectGrains: () =>
       options.collectGrains((level, message, stack) => log(level, 'grains', message, stack)),
     dir: options.dir,
+    lockDir: usual,
     sha: options.sha,
     request: (method, params, sink) => peer.request(method, params, sink),
     emit: {
@@ -115,6 +124,7 @@ export const serve = (options: ServeOptions): void => {
       void peer.event('hello', payload);
       greeted = true;
       for (const later of early.splice(0)) later();
+      keepOrder(options, usual, message => log('warning', 'workspace', message));
     },
     error => void fail(error),
   );
@@ -185,6 +195,22 @@ export const serve = (options: ServeOptions): void => {
   };
   if (options.preloaded && options.preloaded.length > 0) receive(options.preloaded);
   wire.read(receive, () => void end('link lost'));
+};
+
+/** Removes what killed runs left, and reports a workspace that will stay. */
+const keepOrder = (
+  { dir, suffix = '', wipe = false }: ServeOptions,
+  usual: string,
+  warn: (message: string) => void,
+): void => {
+  try {
+    if (suffix !== '') claimWorkspace(dir);
+    sweepWorkspaces(usual);
+    const holder = wipe && suffix === '' ? workspaceHolder(dir) : undefined;
+    if (holder) warn(`The workspace ${dir} is not removed: ${showHolder(holder)}.`);
+  } catch (error) {
+    warn(`What killed runs left could not be removed: ${messageOf(error)}`);
+  }
 };
 
 /** A line of the log must fit into one message, and be one that somebody may read. */

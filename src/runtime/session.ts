@@ -33,6 +33,8 @@ export type SessionHost = {
   readonly collectGrains: () => Promise<PlainDict>;
   /** The workspace: lock, journal, results of a run whose link was lost. */
   readonly dir: string;
+  /** Where runs of states wait for each other: the workspace without a random name. */
+  readonly lockDir?: string;
   /** The artifact's hash: its file is in the workspace. */
   readonly sha: string;
   readonly request: <T>(
@@ -169,9 +171,10 @@ export class Session {
   }
 
   #turn(params: RunParams): Promise<Lock | undefined> {
-    const { dir, emit } = this.#host;
+    const { dir, lockDir = dir, emit } = this.#host;
     return takeTurn(params, {
-      dir,
+      dir: lockDir,
+      isShared: lockDir !== dir,
       isStopping: () => this.#stopping,
       log: (level, message) => emit.log(level, 'state', message),
     });

@@ -8,11 +8,14 @@ import {
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { LogLevel, RunParams } from '../protocol/job.ts';
 import { guardHolder } from './guard/folders.ts';
+import { openLockFolder } from './workspaces.ts';
 
 /** Where runs of states wait for each other. */
 export type TurnPlace = {
-  /** The workspace. */
+  /** The workspace that runs share. */
   readonly dir: string;
+  /** It is not the workspace of this run, and may not exist. */
+  readonly isShared?: boolean;
   readonly isStopping: () => boolean;
   readonly log: (level: LogLevel, message: string) => void;
 };
@@ -33,7 +36,9 @@ type Taken = Lock | Holder;
 const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken | undefined> => {
   const { queue = false, fun = 'state.apply', job } = params;
   const take = (): Taken => {
-    const lock = takeLock(place.dir, fun, job);
+    const lock = place.isShared
+      ? takeSharedLock(place.dir, fun, job)
+      : takeLock(place.dir, fun, job);
     if ('pid' in lock) return lock;
     const guard = guardHolder(place.dir);
     if (guard) lock.release();
@@ -55,6 +60,20 @@ const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken 
     place.log('warning', `This run could not be locked against others: ${why}`);
     return undefined;
   }
+};
+
+/** Leaves no folder behind that was not there. */
+const takeSharedLock = (dir: string, fun: string, job: string | undefined): Taken => {
+  const leave = openLockFolder(dir);
+  const lock = takeLock(dir, fun, job);
+  if ('pid' in lock) return lock;
+  return {
+    ...lock,
+    release: () => {
+      lock.release();
+      leave();
+    },
+  };
 };
 
 const waitForJob = async (

@@ -7,7 +7,8 @@ import { artifactHead } from '../protocol/stack.ts';
  *
  * Its argument is `LoaderConfig` as base64 JSON. What it says are marker lines; see
  * `conversation.ts`. The artifact runs as the body of `function (require, process, TS)`.
- * With `wipe`, all of a `thin_dir` that the user named stays but what is ours.
+ * With `wipe`, all of a `thin_dir` that the user named stays but what is ours, and a workspace in
+ * which another run works stays as a whole (`isFree`, which the artifact sets).
  */
 export type LoaderConfig = {
   readonly sha: string;
@@ -110,12 +111,14 @@ var tried = [];
   var dir, source, file, frames = [];
   for (var i = 0; i < places.length && !dir; i++) if (path.isAbsolute(places[i]) && isSafe(places[i])) dir = places[i];
   if (!dir) stop("workspace-missing", "There is no place for the workspace. Tried " + tried.join(", ") + ".");
+  var shared = { sha: config.sha, dir: dir, suffix: suffix, wipe: !!config.wipe };
   if (config.wipe) process.on("exit", function () {
-    var all = suffix !== "" || !thin;
-    if (!all) fs.readdirSync(dir).forEach(function (name) {
+    var all = suffix ? places : thin ? [] : [dir];
+    if (!suffix && !(shared.isFree && shared.isFree())) return;
+    if (!all[0]) fs.readdirSync(dir).forEach(function (name) {
       if (/^([0-9a-f]{64}\.js.*|(node|pre-flight)-[0-9a-f]{64}|\.(node|pre-flight)-.*|run\.lock.*|reactions\.[0-9.]+|lost-run\.json|guard-[0-9a-f]{16})$/.test(name)) fs.rmSync(path.join(dir, name), { recursive: true, force: true });
     });
-    try { if (all) fs.rmSync(dir, { recursive: true, force: true }); else fs.rmdirSync(dir); } catch (error) {}
+    try { if (all[0]) all.forEach(function (place) { fs.rmSync(place, { recursive: true, force: true }); }); else fs.rmdirSync(dir); } catch (error) {}
   });
   file = path.join(dir, config.sha + ".js");
   source = readOwn(file);
@@ -144,7 +147,8 @@ var tried = [];
     process.on("exit", function () { var data = script.createCachedData(); put(cacheFile, Buffer.concat([sha256(data), data])); });
   if (config.umask) process.umask(parseInt(config.umask, 8));
   say({ start: true, dir: dir, cached: cached, node: process.version, pid: process.pid });
-  script.runInThisContext()(require, process, { sha: config.sha, pre: Buffer.concat(frames), dir: dir });
+  shared.pre = Buffer.concat(frames);
+  script.runInThisContext()(require, process, shared);
 })();
 `;
 
