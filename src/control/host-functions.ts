@@ -3,9 +3,10 @@ import { type Data, type Dict, isDict, toData, toDict, toPlain } from '../data/v
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { unpack } from '../render/confined/wire.ts';
 import { readable } from '../transport/faults.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
-import { bindWrapper, callWrapper } from '../wrapper/define.ts';
+import { type Bound, bindWrapper, callWrapper } from '../wrapper/define.ts';
 import {
   type CallLimits,
   formatsHere,
@@ -14,6 +15,7 @@ import {
   isOfKind,
 } from '../wrapper/host-functions.ts';
 import { findWrapper } from '../wrapper/table.ts';
+import type { HostWork } from './apart/host-work.ts';
 import { calledBy } from './check-functions.ts';
 import { readCall } from './request-params.ts';
 
@@ -25,12 +27,18 @@ import { readCall } from './request-params.ts';
 export class HostFunctions {
   readonly #taintOf: (text: string) => Ranges | undefined;
   readonly #context: () => WrapperContext;
+  readonly #work: HostWork;
   /** For each function that a chunk calls: the texts of those chunks. */
   readonly #stated = new Map<string, Set<string>>();
   #serializes = false;
   #refreshesLeft = fewRefreshes;
 
-  constructor(taintOf: (text: string) => Ranges | undefined, context: () => WrapperContext) {
+  constructor(
+    taintOf: (text: string) => Ranges | undefined,
+    context: () => WrapperContext,
+    work: HostWork,
+  ) {
+    this.#work = work;
     this.#taintOf = taintOf;
     this.#context = context;
   }
@@ -59,7 +67,7 @@ export class HostFunctions {
     const spec = this.#allowed(fun);
     if (Object.keys(kwargs).length > mostNamed) throw refused(fun, 'does not take so many names');
     checkSize(fun, [args, kwargs], spec.limits);
-    const value = await this.#call(fun, spec, args.map(toData), toDict(kwargs));
+    const value = await this.#call(fun, spec, [args.map(toData), toDict(kwargs)]);
     // Aliases of YAML make much of a short text.
     if (spec.right === 'serialize') checkSize(fun, value, spec.limits);
     return toPlain(value);
@@ -69,7 +77,7 @@ export class HostFunctions {
   call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
     const spec = this.#allowed(fun);
     checkSize(fun, [args, kwargs], spec.limits);
-    return this.#call(fun, spec, args, kwargs);
+    return this.#call(fun, spec, [args, kwargs], true);
   };
 
   #allowed(fun: string): HostFunction {
@@ -82,7 +90,12 @@ export class HostFunctions {
     return spec;
   }
 
-  async #call(fun: string, spec: HostFunction, args: readonly Data[], kwargs: Dict): Promise<Data> {
+  async #call(
+    fun: string,
+    spec: HostFunction,
+    [args, kwargs]: readonly [readonly Data[], Dict],
+    isNested = false,
+  ): Promise<Data> {
     const found = findWrapper(fun);
     if (!found) throw refused(fun, 'is not available to a host');
     const { bound, rest, extra } = bindWrapper(fun, found, args, kwargs);
@@ -100,7 +113,23 @@ export class HostFunctions {
     if (spec.right === 'serialize' && !formatOf(fun).includes(String(bound.get('serializer'))))
       throw refused(fun, 'does not take this format from a host');
     if (refreshes.has(fun)) this.#countRefresh(fun);
+    if (fun === 'slsutil.deserialize') return this.#read(bound, spec.limits, isNested);
     return callWrapper(fun, found, this.#context(), args, kwargs);
+  }
+
+  /** Reads a document in another process: a short one may take long. */
+  async #read(given: Bound, { values, characters }: CallLimits, isNested: boolean): Promise<Data> {
+    const job = {
+      type: 'read',
+      format: String(given.get('serializer')),
+      text: String(given.get('stream_or_string') ?? ''),
+      most: { values, characters },
+    } as const;
+    return unpack(
+      isNested
+        ? await this.#work.now(job, asksNothing)
+        : await this.#work.inTurn(async () => job, asksNothing),
+    );
   }
 
   /** Each text must stand in a state that calls the function, and must not come from the host. */
@@ -121,6 +150,8 @@ export class HostFunctions {
     this.#refreshesLeft -= 1;
   }
 }
+
+const asksNothing = (): Promise<never> => Promise.reject(new Error('A document asks for nothing.'));
 
 const refreshes: ReadonlySet<string> = new Set([
   'saltutil.refresh_pillar',

@@ -1,13 +1,17 @@
 import { isAbsolute, posix } from 'node:path';
-import { type Data, type Dict, toDict } from '../data/value.ts';
-import { FileRoots } from '../fileserver/file-roots.ts';
+import { type Data, type Dict, isDict, toDict } from '../data/value.ts';
 import { type Place, showError, showPlace, TsaltError } from '../protocol/error.ts';
 import type { StateFinished } from '../protocol/job.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import type { RenderRequest } from '../protocol/prefetch.ts';
+import { mergeDicts } from '../protocol/whole-floats.ts';
+import { packInTurns } from '../render/confined/pack-in-turns.ts';
+import { unpack } from '../render/confined/wire.ts';
 import { checkTextPipe, render, renderText } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
 import { isControlFunction } from '../wrapper/table.ts';
+import type { Serve } from './apart/children.ts';
+import type { HostWork } from './apart/host-work.ts';
 import type { TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFacts } from './host-facts.ts';
@@ -22,14 +26,21 @@ export class HostTemplates {
   readonly #pillar: HostPillar;
   readonly #calls: HostCalls;
   readonly #functions: HostFunctions;
+  readonly #work: HostWork;
   /** What the host was told of faults in templates, and what people are shown instead. */
   readonly #faults = new Map<string, string>();
 
-  constructor(facts: HostFacts, pillar: HostPillar, calls: HostCalls, functions: HostFunctions) {
+  constructor(
+    facts: HostFacts,
+    pillar: HostPillar,
+    calls: HostCalls,
+    { functions, work }: { readonly functions: HostFunctions; readonly work: HostWork },
+  ) {
     this.#facts = facts;
     this.#pillar = pillar;
     this.#calls = calls;
     this.#functions = functions;
+    this.#work = work;
   }
 
   context(pillar: Dict, saltenv: string): RenderContext {
@@ -90,17 +101,50 @@ export class HostTemplates {
     }).catch(() => undefined);
   }
 
-  /** Renders a text that came from the host: it learns nothing that the host could not ask for. */
-  #renderConfined: TemplateRenderer = (request, text, file) =>
-    this.#render({ ...request, context: withoutReserved(request.context) }, text, file, {
-      files: new FileRoots({}),
-      opts: toDict({
-        ...this.#facts.opts,
-        saltenv: request.saltenv,
-        jinja_limits: limitsForHosts,
-      }),
-      call: this.#callConfined,
-    });
+  /** Renders a text that came from the host, in another process: it learns nothing that the host could not ask for. */
+  #renderConfined: TemplateRenderer = async (request, text, file) => {
+    const { template, saltenv } = request;
+    const { pipe: _, whitelist, blacklist } = renderSettings(this.#facts.shared.request.config);
+    const opts = { ...this.#facts.opts, saltenv, jinja_limits: limitsForHosts };
+    try {
+      return await this.#work.inTurn(async () => {
+        const named = namedIn(text);
+        const packedOr = async (name: string, value: () => Promise<Dict>): Promise<string> =>
+          named(name) ? packedOnce(await value()) : packInTurns({});
+        return {
+          type: 'render',
+          text,
+          file,
+          pipe: template,
+          saltenv,
+          whitelist,
+          blacklist,
+          grains: await packedOr('grains', async () => this.#facts.grains),
+          pillar: await packedOr('pillar', () => this.#pillar.get()),
+          opts: await packInTurns(opts),
+          extra: await packInTurns(mergeDicts(request.chunk, withoutReserved(request.context))),
+        };
+      }, this.#serveConfined);
+    } catch (error) {
+      throw this.#toldHost(error, request, file);
+    }
+  };
+
+  /** Answers a call of a template that is rendered in another process. */
+  #serveConfined: Serve = async ([fun, packedArgs, packedKwargs]) => {
+    const [args, kwargs] = [unpack(packedArgs), unpack(packedKwargs)];
+    const list = Array.isArray(args) ? args : [];
+    const result = await this.#forFiles(this.#callConfined)(
+      fun,
+      list,
+      isDict(kwargs) ? kwargs : new Map(),
+    );
+    const argument = list.indexOf(result);
+    return {
+      value: await packInTurns(result),
+      ...(typeof result === 'object' && argument >= 0 ? { argument } : {}),
+    };
+  };
 
   #callConfined = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
     const wrapper = await this.#calls.wrapper(fun);
@@ -119,10 +163,6 @@ export class HostTemplates {
     own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
   ): Promise<string> {
     const base = this.context(await this.#pillar.get(), request.saltenv);
-    const call: RenderContext['call'] = async (fun, args, kwargs) => {
-      if (notInFiles.test(fun) && (await this.#calls.wrapper(fun))) throw notForFiles(fun);
-      return own.call(fun, args, kwargs);
-    };
     const rendered = renderText({
       ...renderSettings(this.#facts.shared.request.config),
       text,
@@ -134,7 +174,7 @@ export class HostTemplates {
       context: {
         ...base,
         ...own,
-        call,
+        call: this.#forFiles(own.call),
         extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
       },
     });
@@ -142,6 +182,13 @@ export class HostTemplates {
       throw this.#toldHost(error, request, file);
     });
   }
+
+  #forFiles =
+    (call: RenderContext['call']): RenderContext['call'] =>
+    async (fun, args, kwargs) => {
+      if (notInFiles.test(fun) && (await this.#calls.wrapper(fun))) throw notForFiles(fun);
+      return call(fun, args, kwargs);
+    };
 
   /**
    * A state's result with the whole of what control knows of a fault in its template: the host is
@@ -172,7 +219,20 @@ export class HostTemplates {
 
 const mostFaults = 1000;
 
-/** What a template that a host sent may use: it holds up the work for all others. */
+/** Which variables a template can name: texts that hold no such name are not sent them. */
+const namedIn = (text: string) => (name: string) =>
+  text.includes(name) || text.includes('show_full_context') || /[{%:,|=(]\s*\[/.test(text);
+
+const packs = new WeakMap<Dict, Promise<string>>();
+
+/** Packs a dict that does not change. */
+const packedOnce = (dict: Dict): Promise<string> => {
+  const made = packs.get(dict) ?? packInTurns(dict);
+  packs.set(dict, made);
+  return made;
+};
+
+/** What a template that a host sent may use, beside the limits of the process it is rendered in. */
 const limitsForHosts = {
   milliseconds: 5000,
   steps: 200_000,

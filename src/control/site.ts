@@ -4,6 +4,7 @@ import type { Host } from '../protocol/host.ts';
 import type { Handler, Peer } from '../protocol/peer.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
+import { HostWork } from './apart/host-work.ts';
 import { FileRefs, fileHandlers } from './file-requests.ts';
 import { HostCalls } from './host-calls.ts';
 import { HostFacts } from './host-facts.ts';
@@ -61,11 +62,16 @@ export class Site {
     this.calls = new HostCalls(this.facts, this.pillar, [this.#refs, this.#renders], seen =>
       quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
     );
+    const work = new HostWork(host.id);
     this.#functions = new HostFunctions(
       text => this.facts.taintOf(text),
       () => contextForHost(this, this.#refs),
+      work,
     );
-    this.templates = new HostTemplates(this.facts, this.pillar, this.calls, this.#functions);
+    this.templates = new HostTemplates(this.facts, this.pillar, this.calls, {
+      functions: this.#functions,
+      work,
+    });
     this.states = new HostStates({
       facts: this.facts,
       pillar: this.pillar,

@@ -3,11 +3,17 @@ const longest = 100;
 
 /** Lets long rendering give way now and then, so that Ctrl-C and time limits are heard. */
 export class Breath {
+  readonly #longest: number;
   #since = performance.now();
+
+  /** @param milliseconds that work may hold up everything else */
+  constructor(milliseconds: number = longest) {
+    this.#longest = milliseconds;
+  }
 
   /** @param now `performance.now()`, where it is known */
   isDue(now: number = performance.now()): boolean {
-    return now - this.#since > longest;
+    return now - this.#since > this.#longest;
   }
 
   async take(): Promise<void> {

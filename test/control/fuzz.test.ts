@@ -93,6 +93,11 @@ matched:
     - source: salt://web/page.liquid
     - template: liquid
     - onlyif: test -e {{ grains.host }}
+own-page:
+  file.managed:
+    - name: /etc/own-page
+    - source: /srv/own.liquid
+    - template: liquid
 dir:
   file.recurse:
     - name: /srv/dir
@@ -395,7 +400,7 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
   if (results.length !== 2) fail(`${results.length} results`);
   const isRight = isCall
     ? web1?.value === 'text'
-    : Object.values(web1?.states ?? {}).filter(({ result }) => result === true).length === 12;
+    : Object.values(web1?.states ?? {}).filter(({ result }) => result === true).length === 13;
   if (web1?.failure || web1?.retcode !== 0 || !isRight)
     fail(`the honest host ended with ${shorten(web1)}`);
   if (lying?.failure?.code === 'internal')

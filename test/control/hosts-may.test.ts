@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HostWork } from '../../src/control/apart/host-work.ts';
 import { checkFunctions } from '../../src/control/check-functions.ts';
 import { HostFunctions } from '../../src/control/host-functions.ts';
 import { wholeRange } from '../../src/data/taint.ts';
@@ -97,6 +98,7 @@ const site = (chunks: readonly LowChunk[] = [], tainted: readonly string[] = [])
   const functions = new HostFunctions(
     text => (tainted.includes(text) ? wholeRange(text, 'grain "os"') : undefined),
     () => context,
+    new HostWork('bad'),
   );
   functions.addChunks(chunks);
   const ask = async (fun: unknown, args: unknown = [], kwargs: unknown = {}): Promise<unknown> => {

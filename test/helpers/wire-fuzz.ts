@@ -92,14 +92,15 @@ const canaries = [
 ];
 
 /** Only the host can read this one. */
-const ownTemplate = '/srv/own.j2';
+const ownTemplates = ['/srv/own.j2', '/srv/own.liquid'];
 
 /** The templates of the fuzzed project, with the hash that refers to each. */
 const templates = [
   { source: 'salt://web/app.conf.j2', template: 'jinja', part: 'app', state: '/etc/app.conf' },
   { source: 'salt://web/page.liquid', template: 'liquid', state: '/etc/page' },
   { source: 'salt://web/dir/two.j2', template: 'jinja', state: '/srv/dir' },
-  { source: ownTemplate, template: 'jinja', state: '/etc/own' },
+  { source: '/srv/own.liquid', template: 'liquid', state: '/etc/own-page' },
+  { source: '/srv/own.j2', template: 'jinja', state: '/etc/own' },
 ].map(({ source, template, part, state }) => {
   const context: Record<string, string> = part === undefined ? {} : { part };
   const identity = renderIdentity({ source, saltenv: 'base', template, context }, state);
@@ -136,6 +137,16 @@ const heavy = [
   `{{ ${'['.repeat(3000)} }}`,
   `{{ 1${' + 1'.repeat(20000)} }}`,
   `{{ x${'|upper'.repeat(5000)} }}`,
+  "{{ ('a b ' * 45000).split() | sort | length }}",
+  "{{ ('a b ' * 45000).split() | unique | list | length }}",
+  "{{ ('a ' * 500000) | wordwrap(1) | length }}",
+  "{{ ('ab' * 500000) | replace('a', 'ccc') | length }}",
+  "{{ ('- [1, 2, {a: b}]\n' * 15000) | load_yaml | length }}",
+  // Liquid, where the template is one of that.
+  '{% for i in (1..3000000) %}{% endfor %}',
+  '{% assign a = (1..5000000) %}{{ a | size }}',
+  "{% assign a = 'a,a' | split: ',' %}{% for i in (1..60) %}{% assign a = a | concat: a %}{% endfor %}",
+  "{% assign a = 'ab' %}{% for i in (1..20) %}{% assign a = a | append: a %}{% endfor %}{{ a | replace: 'a', 'ccc' | split: '' | sort | uniq | size }}",
 ];
 
 const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
@@ -297,7 +308,7 @@ export class WireFuzz {
     const { key, source } = pick(templates);
     return {
       key,
-      ...(source === ownTemplate || chance(0.03) ? { text: this.template() } : {}),
+      ...(ownTemplates.includes(source) || chance(0.03) ? { text: this.template() } : {}),
       ...(chance(0.1) ? { accumulator: this.dict() } : {}),
       ...(chance(0.2) ? { have: this.text() } : {}),
     };
@@ -313,7 +324,7 @@ export class WireFuzz {
       template,
       context: chance(0.3) ? this.dict() : context,
       chunk: { name: state, ...(chance(0.2) ? this.dict(1) : {}) },
-      ...(source === ownTemplate ? { text: this.template() } : {}),
+      ...(ownTemplates.includes(source) ? { text: this.template() } : {}),
       ...(chance(0.2) ? { have: this.text() } : {}),
     };
   }

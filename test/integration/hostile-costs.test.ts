@@ -17,8 +17,33 @@ beforeAll(async () => {
   hostile = await startHostileProject({
     files: {
       'states/restart.sls': 'again:\n  system.reboot: []\n',
+      'states/own.sls': [
+        'own:',
+        '  file.managed:',
+        `    - name: ${join(dir, 'out')}`,
+        `    - source: ${join(dir, 'own.j2')}`,
+        '    - template: jinja',
+        // The honest host renders its template while the other one attacks.
+        `    - onlyif: until [ -e ${join(dir, 'begun')} ]; do sleep 0.1; done`,
+        '',
+      ].join('\n'),
     },
   });
+  writeFileSync(join(dir, 'own.j2'), 'os={{ grains.os }} {{ salt["test.echo"]("asked") }}\n');
+  writeFileSync(
+    join(dir, 'turns.cjs'),
+    `const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const time = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
+let [before, longest, begun] = [0, 0, false];
+setInterval(() => {
+  const now = time();
+  if (begun) longest = Math.max(longest, now - before);
+  begun ||= existsSync(${JSON.stringify(join(dir, 'begun'))});
+  before = now;
+}, 1).unref();
+process.on('exit', () => writeFileSync(${JSON.stringify(join(dir, 'longest'))}, String(longest)));
+`,
+  );
   writeFileSync(
     join(dir, 'peak.cjs'),
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peak)}, String(process.resourceUsage().maxRSS)));\n`,
@@ -205,3 +230,56 @@ test('an answer of 40 MB arrives whole', async () => {
   expect(bad[0].length).toBe(20_000_000);
   expect(bad[1].length).toBe(400_000);
 });
+
+test('templates of a host that take long, or all memory, block nobody for more than 100 ms', async () => {
+  const endless = `${['a', 'b', 'c'].map(name => `{% for ${name} in (1..5000) %}`).join('')}${'{% endfor %}'.repeat(3)}`;
+  hostile.attack({
+    given: {
+      begun: join(dir, 'begun'),
+      texts: [
+        ['jinja', "{{ ('a b ' * 45000).split() | sort | length }}"],
+        ['jinja', "{{ ('ab' * 500000) | replace('a', 'ccc') | wordwrap(1) | length }}"],
+        ['jinja', "{{ ('- [1, 2, {a: b}]\n' * 15000) | load_yaml | unique | list | length }}"],
+        ['liquid', '{% for i in (1..3000000) %}{% endfor %}'],
+        [
+          'liquid',
+          "{% assign a = 'a,a' | split: ',' %}{% for i in (1..60) %}{% assign a = a | concat: a %}{% endfor %}",
+        ],
+        ['liquid', endless],
+        ['jinja', "{{ ('a' * 40) | regex_match('(a+)+$') }}"],
+      ],
+    },
+    script: async ({ method, given, ask, reply, tell, renderKey }) => {
+      if (method !== 'run') return;
+      process.getBuiltinModule('node:fs')!.writeFileSync(given.begun, '');
+      const answers = given.texts.map(async ([template, text]: [string, string]) => {
+        const state = `/etc/${template}`;
+        const key = renderKey(state, `/etc/own.${template}`, template);
+        const { content, error } = await ask('file.render', { key, text });
+        tell(content ?? error?.message ?? '');
+      });
+      await Promise.all(answers);
+      reply({ retcode: 0 });
+    },
+  });
+  hostile.project.write({
+    'states/top.sls': 'base:\n  web1: [own]\n  bad: [theirs]\n',
+    'states/theirs.sls': ['jinja', 'liquid']
+      .map(
+        name =>
+          `${name}:\n  file.managed:\n    - name: /etc/${name}\n    - source: /etc/own.${name}\n    - template: ${name}\n`,
+      )
+      .join(''),
+  });
+  const { stdout } = await hostile.runWith(
+    { env: { NODE_OPTIONS: `--require ${join(dir, 'turns.cjs')}` } },
+    ...['--static', '--out', 'json', '*', 'state.apply'],
+  );
+  const { web1 } = JSON.parse(stdout) as { web1: Record<string, { result: boolean }> };
+  expect(Object.values(web1).map(({ result }) => result)).toEqual([true]);
+  expect(readFileSync(join(dir, 'out'), 'utf8')).toBe('os=Debian asked\n');
+  expect(hostile.told()).toHaveLength(7);
+  expect(hostile.told().filter(text => /which is too much/.test(text))).toHaveLength(2);
+  expect(Number(readFileSync(join(dir, 'longest'), 'utf8'))).toBeGreaterThan(0);
+  expect(Number(readFileSync(join(dir, 'longest'), 'utf8'))).toBeLessThan(100);
+}, 120_000);

@@ -220,6 +220,38 @@ test('a template of the host does not widen what the host may fetch', async () =
   expect(bad).toContain('asked for salt://certs/web1.key');
 });
 
+test('a template of the host is rendered with its variables, and sees what a function changed', async () => {
+  hostile.attack({
+    script: async ({ method, params, ask, reply, tell, renderKey }) => {
+      if (method === 'call') return reply({ retcode: 0, value: params.args[0] });
+      if (method !== 'run') return;
+      const text = [
+        "{% set a = {'x': 1} %}{% do salt['defaults.merge'](a, {'y': [1.0, 2]}) %}{{ a }}",
+        "{{ grains['os'] }} {{ opts.id }} {{ name }} {{ salt['test.echo']({'b': 1.5}) }}",
+        "{{ pillar.get('no', 'none') }} {{ salt['pillar.get']('no', 'none') }}",
+      ].join('|');
+      tell(
+        (await ask('file.render', { key: renderKey('/etc/own', '/etc/own.j2', 'jinja'), text }))
+          .content,
+      );
+      const fault = {
+        key: renderKey('/etc/own', '/etc/own.j2', 'jinja'),
+        text: 'a\n{{ nothing }}',
+      };
+      tell((await ask('file.render', fault)).error);
+      reply({ retcode: 0 });
+    },
+  });
+  const { told } = await attacked('own');
+  expect(told).toEqual([
+    "{'x': 1, 'y': [1.0, 2]}|Debian bad /etc/own {'b': 1.5}|none none",
+    expect.objectContaining({
+      code: 'jinja-undefined',
+      message: "Jinja variable 'nothing' is undefined (/etc/own:2)",
+    }),
+  ]);
+});
+
 test('a template of the host is ended after few steps, one of the user’s is not', async () => {
   const long =
     '{% for a in range(700) %}{% for b in range(700) %}{% set c = a %}{% endfor %}{% endfor %}';

@@ -3,8 +3,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Workers that render, by the source of each. */
-const workers = { script: 'script/worker.ts', program: 'ts/worker.ts' } as const;
+/** Threads and processes that render, by the source of each. */
+const workers = {
+  script: 'render/script/worker.ts',
+  program: 'render/ts/worker.ts',
+  host: 'control/apart/child.ts',
+} as const;
 
 type WorkerName = keyof typeof workers;
 
@@ -47,7 +51,7 @@ export const quickjsFile = (): string =>
 /** Bundles a worker from the sources of the package in `root`. */
 export const buildWorker = async (name: WorkerName, root: string): Promise<string> => {
   const { build } = await import('esbuild');
-  const folder = join(root, 'src/render');
+  const folder = join(root, 'src');
   const bundle = async (entry: string, more: object): Promise<string> => {
     const { outputFiles } = await build({
       entryPoints: [join(folder, entry)],
@@ -59,7 +63,7 @@ export const buildWorker = async (name: WorkerName, root: string): Promise<strin
     });
     return outputFiles?.[0]?.text ?? '';
   };
-  const guest = await bundle('script/guest/main.ts', {
+  const guest = await bundle('render/script/guest/main.ts', {
     format: 'iife',
     globalName: 'guest',
     target: 'es2022',
@@ -69,6 +73,10 @@ export const buildWorker = async (name: WorkerName, root: string): Promise<strin
     platform: 'node',
     format: 'cjs',
     target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    lineLimit: 400,
+    external: ['esbuild'],
     define: {
       guestCode: JSON.stringify(`(() => {${guest}return guest.guestFor})()`),
       'import.meta.url': 'importMetaUrl',

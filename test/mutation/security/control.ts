@@ -3,6 +3,71 @@ import { type Breakage, killedBy } from '../breakage.ts';
 /** Guards on the control node. */
 export const control: readonly Breakage[] = [
   ...killedBy(
+    'test/control/apart.test.ts',
+    'templates without an end, of as many hosts as there are processes, are ended; another host gets its own',
+    [
+      {
+        file: 'src/control/apart/children.ts',
+        find: 'if (milliseconds > mostTime)',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/apart.test.ts',
+    'a template that waits for its host keeps no process from others, and asks for nothing twice',
+    [
+      {
+        file: 'src/control/apart/children.ts',
+        find: 'if (idle || all.length + this.#starting < poolSize) return idle;',
+        replace: 'return idle;',
+      },
+      {
+        file: 'src/control/apart/children.ts',
+        find: 'if (known?.key === key) return known;',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/apart.test.ts',
+    'one template of a host is rendered at a time; after three that took too much, none',
+    [
+      {
+        file: 'src/control/apart/host-work.ts',
+        find: 'if (this.#ended >= mostEnded)',
+        replace: 'if (false)',
+      },
+      {
+        file: 'src/control/apart/host-work.ts',
+        find: 'const mine = this.#turn.then(',
+        replace: 'const mine = Promise.resolve().then(',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/apart.test.ts',
+    'a template that asks for more than it may is refused',
+    [
+      {
+        file: 'src/control/apart/children.ts',
+        find: 'key.length > mostArguments || run.size > mostAsked',
+        replace: 'run.size > mostAsked',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/apart.test.ts',
+    'a document of a host is read in the same way, and its aliases make no more of it',
+    [
+      {
+        file: 'src/control/apart/child.ts',
+        find: 'if (left.values < 0) throw',
+        replace: 'if (false) throw',
+      },
+    ],
+  ),
+  ...killedBy(
     'test/integration/trust.test.ts',
     '%s that every user can write is not used',
     [

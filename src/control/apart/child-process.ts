@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { workerCode } from '../../render/confined/worker-file.ts';
+import type { FromChild, ToChild } from './jobs.ts';
+
+/** What a process has used since its job began. */
+export type Used = { readonly milliseconds: number; readonly megabytes: number };
+
+/** Megabytes of V8's heap. */
+const heap = 256;
+/** Seconds of a processor after which the kernel ends the process, whoever is left to do so. */
+const mostSeconds = 60;
+/** Milliseconds of a processor after which it gets no further job. */
+const worn = 40_000;
+/** Time on the clock counts this much where the processor's time is known: others take it, too. */
+const shareOfClock = 0.05;
+
+/** What the process needs of the environment; it holds nothing of the user's otherwise. */
+const kept = /^(?:PATH|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH)$/;
+
+const shell = `ulimit -c 0; ulimit -t ${mostSeconds}; exec "$@"`;
+
+/** Loads the code that it is sent: without a built command line there is no file of it. */
+const loader = `process.once('message', code => {
+  const made = new (require('node:module'))('/host-worker.cjs');
+  made._compile(code, '/host-worker.cjs');
+})`;
+
+let code: ReturnType<typeof workerCode> | undefined;
+
+/** Starts a process for the jobs of hosts. */
+export const startChild = async (): Promise<Child> => {
+  code ??= workerCode('host');
+  const { code: given, eval: isText } = await code;
+  const file = isText ? ['-e', loader] : [String(given)];
+  const args = [process.execPath, `--max-old-space-size=${heap}`, ...file];
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name)));
+  const child = spawn('/bin/sh', ['-c', shell, 'sh', ...args], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+    cwd: '/',
+    env,
+  });
+  if (isText) child.send(String(given));
+  return new Child(child);
+};
+
+/** A process for the jobs of hosts. It ends with this one, and keeps it from ending only at work. */
+export class Child {
+  readonly #child: ChildProcess;
+  readonly #whenOver: () => void;
+  #cpu: number | undefined;
+  /** Since when it is at work, and how long it was before it last waited. */
+  #since: number | undefined;
+  #worked = 0;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#whenOver = () => this.kill();
+    process.once('exit', this.#whenOver);
+    this.rest();
+  }
+
+  onMessage(hear: (message: FromChild) => void): void {
+    this.#child.on('message', message => hear(message as FromChild));
+  }
+
+  /** `code` is its exit code, where it ended by itself; V8 and the kernel end it by a signal. */
+  onEnd(hear: (code: number | string | null) => void): void {
+    this.#child.once('error', (error: NodeJS.ErrnoException) => hear(error.code ?? error.message));
+    this.#child.once('exit', code => {
+      process.off('exit', this.#whenOver);
+      hear(code);
+    });
+  }
+
+  /** Begins a job, whose use of time is counted from now on. */
+  begin(message: ToChild): void {
+    this.#child.ref();
+    this.#child.channel?.ref();
+    this.#cpu = this.#stat()?.milliseconds;
+    this.#worked = 0;
+    this.#since = performance.now();
+    this.send(message);
+  }
+
+  send(message: ToChild): void {
+    // It may have ended just now: `onEnd` tells.
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+
+  /** Its job waits for an answer. */
+  waits(): void {
+    this.#worked += this.#since === undefined ? 0 : performance.now() - this.#since;
+    this.#since = undefined;
+  }
+
+  /** Sends its job what it waited for. */
+  goOn(message: ToChild): void {
+    this.#since ??= performance.now();
+    this.send(message);
+  }
+
+  rest(): void {
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+
+  used(): Used {
+    const now = this.#stat();
+    const passed = this.#worked + (this.#since === undefined ? 0 : performance.now() - this.#since);
+    if (now === undefined || this.#cpu === undefined) return { milliseconds: passed, megabytes: 0 };
+    const milliseconds = Math.max(now.milliseconds - this.#cpu, passed * shareOfClock);
+    return { milliseconds, megabytes: now.megabytes };
+  }
+
+  /** The kernel would soon end it. */
+  get isWorn(): boolean {
+    return (this.#stat()?.milliseconds ?? 0) > worn;
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  /** As Linux tells it. */
+  #stat(): Used | undefined {
+    try {
+      const text = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1');
+      const fields = text
+        .slice(text.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      const [user = 0, system = 0, pages = 0] = [fields[11], fields[12], fields[21]];
+      return { milliseconds: (user + system) * 10, megabytes: pages / 256 };
+    } catch {
+      return undefined;
+    }
+  }
+}

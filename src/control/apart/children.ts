@@ -1,0 +1,232 @@
+import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { poolSize } from '../../render/confined/limits.ts';
+import { type Child, startChild } from './child-process.ts';
+import { sentFault } from './faults.ts';
+import type { ApartJob, CallAnswer, FromChild, JobEnd, Question } from './jobs.ts';
+
+/** Answers what a template asks for, where the main thread is. */
+export type Serve = (question: Question) => Promise<CallAnswer>;
+
+/** A job was ended because of a limit. */
+export class Exhausted extends Error {}
+
+type Answer = { readonly key: string; readonly answer: Promise<CallAnswer>; isThere: boolean };
+
+type Run = {
+  readonly job: ApartJob;
+  readonly serve: Serve;
+  readonly resolve: (end: JobEnd) => void;
+  readonly reject: (error: Error) => void;
+  /** Answers by the order in which they were asked for: the job may have to begin again. */
+  readonly answers: Answer[];
+  /** Answers that it got since it began. */
+  answered: number;
+  /** Characters of questions and answers. */
+  size: number;
+  isOver: boolean;
+};
+
+type Member = {
+  readonly child: Child;
+  current: { readonly id: number; readonly run: Run } | undefined;
+  /** Since when its job waits for an answer. */
+  waitsSince: number | undefined;
+};
+
+/** Characters that a template may ask and be answered in all. */
+const mostAsked = 16 * 1024 * 1024;
+/** Characters of one call's arguments. */
+const mostArguments = 1024 * 1024;
+/** Milliseconds between two looks at what is used. */
+const glance = 100;
+
+/** Milliseconds of a processor that one job may take. */
+const mostTime = 3000;
+/** Megabytes of its process. Node itself takes 80. */
+const mostMemory = 400;
+
+/**
+ * Processes for what hosts send: a thread would not do, because V8 ends the whole process where one
+ * thread takes too much memory at once. Each has one job at a time; others wait in the order in
+ * which they came. A job that only waits for its host gives up its process to others, and begins
+ * again with the answers that it had. What takes too long is ended together with the process.
+ */
+class Children {
+  readonly #members = new Set<Member>();
+  readonly #ready: Run[] = [];
+  #starting = 0;
+  #next = 1;
+  #watch: NodeJS.Timeout | undefined;
+
+  /** @throws Exhausted where the job took too much time or memory */
+  run(job: ApartJob, serve: Serve): Promise<JobEnd> {
+    return new Promise((resolve, reject) => {
+      this.#ready.push({
+        job,
+        serve,
+        resolve,
+        reject,
+        answers: [],
+        answered: 0,
+        size: 0,
+        isOver: false,
+      });
+      this.#assign();
+    });
+  }
+
+  #assign(): void {
+    while (this.#ready.length > 0) {
+      const member = this.#free();
+      const run = member && this.#ready.shift();
+      if (!run) break;
+      this.#begin(member, run);
+    }
+    const total = this.#members.size + this.#starting;
+    if (this.#ready.length > this.#starting && total < poolSize) void this.#start();
+  }
+
+  /** A process without a job; where there are no more to be had, one whose job waits longest. */
+  #free(): Member | undefined {
+    const all = [...this.#members];
+    const idle = all.find(({ current }) => current === undefined);
+    if (idle || all.length + this.#starting < poolSize) return idle;
+    const [waiting] = all
+      .filter(({ waitsSince }) => waitsSince !== undefined)
+      .sort((a, b) => (a.waitsSince ?? 0) - (b.waitsSince ?? 0));
+    if (waiting?.current) {
+      waiting.child.send({ type: 'drop', id: waiting.current.id });
+      waiting.current = undefined;
+    }
+    return waiting;
+  }
+
+  async #start(): Promise<void> {
+    this.#starting += 1;
+    try {
+      const child = await startChild();
+      const member: Member = { child, current: undefined, waitsSince: undefined };
+      this.#members.add(member);
+      child.onMessage(message => this.#hear(member, message));
+      child.onEnd(code =>
+        this.#end(member, code === null ? new Exhausted('took too much memory') : notStarted(code)),
+      );
+    } catch (error) {
+      for (const { reject } of this.#ready.splice(0))
+        reject(error instanceof Error ? error : new Error(messageOf(error)));
+    } finally {
+      this.#starting -= 1;
+    }
+    this.#assign();
+  }
+
+  #begin(member: Member, run: Run): void {
+    const id = this.#next;
+    this.#next += 1;
+    member.current = { id, run };
+    run.answered = 0;
+    member.waitsSince = undefined;
+    member.child.begin({ type: 'begin', id, job: run.job });
+    this.#watch ??= setInterval(() => this.#look(), glance).unref();
+  }
+
+  #hear(member: Member, message: FromChild): void {
+    const run = member.current?.id === message.id ? member.current.run : undefined;
+    if (!run) return;
+    if (message.type === 'ask') {
+      this.#answer(member, run, message);
+      return;
+    }
+    this.#leave(member);
+    run.resolve(message.end);
+    this.#assign();
+  }
+
+  #answer(member: Member, run: Run, { id, question }: FromChild & { readonly type: 'ask' }): void {
+    const found = this.#known(run, question);
+    member.child.waits();
+    if (!found.isThere) member.waitsSince = performance.now();
+    void found.answer.then(answer => {
+      if (member.current?.id === id) {
+        member.waitsSince = undefined;
+        run.answered += 1;
+        member.child.goOn({ type: 'answer', id, answer });
+      } else if (!run.isOver) {
+        // Another job has its process.
+        this.#ready.push(run);
+        this.#assign();
+      }
+    });
+    this.#assign();
+  }
+
+  /** The answer that this call got before the job began again, else a new one. */
+  #known(run: Run, question: Question): Answer {
+    const key = question.join('\0');
+    const known = run.answers[run.answered];
+    if (known?.key === key) return known;
+    run.size += key.length;
+    const served =
+      key.length > mostArguments || run.size > mostAsked
+        ? Promise.reject(tooMuch(run.size > mostAsked ? mostAsked : mostArguments))
+        : run.serve(question);
+    const answer = served
+      .then(found => {
+        run.size += 'value' in found ? found.value.length : 0;
+        if (run.size > mostAsked) throw tooMuch(mostAsked);
+        return found;
+      })
+      .catch((error: unknown): CallAnswer => ({ fault: sentFault(error) }));
+    const made: Answer = { key, answer, isThere: false };
+    void answer.then(() => {
+      made.isThere = true;
+    });
+    run.answers[run.answered] = made;
+    return made;
+  }
+
+  #leave(member: Member): void {
+    if (member.current) member.current.run.isOver = true;
+    member.current = undefined;
+    member.waitsSince = undefined;
+    member.child.rest();
+    if (member.child.isWorn && this.#members.delete(member)) member.child.kill();
+    if ([...this.#members].some(({ current }) => current)) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+  }
+
+  /** Ends the processes whose job takes too much. */
+  #look(): void {
+    for (const member of this.#members) {
+      if (!member.current) continue;
+      const { milliseconds, megabytes } = member.child.used();
+      if (milliseconds > mostTime)
+        this.#end(member, new Exhausted(`took more than ${mostTime / 1000} s`));
+      else if (megabytes > mostMemory)
+        this.#end(member, new Exhausted(`took more than ${mostMemory} MB`));
+    }
+  }
+
+  #end(member: Member, error: Error): void {
+    if (!this.#members.delete(member)) return;
+    const run = member.current?.run;
+    this.#leave(member);
+    member.child.kill();
+    run?.reject(error);
+    this.#assign();
+  }
+}
+
+const notStarted = (code: number | string): TsaltError =>
+  new TsaltError('apart-ended', `The process that renders texts of hosts ended with ${code}.`, {
+    kind: 'internal',
+  });
+
+const tooMuch = (most: number): TsaltError =>
+  new TsaltError('render-limit', `A template of the host asks for more than ${most} characters.`, {
+    kind: 'host',
+  });
+
+/** The processes that all hosts share. */
+export const children: Children = new Children();

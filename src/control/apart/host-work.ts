@@ -1,0 +1,53 @@
+import { TsaltError } from '../../protocol/error.ts';
+import { children, Exhausted, type Serve } from './children.ts';
+import { receivedFault } from './faults.ts';
+import type { ApartJob } from './jobs.ts';
+
+/** Jobs of one host that may be ended by a limit, before it gets no more. */
+const mostEnded = 3;
+
+/** What is computed for one host: one job at a time. */
+export class HostWork {
+  readonly #host: string;
+  #turn: Promise<unknown> = Promise.resolve();
+  #ended = 0;
+
+  constructor(host: string) {
+    this.#host = host;
+  }
+
+  /**
+   * Computes a job when it is its turn.
+   *
+   * @param make is called then: what waits takes no memory
+   * @throws TsaltError what the job ended with; `host-limit` where it took too much
+   */
+  inTurn(make: () => Promise<ApartJob>, serve: Serve): Promise<string> {
+    const mine = this.#turn.then(async () => this.now(await make(), serve));
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Computes a job that another job waits for. @throws TsaltError as `inTurn` */
+  async now(job: ApartJob, serve: Serve): Promise<string> {
+    if (this.#ended >= mostEnded)
+      throw limited(`${mostEnded} texts of ${this.#host} took too much: no more are rendered.`);
+    try {
+      const end = await children.run(job, serve);
+      if ('text' in end) return end.text;
+      throw receivedFault(end.fault);
+    } catch (error) {
+      if (!(error instanceof Exhausted)) throw error;
+      this.#ended += 1;
+      throw limited(
+        `A text of ${this.#host} ${error.message}, which is too much (limit for hosts).`,
+      );
+    }
+  }
+}
+
+const limited = (message: string): TsaltError =>
+  new TsaltError('host-limit', message, {
+    kind: 'host',
+    hint: 'Put the template into the file roots and name it as salt:// source: such a one has no tight limits.',
+  });

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { HostWork } from '../../src/control/apart/host-work.ts';
+import type { RenderJob } from '../../src/control/apart/jobs.ts';
+import { poolSize } from '../../src/render/confined/limits.ts';
+import { pack } from '../../src/render/confined/wire.ts';
+import { threadTime } from '../helpers/cpu-time.ts';
+
+const empty = '{"d":[]}';
+
+const template = (pipe: string, text: string): RenderJob => ({
+  type: 'render',
+  text,
+  file: '/srv/own',
+  pipe,
+  saltenv: 'base',
+  grains: pack(new Map([['os', 'Debian']])),
+  pillar: empty,
+  opts: empty,
+  extra: empty,
+});
+
+const nothing = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
+
+const rendered = (host: string, pipe: string, text: string): Promise<string> =>
+  new HostWork(host).inTurn(async () => template(pipe, text), nothing);
+
+const loops = (variable: string): string => `{% for ${variable} in (1..5000) %}`;
+const endless = `${['a', 'b', 'c'].map(loops).join('')}${'{% endfor %}'.repeat(3)}`;
+
+/** Milliseconds of a processor that the longest turn of the event loop took. */
+const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
+  let before = threadTime();
+  let longest = 0;
+  const timer = setInterval(() => {
+    const now = threadTime();
+    longest = Math.max(longest, now - before);
+    before = now;
+  }, 1);
+  await work();
+  clearInterval(timer);
+  return longest;
+};
+
+test('templates without an end, of as many hosts as there are processes, are ended; another host gets its own', async () => {
+  await rendered('first', 'liquid', '{{ 1 }}');
+  const hosts = Array.from({ length: poolSize }, (_, at) => `bad${at}`);
+  const longest = await longestTurn(async () => {
+    const bad = hosts.map(host => rendered(host, 'liquid', endless).catch(String));
+    const good = rendered('web1', 'jinja', '{{ grains.os }}');
+    expect(await good).toBe('Debian');
+    for (const error of await Promise.all(bad)) expect(error).toMatch(/took more than 3 s/);
+  });
+  expect(longest).toBeLessThan(100);
+}, 120_000);
+
+test.each([
+  ['liquid', '{% for i in (1..100000000) %}{% endfor %}'],
+  [
+    'liquid',
+    "{% assign a = 'a,a,a,a' | split: ',' %}{% for i in (1..60) %}{% assign a = a | concat: a %}{% endfor %}",
+  ],
+])(
+  '%s: a template that takes all memory ends nothing but itself: %s',
+  async (pipe, text) => {
+    await expect(rendered('bad', pipe, text)).rejects.toThrow(/took (?:too much|more than 400 MB)/);
+    expect(await rendered('bad', 'jinja', '{{ grains.os }}')).toBe('Debian');
+  },
+  60_000,
+);
+
+test.each([
+  ['sorts', "{{ ('a b ' * 45000).split() | sort | length }}", '90000'],
+  ['wraps', "{{ ('a ' * 500000) | wordwrap(1) | length }}", '999999'],
+  ['replaces', "{{ ('ab' * 500000) | replace('a', 'ccc') | length }}", '2000000'],
+  ['reads YAML', "{{ ('- [1, 2, {a: b}]\n' * 15000) | load_yaml | length }}", '15000'],
+])(
+  'a filter that %s a text of a megabyte holds up nobody',
+  async (_, text, length) => {
+    await rendered('web1', 'jinja', '1');
+    const from = threadTime();
+    const longest = await longestTurn(async () => {
+      expect(await rendered('bad', 'jinja', text)).toBe(length);
+    });
+    expect(longest).toBeLessThan(100);
+    expect(threadTime() - from).toBeLessThan(150);
+  },
+  60_000,
+);
+
+test('a template that waits for its host keeps no process from others, and asks for nothing twice', async () => {
+  const asked: string[] = [];
+  let goOn = (): void => undefined;
+  const gate = new Promise<void>(resolve => {
+    goOn = resolve;
+  });
+  const waiting = Array.from({ length: 2 * poolSize }, (_, at) =>
+    new HostWork(`slow${at}`).inTurn(
+      async () => template('jinja', "{{ salt['a.b'](1) }}-{{ salt['a.b'](2) }}"),
+      async ([fun, args]) => {
+        asked.push(`${at} ${fun} ${args}`);
+        await gate;
+        return { value: pack(`${at}:${args}`) };
+      },
+    ),
+  );
+  while (asked.length < waiting.length) await sleep(5);
+  expect(await rendered('web1', 'jinja', '{{ grains.os }}')).toBe('Debian');
+  goOn();
+  expect(await Promise.all(waiting)).toEqual(waiting.map((_, at) => `${at}:[1]-${at}:[2]`));
+  expect(asked.sort()).toEqual(
+    waiting.flatMap((_, at) => [`${at} a.b [1]`, `${at} a.b [2]`]).sort(),
+  );
+}, 60_000);
+
+test('one template of a host is rendered at a time; after three that took too much, none', async () => {
+  const work = new HostWork('bad');
+  let open = 0;
+  let most = 0;
+  const render = (text: string): Promise<string> =>
+    work.inTurn(
+      async () => template('jinja', text),
+      async () => {
+        open += 1;
+        most = Math.max(most, open);
+        await sleep(20);
+        open -= 1;
+        return { value: '1' };
+      },
+    );
+  await Promise.all([1, 2, 3].map(() => render("{{ salt['a.b']() }}")));
+  expect(most).toBe(1);
+  const greedy = async () => template('liquid', '{% assign a = (1..100000000) %}');
+  for (let count = 0; count < 3; count += 1)
+    await expect(work.inTurn(greedy, nothing)).rejects.toThrow(/took (?:too much|more than)/);
+  await expect(render('x')).rejects.toThrow(/3 texts of bad took too much: no more are rendered/);
+  expect(await rendered('web1', 'jinja', 'x')).toBe('x');
+}, 120_000);
+
+test('a template that asks for more than it may is refused', async () => {
+  const answer = { value: pack('x'.repeat(4_000_000)) };
+  const work = new HostWork('bad').inTurn(
+    async () => template('jinja', "{% for i in range(9) %}{% set a = salt['a.b']() %}{% endfor %}"),
+    async () => answer,
+  );
+  await expect(work).rejects.toThrow(/asks for more than 16777216 characters/);
+  const long = rendered('bad', 'jinja', "{{ salt['a.b']('x' * 2000000) }}");
+  await expect(long).rejects.toThrow(/asks for more than 1048576 characters/);
+});
+
+test('a document of a host is read in the same way, and its aliases make no more of it', async () => {
+  const read = (text: string): Promise<string> =>
+    new HostWork('bad').inTurn(
+      async () => ({
+        type: 'read',
+        format: 'yaml',
+        text,
+        most: { values: 50_000, characters: 262_144 },
+      }),
+      nothing,
+    );
+  expect(await read('a: [1, x]')).toBe(pack(new Map([['a', [1, 'x']]])));
+  await expect(read('a: [')).rejects.toThrow(/did not find expected/);
+  const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e']
+    .map((key, at) => `${key}: &${key} [${Array(9).fill(`*${'abcdefgh'[at]}`)}]\n`)
+    .join('')}`;
+  const longest = await longestTurn(async () => {
+    await expect(read(bomb)).rejects.toThrow(/makes more than 50000 values/);
+    expect((await read('- [1, {a: b}]\n'.repeat(9000))).length).toBeGreaterThan(100_000);
+  });
+  expect(longest).toBeLessThan(100);
+});
