@@ -70,6 +70,21 @@ export const argumentPlace = (low: LowChunk, argument: string): Place | undefine
   return placeOf([declaration, written], argument);
 };
 
+/**
+ * Where the state of a low chunk is written in its SLS.
+ *
+ * @param low a chunk that `lowChunks` made
+ * @returns undefined for a chunk that was not compiled from an SLS
+ */
+export const statePlace = (low: LowChunk): Place | undefined => {
+  const chunk = sources.of(low);
+  if (!chunk) return undefined;
+  const { declaration, state } = chunk;
+  const long = `${low.state}.${low.fun}`;
+  const isLong = isDict(declaration.written) && declaration.written.has(long);
+  return placeOf([declaration], isLong ? long : state.module);
+};
+
 /** Its keys in order; of one that comes again the later value counts. */
 const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): void => {
   const { state, named, fun = null, order = null, place } = chunk;

@@ -159,7 +159,7 @@ const conflict = (first: IdDeclaration, second: IdDeclaration): Problem => {
     'Detected conflicting IDs, SLS IDs need to be globally unique.\n' +
     `    The conflicting ID is '${pyStr(second.id)}' and is found in SLS ` +
     `'${origin(first)}' and SLS '${origin(second)}'`;
-  return problem(message, placeOf([second]), 'Rename one of them.');
+  return problem(message, placeOf([second, second.origin.data], second.id), 'Rename one of them.');
 };
 
 /** Extensions one ID each, the same one only once. */

@@ -1,6 +1,7 @@
+import type { Trace } from '../data/position.ts';
 import type { Data, DataKey, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { fileKey, fileOf, type Marked, originalKey, originalOf } from './place.ts';
+import { fileKey, fileOf, type Marked, originalKey, originalOf, traceKey } from './place.ts';
 
 /**
  * High data while it is compiled. Of tens of thousands of states each is three small objects that
@@ -18,6 +19,10 @@ export type Origin = {
   readonly sls: Data | undefined;
   readonly env: Data | undefined;
   readonly file: string | undefined;
+  /** The mapping that the file holds. */
+  readonly data?: Dict | undefined;
+  /** Where the positions in that file are in the templates. */
+  readonly trace?: Trace | undefined;
 };
 
 /** An ID with its states. */
@@ -67,6 +72,10 @@ export class IdDeclaration implements Marked {
 
   get [fileKey](): string | undefined {
     return this.origin.file;
+  }
+
+  get [traceKey](): Trace | undefined {
+    return this.origin.trace;
   }
 
   get [originalKey](): object | undefined {

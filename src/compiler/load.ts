@@ -1,4 +1,5 @@
 import { fnmatchFilter, isGlob } from '../data/glob.ts';
+import type { Trace } from '../data/position.ts';
 import { pyStr } from '../data/python-text.ts';
 import type { RenderedSls, SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/value.ts';
@@ -17,6 +18,8 @@ export type LoadedSls = {
   readonly sls: string;
   readonly saltenv: string;
   readonly file: string | undefined;
+  /** Where the data's positions are in the templates. */
+  readonly trace?: Trace | undefined;
   /** What the file rendered to, without `include`; undefined when it did not or is empty. */
   readonly data: Data | undefined;
   /** Found while rendering: no such file, no valid template. */
@@ -139,7 +142,7 @@ const withIncludes = async (
   rendered: RenderedSls | undefined,
   problems: readonly Problem[],
 ): Promise<LoadedSls> => {
-  const base = { sls, saltenv, file: rendered?.file, problems };
+  const base = { sls, saltenv, file: rendered?.file, trace: rendered?.trace, problems };
   const nothing = { ...base, data: undefined, includeProblems: [], includes: [] };
   if (!rendered || isFalsy(rendered.data)) return nothing;
   const { data, file } = rendered;
@@ -148,7 +151,7 @@ const withIncludes = async (
     const hint = 'An SLS is a mapping of IDs to states, or empty.';
     return { ...nothing, problems: [problem(message, { file }, hint), ...unusable(data, file)] };
   }
-  setFile(data, file);
+  setFile(data, file, rendered.trace);
   const declared = data.get('include');
   if (!data.has('include')) return { ...base, data, includeProblems: [], includes: [] };
   if (!Array.isArray(declared)) {

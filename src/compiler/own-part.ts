@@ -62,8 +62,8 @@ export const ownPart = (loaded: LoadedSls, reading: Reading): Part => {
   if (data.has('extend')) takeExtend(data, loaded, part);
   if (data.has('exclude')) takeExclude(data, loaded, part);
   const included = loaded.includeProblems.length === 0;
-  const { sls, saltenv: env, file = sls } = loaded;
-  const place: Place = { source: data, origin: { sls, env, file }, part, reading };
+  const { sls, saltenv: env, file = sls, trace } = loaded;
+  const place: Place = { source: data, origin: { sls, env, file, trace, data }, part, reading };
   for (const [id, body] of data)
     if (id !== 'extend' && id !== 'exclude' && !(included && id === 'include'))
       part.ids.push(declare(id, body, place));
@@ -87,7 +87,7 @@ const takeExtend = (source: Dict, loaded: LoadedSls, { extend, problems }: Part)
       continue;
     }
     const copy = copyOf(body);
-    setFile(copy, loaded.file ?? loaded.sls);
+    setFile(copy, loaded.file ?? loaded.sls, loaded.trace);
     addOrigin(copy, loaded);
     for (const [key, args] of body)
       if (isPlainKey(key) && Array.isArray(args)) splitFunction(copy, key, args);

@@ -57,7 +57,7 @@ const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Part>
   const errors: Problem[] = [];
   const rendered = await renderOrReport(rendering, sls, errors);
   const data = rendered?.data;
-  if (isDict(data)) setFile(data, rendered?.file ?? sls);
+  if (isDict(data)) setFile(data, rendered?.file ?? sls, rendered?.trace);
   if (!isDict(data) || !data.has('include')) {
     if (data !== undefined && !isFalsy(data) && !isDict(data)) {
       const message = `SLS '${sls}' does not render to a dictionary`;

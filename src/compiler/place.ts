@@ -1,22 +1,29 @@
-import type { Position } from '../data/position.ts';
+import type { Position, Trace } from '../data/position.ts';
 import { keyPosition, nodePosition } from '../data/position.ts';
 import type { Dict } from '../data/value.ts';
 import type { Place } from '../protocol/error.ts';
 
 // On the nodes themselves: weak maps of that many entries make the garbage collector slow.
 export const fileKey = Symbol('file');
+export const traceKey = Symbol('trace');
 export const originalKey = Symbol('original');
 
 /** What may know the file it was written in and, being a copy, its original. */
 export type Marked = object & {
   readonly [fileKey]?: string | undefined;
+  readonly [traceKey]?: Trace | undefined;
   readonly [originalKey]?: object | undefined;
 };
-type MarkedDict = Dict & { [fileKey]?: string; [originalKey]?: object };
+type MarkedDict = Dict & { [fileKey]?: string; [traceKey]?: Trace; [originalKey]?: object };
 
-/** Remembers which file a mapping was written in. */
-export const setFile = (node: Dict, file: string): void => {
+/**
+ * Remembers which file a mapping was written in.
+ *
+ * @param trace leads from the mapping's positions back to that file, if it is a template
+ */
+export const setFile = (node: Dict, file: string, trace?: Trace): void => {
   (node as MarkedDict)[fileKey] = file;
+  if (trace) (node as MarkedDict)[traceKey] = trace;
 };
 
 /** A shallow copy that still knows where its original was written. */
@@ -25,6 +32,7 @@ export const copyOf = (node: Dict): Dict => {
   const from: MarkedDict = node;
   copy[originalKey] = originalOf(from);
   if (from[fileKey] !== undefined) copy[fileKey] = from[fileKey];
+  if (from[traceKey]) copy[traceKey] = from[traceKey];
   return copy;
 };
 
@@ -45,9 +53,11 @@ const positionOf = (node: Marked, key: unknown): Position | undefined => {
  */
 export const placeOf = (within: readonly unknown[], key?: unknown): Place | undefined => {
   const nodes = within.filter(node => typeof node === 'object' && node !== null) as Marked[];
-  const file = nodes.map(fileOf).find(one => one !== undefined);
-  if (file === undefined) return undefined;
+  const owner = nodes.find(node => fileOf(node) !== undefined);
+  const file = owner && fileOf(owner);
+  if (owner === undefined || file === undefined) return undefined;
   const last = nodes.at(-1);
   const position = last && positionOf(last, key);
-  return position ? { file, ...position } : { file };
+  if (!position) return { file };
+  return owner[traceKey]?.(position) ?? { file, ...position };
 };

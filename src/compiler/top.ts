@@ -105,8 +105,9 @@ const readTop = async (loader: SlsLoader, env: string, path: string): Promise<Di
         hint: 'It holds environments, each with targets, each with a list of SLS.',
       });
     const top = copyOf(rendered.data);
-    setFile(top, rendered.file);
-    for (const targets of top.values()) if (isDict(targets)) setFile(targets, rendered.file);
+    setFile(top, rendered.file, rendered.trace);
+    for (const targets of top.values())
+      if (isDict(targets)) setFile(targets, rendered.file, rendered.trace);
     return top;
   };
   const first = await render(slsName(path), path);

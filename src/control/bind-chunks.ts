@@ -1,4 +1,4 @@
-import { argumentPlace } from '../compiler/chunks.ts';
+import { argumentPlace, statePlace } from '../compiler/chunks.ts';
 import { invalidKeywords, wrongTypes } from '../data/bind.ts';
 import { mayBeCalled } from '../data/module-names.ts';
 import { nearest } from '../data/nearest.ts';
@@ -47,7 +47,7 @@ export const bindChunks = (
     const name = `${given.state}.${given.fun}`;
     const fun = functions.get(name);
     const chunk = withFloatTexts(given, fun);
-    if (!functions.has(name)) warnings.push(...misspelt(name, chunk, modules));
+    if (!functions.has(name)) warnings.push(...misspelt(name, given, modules));
     if (!fun) {
       bound.push(chunk);
       continue;
@@ -163,7 +163,7 @@ const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean)
 };
 
 const placeOf = (chunk: LowChunk, argument: string | undefined): string => {
-  const at = argument === undefined ? undefined : argumentPlace(chunk, argument);
+  const at = argument === undefined ? statePlace(chunk) : argumentPlace(chunk, argument);
   const where = `in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`;
   return at ? `${where} (${showPlace(at)})` : where;
 };

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
+import type { Trace } from '../data/position.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
@@ -35,6 +36,7 @@ export const slsLoader = (
     const full = roots.find(found, saltenv)?.path ?? found;
     const base = context(saltenv);
     const text = roots.read(found, saltenv);
+    let trace: Trace | undefined;
     const data: Data = await render({
       ...settings,
       text,
@@ -44,6 +46,9 @@ export const slsLoader = (
       saltenv,
       origin: 'user-file',
       ...(onText ? { onRendered: (rendered: string) => onText(text, rendered) } : {}),
+      onTrace: known => {
+        trace = known;
+      },
       context: isDict(extra?.defaults)
         ? { ...base, extra: mergeExtra(base.extra, extra.defaults) }
         : base,
@@ -53,7 +58,7 @@ export const slsLoader = (
       const isTop = extra?.path !== undefined || sls === 'top';
       refuseTaintedChoices({ data, file, owner: base.taint.owner, kind, isTop });
     }
-    return { sls, saltenv, file, data };
+    return { sls, saltenv, file, data, ...(trace ? { trace } : {}) };
   },
 });
 

@@ -1,8 +1,12 @@
+import type { Place } from '../protocol/error.ts';
 import { stamp } from './stamp.ts';
 import { copyTaintMarks } from './taint-marks.ts';
 
 /** Line and column, both 1-based, in the text that was parsed. */
 export type Position = { readonly line: number; readonly column: number };
+
+/** Leads from a position in a rendered text to the place in the template that it came from. */
+export type Trace = (position: Position) => Place;
 
 /**
  * Where a node and what is in it stand in a text, as offsets: few of them are ever asked for,

@@ -1,3 +1,4 @@
+import type { Trace } from './position.ts';
 import type { Data } from './value.ts';
 
 /** One SLS after its render pipe. Keys and nodes know their places (`data/position.ts`). */
@@ -7,6 +8,8 @@ export type RenderedSls = {
   /** The file as users know it: path relative to where they work, or absolute. */
   readonly file: string;
   readonly data: Data;
+  /** Where the data's positions are in the templates; absent for a text that is none. */
+  readonly trace?: Trace | undefined;
 };
 
 /** How the compiler gets at SLS files: made by control, per host. */

@@ -1,5 +1,11 @@
 /** Where a fault is: a file of the user's, and the place in it (1-based). */
-export type Place = { readonly file: string; readonly line?: number; readonly column?: number };
+export type Place = {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** The line of the rendered text, where the template's line made several. */
+  readonly rendered?: number;
+};
 
 /** What the CLI's exit code tells apart; see `cli/exit-code.ts`. */
 export type ErrorKind =
@@ -49,11 +55,13 @@ export class TsaltError extends Error {
   }
 }
 
-/** `file:line:column` with what is known. */
-export const showPlace = ({ file, line, column }: Place): string =>
-  [file, line, line === undefined ? undefined : column]
+/** `file:line:column` with what is known, and the rendered line of what comes out of a loop. */
+export const showPlace = ({ file, line, column, rendered }: Place): string => {
+  const place = [file, line, line === undefined ? undefined : column]
     .filter(part => part !== undefined)
     .join(':');
+  return rendered === undefined ? place : `${place}, rendered line ${rendered}`;
+};
 
 /** What was thrown as text: an error's message, or the value itself. */
 export const messageOf = (thrown: unknown): string =>

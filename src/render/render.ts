@@ -6,6 +6,8 @@ import { unguard } from './guard.ts';
 import { looksLikeJinja } from './liquid/looks-like-jinja.ts';
 import { type Lookup, type PipeStage, pipeOf, requireAllowed, requireUserFile } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
+import { type Origins, originsOfResult, retraced } from './retrace.ts';
+import { type Mapping, RenderedText } from './source-map.ts';
 import { fence, unfence } from './taint/fence.ts';
 import type { Renderer, RendererTable, RenderRequest, Stage } from './types.ts';
 import { variablesOf } from './variables.ts';
@@ -97,6 +99,7 @@ const run = async (
   };
   let value: Data = request.text;
   let tainted = request.context.taint?.of(request.text);
+  let origins: Origins;
   let engines = stages.filter(stage => stage.kind === 'text').length;
   for (const { name, argument, renderer, kind } of stages) {
     if (kind === 'text') engines -= 1;
@@ -104,6 +107,7 @@ const run = async (
       request.onRendered?.(value);
     const guarded = engines > 0;
     let printed: Ranges | undefined | 'unknown' = 'unknown';
+    let map: Mapping | undefined;
     const isFenced = kind === 'text' && tainted !== undefined && typeof value === 'string';
     const input: Data = isFenced && tainted ? fence(String(value), tainted) : value;
     const stage: Stage = {
@@ -120,18 +124,32 @@ const run = async (
       printed: ranges => {
         printed = ranges;
       },
+      origins: origins instanceof RenderedText ? origins : undefined,
+      mapped: own => {
+        map = own;
+      },
       renderer: inner,
     };
     try {
       const result = await renderer.render(input, stage);
       const next = taintOfResult(request, { input, result, before: tainted, printed, isFenced });
+      const given = value;
       ({ value, tainted } = next);
       if (typeof value === 'string' && engines === 0) value = unguard(value);
+      origins = originsOfResult({
+        file: request.file,
+        input: given,
+        result: value,
+        before: origins,
+        // Marks around tainted parts move the offsets of what the engine made.
+        map: isFenced ? undefined : map,
+      });
     } catch (error) {
-      throw named(error, name, stages, request, value);
+      throw named(error, name, stages, request, origins);
     }
   }
   if (typeof value === 'string' && tainted) request.context.taint?.learn(value, tainted);
+  if (origins instanceof RenderedText) request.onTrace?.(origins.trace);
   return value;
 };
 
@@ -166,7 +184,7 @@ const named = (
   name: string,
   stages: readonly PipeStage[],
   request: RenderRequest,
-  input: Data,
+  origins: Origins,
 ): TsaltError => {
   const pipe = stages.map(stage => stage.name).join('|');
   if (!(error instanceof TsaltError))
@@ -175,12 +193,13 @@ const named = (
       `The stage '${name}' of '${pipe}' failed: ${messageOf(error)}`,
       { kind: 'render', at: { file: request.file }, cause: error },
     );
-  const { code, message, kind, at, hint, excerpt, saltText } = error;
+  const traced = origins instanceof RenderedText ? retraced(error, request.file, origins) : error;
+  const { code, message, kind, at, hint, excerpt, saltText } = traced;
   const index = stages.findIndex(stage => stage.name === name);
   const note = `The stage '${name}' of '${pipe}' failed; its lines are those that '${stages[index - 1]?.name}' gave.`;
-  const isLater = input !== request.text && excerpt !== undefined && at?.file === request.file;
+  const isLater = origins === 'unknown' && excerpt !== undefined && at?.file === request.file;
   const hints = [hint, isLater ? note : undefined, jinjaHint(request, stages)].filter(Boolean);
-  if (hints.length === (hint === undefined ? 0 : 1)) return error;
+  if (hints.length === (hint === undefined ? 0 : 1)) return traced;
   return new TsaltError(code, message, {
     kind,
     at,

@@ -1,8 +1,10 @@
+import type { Trace } from '../data/position.ts';
 import type { Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import type { Said } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';
+import type { Mapping, RenderedText } from './source-map.ts';
 import type { TaintSource } from './taint/taint-table.ts';
 
 /** What templates may know and ask. One per host and run. */
@@ -50,6 +52,8 @@ export type RenderRequest = {
   readonly blacklist?: readonly string[] | undefined;
   /** Is told the text that its data is made of: what the template engines gave. */
   readonly onRendered?: ((text: string) => void) | undefined;
+  /** Is told how positions in the data lead back to the template. */
+  readonly onTrace?: ((trace: Trace) => void) | undefined;
   /** Whether the first line may be a shebang. Default true. */
   readonly shebang?: boolean | undefined;
   /**
@@ -78,6 +82,10 @@ export type Stage = {
   readonly tainted?: Ranges | undefined;
   /** Is told the tainted parts of the text that a template engine made. */
   readonly printed: (ranges: Ranges | undefined) => void;
+  /** How the text that a stage is given leads back to the template; absent for the template itself. */
+  readonly origins?: RenderedText | undefined;
+  /** Is told where the pieces of the text that a template engine made were written. */
+  readonly mapped: (map: Mapping) => void;
   /** To be told of every look at grains, pillar, opts and files, where the text may be shared. */
   readonly recorder?: Recorder | undefined;
 };

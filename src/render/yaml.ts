@@ -19,7 +19,7 @@ type Kept = {
 const cache = new TextCache<Map<string, Kept>>(32_000_000);
 
 /** YAML by Salt's rules. The same text for another host is parsed once and then copied. */
-export const renderYaml = (text: string, { request, tainted }: Stage): Data => {
+export const renderYaml = (text: string, { request, tainted, origins }: Stage): Data => {
   const { taint } = request.context;
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
   const files = cache.get(text);
@@ -30,6 +30,7 @@ export const renderYaml = (text: string, { request, tainted }: Stage): Data => {
   const loaded = loadYaml(text, {
     file: request.file,
     ordered: true,
+    trace: origins?.trace,
     ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
   });
   const data = isTrue(loaded) ? loaded : new Map();

@@ -121,10 +121,9 @@ class Composer {
     if (anchor === undefined) return;
     const first = this.#anchors.get(anchor);
     if (first) {
-      const { line } = this.#source.position(first.at);
       throw this.#source.fault(
         'yaml-anchor',
-        `found duplicate anchor '${anchor}': its first occurrence is on line ${line}`,
+        `found duplicate anchor '${anchor}': its first occurrence is on ${this.#source.lineName(first.at)}`,
         at,
         'Each anchor has a name of its own; rename one.',
       );

@@ -228,11 +228,11 @@ export class Constructor {
       ([other]) =>
         other !== second && findKey(new Map([[this.#key(other, node), null]]), key) !== undefined,
     );
-    const { line } = this.#source.position(first ? first[0].at : node.at);
-    const again = this.#source.position(second.at).line;
+    const line = this.#source.lineName(first ? first[0].at : node.at);
+    const again = this.#source.lineName(second.at);
     return this.#source.fault(
       'yaml-duplicate-key',
-      `found conflicting ID '${showKey(key)}': it is on line ${line} and again on line ${again}`,
+      `found conflicting ID '${showKey(key)}': it is on ${line} and again on ${again}`,
       second.at,
       'A mapping holds each key once; rename one, or join the two.',
       this.#source.saltText(

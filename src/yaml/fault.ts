@@ -1,8 +1,8 @@
 import { excerptOf } from '../data/excerpt.ts';
-import type { Position } from '../data/position.ts';
+import type { Position, Trace } from '../data/position.ts';
 import type { Ranges } from '../data/taint.ts';
 import type { Data } from '../data/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { type Place, TsaltError } from '../protocol/error.ts';
 
 export type LoadOptions = {
   /** The file's name in errors. */
@@ -13,6 +13,8 @@ export type LoadOptions = {
   readonly ordered?: boolean | undefined;
   /** Further tags, and what they make of the value they stand before; a scalar is a text to them. */
   readonly tags?: OwnTags | undefined;
+  /** Leads back to the template that the text was rendered from; for hints alone. */
+  readonly trace?: Trace | undefined;
   /** Which parts of the text a host chose. They must not change its structure. */
   readonly taint?: TaintOptions | undefined;
 };
@@ -36,16 +38,18 @@ export class Source {
   readonly ordered: boolean;
   readonly tags: OwnTags | undefined;
   readonly taint: TaintOptions | undefined;
+  readonly #trace: Trace | undefined;
   #starts: number[] | undefined;
   #line = 0;
 
-  constructor(text: string, { file, firstLine, ordered, tags, taint }: LoadOptions) {
+  constructor(text: string, { file, firstLine, ordered, tags, taint, trace }: LoadOptions) {
     this.text = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
     this.ordered = ordered ?? false;
     this.tags = tags;
     this.taint = taint;
+    this.#trace = trace;
   }
 
   /** As `position`, for those who ask later. */
@@ -68,6 +72,23 @@ export class Source {
     this.#line = low;
     const column = characters(this.text.slice(starts[low], offset)) + 1;
     return { line: low + this.firstLine, column };
+  }
+
+  /** Where an offset is for the user: in the template, if the text was rendered from one. */
+  written(offset: number): Place {
+    const position = this.position(offset);
+    return this.#trace?.(position) ?? { file: this.file, ...position };
+  }
+
+  /** `line 3`, with the column if asked for, and with the file where it is another. */
+  lineName(offset: number, withColumn = false): string {
+    const { file, line, column, rendered } = this.written(offset);
+    return [
+      `line ${line}`,
+      withColumn ? `, column ${column}` : '',
+      file === this.file ? '' : ` of ${file}`,
+      rendered === undefined ? '' : ` (rendered line ${rendered})`,
+    ].join('');
   }
 
   /** PyYAML's text of a fault: each sentence with the place it means, one place only once. */

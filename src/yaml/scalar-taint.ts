@@ -7,7 +7,7 @@ import {
   type TaintRange,
   wholeRange,
 } from '../data/taint.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { showPlace, TsaltError } from '../protocol/error.ts';
 import type { Source, TaintOptions } from './fault.ts';
 import type { NodeEvent } from './parser.ts';
 
@@ -41,9 +41,9 @@ export const taintFault = (
   range: TaintRange,
   offset: number,
 ): TsaltError => {
-  const at = source.position(Math.min(offset, source.text.length));
-  const place = range.place ?? `${source.file}:${at.line}:${at.column}`;
-  const found = /^(.*):(\d+):(\d+)$/s.exec(place);
+  const at = source.written(Math.min(offset, source.text.length));
+  const place = range.place ?? showPlace(at);
+  const found = range.place && /^(.*):(\d+):(\d+)$/s.exec(range.place);
   return new TsaltError(
     'render-tainted',
     `${owner}'s ${range.source} would change the structure of ${place}; quote it with | yaml_dquote`,
@@ -51,7 +51,7 @@ export const taintFault = (
       kind: 'render',
       at: found
         ? { file: found[1] ?? source.file, line: Number(found[2]), column: Number(found[3]) }
-        : { file: source.file, ...at },
+        : at,
       hint: 'What a host sends is data: it may fill a value, but neither begin, end nor add one.',
     },
   );

@@ -23,7 +23,6 @@ const scannerHint = (
   at: number,
   context: Context | undefined,
 ): string | undefined => {
-  const since = context && source.position(context.since);
   const character = source.text.charAt(at);
   switch (problem) {
     case 'found character that cannot start any token':
@@ -33,11 +32,13 @@ const scannerHint = (
     case 'mapping values are not allowed in this context':
       return 'Quote a value that contains a colon followed by a space.';
     case 'found unexpected end of stream':
-      return `The quote opened on line ${since?.line} is never closed.`;
+      return `The quote opened on ${source.lineName(context?.since ?? at)} is never closed.`;
     case "could not find expected ':'":
-      return `What begins on line ${since?.line}, column ${since?.column} has to be a key with a colon, or be indented further.`;
+      return `What begins on ${source.lineName(context?.since ?? at, true)} has to be a key with a colon, or be indented further.`;
     default:
-      return since && `It was found ${context.doing} that begins on line ${since.line}.`;
+      return (
+        context && `It was found ${context.doing} that begins on ${source.lineName(context.since)}.`
+      );
   }
 };
 
@@ -52,12 +53,11 @@ export const parserFault = (
     return source.fault('yaml-syntax', problem, at, undefined, source.saltText([problem, at]));
   const { doing, since } = context;
   const saltText = source.saltText([doing, since], [problem, at]);
-  const { line } = source.position(since);
   return source.fault(
     'yaml-syntax',
     problem,
     at,
-    `It was found ${doing} that begins on line ${line}.`,
+    `It was found ${doing} that begins on ${source.lineName(since)}.`,
     saltText,
   );
 };

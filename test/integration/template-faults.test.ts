@@ -86,3 +86,37 @@ test.each(['json', 'nested', 'yaml'])(
     expect(text).toMatch(/\{\{ nope \}\} <=====/);
   },
 );
+
+const loops = {
+  jinja: "#!jinja|yaml\n{% set all = ['a', 'b'] %}\n{% if true %}\n{% endif %}\n",
+  liquid: "{% assign all = 'a,b' | split: ',' %}\n\n{% if true %}\n{% endif %}\n",
+};
+
+test.each(['jinja', 'liquid'] as const)(
+  '%s: what is wrong with a templated state is shown where its template writes it',
+  async engine => {
+    const head = loops[engine];
+    const argument = await apply(
+      `${head}{% for i in all %}\n{{ i }}:\n  file.managed:\n    - name: /tmp/{{ i }}\n    - requires: []\n{% endfor %}\n`,
+    );
+    expect(argument.code).not.toBe(0);
+    expect(argument.stdout).toMatch(/ID 'b' \(states\/one\.sls:9:7, rendered line \d+\)/);
+    const fun = await apply(`${head}a:\n  file.managd:\n    - name: /tmp/a\n`);
+    expect(fun.stdout + fun.stderr).toMatch(/states\/one\.sls:6:3\)/);
+    const requisite = await apply(`${head}a:\n  test.nop:\n    - require: 5\n`);
+    expect(requisite.stdout).toContain('states/one.sls:7:7');
+    const form = await apply(`${head}a:\n  test.nop: 5\n`);
+    expect(form.stdout).toMatch(/states\/one\.sls:6:3/);
+    project.write({ 'states/two.sls': `${head}{% if true %}\na: test.nop\n{% endif %}\n` });
+    const twice = await apply(`${head}include: [two]\na: test.nop\n`);
+    expect(twice.stdout).toMatch(/states\/(one|two)\.sls:6:1\)/);
+    expect(twice.stdout).not.toMatch(/sls:[123]:/);
+  },
+);
+
+test('a warning about a templated state shows its place in the template', async () => {
+  const { stdout, stderr } = await apply(
+    '{% assign x = 1 %}\n{%- if x %}\na:\n  file.managed:\n    - name: /tmp/a\n    - quux_option: 1\n{% endif %}\n',
+  );
+  expect(stdout + stderr).toMatch(/quux_option.*states\/one\.sls:6:7/);
+});

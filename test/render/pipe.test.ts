@@ -90,8 +90,8 @@ test("a user's renderer takes part in pipes and may replace a built-in one", asy
 
 test('an error in a later stage says whose lines it counts', async () => {
   const { failure } = site();
-  expect(await failure('{% for i in (1..2) %}a: 1\n{% endfor %}')).toContain(
-    "The stage 'yaml' of 'liquid|yaml' failed; its lines are those that 'liquid' gave.",
+  expect(await failure('#!mako|yaml\n% for i in [1, 2]:\na: 1\n% endfor\n')).toContain(
+    "The stage 'yaml' of 'mako|yaml' failed; its lines are those that 'mako' gave.",
   );
 });
 

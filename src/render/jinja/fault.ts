@@ -1,5 +1,14 @@
+import type { Origin } from '../source-map.ts';
+
 /** Where in a template something stands. */
-export type Spot = { readonly source: Source; readonly line: number };
+export type Spot = {
+  readonly source: Source;
+  readonly line: number;
+  /** Known for text and for tags that print. */
+  readonly column?: number;
+  /** Whether this is the template's own text. */
+  readonly isText?: boolean;
+};
 
 /** A template's text and what it is called. */
 export type Source = {
@@ -11,6 +20,15 @@ export type Source = {
   /** What is rendered itself; others are imported, included or extended. */
   readonly isMain?: boolean;
 };
+
+/** Where a piece of the rendered text was written. */
+export const originOf = ({ source, line, column = 1, isText = false }: Spot): Origin => ({
+  file: source.file,
+  text: source.text,
+  line,
+  column,
+  isCopy: isText,
+});
 
 /** Salt's words before the reason, by kind of fault. */
 const introductions = {

@@ -60,6 +60,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     const out = new Output(run, stage.guarded ? guard : undefined);
     await runTemplate(main, out);
     stage.printed(rangesOf(out.tainted));
+    stage.mapped(out.map);
     return text.endsWith('\n') && !syntax.keepTrailingNewline ? `${out.all}\n` : out.all;
   } catch (error) {
     throw reportFault(error, run, { file, text });

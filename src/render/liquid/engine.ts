@@ -9,7 +9,7 @@ import { limitNesting } from './nesting.ts';
 import { stageOf } from './stage.ts';
 import { refuseTrailing } from './strict.ts';
 import { registerTags } from './tags.ts';
-import { printedBy, trackTaint } from './tracking.ts';
+import { printedBy, trackPrints } from './tracking.ts';
 import { unwrap } from './wrap.ts';
 
 /** Liquid for one set of files and one saltenv, with the templates it has parsed. */
@@ -61,7 +61,7 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
   registerTags(liquid);
   limitNesting(liquid);
   registerFilters(liquid);
-  trackTaint(liquid);
+  trackPrints(liquid);
   const parsed = new Map<string, Template[]>();
   return {
     liquid,

@@ -3,6 +3,7 @@ import type { Stage } from '../types.ts';
 import { drive } from './drive.ts';
 import { engineFor } from './engine.ts';
 import { liquidFault } from './fault.ts';
+import { mapsOf } from './origins.ts';
 import { setStage } from './stage.ts';
 import { tableOf } from './tracking.ts';
 import { Views, wrap } from './wrap.ts';
@@ -28,6 +29,8 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     const steps = liquid._render(templates, Object.create(null), { globals, sync: true });
     const rendered = (await drive(steps)) as string;
     stage.printed(tableOf(globals)?.of(rendered));
+    const map = mapsOf(globals).known.get(rendered);
+    if (map) stage.mapped(map);
     return rendered;
   } catch (error) {
     throw liquidFault(error, { file: request.file, tplfile, text, fileOf });

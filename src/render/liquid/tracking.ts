@@ -1,12 +1,21 @@
-import type { Context, Emitter, Liquid, Template } from 'liquidjs';
-import { choosesOnlyNames, rangesOf, type TaintRange, wholeRange } from '../../data/taint.ts';
+import {
+  type Context,
+  type Emitter,
+  type Liquid,
+  LiquidError,
+  RenderError,
+  type Template,
+} from 'liquidjs';
+import { choosesOnlyNames, rangesOf, wholeRange } from '../../data/taint.ts';
 import type { Data } from '../../data/value.ts';
-import { type Found, type Look, ofJoined, ofSerialized, ofSplit, Pieces } from '../taint/align.ts';
+import { type Found, type Look, ofJoined, ofSerialized, ofSplit } from '../taint/align.ts';
 import { onlySelects } from '../taint/only-selects.ts';
 import { selectFault } from '../taint/select-fault.ts';
 import { type TaintSource, TaintTable } from '../taint/taint-table.ts';
 import { someText } from '../taint/texts.ts';
 import { transfers } from '../taint/transfers.ts';
+import { MappedEmitter, Printed, TrackingEmitter, writtenBy } from './emitter.ts';
+import { mapsOf } from './origins.ts';
 import { stageOf } from './stage.ts';
 import { unseen } from './wrap.ts';
 
@@ -31,17 +40,6 @@ export const refuseTaintedPath = (globals: object, path: string): void => {
     throw selectFault(table.owner, ranges, `the file "${path}"`);
 };
 
-/** A printed value, on its way to the text. */
-class Printed {
-  readonly text: string;
-  readonly ranges: readonly TaintRange[];
-
-  constructor(text: string, ranges: readonly TaintRange[]) {
-    this.text = text;
-    this.ranges = ranges;
-  }
-}
-
 /**
  * The text of a printed value with the parts that the host chose.
  *
@@ -60,59 +58,50 @@ export const printedBy = (
   return ranges && ranges.length > 0 ? new Printed(guarded, ranges) : guarded;
 };
 
-/** Collects what templates print, and what of it is tainted. */
-class TrackingEmitter {
-  readonly #table: TaintSource;
-  readonly #pieces = new Pieces();
-
-  constructor(table: TaintSource) {
-    this.#table = table;
-  }
-
-  write(html: unknown): void {
-    if (html instanceof Printed) this.#pieces.add(html.text, html.ranges);
-    else {
-      const text = html === undefined || html === null ? '' : String(html);
-      this.#pieces.add(text, text === '' ? undefined : this.#table.of(text));
-    }
-  }
-
-  /** The text so far. Liquid reads it after each round of a loop. */
-  get buffer(): string {
-    return this.#pieces.text;
-  }
-
-  /** The whole text; what it becomes is tainted where it is. */
-  finish(): string {
-    const ranges = rangesOf(this.#pieces.ranges);
-    if (ranges) this.#table.learn(this.#pieces.text, ranges);
-    return this.#pieces.text;
-  }
-}
-
 type RenderTemplates = (
   templates: Template[],
   ctx: Context,
-  emitter?: Emitter,
+  emitter?: unknown,
 ) => Generator<unknown, unknown, unknown>;
 
-/** Has every text that templates print collected with its taint, and every filter tracked. */
-export const trackTaint = (liquid: Liquid): void => {
+/** Has every text that templates print collected with its origins and taint, every filter tracked. */
+export const trackPrints = (liquid: Liquid): void => {
   const renderer = liquid.renderer as unknown as { renderTemplates: RenderTemplates };
-  const plain = renderer.renderTemplates;
-  renderer.renderTemplates = function (templates, ctx, emitter) {
-    const table = emitter ? undefined : tableOf(ctx.globals);
-    if (!table) return plain.call(this, templates, ctx, emitter);
-    const own = new TrackingEmitter(table);
-    const steps = plain.call(this, templates, ctx, own as unknown as Emitter);
-    return (function* () {
-      yield* steps;
-      return own.finish();
-    })();
+  renderer.renderTemplates = function* (templates, ctx, emitter) {
+    if (emitter instanceof MappedEmitter) return yield* printAll(templates, ctx, emitter);
+    const table = tableOf(ctx.globals);
+    const maps = mapsOf(ctx.globals);
+    const own = table ? new TrackingEmitter(maps, table) : new MappedEmitter(maps);
+    yield* printAll(templates, ctx, own);
+    return own.finish();
   };
   for (const [name, filter] of Object.entries(liquid.filters))
     if (typeof filter === 'function') liquid.filters[name] = tracked(name, filter as Handler);
 };
+
+/** Renders templates one after the other, as Liquid does, and notes which of them prints. */
+function* printAll(
+  templates: readonly Template[],
+  ctx: Context,
+  emitter: MappedEmitter,
+): Generator<unknown, string, unknown> {
+  const { renderLimit } = ctx as unknown as { renderLimit: { check: (now: number) => void } };
+  renderLimit.check(performance.now());
+  for (const template of templates) {
+    renderLimit.check(performance.now());
+    const written = writtenBy(template);
+    emitter.at = written;
+    try {
+      const html = yield template.render(ctx, emitter as unknown as Emitter);
+      emitter.at = written;
+      if (html) emitter.write(html);
+    } catch (error) {
+      throw LiquidError.is(error) ? error : new RenderError(error as Error, template);
+    }
+    if (ctx.breakCalled || ctx.continueCalled) break;
+  }
+  return emitter.buffer;
+}
 
 type Handler = (this: { context: Context }, value: unknown, ...argv: unknown[]) => unknown;
 

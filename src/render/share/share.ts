@@ -1,6 +1,7 @@
 import type { Ranges } from '../../data/taint.ts';
 import type { Dict } from '../../data/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
+import type { Mapping } from '../source-map.ts';
 import type { RenderContext, Stage } from '../types.ts';
 import { joinMarks, wholeMark } from './mark.ts';
 import { Places } from './places.ts';
@@ -30,12 +31,14 @@ export const shareText = async (
   if (known !== undefined) {
     results.hits += 1;
     stage.printed(known.tainted);
+    if (known.map) stage.mapped(known.map);
     return known.text;
   }
   if (results.misses > fewest + results.hits) return render(text, stage);
   results.misses += 1;
   const recorder = new Recorder(context);
   let tainted: Ranges | undefined;
+  let map: Mapping | undefined;
   const rendered = await render(text, {
     ...stage,
     recorder,
@@ -43,10 +46,14 @@ export const shareText = async (
       tainted = ranges;
       stage.printed(ranges);
     },
+    mapped: own => {
+      map = own;
+      stage.mapped(own);
+    },
     request: { ...stage.request, context: { ...context, call: recorder.call } },
   });
   if (recorder.isWhole) {
-    results.tree.add(recorder.seen, { text: rendered, tainted });
+    results.tree.add(recorder.seen, { text: rendered, tainted, map });
     store.size += rendered.length;
     for (const { mark } of recorder.seen) store.size += mark.length + costOfEntry;
   }

@@ -1,10 +1,15 @@
 import type { Ranges } from '../../data/taint.ts';
+import type { Mapping } from '../source-map.ts';
 import type { RenderContext } from '../types.ts';
 import { type Look, nameOfLook, Places } from './places.ts';
 import type { Seen } from './recorder.ts';
 
-/** A rendered text, and what is tainted in it for every host to which it goes. */
-export type Shared = { readonly text: string; readonly tainted: Ranges | undefined };
+/** A rendered text, what is tainted in it for every host to which it goes, and its origins. */
+export type Shared = {
+  readonly text: string;
+  readonly tainted: Ranges | undefined;
+  readonly map: Mapping | undefined;
+};
 
 type Node = { readonly look: Look; readonly next: Map<string, Node | Shared> };
 

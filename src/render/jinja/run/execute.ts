@@ -1,5 +1,7 @@
 import type { TaintRange } from '../../../data/taint.ts';
+import { SourceMap } from '../../source-map.ts';
 import type { Eventual } from '../after.ts';
+import { originOf, type Spot } from '../fault.ts';
 import type { Expression } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
 import type { Frame } from './frame.ts';
@@ -26,6 +28,8 @@ export class Output {
   readonly #guard: ((text: string) => string) | undefined;
   readonly #ranges: TaintRange[] = [];
   #length = 0;
+  /** Where the pieces were written. */
+  readonly map = new SourceMap<Spot>(originOf);
 
   /** @param guard applied to printed values, not to the template's own text. */
   constructor(run: Run, guard?: (text: string) => string) {
@@ -33,15 +37,16 @@ export class Output {
     this.#guard = guard;
   }
 
-  text(text: string): void {
+  text(text: string, spot: Spot | SourceMap<Spot>): void {
     if (this.isMuted) return;
     this.#run.spend(text.length);
+    this.map.add(this.#length, spot);
     this.#parts.push(text);
     this.#length += text.length;
   }
 
   /** @param tainted the parts of the text that the host chose */
-  value(text: string, tainted?: readonly TaintRange[]): void {
+  value(text: string, spot: Spot, tainted?: readonly TaintRange[]): void {
     if (tainted && !this.isMuted)
       for (const range of tainted)
         this.#ranges.push({
@@ -49,7 +54,8 @@ export class Output {
           start: range.start + this.#length,
           end: range.end + this.#length,
         });
-    this.text(this.#guard ? this.#guard(text) : text);
+    const inner = this.#run.captured.get(text);
+    this.text(this.#guard ? this.#guard(text) : text, inner ?? spot);
   }
 
   /** The parts of the whole text that the host chose. */
@@ -57,10 +63,16 @@ export class Output {
     return this.#ranges;
   }
 
-  /** The whole text; what it becomes is tainted where it is. */
+  /** The whole text, as the template's result or as a value. */
   get all(): string {
-    const text = this.#parts.join('');
+    return this.#parts.join('');
+  }
+
+  /** The whole text as a value: where it is printed, it is tainted and leads back as it does here. */
+  capture(): string {
+    const text = this.all;
     if (this.#ranges.length > 0) this.#run.tracking?.captured(text, this.#ranges);
+    if (text.includes('\n')) this.#run.captured.set(text, this.map);
     return text;
   }
 }

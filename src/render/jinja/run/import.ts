@@ -69,7 +69,7 @@ const moduleOf = (
       const exported = [...context.exported].map(
         name => [name, context.root.get(name) ?? null] as const,
       );
-      const module = new Module(template.source.name, new Map(exported), out.all);
+      const module = new Module(template.source.name, new Map(exported), out.capture());
       if (!withContext) program.modules.set(template, module);
       return module;
     }),

@@ -92,7 +92,7 @@ const blockFunction = (name: string, level: number, outer: Frame): Callable =>
     run.enter();
     return after(runBlock(name, level, outer, out), () => {
       run.leave(depth, spot);
-      return out.all;
+      return out.capture();
     });
   });
 

@@ -166,7 +166,7 @@ class Loop extends Thing {
     return after(loopOver(this.#code, values, this.#frame, out, this.#depth + 1), () => {
       run.leave(depth, spot);
       this.index = index;
-      return out.all;
+      return out.capture();
     });
   }
 

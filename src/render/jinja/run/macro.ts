@@ -87,7 +87,7 @@ export class Macro extends Thing {
     return after(bound, () =>
       after(execute(frame, out), () => {
         run.leave(depth, spot);
-        return out.all;
+        return out.capture();
       }),
     );
   }

@@ -1,4 +1,5 @@
 import { Breath } from '../../breath.ts';
+import type { SourceMap } from '../../source-map.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault, raiseLimit, raiseRuntime, type Spot } from '../fault.ts';
@@ -35,6 +36,8 @@ export class Run {
   /** The blocks at work, outermost first: where each was entered, and how deep calls were then. */
   readonly blocks: { readonly spot: Spot | undefined; readonly depth: number }[] = [];
   readonly isStrict: boolean;
+  /** Texts of several lines that were printed into values, and where they were written. */
+  readonly captured = new Map<string, SourceMap<Spot>>();
   /** Calls an execution function for the host. */
   readonly call: (fun: string, args: Args) => Eventual<Value>;
   /** Follows what the host chose. */

@@ -1,5 +1,5 @@
 import { after, inTurn } from '../after.ts';
-import type { Source } from '../fault.ts';
+import type { Source, Spot } from '../fault.ts';
 import type { FilterNode, Statement } from '../syntax/ast.ts';
 import { isTrue } from '../values/compare.ts';
 import { printed } from '../values/text.ts';
@@ -34,21 +34,24 @@ const captured =
   ): Execute =>
   (frame, out) => {
     const inner = new Output(frame.run);
-    return after(execute(frame.inner(), inner), () => use(inner.all, frame, out));
+    return after(execute(frame.inner(), inner), () => use(inner.capture(), frame, out));
   };
 
 const compileStatement = (node: Statement, source: Source): Execute => {
   const spot = { source, line: node.line };
   const compileBody = (body: readonly Statement[]): Execute => compileStatements(body, source);
   switch (node.type) {
-    case 'Text':
+    case 'Text': {
+      const place: Spot = { ...spot, column: node.column, isText: true };
       return (_, out) => {
-        out.text(node.text);
+        out.text(node.text, place);
         return undefined;
       };
+    }
     case 'Print': {
       const value = compileExpression(node.value, source);
-      return (frame, out) => after(value(frame), made => print(made, frame, out, spot));
+      const place: Spot = { ...spot, column: node.column };
+      return (frame, out) => after(value(frame), made => print(made, frame, out, place));
     }
     case 'Do': {
       const value = compileExpression(node.value, source);
@@ -127,9 +130,9 @@ const compileStatement = (node: Statement, source: Source): Execute => {
   }
 };
 
-const print = (value: Value, frame: Frame, out: Output, spot: Frame['run']['spot']): undefined => {
+const print = (value: Value, frame: Frame, out: Output, spot: Spot): undefined => {
   frame.run.spot = spot;
-  out.value(printed(value), frame.run.tracking?.print(value, spot));
+  out.value(printed(value), spot, frame.run.tracking?.print(value, spot));
 };
 
 /** The filters of a block, fed with its text. */

@@ -1,4 +1,5 @@
 import { rangesOf, type TaintRange, touching, wholeRange } from '../../../data/taint.ts';
+import { showPlace } from '../../../protocol/error.ts';
 import { type Look, ofSerialized, ofSplit, Pieces } from '../../taint/align.ts';
 import { onlySelects } from '../../taint/only-selects.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
@@ -245,15 +246,12 @@ const canHoldText = (value: unknown): boolean =>
   isMap(value as Value) ||
   (value instanceof Thing && !(value instanceof Callable));
 
-/** The file and line of a print statement, and its column where there is only one on the line. */
+/** The file, line and column of a print statement. */
 const placeOf = (spot: Spot): string => {
   const known = places.get(spot);
   if (known !== undefined) return known;
-  const { source, line } = spot;
-  const text = source.text.split('\n', line)[line - 1] ?? '';
-  const first = text.indexOf('{{');
-  const isOnly = first >= 0 && text.indexOf('{{', first + 2) < 0;
-  const place = `${source.file}:${line}${isOnly ? `:${first + 1}` : ''}`;
+  const { source, line, column } = spot;
+  const place = showPlace({ file: source.file, line, ...(column === undefined ? {} : { column }) });
   places.set(spot, place);
   return place;
 };

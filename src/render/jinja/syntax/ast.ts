@@ -70,8 +70,8 @@ export type Signature = {
 export type DataFormat = 'yaml' | 'json' | 'text';
 
 export type Statement =
-  | Node<'Text', { text: string }>
-  | Node<'Print', { value: Expression }>
+  | Node<'Text', { text: string; column: number }>
+  | Node<'Print', { value: Expression; column: number }>
   | Node<
       'For',
       {

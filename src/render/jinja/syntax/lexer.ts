@@ -33,6 +33,9 @@ class Lexer {
   readonly #tokens: Token[] = [];
   #at = 0;
   #line = 1;
+  #lineStart = 0;
+  /** The column of the last opening of a tag. */
+  #tagColumn = 1;
   /** Where the line ends: of a long one, each token would look for it anew. */
   #lineEnd: number;
   /** Whether the last tag ended with a line end. */
@@ -62,6 +65,7 @@ class Lexer {
       const opening = this.#patterns.next(this.#text, this.#at);
       if (!opening) break;
       this.#before(opening);
+      this.#tagColumn = this.#column;
       this.#advance(opening.end);
       this.#inside(opening);
     }
@@ -69,7 +73,7 @@ class Lexer {
     this.#advance(this.#text.length);
     // Jinja tells of the end with the line of what comes last.
     const line = this.#tokens.at(-1)?.line ?? 1;
-    this.#tokens.push({ type: 'eof', value: '', line });
+    this.#tokens.push({ type: 'eof', value: '', line, column: 1 });
   }
 
   /** The text before a tag, stripped as the tag asks. */
@@ -121,7 +125,7 @@ class Lexer {
   }
 
   #tag(begin: TokenType, end: TokenType, closing: RegExp): void {
-    this.#push(begin, '');
+    this.#push(begin, '', this.#tagColumn);
     const open: string[] = [];
     while (this.#at < this.#text.length) {
       if (open.length === 0 && this.#takes(closing)) {
@@ -147,6 +151,10 @@ class Lexer {
       this.#balance(this.#text.slice(this.#at, operators.lastIndex), open);
       this.#literal('operator', operators);
     } else this.#fail(`unexpected char ${quoted(this.#char())} at ${this.#at}`);
+  }
+
+  get #column(): number {
+    return this.#at - this.#lineStart + 1;
   }
 
   #char(): string {
@@ -184,13 +192,14 @@ class Lexer {
     this.#push('text', newline === '\n' ? text : text.replaceAll('\n', newline));
   }
 
-  #push(type: TokenType, value: string): void {
-    this.#tokens.push({ type, value, line: this.#line });
+  #push(type: TokenType, value: string, column = this.#column): void {
+    this.#tokens.push({ type, value, line: this.#line, column });
   }
 
   #advance(to: number): void {
     while (this.#lineEnd < to) {
       this.#line += 1;
+      this.#lineStart = this.#lineEnd + 1;
       this.#lineEnd = this.#endOfLine(this.#lineEnd + 1);
     }
     this.#at = to;

@@ -58,15 +58,15 @@ export class StatementParser {
     const statements: Statement[] = [];
     this.#wanted.push(ends);
     for (;;) {
-      const { type, value, line } = stream.current;
+      const { type, value, line, column } = stream.current;
       if (type === 'eof') {
         if (ends.length > 0) this.#failAtEnd();
         break;
       }
       stream.next();
-      if (type === 'text') statements.push({ type: 'Text', text: value, line });
+      if (type === 'text') statements.push({ type: 'Text', text: value, line, column });
       else if (type === 'print begin') {
-        statements.push({ type: 'Print', value: parseTuple(stream), line });
+        statements.push({ type: 'Print', value: parseTuple(stream), line, column });
         stream.expect('print end');
       } else {
         if (stream.is('name') && ends.includes(stream.current.value)) break;

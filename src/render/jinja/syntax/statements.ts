@@ -25,8 +25,8 @@ const printTag: Tag = ({ stream }) => {
   const prints: Statement[] = [];
   while (!stream.is('block end')) {
     if (prints.length > 0) stream.expect('operator', ',');
-    const { line } = stream.current;
-    prints.push({ type: 'Print', value: parseExpression(stream), line });
+    const { line, column } = stream.current;
+    prints.push({ type: 'Print', value: parseExpression(stream), line, column });
   }
   return prints;
 };

@@ -69,7 +69,7 @@ export class TokenStream {
   /** Takes the token, which has to be next. */
   expect(type: TokenType, value?: string): Token {
     if (this.is(type, value)) return this.next();
-    const wanted = describe({ type, value: value ?? type, line: 0 });
+    const wanted = describe({ type, value: value ?? type });
     if (this.is('eof')) this.fail(`unexpected end of template, expected ${quoted(wanted)}.`);
     return this.fail(`expected token ${quoted(wanted)}, got ${quoted(describe(this.current))}`);
   }
@@ -92,4 +92,4 @@ export class TokenStream {
   }
 }
 
-const end: Token = { type: 'eof', value: '', line: 0 };
+const end: Token = { type: 'eof', value: '', line: 0, column: 1 };

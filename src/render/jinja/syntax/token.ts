@@ -4,6 +4,8 @@ export type Token = {
   /** What it says: the text, the name, the operator, the literal's value. */
   readonly value: string;
   readonly line: number;
+  /** In UTF-16 units, from 1. */
+  readonly column: number;
 };
 
 export type TokenType =
@@ -20,7 +22,7 @@ export type TokenType =
   | 'eof';
 
 /** What Jinja calls a token in its messages. */
-export const describe = ({ type, value }: Token): string => {
+export const describe = ({ type, value }: Pick<Token, 'type' | 'value'>): string => {
   switch (type) {
     case 'text':
       return 'template data / text';

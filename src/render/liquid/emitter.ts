@@ -1,0 +1,99 @@
+import type { Template } from 'liquidjs';
+import { rangesOf, type TaintRange } from '../../data/taint.ts';
+import type { SourceMap } from '../source-map.ts';
+import { Pieces } from '../taint/align.ts';
+import type { TaintSource } from '../taint/taint-table.ts';
+
+/** The part of a template that prints. Its first `trimLeft` characters are cut off text. */
+export type Written = {
+  readonly input: string;
+  readonly begin: number;
+  readonly file?: string;
+  readonly trimLeft?: number | boolean;
+};
+
+/** Where the texts of one rendering were written: those that are its result or a variable's value. */
+export type TextMaps = {
+  readonly make: () => SourceMap<Written>;
+  readonly known: Map<string, SourceMap<Written>>;
+};
+
+/** A printed value, on its way to the text. */
+export class Printed {
+  readonly text: string;
+  readonly ranges: readonly TaintRange[];
+
+  constructor(text: string, ranges: readonly TaintRange[]) {
+    this.text = text;
+    this.ranges = ranges;
+  }
+}
+
+/** Collects what templates print, and where it was written. */
+export class MappedEmitter {
+  /** What prints now. */
+  at: Written | undefined;
+  /** The text so far. Liquid reads it after each round of a loop. */
+  buffer = '';
+  readonly #maps: TextMaps;
+  readonly #map: SourceMap<Written>;
+
+  constructor(maps: TextMaps) {
+    this.#maps = maps;
+    this.#map = maps.make();
+  }
+
+  write(html: unknown): void {
+    this.add(html === undefined || html === null ? '' : String(html));
+  }
+
+  /** The whole text, known from now on by where it was written. */
+  finish(): string {
+    this.#maps.known.set(this.buffer, this.#map);
+    return this.buffer;
+  }
+
+  protected add(text: string): void {
+    const { known } = this.#maps;
+    const inner = known.size > 0 ? known.get(text) : undefined;
+    if (this.at) this.#map.add(this.buffer.length, inner ?? this.at);
+    this.buffer += text;
+  }
+}
+
+/** Collects besides what of it is tainted. */
+export class TrackingEmitter extends MappedEmitter {
+  readonly #table: TaintSource;
+  readonly #pieces = new Pieces();
+
+  constructor(maps: TextMaps, table: TaintSource) {
+    super(maps);
+    this.#table = table;
+  }
+
+  override write(html: unknown): void {
+    if (html instanceof Printed) this.#add(html.text, html.ranges);
+    else {
+      const text = html === undefined || html === null ? '' : String(html);
+      this.#add(text, text === '' ? undefined : this.#table.of(text));
+    }
+  }
+
+  #add(text: string, ranges: readonly TaintRange[] | undefined): void {
+    this.#pieces.add(text, ranges);
+    this.add(text);
+  }
+
+  /** The whole text; what it becomes is tainted where it is. */
+  override finish(): string {
+    const ranges = rangesOf(this.#pieces.ranges);
+    if (ranges) this.#table.learn(this.buffer, ranges);
+    return super.finish();
+  }
+}
+
+/** What a template's node prints: the text of `{% raw %}` is inside of the tag. */
+export const writtenBy = (template: Template): Written => {
+  const { tokens } = template as { readonly tokens?: readonly Written[] };
+  return tokens?.[0] ?? (template.token as Written);
+};

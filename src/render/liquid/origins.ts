@@ -1,0 +1,49 @@
+import type { FileRoots } from '../../fileserver/file-roots.ts';
+import { type Origin, SourceMap } from '../source-map.ts';
+import type { TextMaps, Written } from './emitter.ts';
+import { stageOf } from './stage.ts';
+
+const maps = new WeakMap<object, TextMaps>();
+
+/** The maps of one rendering's texts, by the globals of its templates. */
+export const mapsOf = (globals: object): TextMaps => {
+  const known = maps.get(globals);
+  if (known) return known;
+  const { request, variables } = stageOf(globals);
+  const { file, saltenv, context } = request;
+  // Maps are kept for other hosts: nothing of this one may go with them.
+  const page = {
+    file,
+    saltenv,
+    files: context.files,
+    tplfile: String(variables.get('tplfile') ?? file),
+  };
+  const originOf = (written: Written) => originIn(page, written);
+  const made: TextMaps = { make: () => new SourceMap(originOf), known: new Map() };
+  maps.set(globals, made);
+  return made;
+};
+
+type Page = {
+  readonly file: string;
+  readonly saltenv: string;
+  readonly files: FileRoots;
+  readonly tplfile: string;
+};
+
+const originIn = (
+  { file, saltenv, files, tplfile }: Page,
+  { input, begin, trimLeft, file: template = tplfile }: Written,
+): Origin => {
+  // Only text knows how much of it is cut off; tags know whether they cut.
+  const isCopy = typeof trimLeft === 'number';
+  const start = begin + (isCopy ? trimLeft : 0);
+  const before = input.slice(0, start).split(/\r\n|[\r\n]/);
+  return {
+    file: template === tplfile ? file : (files.find(template, saltenv)?.path ?? template),
+    text: input,
+    line: before.length,
+    column: Array.from(before.at(-1) ?? '').length + 1,
+    isCopy,
+  };
+};

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { site } from './site.ts';
+
+const jinja = { pipe: 'jinja|yaml' };
+
+test.each([
+  [
+    'jinja',
+    '{% set x = 1 %}\n{%- if x %}\n\n{% for i in [1, 2] %}{% endfor %}\na:\n  test.nop: []\n b: 1\n{% endif %}\n',
+  ],
+  [
+    'liquid',
+    '{% assign x = 1 %}\n{%- if x %}\n\n{% for i in (1..2) %}{% endfor %}\na:\n  test.nop: []\n b: 1\n{% endif %}\n',
+  ],
+])('%s: a YAML fault carries line, column and excerpt of the template', async (engine, text) => {
+  const failure = await site().failure(text, { pipe: `${engine}|yaml` });
+  expect(failure).toContain('(web/init.sls:7:2)');
+  expect(failure).toMatch(/^ b: 1 {4}<=+$/m);
+  expect(failure).toContain('{% endif %}');
+  expect(failure).toContain('that begins on line 5.');
+  expect(failure).not.toContain('its lines are those that');
+});
+
+test.each([
+  ['jinja', '{% for i in [1, 2] %}\na{{ i }}:\n  test.nop:\n   - x: "{{ i }}\n{% endfor %}\n'],
+  ['liquid', '{% for i in (1..2) %}\na{{ i }}:\n  test.nop:\n   - x: "{{ i }}\n{% endfor %}\n'],
+])('%s: a place out of a loop says the rendered line too', async (engine, text) => {
+  const failure = await site().failure(text, { pipe: `${engine}|yaml` });
+  expect(failure).toMatch(/\(web\/init\.sls:4:\d+, rendered line \d+\)/);
+  expect(failure).toMatch(/- x: "\{\{ i \}\} {4}<=+$/m);
+});
+
+test.each([
+  ['jinja', '{% for i in [1, 2] %}\na:\n  test.nop: []\n{% endfor %}\n'],
+  ['liquid', '{% for i in (1..2) %}\na:\n  test.nop: []\n{% endfor %}\n'],
+])('%s: an ID that a loop writes twice is told with both rendered lines', async (engine, text) => {
+  const failure = await site().failure(text, { pipe: `${engine}|yaml` });
+  expect(failure).toMatch(
+    /it is on line 2 \(rendered line 2\) and again on line 2 \(rendered line \d\) \(web\/init\.sls:2:1, rendered line \d\)/,
+  );
+});
+
+test.each([
+  ['jinja', "{% include 'web/part.sls' %}\n"],
+  ['liquid', "x: 1\n{% include 'web/part.sls' %}\n"],
+])('%s: a YAML fault in an included file shows that file', async (engine, text) => {
+  const made = site({ files: { 'web/part.sls': '{% if true %}\na: 1\n b: 2\n{% endif %}\n' } });
+  const failure = await made.failure(text, { pipe: `${engine}|yaml` });
+  expect(failure).toContain('(web/part.sls:3:3)');
+  expect(failure).toMatch(/^ b: 2 {4}<=+$/m);
+});
+
+test('a YAML fault in what an imported macro prints shows the macro', async () => {
+  const files = { 'web/m.jinja': '{% macro one(n) %}\n{{ n }}:\n  x: 1\n y: 2\n{% endmacro %}\n' };
+  const text = "{% from 'web/m.jinja' import one %}\n\n{{ one('a') }}\n{{ one('b') }}\n";
+  const failure = await site({ files }).failure(text, jinja);
+  expect(failure).toContain('(web/m.jinja:4:2');
+  expect(failure).toMatch(/^ y: 2 {4}<=+$/m);
+});
+
+test('a value of several lines stands where it is printed', async () => {
+  const failure = await site({ pillar: { v: 'a: 1\nb: "' } }).failure(
+    '\n\nx: 1\n{{ pillar.v }}\n',
+    jinja,
+  );
+  expect(failure).toContain('(web/init.sls:4');
+  expect(failure).toMatch(/^\{\{ pillar\.v \}\} {4}<=+$/m);
+});
+
+test('with two engines the place is that of the file', async () => {
+  const text = '{% raw %}\n{% assign a = 1 %}\n{% endraw %}\n{{ "# x" }}\nb:\n  c: 1\n d: 2\n';
+  const failure = await site().failure(text, { pipe: 'jinja|liquid|yaml' });
+  expect(failure).toContain('(web/init.sls:7:2)');
+  const own =
+    '{# gone #}\n{% if true %}\n{% endif %}\n{{ "{{" }}{{ "nosuch" }}{{ "}}" }}\n{% raw %}{{ nosuch }}{% endraw %}\n';
+  expect(await site().failure(own, { pipe: 'jinja|liquid|yaml' })).toContain('(web/init.sls:5:13)');
+});
+
+test('the same rendered text of another template has its own places', async () => {
+  const made = site();
+  const places: unknown[] = [];
+  for (const text of ['{{ 1 }}: x\n', '{# a #}{# b #}\n{{ 1 }}: x\n', '\n\n{{ 1 }}: x\n'])
+    for (let time = 0; time < 3; time += 1)
+      await made.data(text, {
+        ...jinja,
+        onTrace: trace =>
+          places.push(
+            trace({ line: text.startsWith('{{') ? 1 : text.indexOf('{{') === 2 ? 3 : 2, column: 1 })
+              .line,
+          ),
+      });
+  expect(places).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
+});
