@@ -6,6 +6,7 @@ import type { Artifact } from '../protocol/artifact.ts';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import { checkTrusted } from '../trust/check.ts';
+import { isUnwritable, withSpareCache } from '../trust/spare-cache.ts';
 import type { BuildRequest } from './build.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import { type Discovered, discoverBuiltins, discoverUser } from './discover.ts';
@@ -58,13 +59,24 @@ export const buildArtifact = (options: ArtifactOptions): Promise<Artifact> => {
 };
 
 /** The bundle of these modules: from the cache when nothing changed, built otherwise. */
-export const cached = async (
+export const cached = (
+  root: string,
+  options: ArtifactOptions,
+  discover: () => Discovered,
+  goal: Goal,
+): Promise<Artifact> =>
+  withSpareCache(options.cacheDir, cacheDir =>
+    cachedIn(root, { ...options, cacheDir }, discover, goal),
+  );
+
+const cachedIn = async (
   root: string,
   options: ArtifactOptions,
   discover: () => Discovered,
   goal: Goal,
 ): Promise<Artifact> => {
-  const dir = privateDir(join(privateDir(options.cacheDir), 'artifacts'));
+  const { cacheDir } = options;
+  const dir = privateDir(join(privateDir(cacheDir), 'artifacts'));
   const made = sha256(JSON.stringify([bundlerStamp(), options.controlFunctions ?? []]));
   const { fileRoots, extraDirs, runtime } = options;
   const key = sha256(JSON.stringify([goal, root, fileRoots, extraDirs, runtime])).slice(0, 32);
@@ -76,10 +88,10 @@ export const cached = async (
     const { folders } = found ?? known;
     const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
     if (inputs && (inputs !== known.inputs || folders !== known.folders))
-      await writePrivate(indexPath, JSON.stringify({ ...known, folders, inputs }));
+      await writeIfPossible(cacheDir, indexPath, JSON.stringify({ ...known, folders, inputs }));
     if (inputs) {
       checkInputs(root, inputs);
-      return fromCache(root, pathsOf(dir, key, known), known);
+      return fromCache(root, cacheDir, pathsOf(dir, key, known), known);
     }
   }
   const { modules, folders, key: foundKey } = found ?? look(discover);
@@ -89,7 +101,7 @@ export const cached = async (
   await pruneArtifacts(dir, built.sha256);
   const index: Index = { made, found: foundKey, folders, ...built };
   await writePrivate(indexPath, JSON.stringify(index));
-  return fromCache(root, pathsOf(dir, key, index), index);
+  return fromCache(root, cacheDir, pathsOf(dir, key, index), index);
 };
 
 /** Refuses sources of the user's modules that another user could write: they run as root. */
@@ -140,7 +152,7 @@ const readIndex = (path: string): Index | undefined => {
   }
 };
 
-const fromCache = (root: string, paths: CachePaths, index: Index): Artifact => {
+const fromCache = (root: string, cacheDir: string, paths: CachePaths, index: Index): Artifact => {
   const { js: path, meta, map } = paths;
   let modules: readonly ModuleMeta[] | undefined;
   let packed: Promise<Uint8Array> | undefined;
@@ -150,7 +162,7 @@ const fromCache = (root: string, paths: CachePaths, index: Index): Artifact => {
     size: index.size,
     path,
     compressed: () => {
-      packed ??= compress(paths);
+      packed ??= compress(cacheDir, paths);
       return packed;
     },
     get modules() {
@@ -164,7 +176,23 @@ const fromCache = (root: string, paths: CachePaths, index: Index): Artifact => {
   };
 };
 
-const compress = async ({ js: path, packed }: CachePaths): Promise<Uint8Array> => {
+/** Writes what this run does not need itself. */
+const writeIfPossible = async (
+  cacheDir: string,
+  path: string,
+  content: string | Uint8Array,
+): Promise<void> => {
+  try {
+    await writePrivate(path, content);
+  } catch (error) {
+    if (!isUnwritable(cacheDir, error)) throw error;
+  }
+};
+
+const compress = async (
+  cacheDir: string,
+  { js: path, packed }: CachePaths,
+): Promise<Uint8Array> => {
   try {
     return await readFile(packed);
   } catch {
@@ -176,7 +204,7 @@ const compress = async ({ js: path, packed }: CachePaths): Promise<Uint8Array> =
         [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
       },
     });
-    await writePrivate(packed, bytes);
+    await writeIfPossible(cacheDir, packed, bytes);
     return bytes;
   }
 };

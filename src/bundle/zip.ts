@@ -10,6 +10,7 @@ import {
 import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { messageOf } from '../protocol/error.ts';
+import { cannotWrite } from '../trust/spare-cache.ts';
 import type { FoundModule } from './discover.ts';
 import { sha256 } from './inputs.ts';
 import { placeIn } from './place.ts';
@@ -31,6 +32,8 @@ export const openZip = (module: FoundModule, cache: string): FoundModule => {
     const home = { path: folder, name: placeIn(module.home, module.zip) };
     return { ...module, files: [index], home };
   } catch (error) {
+    // The archive is not at fault: another cache folder is tried.
+    if (cannotWrite(cache, error)) throw error;
     const reason = messageOf(error);
     return { ...module, broken: `${reason} (${module.zip})` };
   }

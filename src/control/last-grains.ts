@@ -7,6 +7,7 @@ import type { Request } from '../config/request.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
 import type { Host } from '../protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { isUnwritable } from '../trust/spare-cache.ts';
 
 type Kept = {
   readonly grains: PlainDict;
@@ -35,7 +36,11 @@ export const keepGrains = async (
   wrong: boolean,
 ): Promise<void> => {
   if (!request.config.minion_data_cache) return;
-  await keep(request, host, grains, wrong).catch(() => undefined);
+  try {
+    await keep(request, host, grains, wrong);
+  } catch (error) {
+    isUnwritable(request.config.cachedir, error);
+  }
 };
 
 const keep = async (

@@ -15,6 +15,7 @@ import { readMirrors } from '../transport/node-mirror.ts';
 import { readReleases } from '../transport/node-release.ts';
 import { nodeSource } from '../transport/node-source.ts';
 import { openTransport } from '../transport/open-transport.ts';
+import { reportUnwritableCaches } from '../trust/spare-cache.ts';
 import { controlFunctions } from '../wrapper/table.ts';
 import { type Gate, newBarrier } from './barrier.ts';
 import { boundGarbage } from './bound-garbage.ts';
@@ -42,6 +43,9 @@ export const run = async (
   tryRegExpsBy(boundedTest);
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
+  reportUnwritableCaches(message =>
+    emit({ type: 'log', level: 'warning', module: 'cache', message }),
+  );
   const shared = share(request, emit);
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });

@@ -49,6 +49,9 @@ const npmPack = (spec: string, folder: string): Promise<void> =>
     ];
     execFile('npm', args, { cwd: folder, timeout: 600_000 }, (error, _stdout, stderr) => {
       if (!error) return resolve();
+      const [full] = /\b(?:ENOSPC|EDQUOT)\b/.exec(stderr) ?? [];
+      if (full !== undefined)
+        return reject(Object.assign(new Error(`${full}: no space left for npm`), { code: full }));
       reject(
         new TsaltError('node-fetch', `npm could not get ${spec}.`, {
           kind: 'host',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
+import { isUnwritable, withSpareCache } from '../trust/spare-cache.ts';
 import { binaryName, type NodeTarget, nodeFolder } from './node-cache.ts';
 import type { Mirror } from './node-mirror.ts';
 import type { Releases } from './node-release.ts';
@@ -63,16 +64,18 @@ export const nodeSource = ({
     hostId: string,
     platform: Platform,
   ): Promise<NodeBinary> => {
-    const folder = await nodeFolder(cacheDir);
     const wanted = releases.get(target)?.version;
-    const cached = await cachedBinary(folder, target, wanted);
-    if (cached) return await compressed(folder, cached);
-    if (wanted === undefined && isOwnTarget(target))
-      return await compressed(folder, await realpath(process.execPath));
-    if (!mayFetch) throw noBinary(hostId, platform, target);
-    log?.(`${hostId}: fetching Node for ${target}`);
-    const { fetchNode } = await import('./fetch-node.ts');
-    return await compressed(folder, await fetchNode(cacheDir, target, releases));
+    const prepared = await preparedBinary(cacheDir, target, wanted);
+    return withSpareCache(cacheDir, async dir => {
+      const folder = await nodeFolder(dir);
+      if (prepared) return await compressed(folder, prepared);
+      if (wanted === undefined && isOwnTarget(target))
+        return await compressed(folder, await realpath(process.execPath));
+      if (!mayFetch) throw noBinary(hostId, platform, target);
+      log?.(`${hostId}: fetching Node for ${target}`);
+      const { fetchNode } = await import('./fetch-node.ts');
+      return await compressed(folder, await fetchNode(dir, target, releases));
+    });
   };
   return {
     mirror: platform => {
@@ -117,6 +120,20 @@ const runsOnGlibc = (): boolean => reportHeader().glibcVersionRuntime !== undefi
 
 /** Node 26 needs libatomic, which bare hosts lack. */
 const needsLibatomic = (): boolean => Number.parseInt(process.versions.node, 10) >= 26;
+
+/** Returns a prepared binary. A cache that cannot be written may still have one. */
+const preparedBinary = async (
+  cacheDir: string,
+  target: NodeTarget,
+  wanted: string | undefined,
+): Promise<string | undefined> => {
+  try {
+    return await cachedBinary(await nodeFolder(cacheDir), target, wanted);
+  } catch (error) {
+    if (!isUnwritable(cacheDir, error)) throw error;
+    return undefined;
+  }
+};
 
 /** A prepared `node-v…-linux-x64` in the cache: the wanted one, else the newest. */
 const cachedBinary = async (

@@ -1,0 +1,97 @@
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { messageOf, TsaltError } from '../protocol/error.ts';
+
+const codes: ReadonlySet<unknown> = new Set(
+  'EACCES EDQUOT EEXIST EFBIG EIO ENOENT ENOSPC ENOTDIR EPERM EROFS'.split(' '),
+);
+
+/** Whether an error means that this folder cannot be written: it is full, read-only or not ours. */
+export const cannotWrite = (dir: string, error: unknown): error is NodeJS.ErrnoException => {
+  if (!(error instanceof Error) || error instanceof TsaltError) return false;
+  const { code, path } = error as NodeJS.ErrnoException;
+  return codes.has(code) && (path === undefined || path.startsWith(dir) || dir.startsWith(path));
+};
+
+/** Cache folders that cannot be written, and why. */
+const unwritable = new Map<string, string>();
+const spares = new Map<string, string>();
+let report: ((message: string) => void) | undefined;
+
+/** Sets what reports cache folders that cannot be written, each once; known ones are reported now. */
+export const reportUnwritableCaches = (by: (message: string) => void): void => {
+  report = by;
+  for (const [dir, reason] of unwritable) by(warning(dir, reason));
+};
+
+const warning = (dir: string, reason: string): string =>
+  `The cache folder ${dir} cannot be written: ${reason}. The run goes on without it, which is slower. Free some space, or name another folder by cachedir in tsalt.yaml.`;
+
+/**
+ * Whether an error means that a cache folder cannot be written, which is then reported. Where the
+ * run does not need what was to be written, it goes on.
+ */
+export const isUnwritable = (dir: string, error: unknown): boolean => {
+  if (!cannotWrite(dir, error)) return false;
+  if (unwritable.has(dir)) return true;
+  const reason = messageOf(causeOf(error)).replace(/, \w+( .*)?$/, '');
+  unwritable.set(dir, reason);
+  report?.(warning(dir, reason));
+  return true;
+};
+
+/** Returns why a folder cannot be made: on a read-only disk, Node only reports that it is missing. */
+const causeOf = (error: NodeJS.ErrnoException): unknown => {
+  if (error.code !== 'ENOENT' || error.path === undefined) return error;
+  let parent = error.path;
+  while (!existsSync(parent)) parent = dirname(parent);
+  try {
+    accessSync(parent, constants.W_OK);
+    return error;
+  } catch (cause) {
+    return cause;
+  }
+};
+
+/**
+ * Works with a cache folder, or with a temporary one where it cannot be written. The temporary one
+ * is removed when the process ends.
+ *
+ * @throws TsaltError `cache-dir` when that cannot be written either
+ */
+export const withSpareCache = async <T>(
+  dir: string,
+  work: (dir: string) => Promise<T>,
+): Promise<T> => {
+  const known = spares.get(dir);
+  if (known !== undefined) return work(known);
+  try {
+    return await work(dir);
+  } catch (error) {
+    if (!isUnwritable(dir, error)) throw error;
+  }
+  const failures: string[] = [];
+  for (const place of new Set([tmpdir(), '/dev/shm', '/var/tmp'])) {
+    try {
+      const spare = spares.get(dir) ?? newSpare(place);
+      const result = await work(spare);
+      spares.set(dir, spare);
+      return result;
+    } catch (error) {
+      if (!cannotWrite(place, error)) throw error;
+      failures.push(`${place} (${error.code})`);
+    }
+  }
+  throw new TsaltError(
+    'cache-dir',
+    `The cache folder ${dir} cannot be written: ${unwritable.get(dir)}. Nor can temporary files: ${failures.join(', ')}.`,
+    { hint: 'Free some space, or name another folder by cachedir in tsalt.yaml.' },
+  );
+};
+
+const newSpare = (place: string): string => {
+  const spare = mkdtempSync(join(place, 'tsalt-cache-'));
+  process.once('exit', () => rmSync(spare, { recursive: true, force: true }));
+  return spare;
+};
