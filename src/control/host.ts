@@ -72,6 +72,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
       ...partial(site),
     };
   } finally {
+    site.close();
     link.close();
     phase(run, 'done');
   }

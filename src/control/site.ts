@@ -42,11 +42,13 @@ export class Site {
   readonly #refs: FileRefs;
   readonly #renders: RenderRefs;
   readonly #functions: HostFunctions;
+  readonly #work: HostWork;
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
   constructor(shared: Shared, host: Host, { ask, refuse, ready, restart, guarded }: SiteNeeds) {
     this.#refuse = refuse;
+    this.#work = new HostWork(host.id);
     this.facts = new HostFacts(shared, host);
     this.#refs = new FileRefs(text => this.facts.taintOf(text));
     const { config, kwargs } = shared.request;
@@ -62,15 +64,14 @@ export class Site {
     this.calls = new HostCalls(this.facts, this.pillar, [this.#refs, this.#renders], seen =>
       quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
     );
-    const work = new HostWork(host.id);
     this.#functions = new HostFunctions(
       text => this.facts.taintOf(text),
       () => contextForHost(this, this.#refs),
-      work,
+      this.#work,
     );
     this.templates = new HostTemplates(this.facts, this.pillar, this.calls, {
       functions: this.#functions,
-      work,
+      work: this.#work,
     });
     this.states = new HostStates({
       facts: this.facts,
@@ -111,6 +112,11 @@ export class Site {
   /** What functions of the control node work with. */
   context(): WrapperContext {
     return runContext(this);
+  }
+
+  /** The run of this host is over. */
+  close(): void {
+    this.#work.close();
   }
 
   /** The requests this host may make, once it has greeted. */

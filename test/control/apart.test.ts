@@ -137,6 +137,21 @@ test('one template of a host is rendered at a time; after three that took too mu
   expect(await rendered('web1', 'jinja', 'x')).toBe('x');
 }, 120_000);
 
+test('a host whose run is over has nothing computed any more', async () => {
+  const hosts = Array.from({ length: 2 * poolSize }, (_, at) => new HostWork(`bad${at}`));
+  const ended = hosts
+    .flatMap(work =>
+      [endless, 'x'].map(text => work.inTurn(async () => template('liquid', text), nothing)),
+    )
+    .map(work => work.catch((error: Error) => error.message));
+  await sleep(200);
+  const from = performance.now();
+  for (const work of hosts) work.close();
+  for (const message of await Promise.all(ended)) expect(message).toMatch(/has no run any more/);
+  expect(performance.now() - from).toBeLessThan(1000);
+  expect(await rendered('web1', 'jinja', 'x')).toBe('x');
+});
+
 test('a template that asks for more than it may is refused', async () => {
   const answer = { value: pack('x'.repeat(4_000_000)) };
   const work = new HostWork('bad').inTurn(

@@ -45,7 +45,7 @@ export const startChild = async (): Promise<Child> => {
   return new Child(child);
 };
 
-/** A process for the jobs of hosts. It ends with this one, and keeps it from ending only at work. */
+/** A process for the jobs of hosts. It ends with this one, and does not keep it from ending. */
 export class Child {
   readonly #child: ChildProcess;
   readonly #whenOver: () => void;
@@ -58,7 +58,9 @@ export class Child {
     this.#child = child;
     this.#whenOver = () => this.kill();
     process.once('exit', this.#whenOver);
-    this.rest();
+    // Where a host waits for it, its connection keeps this process from ending.
+    child.unref();
+    child.channel?.unref();
   }
 
   onMessage(hear: (message: FromChild) => void): void {
@@ -76,8 +78,6 @@ export class Child {
 
   /** Begins a job, whose use of time is counted from now on. */
   begin(message: ToChild): void {
-    this.#child.ref();
-    this.#child.channel?.ref();
     this.#cpu = this.#stat()?.milliseconds;
     this.#worked = 0;
     this.#since = performance.now();
@@ -99,11 +99,6 @@ export class Child {
   goOn(message: ToChild): void {
     this.#since ??= performance.now();
     this.send(message);
-  }
-
-  rest(): void {
-    this.#child.unref();
-    this.#child.channel?.unref();
   }
 
   used(): Used {

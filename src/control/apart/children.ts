@@ -7,6 +7,9 @@ import type { ApartJob, CallAnswer, FromChild, JobEnd, Question } from './jobs.t
 /** Answers what a template asks for, where the main thread is. */
 export type Serve = (question: Question) => Promise<CallAnswer>;
 
+/** How a job ended, and what it took of a processor. */
+export type Done = { readonly end: JobEnd; readonly milliseconds: number };
+
 /** A job was ended because of a limit. */
 export class Exhausted extends Error {}
 
@@ -15,14 +18,16 @@ type Answer = { readonly key: string; readonly answer: Promise<CallAnswer>; isTh
 type Run = {
   readonly job: ApartJob;
   readonly serve: Serve;
-  readonly resolve: (end: JobEnd) => void;
-  readonly reject: (error: Error) => void;
+  resolve: (done: Done) => void;
+  reject: (error: Error) => void;
   /** Answers by the order in which they were asked for: the job may have to begin again. */
   readonly answers: Answer[];
   /** Answers that it got since it began. */
   answered: number;
   /** Characters of questions and answers. */
   size: number;
+  /** What it took in processes that it gave up. */
+  milliseconds: number;
   isOver: boolean;
 };
 
@@ -58,21 +63,43 @@ class Children {
   #next = 1;
   #watch: NodeJS.Timeout | undefined;
 
-  /** @throws Exhausted where the job took too much time or memory */
-  run(job: ApartJob, serve: Serve): Promise<JobEnd> {
+  /**
+   * Computes a job when a process is free.
+   *
+   * @param signal ends it, whether it has begun or not
+   * @throws Exhausted where the job took too much time or memory
+   */
+  run(job: ApartJob, serve: Serve, signal: AbortSignal): Promise<Done> {
     return new Promise((resolve, reject) => {
-      this.#ready.push({
-        job,
-        serve,
-        resolve,
-        reject,
-        answers: [],
-        answered: 0,
-        size: 0,
-        isOver: false,
-      });
+      const run: Run = {
+        ...{ job, serve, resolve, reject },
+        ...{ answers: [], answered: 0, size: 0, milliseconds: 0, isOver: false },
+      };
+      const cancel = (): void => this.#cancel(run);
+      signal.addEventListener('abort', cancel, { once: true });
+      run.resolve = done => {
+        signal.removeEventListener('abort', cancel);
+        resolve(done);
+      };
+      run.reject = error => {
+        signal.removeEventListener('abort', cancel);
+        reject(error);
+      };
+      this.#ready.push(run);
       this.#assign();
     });
+  }
+
+  #cancel(run: Run): void {
+    const error = new TsaltError('cancelled', 'Its host has no run any more.', { kind: 'host' });
+    const member = [...this.#members].find(({ current }) => current?.run === run);
+    if (member) this.#end(member, error);
+    else {
+      run.isOver = true;
+      const at = this.#ready.indexOf(run);
+      if (at >= 0) this.#ready.splice(at, 1);
+      run.reject(error);
+    }
   }
 
   #assign(): void {
@@ -95,6 +122,7 @@ class Children {
       .filter(({ waitsSince }) => waitsSince !== undefined)
       .sort((a, b) => (a.waitsSince ?? 0) - (b.waitsSince ?? 0));
     if (waiting?.current) {
+      waiting.current.run.milliseconds += waiting.child.used().milliseconds;
       waiting.child.send({ type: 'drop', id: waiting.current.id });
       waiting.current = undefined;
     }
@@ -137,8 +165,9 @@ class Children {
       this.#answer(member, run, message);
       return;
     }
+    const milliseconds = run.milliseconds + member.child.used().milliseconds;
     this.#leave(member);
-    run.resolve(message.end);
+    run.resolve({ end: message.end, milliseconds });
     this.#assign();
   }
 
@@ -189,7 +218,6 @@ class Children {
     if (member.current) member.current.run.isOver = true;
     member.current = undefined;
     member.waitsSince = undefined;
-    member.child.rest();
     if (member.child.isWorn && this.#members.delete(member)) member.child.kill();
     if ([...this.#members].some(({ current }) => current)) return;
     clearInterval(this.#watch);

@@ -3,6 +3,8 @@ import { children, Exhausted, type Serve } from './children.ts';
 import { receivedFault } from './faults.ts';
 import type { ApartJob } from './jobs.ts';
 
+/** Milliseconds of a processor that the jobs of one host may take together. */
+const mostTime = 60_000;
 /** Jobs of one host that may be ended by a limit, before it gets no more. */
 const mostEnded = 3;
 
@@ -11,6 +13,8 @@ export class HostWork {
   readonly #host: string;
   #turn: Promise<unknown> = Promise.resolve();
   #ended = 0;
+  #milliseconds = 0;
+  readonly #over = new AbortController();
 
   constructor(host: string) {
     this.#host = host;
@@ -23,17 +27,31 @@ export class HostWork {
    * @throws TsaltError what the job ended with; `host-limit` where it took too much
    */
   inTurn(make: () => Promise<ApartJob>, serve: Serve): Promise<string> {
-    const mine = this.#turn.then(async () => this.now(await make(), serve));
+    const mine = this.#turn.then(async () => {
+      this.#over.signal.throwIfAborted();
+      return this.now(await make(), serve);
+    });
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
 
+  /** The host has no run any more: nothing is computed for it. */
+  close(): void {
+    this.#over.abort(
+      new TsaltError('cancelled', 'The host has no run any more.', { kind: 'host' }),
+    );
+  }
+
   /** Computes a job that another job waits for. @throws TsaltError as `inTurn` */
   async now(job: ApartJob, serve: Serve): Promise<string> {
+    this.#over.signal.throwIfAborted();
+    if (this.#milliseconds > mostTime)
+      throw limited(`Texts of ${this.#host} took more than ${mostTime / 1000} s together.`);
     if (this.#ended >= mostEnded)
       throw limited(`${mostEnded} texts of ${this.#host} took too much: no more are rendered.`);
     try {
-      const end = await children.run(job, serve);
+      const { end, milliseconds } = await children.run(job, serve, this.#over.signal);
+      this.#milliseconds += milliseconds;
       if ('text' in end) return end.text;
       throw receivedFault(end.fault);
     } catch (error) {
