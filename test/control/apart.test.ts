@@ -4,7 +4,7 @@ import { HostWork } from '../../src/control/apart/host-work.ts';
 import type { RenderJob } from '../../src/control/apart/jobs.ts';
 import { poolSize } from '../../src/render/confined/limits.ts';
 import { pack } from '../../src/render/confined/wire.ts';
-import { threadTime } from '../helpers/cpu-time.ts';
+import { longestTurn, threadTime } from '../helpers/cpu-time.ts';
 
 const empty = '{"d":[]}';
 
@@ -27,20 +27,6 @@ const rendered = (host: string, pipe: string, text: string): Promise<string> =>
 
 const loops = (variable: string): string => `{% for ${variable} in (1..5000) %}`;
 const endless = `${['a', 'b', 'c'].map(loops).join('')}${'{% endfor %}'.repeat(3)}`;
-
-/** Milliseconds of a processor that the longest turn of the event loop took. */
-const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
-  let before = threadTime();
-  let longest = 0;
-  const timer = setInterval(() => {
-    const now = threadTime();
-    longest = Math.max(longest, now - before);
-    before = now;
-  }, 1);
-  await work();
-  clearInterval(timer);
-  return longest;
-};
 
 test('templates without an end, of as many hosts as there are processes, are ended; another host gets its own', async () => {
   await rendered('first', 'liquid', '{{ 1 }}');
@@ -104,10 +90,12 @@ test('a template that waits for its host keeps no process from others, and asks 
       },
     ),
   );
-  while (asked.length < waiting.length) await sleep(5);
+  await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(waiting.length);
   expect(await rendered('web1', 'jinja', '{{ grains.os }}')).toBe('Debian');
   goOn();
-  expect(await Promise.all(waiting)).toEqual(waiting.map((_, at) => `${at}:[1]-${at}:[2]`));
+  expect(await Promise.race([Promise.all(waiting), sleep(20_000)])).toEqual(
+    waiting.map((_, at) => `${at}:[1]-${at}:[2]`),
+  );
   expect(asked.sort()).toEqual(
     waiting.flatMap((_, at) => [`${at} a.b [1]`, `${at} a.b [2]`]).sort(),
   );

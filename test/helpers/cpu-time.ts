@@ -15,3 +15,19 @@ export const threadTime = (): number => {
     return cpuTime();
   }
 };
+
+/** Milliseconds of a processor that the longest turn of the event loop takes while something works. */
+export const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
+  let before = threadTime();
+  let longest = 0;
+  const look = (): void => {
+    const now = threadTime();
+    longest = Math.max(longest, now - before);
+    before = now;
+  };
+  const timer = setInterval(look, 1);
+  await work();
+  clearInterval(timer);
+  look();
+  return longest;
+};

@@ -20,17 +20,36 @@ export const pythonRegex = (
   }
 };
 
-/** How long V8's backtracking may take, before an automaton takes over. */
-const tryMilliseconds = 50;
-/** How long an automaton may take for one text; its time is linear, but it is slow at first. */
-const automatonMilliseconds = 500;
-/** How long backtracking may take that no automaton can replace. */
-const lastMilliseconds = 100;
+/**
+ * Milliseconds that one way to match may hold up everything else: V8's backtracking; an automaton,
+ * whose time is linear but which is slow at first; and V8 once more, where no automaton can match.
+ * Together they stay below the 100 that the program promises.
+ */
+const first = 25;
+const linear = 55;
+const last = 15;
+/** The same where it can give way between the ways. */
+const linearAlone = 80;
+const attempts = 5;
 /** After so long in vain, all that is tried is suspected to be made to take long. */
 const patience = 1000;
-const suspectedMilliseconds = 5;
+const suspectedFirst = 5;
+const suspectedLinear = 15;
 
+/** Milliseconds in vain: in all, and in this turn of the event loop. */
 let inVain = 0;
+let inVainNow = 0;
+
+const isSuspected = (): boolean => inVain > patience;
+
+const spendInVain = (milliseconds: number): void => {
+  if (inVainNow === 0)
+    setImmediate(() => {
+      inVainNow = 0;
+    });
+  inVain += milliseconds;
+  inVainNow += milliseconds;
+};
 
 /**
  * Two repetitions, or one of a group, can make a pattern take for ever; a single one is tried again at
@@ -73,14 +92,52 @@ export const boundedTest = (regex: RegExp, text: string): boolean | undefined =>
 };
 
 const bounded = <T>(backtrack: () => T, automaton: () => T | undefined): T | undefined => {
-  const isSuspected = inVain > patience;
-  const first = withinTime(backtrack, isSuspected ? suspectedMilliseconds : tryMilliseconds);
-  if (first !== late) return first;
-  const second = withinTime(automaton, isSuspected ? lastMilliseconds : automatonMilliseconds);
-  if (second === late) return undefined;
-  if (second !== undefined || isSuspected) return second;
-  const last = withinTime(backtrack, lastMilliseconds);
-  return last === late ? undefined : last;
+  const isShort = isSuspected() || inVainNow > 0;
+  const one = withinTime(backtrack, isShort ? suspectedFirst : first);
+  if (one !== late) return one;
+  const two = withinTime(automaton, isShort ? suspectedLinear : linear);
+  if (two === late) return undefined;
+  if (two !== undefined || isShort) return two;
+  const three = withinTime(backtrack, last);
+  return three === late ? undefined : three;
+};
+
+/**
+ * As `boundedMatches`, with more time: what takes long gives way to other work in between. At once
+ * where it does not take long.
+ */
+export const matchesInTurns = (
+  regex: RegExp,
+  text: string,
+): RegExpMatchArray[] | undefined | Promise<RegExpMatchArray[] | undefined> => {
+  const backtrack = (): RegExpMatchArray[] => [...text.matchAll(regex)];
+  if (!mayHang(regex, text)) return backtrack();
+  const found = withinTime(backtrack, isSuspected() || inVainNow > 0 ? suspectedFirst : first);
+  return found === late ? inTurns(backtrack, () => linearMatches(regex, text)) : found;
+};
+
+const inTurns = async <T>(
+  backtrack: () => T,
+  automaton: () => T | undefined,
+): Promise<T | undefined> => {
+  const most = isSuspected() ? 1 : attempts;
+  for (let attempt = 0; attempt < most; attempt += 1) {
+    await ownTurn();
+    const found = withinTime(automaton, isSuspected() ? suspectedLinear : linearAlone);
+    if (found === late) continue;
+    if (found !== undefined || isSuspected()) return found;
+    await ownTurn();
+    const again = withinTime(backtrack, linearAlone);
+    return again === late ? undefined : again;
+  }
+  return undefined;
+};
+
+/** Waits for a turn of the event loop in which nothing else took long. */
+let turns: Promise<unknown> = Promise.resolve();
+const ownTurn = (): Promise<unknown> => {
+  turns = turns.then(() => new Promise(resolve => setImmediate(resolve)));
+  return turns;
 };
 
 const late = Symbol('late');
@@ -88,15 +145,27 @@ const late = Symbol('late');
 /** Made when it is needed: most runs have no such expression. */
 let sandbox: Context | undefined;
 
+/** A time limit counts what other programs take of the processor, too: then it is tried again. */
+const mostTries = 3;
+
 const withinTime = <T>(work: () => T, milliseconds: number): T | typeof late => {
   sandbox ??= createContext(Object.create(null));
   Object.assign(sandbox, { work });
-  const begin = performance.now();
+  let took = 0;
   try {
-    return runInContext('work()', sandbox, { timeout: milliseconds });
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    inVain += performance.now() - begin;
+    for (let tried = 1; ; tried += 1) {
+      const begin = process.cpuUsage();
+      try {
+        return runInContext('work()', sandbox, { timeout: milliseconds });
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      }
+      const { user, system } = process.cpuUsage(begin);
+      const spent = (user + system) / 1000;
+      took += spent;
+      if (spent > milliseconds / 2 || tried === mostTries) break;
+    }
+    spendInVain(took);
     return late;
   } finally {
     Object.assign(sandbox, { work: undefined });

@@ -1,5 +1,6 @@
 import { expandReplacement } from '../../../data/python-replacement.ts';
-import { boundedMatches, pythonRegex } from '../../filters/python-regex.ts';
+import { matchesInTurns, pythonRegex } from '../../filters/python-regex.ts';
+import { after, type Eventual } from '../after.ts';
 import { JinjaFault, raise, raiseLimit } from '../fault.ts';
 import type { Operations } from '../run/run.ts';
 import { isTrue } from '../values/compare.ts';
@@ -10,11 +11,11 @@ import { operations } from './define.ts';
 const longestSubject = 4_000_000;
 
 /** All matches of a pattern from a template. A pattern that takes too long is stopped. */
-const matches = (pattern: RegExp, text: string): RegExpMatchArray[] => {
+const matches = (pattern: RegExp, text: string): Eventual<RegExpMatchArray[]> => {
   if (text.length > longestSubject) raiseLimit('A text for a regular expression is too long');
-  return (
-    boundedMatches(pattern, text) ??
-    raiseLimit(`The regular expression '${pattern.source}' took too long`)
+  return after(
+    matchesInTurns(pattern, text),
+    found => found ?? raiseLimit(`The regular expression '${pattern.source}' took too long`),
   );
 };
 
@@ -34,25 +35,30 @@ const compiled = (pattern: string, flags: Flags): RegExp => {
 };
 
 /** Does the text match from its start? */
-export const regexMatches = (text: string, pattern: string, flags: Flags): boolean =>
-  firstMatch(text, pattern, { ...flags, sticky: true }) !== undefined;
+export const regexMatches = (text: string, pattern: string, flags: Flags): Eventual<boolean> =>
+  after(firstMatch(text, pattern, { ...flags, sticky: true }), found => found !== undefined);
 
-const firstMatch = (text: string, pattern: string, flags: Flags): RegExpMatchArray | undefined =>
-  matches(compiled(pattern, flags), text)[0];
+const firstMatch = (
+  text: string,
+  pattern: string,
+  flags: Flags,
+): Eventual<RegExpMatchArray | undefined> =>
+  after(matches(compiled(pattern, flags), text), ([found]) => found);
 
 const groups = (found: RegExpMatchArray | undefined): Value =>
   found ? tuple(found.slice(1).map(group => group ?? null)) : null;
 
-const replace = (text: string, pattern: string, fresh: string, flags: Flags): string => {
-  let result = '';
-  let at = 0;
-  for (const found of matches(compiled(pattern, flags), text)) {
-    result += text.slice(at, found.index) + expandReplacement(fresh, found, found.groups);
-    at = (found.index ?? 0) + found[0].length;
-    if (result.length > longestText) raiseLimit('A text grew too long');
-  }
-  return result + text.slice(at);
-};
+const replace = (text: string, pattern: string, fresh: string, flags: Flags): Eventual<string> =>
+  after(matches(compiled(pattern, flags), text), all => {
+    let result = '';
+    let at = 0;
+    for (const found of all) {
+      result += text.slice(at, found.index) + expandReplacement(fresh, found, found.groups);
+      at = (found.index ?? 0) + found[0].length;
+      if (result.length > longestText) raiseLimit('A text grew too long');
+    }
+    return result + text.slice(at);
+  });
 
 const params = ['rgx', 'ignorecase?', 'multiline?'];
 
@@ -72,16 +78,17 @@ export const regexFilters: Operations = operations({
   regex_search: [
     params,
     (value, [pattern = '', ignorecase, multiline]) =>
-      groups(firstMatch(subject(value), textOf(pattern), flagsOf(ignorecase, multiline))),
+      after(firstMatch(subject(value), textOf(pattern), flagsOf(ignorecase, multiline)), groups),
   ],
   regex_match: [
     params,
     (value, [pattern = '', ignorecase, multiline]) =>
-      groups(
+      after(
         firstMatch(subject(value), textOf(pattern), {
           ...flagsOf(ignorecase, multiline),
           sticky: true,
         }),
+        groups,
       ),
   ],
   regex_replace: [
