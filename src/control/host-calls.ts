@@ -4,7 +4,7 @@ import { type Data, type Dict, toData, toPlain, toPlainDict } from '../data/valu
 import { TsaltError } from '../protocol/error.ts';
 import type { CallParams, CallResult, NamesParams } from '../protocol/job.ts';
 import type { Peer } from '../protocol/peer.ts';
-import type { Plain, PlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import type { WrapperContext } from '../wrapper/context.ts';
 import { callWrapper } from '../wrapper/define.ts';
 import { findWrapper, onlyLooks } from '../wrapper/table.ts';
@@ -27,6 +27,27 @@ type CallSettings = {
 
 /** What templates work with is walked through in one go, while all other hosts wait. */
 const mostForTemplates = 8 * 1024 * 1024;
+const mostValues = 200_000;
+
+/** Whether data hold more values than that. Not recursive: a host chooses the depth. */
+const hasMore = (data: Plain, most: number): boolean => {
+  const open: Plain[] = [data];
+  let left = most;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    left -= 1;
+    const inner = Array.isArray(next) ? next : isPlainDict(next) ? Object.values(next) : [];
+    if (inner.length > left || left < 0) return true;
+    for (const item of inner) open.push(item);
+  }
+  return false;
+};
+
+const tooManyValues = (fun: string): TsaltError =>
+  new TsaltError(
+    'answer-length',
+    `The answer to '${fun}' has more than ${mostValues} values: ask for less.`,
+    { kind: 'host' },
+  );
 
 /** Calls functions for one host: on the host over its wire, or here where they live here. */
 export class HostCalls {
@@ -122,6 +143,7 @@ export class HostCalls {
     if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
     const known = { ...(seen ? { seen } : {}), unnamed, mostBytes: mostForTemplates };
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
+    if (hasMore(value, mostValues)) throw tooManyValues(fun);
     this.#facts.hear(value, fun);
     return toData(value);
   }

@@ -22,7 +22,7 @@ const mostLog = 64 * megabyte;
 export const hostLimits = (say: (message: string) => void): PeerLimits => {
   const taken = new Map<string, number>();
   return {
-    json: { values: 1_000_000, depth: 200 },
+    json: { values: 1_000_000, keys: 100_000, depth: 200 },
     requests: 256,
     requestBytes: 32 * megabyte,
     admits: (name, bytes) => {

@@ -189,6 +189,8 @@ export class RenderRefs {
   /** Whether states of the job collect these values for templates. */
   #isCollected(accumulator: PlainDict, context: PlainDict): boolean {
     if (!isPlainDict(accumulator)) return false;
+    const lists = Object.values(accumulator).filter(Array.isArray);
+    if (lists.reduce((sum, list) => sum + list.length, 0) > mostCollected) return false;
     if (JSON.stringify(accumulator) === JSON.stringify(context.accumulator)) return true;
     return Object.values(accumulator).every(
       list =>
@@ -196,6 +198,9 @@ export class RenderRefs {
     );
   }
 }
+
+/** Values that `file.accumulated` may have collected for one template. */
+const mostCollected = 50_000;
 
 /** The engines that run no code of their own: they may render what a host brings. */
 export const sandboxed: readonly string[] = ['jinja', 'liquid'];

@@ -25,7 +25,7 @@ export const readRender = (said: unknown): ControlMethods['file.render'] => {
     isPlainDict(said) &&
     isText(said.key) &&
     [said.text, said.have].every(isOptionalText) &&
-    (said.accumulator === undefined || isPlainDict(said.accumulator))
+    (said.accumulator === undefined || areVariables(said.accumulator))
   )
     return said as unknown as ControlMethods['file.render'];
   throw wrongParams('file.render');
@@ -38,7 +38,7 @@ export const readComputed = (said: unknown): ControlMethods['file.renderComputed
     [said.source, said.saltenv].every(isName) &&
     isText(said.template) &&
     [said.text, said.have].every(isOptionalText) &&
-    [said.context, said.chunk].every(isPlainDict)
+    [said.context, said.chunk].every(areVariables)
   )
     return said as unknown as ControlMethods['file.renderComputed'];
   throw wrongParams('file.renderComputed');
@@ -70,6 +70,12 @@ const isOptionalText = (value: unknown): boolean => value === undefined || isTex
 
 /** Paths and names of environments; those of Linux have at most 4096 bytes. */
 const isName = (value: unknown): value is string => isText(value) && value.length <= 4096;
+
+/** No template has more variables. */
+const mostVariables = 10_000;
+
+const areVariables = (said: unknown): boolean =>
+  isPlainDict(said) && Object.keys(said).length <= mostVariables;
 
 const isPlace = (said: unknown): said is Record<string, unknown> =>
   isPlainDict(said) && isName(said.path) && isName(said.saltenv);

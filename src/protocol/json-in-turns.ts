@@ -1,8 +1,9 @@
 import { JsonPieces, type JsonReader } from './json-pieces.ts';
 
-/** What data of a stranger may cost: no more values, and none nested deeper. */
+/** What data of a stranger may cost: no more values, no dict with more keys, and none nested deeper. */
 export type JsonLimits = {
   readonly values: number;
+  readonly keys: number;
   readonly depth: number;
 };
 
@@ -57,7 +58,7 @@ export const parseInTurns = async (
       pieces.comma(at);
       if (pieces.waiting(at) > pieceSize) pieces.build();
     } else if (byte === colon) {
-      count.value();
+      count.key();
       pieces.colon(at);
     } else if (byte === openList || byte === openDict) {
       count.open();
@@ -117,7 +118,8 @@ export const checkDepth = (payload: Uint8Array, limits: JsonLimits): void => {
       const end = bytes.indexOf(quote, at + 1);
       // An escape is rare: only then the string is looked at closely.
       at = end !== -1 && bytes[end - 1] !== backslash ? end : endOfString(bytes, at);
-    } else if (byte === openList || byte === openDict) count.open();
+    } else if (byte === colon) count.key();
+    else if (byte === openList || byte === openDict) count.open();
     else if (byte === closeList || byte === closeDict) count.close();
   }
 };
@@ -128,7 +130,8 @@ export class TooMuch extends Error {}
 class Count {
   readonly #limits: JsonLimits | undefined;
   #values = 0;
-  #depth = 0;
+  /** Keys of the dicts that are open; a list has none. */
+  readonly #keys: number[] = [];
 
   constructor(limits: JsonLimits | undefined) {
     this.#limits = limits;
@@ -140,15 +143,24 @@ class Count {
       throw new TooMuch(`more than ${this.#limits.values} values in one message`);
   }
 
+  /** Walking through a dict of very many keys takes long at once. */
+  key(): void {
+    this.value();
+    const keys = (this.#keys.pop() ?? 0) + 1;
+    this.#keys.push(keys);
+    if (this.#limits && keys > this.#limits.keys)
+      throw new TooMuch(`more than ${this.#limits.keys} keys in one dict`);
+  }
+
   open(): void {
     this.value();
-    this.#depth += 1;
-    if (this.#limits && this.#depth > this.#limits.depth)
+    this.#keys.push(0);
+    if (this.#limits && this.#keys.length > this.#limits.depth)
       throw new TooMuch(`data nested deeper than ${this.#limits.depth} levels`);
   }
 
   close(): void {
-    this.#depth -= 1;
+    this.#keys.pop();
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { fault } from '../helpers/fault.ts';
 
 const place = { path: 'salt://a', saltenv: 'base' };
+const wide = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`k${at}`, 1]));
 const template = { source: 'salt://a', saltenv: 'base', template: 'jinja', context: {}, chunk: {} };
 
 test.each([
@@ -33,7 +34,14 @@ test.each([
     'file.renderComputed',
     readComputed,
     [{ ...template, text: 'x', have: 'y' }],
-    ...[{ template: {} }, { chunk: null }, { context: [] }, { text: 1 }, { source: 1 }],
+    ...[
+      { template: {} },
+      { chunk: null },
+      { context: [] },
+      { context: wide },
+      { text: 1 },
+      { source: 1 },
+    ],
   ],
   ['file.push', readPush, [{ path: [] }]],
   ['control.grains', readGrains, [{ grains: {} }], { grains: [] }, { grains: null }],

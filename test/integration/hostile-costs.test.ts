@@ -17,6 +17,8 @@ beforeAll(async () => {
   hostile = await startHostileProject({
     files: {
       'states/restart.sls': 'again:\n  system.reboot: []\n',
+      'states/asks.sls':
+        "#!jinja|yaml\na{{ salt['test.echo']('x') | length }}:\n  test.nop:\n    - name: x\n",
       'states/own.sls': [
         'own:',
         '  file.managed:',
@@ -115,6 +117,14 @@ const attacks: readonly (readonly [string, HostileScript, RegExp])[] = [
     /it sent more than 1000000 values in one message/,
   ],
   [
+    'a dict of 200000 keys',
+    ({ reply }) => {
+      const wide = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, 1]));
+      reply({ value: wide, retcode: 0 });
+    },
+    /it sent more than 100000 keys in one dict/,
+  ],
+  [
     'parts without an end',
     ({ raw, frame }) => {
       const part = frame(5, Buffer.alloc(1024 * 1024, 'x'));
@@ -146,6 +156,18 @@ test.each(attacks)('a host that sends %s ends its own run only', async (_, scrip
   expect(web1).toBe(true);
   expect(code).toBe(69);
   expect(megabytes).toBeLessThan(400);
+});
+
+test('a template gets no answer of very many values', async () => {
+  const { web1, bad } = await beside(
+    ({ method, reply }) => {
+      if (method === 'call') reply({ value: Array(300_000).fill('x'), retcode: 0 });
+      else reply({ retcode: 0 });
+    },
+    { job: ['state.sls', 'asks', 'test=True'] },
+  );
+  expect(JSON.stringify(bad)).toMatch(/The answer to 'test.echo' has more than 200000 values/);
+  expect(Object.values(web1 as Record<string, object>)).toMatchObject([{ result: true }]);
 });
 
 test('at a terminal a name that no text can be made of ends nothing', async () => {

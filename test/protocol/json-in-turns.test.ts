@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { completeMarked, parseExact, stringify } from '../../src/protocol/exact-json.ts';
-import { parseInTurns, TooMuch } from '../../src/protocol/json-in-turns.ts';
+import { checkDepth, parseInTurns, TooMuch } from '../../src/protocol/json-in-turns.ts';
 import { isWholeFloat, markWholeFloat } from '../../src/protocol/whole-floats.ts';
 
 const plain = { parse: JSON.parse, complete: () => undefined };
 const exact = { parse: parseExact, complete: completeMarked };
-const parse = (text: string, limits?: { values: number; depth: number }) =>
+const parse = (text: string, limits?: { values: number; keys: number; depth: number }) =>
   parseInTurns(Buffer.from(text), plain, limits);
 
 /** Long enough that a list of several is cut between them. */
@@ -131,10 +131,16 @@ const longestWait = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 test('more values or deeper nesting than the limits allow is refused', async () => {
-  const limits = { values: 1000, depth: 50 };
+  const limits = { values: 1000, keys: 100, depth: 50 };
   const list = (length: number) => JSON.stringify(Array.from({ length }, () => 0));
   await expect(parse(list(900), limits)).resolves.toHaveLength(900);
   await expect(parse(list(1100), limits)).rejects.toThrow(TooMuch);
+  const dict = (keys: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 0])));
+  await expect(parse(`[${dict(90)},${dict(90)}]`, limits)).resolves.toHaveLength(2);
+  await expect(parse(`[${dict(90)},${dict(110)}]`, limits)).rejects.toThrow(/more than 100 keys/);
+  expect(() => checkDepth(Buffer.from(`[${dict(90)},${dict(90)}]`), limits)).not.toThrow();
+  expect(() => checkDepth(Buffer.from(dict(110)), limits)).toThrow(/more than 100 keys/);
   await expect(parse(`${'['.repeat(51)}${']'.repeat(51)}`, limits)).rejects.toThrow(TooMuch);
   await expect(parse(`"${'['.repeat(51)}"`, limits)).resolves.toHaveLength(51);
 });

@@ -104,7 +104,12 @@ test('a stranger has a bounded number of requests open, and says more of nothing
     write: () => undefined,
     handlers: { wait },
     events: {},
-    limits: { json: { values: 10, depth: 5 }, requests: 20, requestBytes: 1e6, admits: () => true },
+    limits: {
+      json: { values: 10, keys: 10, depth: 5 },
+      requests: 20,
+      requestBytes: 1e6,
+      admits: () => true,
+    },
   });
   const asking = new Peer({
     write: bytes => {
