@@ -69,13 +69,13 @@ export const rendering: readonly Breakage[] = [
     'liquid: what the host sends does not change the structure of %s',
     [
       {
-        file: 'src/render/liquid/tracking.ts',
-        find: 'this.#pieces.add(html.text, html.ranges);',
-        replace: 'this.#pieces.add(html.text, undefined);',
+        file: 'src/render/liquid/emitter.ts',
+        find: 'this.#add(html.text, html.ranges);',
+        replace: 'this.#add(html.text, undefined);',
       },
       {
-        file: 'src/render/liquid/tracking.ts',
-        find: 'if (ranges) this.#table.learn(this.#pieces.text, ranges);',
+        file: 'src/render/liquid/emitter.ts',
+        find: 'if (ranges) this.#table.learn(this.buffer, ranges);',
         replace: '',
       },
     ],
