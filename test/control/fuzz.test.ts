@@ -196,6 +196,7 @@ const failures: string[] = [];
 const calls: readonly (readonly string[])[] = [
   ['*', 'test.arg', 'salt://web/plain.txt'],
   ['-C', 'G@role:web or web1 or bad', 'state.apply'],
+  ['--guard=3', '*', 'state.apply'],
   ...Array.from({ length: 10 }, () => ['*', 'state.apply']),
 ];
 
@@ -319,8 +320,8 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
       const hello = fuzz.hello(fuzz.grains(chance(0.7) ? 0 : 0.25));
       turns.now(`seed ${seed} hello ${shorten(hello)}`);
       figures.inputs += 1;
-      const first = { start: true, dir: '/', cached: true, node: 'v22.0.0', pid: 4711 };
-      end.send(Buffer.from(`\n\0TSALT1 ${JSON.stringify(first)}\n`));
+      if (chance(0.3)) for (const piece of fuzz.cut(fuzz.noise())) end.send(piece);
+      end.send(Buffer.from(`\n\0TSALT1 ${JSON.stringify(fuzz.first())}\n`));
       end.send(fuzz.frame({ t: 'evt', name: 'hello', payload: hello }));
     },
     request: ({ id, method }, end) => {
@@ -330,7 +331,7 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
         return;
       }
       figures.inputs += 1;
-      const value = answers.result();
+      const value = method === 'guard' ? answers.guarded() : answers.result();
       turns.now(`seed ${seed} answer to ${method} ${shorten(value)}`);
       end.send(answers.frame({ t: 'res', id, value }));
     },
@@ -347,6 +348,12 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
       end.greet({ protocol: 1, node: 'v22.0.0', pid: 2, user: 'root', grains });
     },
     request: ({ id, method, params }, end) => {
+      if (method === 'guard')
+        return end.message({
+          t: 'res',
+          id,
+          value: { confirmed: true, restored: [], problems: [] },
+        });
       if (method !== 'run' && !isCall)
         return end.message({ t: 'res', id, value: { value: 'Linux', retcode: 0 } });
       honestEnd = end;

@@ -590,10 +590,22 @@ export class WireFuzz {
     return chance(0.5) ? this.value() : this.mutated({ value: this.value(), retcode: 0 });
   }
 
-  /** The answer to a run. A restart would be waited for: that is another test. */
+  /** The answer to a run. A restart is one that is waited for a second at most. */
   ran(): Json {
     const { chance, pick } = this.#dice;
     if (chance(0.6)) return { retcode: pick([0, 2, 1]) };
+    if (chance(0.2))
+      return {
+        retcode: pick(numbers),
+        restart: {
+          tag: this.text(),
+          boot: this.text(),
+          delay: 0,
+          wait: pick([0, 0.5, 1]),
+          kept: this.dict(),
+          ...(chance(0.5) ? { message: this.text() } : {}),
+        },
+      };
     const said = this.mutated({ retcode: pick(numbers), aborted: this.value() });
     return typeof said === 'object' && said !== null && 'restart' in said ? null : said;
   }
@@ -604,10 +616,59 @@ export class WireFuzz {
     return chance(0.03) ? this.mutated(hello, chance(0.8) ? ['protocol'] : []) : hello;
   }
 
-  /** A message as a frame. */
+  /** A message as a frame, or as several; with marks, or without. */
   frame(message: Json): Buffer {
-    const text = JSON.stringify(message) ?? 'null';
-    return frameOf(1, Buffer.from(text.replace(/"@raw:([^"@]*)@"/g, '$1')));
+    const { below, chance } = this.#dice;
+    const isMarked = chance(0.1);
+    const written = isMarked ? this.#marked(message) : JSON.stringify(message);
+    const bytes = Buffer.from((written ?? 'null').replace(/"@raw:([^"@]*)@"/g, '$1'));
+    const frames: Buffer[] = [];
+    let at = 0;
+    for (let parts = chance(0.1) ? 1 + below(4) : 0; parts > 0; parts--) {
+      const size = below(bytes.length - at + 1);
+      frames.push(frameOf(5, bytes.subarray(at, at + size)));
+      at += size;
+    }
+    return Buffer.concat([...frames, frameOf(isMarked ? 4 : 1, bytes.subarray(at))]);
+  }
+
+  /** A message whose dicts and numbers have marks as `protocol/exact-json.ts` writes them. */
+  #marked(message: Json): string | undefined {
+    const { chance } = this.#dice;
+    return JSON.stringify(message, (_, value: Json) => {
+      if (typeof value === 'number' && Number.isFinite(value) && chance(0.2))
+        return { '\0': raw(String(value)) };
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+      return chance(0.3) ? { '\0': Object.entries(value) } : value;
+    });
+  }
+
+  /** What a login shell prints before the runtime begins. */
+  noise(): Buffer {
+    const { below, chance, pick } = this.#dice;
+    const pieces = Array.from({ length: below(6) }, () =>
+      pick<() => Buffer>([
+        () => Buffer.from(`${this.text()}\n`),
+        () => Buffer.from(Array.from({ length: below(200) }, () => below(256))),
+        () => Buffer.from(pick(['TSALT1', '\n\0TSALT', '\0', '\n\0', 'TSALT1 {}\n', '\u001b[2J'])),
+        () => Buffer.alloc(pick([0, 5000, 100_000]), pick(['x', '\n', '\0'])),
+        () => (chance(0.2) ? Buffer.from(`\n\0TSALT1 ${this.text()}\n`) : Buffer.alloc(0)),
+      ])(),
+    );
+    return Buffer.concat([...pieces, Buffer.from('\n')]);
+  }
+
+  /** What the loader says first. */
+  first(): Json {
+    const first = { start: true, dir: '/', cached: true, node: 'v22.0.0', pid: 4711 };
+    return this.#dice.chance(0.03) ? this.mutated(first, ['start', 'cached']) : first;
+  }
+
+  /** What became of a guarded run. */
+  guarded(): Json {
+    const { chance } = this.#dice;
+    const right = { confirmed: chance(0.7), restored: [this.text()], problems: [this.text()] };
+    return chance(0.5) ? right : this.mutated(right);
   }
 
   /** Cuts bytes as a network may. */
