@@ -30,18 +30,34 @@ export type Mapping = {
  * adds a mark per piece, which costs little; only an error makes lines of them.
  */
 export class SourceMap<Mark extends object> implements Mapping {
-  readonly #offsets: number[] = [];
-  readonly #marks: (Mark | SourceMap<Mark>)[] = [];
+  readonly #pieces: readonly string[];
+  readonly #marks: readonly (Mark | SourceMap<Mark>)[];
   readonly #originOf: (mark: Mark) => Origin;
+  #starts: readonly number[] | undefined;
 
-  constructor(originOf: (mark: Mark) => Origin) {
+  /**
+   * @param pieces of the text, in order; more may be added until something is looked up
+   * @param marks what stands for each piece's part of the template: for a text that is printed
+   * whole, its own map
+   */
+  constructor(
+    pieces: readonly string[],
+    marks: readonly (Mark | SourceMap<Mark>)[],
+    originOf: (mark: Mark) => Origin,
+  ) {
+    this.#pieces = pieces;
+    this.#marks = marks;
     this.#originOf = originOf;
   }
 
-  /** @param mark what stands for the part of the template, or the map of a text printed whole */
-  add(offset: number, mark: Mark | SourceMap<Mark>): void {
-    this.#offsets.push(offset);
-    this.#marks.push(mark);
+  get #offsets(): readonly number[] {
+    if (this.#starts) return this.#starts;
+    let end = 0;
+    this.#starts = this.#pieces.map(piece => {
+      end += piece.length;
+      return end - piece.length;
+    });
+    return this.#starts;
   }
 
   find(offset: number): ReturnType<Mapping['find']> {
@@ -56,15 +72,16 @@ export class SourceMap<Mark extends object> implements Mapping {
   }
 
   #leaf(offset: number, base: number): { mark: Mark; start: number } | undefined {
+    const offsets = this.#offsets;
     let low = 0;
-    let high = this.#offsets.length - 1;
+    let high = offsets.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if ((this.#offsets[middle] ?? 0) + base <= offset) low = middle;
+      if ((offsets[middle] ?? 0) + base <= offset) low = middle;
       else high = middle - 1;
     }
     const mark = this.#marks[low];
-    const start = base + (this.#offsets[low] ?? 0);
+    const start = base + (offsets[low] ?? 0);
     return mark instanceof SourceMap ? mark.#leaf(offset, start) : mark && { mark, start };
   }
 

@@ -4,8 +4,8 @@ import type { SourceMap } from '../source-map.ts';
 import { Pieces } from '../taint/align.ts';
 import type { TaintSource } from '../taint/taint-table.ts';
 
-/** The part of a template that prints. Its first `trimLeft` characters are cut off text. */
-export type Written = {
+/** The part of a template's text that prints. Its first `trimLeft` characters are cut off text. */
+type Written = {
   readonly input: string;
   readonly begin: number;
   readonly file?: string;
@@ -14,8 +14,11 @@ export type Written = {
 
 /** Where the texts of one rendering were written: those that are its result or a variable's value. */
 export type TextMaps = {
-  readonly make: () => SourceMap<Written>;
-  readonly known: Map<string, SourceMap<Written>>;
+  readonly mapOf: (
+    pieces: readonly string[],
+    templates: readonly (Template | SourceMap<Template>)[],
+  ) => SourceMap<Template>;
+  readonly known: Map<string, SourceMap<Template>>;
 };
 
 /** A printed value, on its way to the text. */
@@ -32,15 +35,15 @@ export class Printed {
 /** Collects what templates print, and where it was written. */
 export class MappedEmitter {
   /** What prints now. */
-  at: Written | undefined;
+  at: Template | undefined;
   /** The text so far. Liquid reads it after each round of a loop. */
   buffer = '';
   readonly #maps: TextMaps;
-  readonly #map: SourceMap<Written>;
+  readonly #pieces: string[] = [];
+  readonly #templates: (Template | SourceMap<Template>)[] = [];
 
   constructor(maps: TextMaps) {
     this.#maps = maps;
-    this.#map = maps.make();
   }
 
   write(html: unknown): void {
@@ -49,14 +52,17 @@ export class MappedEmitter {
 
   /** The whole text, known from now on by where it was written. */
   finish(): string {
-    this.#maps.known.set(this.buffer, this.#map);
+    this.#maps.known.set(this.buffer, this.#maps.mapOf(this.#pieces, this.#templates));
     return this.buffer;
   }
 
   protected add(text: string): void {
     const { known } = this.#maps;
     const inner = known.size > 0 ? known.get(text) : undefined;
-    if (this.at) this.#map.add(this.buffer.length, inner ?? this.at);
+    if (this.at) {
+      this.#pieces.push(text);
+      this.#templates.push(inner ?? this.at);
+    }
     this.buffer += text;
   }
 }

@@ -1,6 +1,7 @@
+import type { Template } from 'liquidjs';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { type Origin, SourceMap } from '../source-map.ts';
-import type { TextMaps, Written } from './emitter.ts';
+import { type TextMaps, writtenBy } from './emitter.ts';
 import { stageOf } from './stage.ts';
 
 const maps = new WeakMap<object, TextMaps>();
@@ -18,8 +19,11 @@ export const mapsOf = (globals: object): TextMaps => {
     files: context.files,
     tplfile: String(variables.get('tplfile') ?? file),
   };
-  const originOf = (written: Written) => originIn(page, written);
-  const made: TextMaps = { make: () => new SourceMap(originOf), known: new Map() };
+  const originOf = (template: Template) => originIn(page, template);
+  const made: TextMaps = {
+    mapOf: (pieces, templates) => new SourceMap(pieces, templates, originOf),
+    known: new Map(),
+  };
   maps.set(globals, made);
   return made;
 };
@@ -31,16 +35,14 @@ type Page = {
   readonly tplfile: string;
 };
 
-const originIn = (
-  { file, saltenv, files, tplfile }: Page,
-  { input, begin, trimLeft, file: template = tplfile }: Written,
-): Origin => {
+const originIn = ({ file, saltenv, files, tplfile }: Page, template: Template): Origin => {
+  const { input, begin, trimLeft, file: path = tplfile } = writtenBy(template);
   // Only text knows how much of it is cut off; tags know whether they cut.
   const isCopy = typeof trimLeft === 'number';
   const start = begin + (isCopy ? trimLeft : 0);
   const before = input.slice(0, start).split(/\r\n|[\r\n]/);
   return {
-    file: template === tplfile ? file : (files.find(template, saltenv)?.path ?? template),
+    file: path === tplfile ? file : (files.find(path, saltenv)?.path ?? path),
     text: input,
     line: before.length,
     column: Array.from(before.at(-1) ?? '').length + 1,

@@ -14,7 +14,7 @@ import { selectFault } from '../taint/select-fault.ts';
 import { type TaintSource, TaintTable } from '../taint/taint-table.ts';
 import { someText } from '../taint/texts.ts';
 import { transfers } from '../taint/transfers.ts';
-import { MappedEmitter, Printed, TrackingEmitter, writtenBy } from './emitter.ts';
+import { MappedEmitter, Printed, TrackingEmitter } from './emitter.ts';
 import { mapsOf } from './origins.ts';
 import { stageOf } from './stage.ts';
 import { unseen } from './wrap.ts';
@@ -67,41 +67,38 @@ type RenderTemplates = (
 /** Has every text that templates print collected with its origins and taint, every filter tracked. */
 export const trackPrints = (liquid: Liquid): void => {
   const renderer = liquid.renderer as unknown as { renderTemplates: RenderTemplates };
-  renderer.renderTemplates = function* (templates, ctx, emitter) {
-    if (emitter instanceof MappedEmitter) return yield* printAll(templates, ctx, emitter);
-    const table = tableOf(ctx.globals);
-    const maps = mapsOf(ctx.globals);
-    const own = table ? new TrackingEmitter(maps, table) : new MappedEmitter(maps);
-    yield* printAll(templates, ctx, own);
-    return own.finish();
-  };
+  renderer.renderTemplates = printAll;
   for (const [name, filter] of Object.entries(liquid.filters))
     if (typeof filter === 'function') liquid.filters[name] = tracked(name, filter as Handler);
 };
 
 /** Renders templates one after the other, as Liquid does, and notes which of them prints. */
-function* printAll(
-  templates: readonly Template[],
-  ctx: Context,
-  emitter: MappedEmitter,
-): Generator<unknown, string, unknown> {
+const printAll: RenderTemplates = function* (templates, ctx, given) {
+  const emitter = given instanceof MappedEmitter ? given : emitterFor(ctx.globals);
   const { renderLimit } = ctx as unknown as { renderLimit: { check: (now: number) => void } };
   renderLimit.check(performance.now());
   for (const template of templates) {
     renderLimit.check(performance.now());
-    const written = writtenBy(template);
-    emitter.at = written;
+    emitter.at = template;
     try {
       const html = yield template.render(ctx, emitter as unknown as Emitter);
-      emitter.at = written;
-      if (html) emitter.write(html);
+      if (html) {
+        emitter.at = template;
+        emitter.write(html);
+      }
     } catch (error) {
       throw LiquidError.is(error) ? error : new RenderError(error as Error, template);
     }
     if (ctx.breakCalled || ctx.continueCalled) break;
   }
-  return emitter.buffer;
-}
+  return emitter === given ? emitter.buffer : emitter.finish();
+};
+
+const emitterFor = (globals: object): MappedEmitter => {
+  const table = tableOf(globals);
+  const maps = mapsOf(globals);
+  return table ? new TrackingEmitter(maps, table) : new MappedEmitter(maps);
+};
 
 type Handler = (this: { context: Context }, value: unknown, ...argv: unknown[]) => unknown;
 

@@ -24,12 +24,12 @@ export class Output {
   /** Nothing printed counts any more: the template extends another. */
   isMuted = false;
   readonly #parts: string[] = [];
+  /** Where each part was written. */
+  readonly #spots: (Spot | SourceMap<Spot>)[] = [];
   readonly #run: Run;
   readonly #guard: ((text: string) => string) | undefined;
   readonly #ranges: TaintRange[] = [];
   #length = 0;
-  /** Where the pieces were written. */
-  readonly map = new SourceMap<Spot>(originOf);
 
   /** @param guard applied to printed values, not to the template's own text. */
   constructor(run: Run, guard?: (text: string) => string) {
@@ -40,8 +40,8 @@ export class Output {
   text(text: string, spot: Spot | SourceMap<Spot>): void {
     if (this.isMuted) return;
     this.#run.spend(text.length);
-    this.map.add(this.#length, spot);
     this.#parts.push(text);
+    this.#spots.push(spot);
     this.#length += text.length;
   }
 
@@ -54,13 +54,19 @@ export class Output {
           start: range.start + this.#length,
           end: range.end + this.#length,
         });
-    const inner = this.#run.captured.get(text);
+    const { captured } = this.#run;
+    const inner = captured.size > 0 ? captured.get(text) : undefined;
     this.text(this.#guard ? this.#guard(text) : text, inner ?? spot);
   }
 
   /** The parts of the whole text that the host chose. */
   get tainted(): readonly TaintRange[] {
     return this.#ranges;
+  }
+
+  /** Where the text was written. */
+  get map(): SourceMap<Spot> {
+    return new SourceMap(this.#parts, this.#spots, originOf);
   }
 
   /** The whole text, as the template's result or as a value. */

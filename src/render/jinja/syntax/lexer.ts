@@ -189,10 +189,10 @@ class Lexer {
   #data(text: string): void {
     if (text === '') return;
     const { newline } = this.#options;
-    this.#push('text', newline === '\n' ? text : text.replaceAll('\n', newline));
+    this.#push('text', newline === '\n' ? text : text.replaceAll('\n', newline), this.#column);
   }
 
-  #push(type: TokenType, value: string, column = this.#column): void {
+  #push(type: TokenType, value: string, column = 0): void {
     this.#tokens.push({ type, value, line: this.#line, column });
   }
 
