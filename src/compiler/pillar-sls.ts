@@ -123,11 +123,10 @@ const renderOrReport = async (
       ? `Rendering SLS '${sls}' failed. Please see master log for details.`
       : `Rendering SLS '${sls}' failed, render error:\n${error.message}`;
     // The details go to whoever runs this, never into the pillar that the host sees.
-    const { at, hint, excerpt } = problemOf(error);
-    const detail = options.safeRenderError ? error.message : undefined;
     problems.push({
-      ...problem(message, at, [detail, hint].filter(Boolean).join('\n') || undefined),
-      ...(excerpt === undefined ? {} : { excerpt }),
+      ...problemOf(error),
+      message,
+      sentence: `Rendering SLS '${sls}' failed: ${error.message}`,
     });
     return undefined;
   }

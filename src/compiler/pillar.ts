@@ -1,12 +1,12 @@
 import { mergeDicts } from '../data/merge.ts';
 import type { Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
-import { messageOf, TsaltError } from '../protocol/error.ts';
+import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
 import type { ExtPillar, PillarInput, Session } from './pillar-session.ts';
 import { renderPillar } from './pillar-sls.ts';
 import { pillarMatches, pillarTop } from './pillar-top.ts';
 import type { Problem } from './problem.ts';
-import { messagesOf, problem } from './problem.ts';
+import { explained, messagesOf, problem } from './problem.ts';
 
 export type CompiledPillar = {
   /** With faults under `_errors`, as Salt has them. */
@@ -47,21 +47,32 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
   return { pillar, problems };
 };
 
-/** What a run says that a broken pillar stops; `brokenPillar` gives the faults and the pillar. */
+const introduction = 'Pillar failed to render with the following messages:';
+
+/**
+ * What a run says that a broken pillar stops; `brokenPillar` gives the faults and the pillar. A
+ * host may get to read it, so the causes are not in it (`pillarMessage`).
+ */
 export const pillarFailure = (
   problems: readonly Problem[],
   pillar: Dict = new Map(),
 ): TsaltError => {
-  const places = problems.map(({ message, at }) =>
-    at?.line === undefined ? message : `${message} (${at.file}:${at.line})`,
-  );
-  const message = ['Pillar failed to render with the following messages:', ...places].join('\n');
-  const error = new TsaltError('pillar-errors', message, { kind: 'pillar' });
+  const places = problems.map(({ message, at }) => {
+    const text = message.replace(' Please see master log for details.', '');
+    return at === undefined ? text : `${text} (${showPlace(at)})`;
+  });
+  const error = new TsaltError('pillar-errors', [introduction, ...places].join('\n'), {
+    kind: 'pillar',
+  });
   failures.set(error, { pillar, problems });
   return error;
 };
 
 const failures = new WeakMap<TsaltError, CompiledPillar>();
+
+/** The same for the user, with causes and excerpts. */
+export const pillarMessage = (problems: readonly Problem[]): string =>
+  [introduction, ...problems.map(explained)].join('\n');
 
 /** What lies behind a `pillarFailure`; undefined for any other error. */
 export const brokenPillar = (error: unknown): CompiledPillar | undefined =>

@@ -1,4 +1,4 @@
-import type { Place, TsaltError } from '../protocol/error.ts';
+import { type Place, showError, TsaltError } from '../protocol/error.ts';
 
 /**
  * One fault in what the user wrote. `message` is Salt's text, word for word, since scripts read
@@ -31,6 +31,10 @@ export const problemOf = ({ message, at, hint, excerpt }: TsaltError): Problem =
   ...(hint === undefined ? {} : { hint }),
   ...(excerpt === undefined ? {} : { excerpt }),
 });
+
+/** A problem as the user reads it: sentence, place, excerpt and hint. */
+export const explained = ({ message, sentence, at, hint, excerpt }: Problem): string =>
+  showError(new TsaltError('problem', sentence ?? message, { at, hint, excerpt }));
 
 /** A text that did not render: Salt's own words for the reason stay in the message. */
 export const renderProblem = (introduction: string, error: TsaltError): Problem => {

@@ -2,6 +2,7 @@ import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
 import { type MergeOptions, mergeDicts, mergeRecursive } from '../data/merge.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
+import { shownPath } from '../fileserver/shown-path.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { customRenderers } from '../render/custom.ts';
 import { renderValue } from '../render/render.ts';
@@ -15,7 +16,7 @@ import { extPillar } from './ext-pillar.ts';
 import type { PillarTemplate } from './ext-pillar-source.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { AskOutside } from './outside.ts';
-import { renderSettings, shownPath, slsLoader } from './sls-loader.ts';
+import { renderSettings, slsLoader } from './sls-loader.ts';
 
 /** One host's pillar: compiled when first asked for, and kept until the run uses another. */
 export class HostPillar {

@@ -1,5 +1,6 @@
 import { isAbsolute, posix } from 'node:path';
 import { type Data, type Dict, isDict, toDict } from '../data/value.ts';
+import { shownPath } from '../fileserver/shown-path.ts';
 import { type Place, showError, showPlace, TsaltError } from '../protocol/error.ts';
 import type { StateFinished } from '../protocol/job.ts';
 import type { PlainDict } from '../protocol/plain.ts';
@@ -18,7 +19,7 @@ import type { HostFacts } from './host-facts.ts';
 import type { HostFunctions } from './host-functions.ts';
 import type { HostPillar } from './host-pillar.ts';
 import { NeedsHost } from './prefetch.ts';
-import { renderSettings, shownPath } from './sls-loader.ts';
+import { renderSettings } from './sls-loader.ts';
 
 /** What templates of one host see, and the rendering of the files that its states name. */
 export class HostTemplates {

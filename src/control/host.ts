@@ -1,3 +1,4 @@
+import { brokenPillar, pillarMessage } from '../compiler/pillar.ts';
 import type { Request } from '../config/request.ts';
 import { splitFunctionName } from '../data/function-name.ts';
 import { toPlain, toPlainDict } from '../data/value.ts';
@@ -188,7 +189,8 @@ const rawShell = async (
 
 const failureOf = ({ id }: Host, error: unknown): HostFailure => {
   const code = error instanceof TsaltError ? error.code : 'internal';
-  const message = showError(error);
+  const problems = brokenPillar(error)?.problems;
+  const message = problems ? pillarMessage(problems) : showError(error);
   return {
     kind: error instanceof TsaltError ? error.kind : 'internal',
     code,

@@ -1,8 +1,8 @@
+import { shownPath } from '../fileserver/shown-path.ts';
 import type { Artifact, TracedPlace } from '../protocol/artifact.ts';
 import { type Place, showPlace, TsaltError } from '../protocol/error.ts';
 import type { LogLine, StateFinished } from '../protocol/job.ts';
 import { type Position, readPositions } from '../protocol/stack.ts';
-import { shownPath } from './sls-loader.ts';
 
 /** Errors by which a module tells the user what is wrong: where it does so is no news. */
 const deliberate: ReadonlySet<string> = new Set([

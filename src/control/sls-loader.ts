@@ -1,9 +1,9 @@
-import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Trace } from '../data/position.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
+import { shownPath } from '../fileserver/shown-path.ts';
 import { render } from '../render/render.ts';
 import type { RenderContext, RendererTable } from '../render/types.ts';
 import { type Rendered, refuseTaintedChoices } from './tainted-choices.ts';
@@ -12,12 +12,6 @@ import { type Rendered, refuseTaintedChoices } from './tainted-choices.ts';
 const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {
   const base = sls.replaceAll('.', '/');
   return [`${base}.sls`, `${base}/init.sls`].find(candidate => roots.find(candidate, saltenv));
-};
-
-/** How a user knows a file: relative to where they stand when it is below, else absolute. */
-export const shownPath = (file: string): string => {
-  const relative = path.relative(process.cwd(), file);
-  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 };
 
 /** SLS files of some roots, rendered for one host. */

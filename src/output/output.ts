@@ -170,7 +170,7 @@ class HostOutput implements Output {
     if (text !== '') write(`${text}\n`);
   }
 
-  /** Data for programs has Salt's bare sentences; whoever mends an SLS needs file and line. */
+  /** Data for programs has no hints; they are for people. */
   #tellFaults(results: readonly HostResult[]): void {
     if (!isLogged('error', this.#request.logLevel)) return;
     for (const text of results.flatMap(faultTexts)) {

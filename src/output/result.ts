@@ -4,7 +4,8 @@ import { isPlainDict, type Plain, type PlainDict, setOwn } from '../protocol/pla
 import type { StateResult, StateResults } from '../protocol/result.ts';
 
 /** What a host gave back, as outputters show it: its data, or why there is none. */
-export const dataOf = (result: HostResult): Plain => {
+export const dataOf = (given: HostResult): Plain => {
+  const result = withCauses(given);
   if (result.states !== undefined) return hideSecrets(result.states) as PlainDict;
   return result.failure === undefined ? (result.value ?? null) : result.failure.message;
 };
@@ -30,7 +31,7 @@ export const dataByHost = (results: readonly HostResult[]): PlainDict => {
 
 /** A state run's results: what was asked for is a mapping of tags. */
 export const statesOf = (result: HostResult): StateResults | undefined =>
-  result.states === undefined ? undefined : hideSecrets(result.states);
+  result.states === undefined ? undefined : hideSecrets(withCauses(result).states ?? {});
 
 const hidden = 'The output of this state is hidden (no_log).';
 
@@ -57,6 +58,40 @@ export const hide = (result: StateResult): StateResult => {
     start_time,
     duration,
     no_log: true,
+  };
+};
+
+/**
+ * A result whose texts say where each fault is and what caused it: Salt's texts leave the place
+ * out, and leave the cause to a log.
+ */
+export const withCauses = (result: HostResult): HostResult => {
+  const { value, states, problems = [] } = result;
+  if (problems.length === 0) return result;
+  if (states !== undefined) return { ...result, states: withComments(states, problems) };
+  const texts = new Map(
+    problems.map(fault => [fault.message, explain({ ...fault, hint: undefined })]),
+  );
+  const told = (list: readonly Plain[]): Plain[] =>
+    list.map(item => (typeof item === 'string' ? (texts.get(item) ?? item) : item));
+  if (Array.isArray(value)) return { ...result, value: told(value) };
+  if (value === undefined || !isPlainDict(value) || !Array.isArray(value._errors)) return result;
+  return { ...result, value: { ...value, _errors: told(value._errors) } };
+};
+
+const log = ' Please see master log for details.';
+
+/** The one state that says why there are no states, with the reasons. */
+const withComments = (states: StateResults, problems: readonly Fault[]): StateResults => {
+  const tag = Object.keys(states).find(name => name.startsWith('no_|-'));
+  const state = tag === undefined ? undefined : states[tag];
+  if (tag === undefined || !state) return states;
+  const { comment } = state;
+  const known = problems.find(({ message }) => comment.endsWith(message));
+  const start = known ? comment.slice(0, -known.message.length) : `${comment.replace(log, '')}\n`;
+  return {
+    ...states,
+    [tag]: { ...state, comment: start + hintsOnce(problems).map(explain).join('\n') },
   };
 };
 

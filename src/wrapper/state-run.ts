@@ -3,7 +3,7 @@ import { closureOf } from '../compiler/closure.ts';
 import { compile } from '../compiler/compile.ts';
 import type { Matches } from '../compiler/load.ts';
 import { loadSls } from '../compiler/load.ts';
-import type { Problem } from '../compiler/problem.ts';
+import { type Problem, problem } from '../compiler/problem.ts';
 import { verifyTop } from '../compiler/top.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
@@ -112,7 +112,7 @@ const runTop = async (view: StateView, stateTop?: string): Promise<StateAnswer> 
   if (all.size === 0) {
     const comment =
       'No Top file or master_tops data matches found. Please see master log for details.';
-    return noStates(ctx, comment, problems);
+    return noStates(ctx, comment, problems.length > 0 ? problems : [noMatch(ctx, data)]);
   }
   const matches = whitelisted(all, bound.get('whitelist') ?? null);
   const tree = await loadSls({ matches, loader: view.loader });
@@ -134,6 +134,20 @@ const whitelisted = (matches: Matches, whitelist: Data): Matches => {
   ]);
   return new Map(kept.filter(([, list]) => list.length > 0));
 };
+
+/** Why a top file gives a host nothing, which Salt leaves to its log. */
+const noMatch = ({ id }: WrapperContext, top: Dict): Problem =>
+  top.size === 0
+    ? problem(
+        'No file root holds a top file with targets.',
+        undefined,
+        "Write top.sls, as in `base: {'*': [web]}`, or name what to apply: state.apply web.",
+      )
+    : problem(
+        `The top file has no target that matches ${id}.`,
+        undefined,
+        '`state.show_top` shows what the top file gives a host.',
+      );
 
 const noStates = (
   ctx: WrapperContext,

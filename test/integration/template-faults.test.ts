@@ -120,3 +120,85 @@ test('a warning about a templated state shows its place in the template', async 
   );
   expect(stdout + stderr).toMatch(/quux_option.*states\/one\.sls:6:7/);
 });
+
+test.each([
+  ['an undefined variable', '{{ nope }}\n', /'nope'+ is undefined/],
+  ['an error', '{{ 1 / 0 }}\n', /division by zero/],
+  ['a missing template', "{% include 'nosuch' %}\n", /there is no template '+nosuch/],
+  ['a limit', "{{ 'x' * 999999999 }}\n", /more than a template may do/],
+])('%s has its place and the lines around it in data too', async (_, fault, reason) => {
+  project.write({ 'states/one.sls': `#!jinja|yaml\n\n${fault}` });
+  for (const out of ['json', 'yaml', 'ndjson', 'raw', 'highstate']) {
+    const { code, stdout } = await project.run('--out', out, 'web1', 'state.apply', 'one');
+    expect(code).toBe(65);
+    // YAML breaks long lines and doubles quotes.
+    const text = stdout.replace(/\\?\s+\\?/g, ' ');
+    expect(text, out).toMatch(reason);
+    expect(text, out).toContain('(states/one.sls:3)');
+    expect(text, out).toContain('<=====');
+  }
+});
+
+test('an error in an imported macro shows the imported file in data too', async () => {
+  project.write({
+    'states/one.sls': "#!jinja|yaml\n\n{% from 'm.jinja' import x %}\n{{ x() }}\n",
+    'states/m.jinja': '{% macro x() %}\n{{ nope }}\n{% endmacro %}\n',
+  });
+  const { stdout } = await project.run('--out', 'json', 'web1', 'state.apply', 'one');
+  const [text] = JSON.parse(stdout).web1 as string[];
+  expect(text).toContain("'nope' is undefined (states/m.jinja:2)");
+  expect(text).toContain('{{ nope }}    <====');
+  expect(text).not.toContain("{% from 'm.jinja' import x %}");
+});
+
+test('a pillar that does not render says why, wherever it is asked for', async () => {
+  project.write({
+    'states/one.sls': 'a: test.nop\n',
+    'pillar/top.sls': "base:\n  '*': [a]\n",
+    'pillar/a.sls': '#!jinja|yaml\n{% if true %}\nx: {{ nope }}\n{% endif %}\n',
+  });
+  try {
+    for (const call of [
+      ['state.apply', 'one'],
+      ['state.show_sls', 'one'],
+      ['state.single', 'test.nop', 'name=x'],
+      ['pillar.items'],
+      ['pillar.get', 'x'],
+      ['pillar.raw'],
+    ])
+      for (const out of [
+        'nested',
+        'json',
+        'ndjson',
+        ...(call[0]?.startsWith('state') ? ['highstate'] : []),
+      ]) {
+        const { stdout } = await project.run('--out', out, 'web1', ...call);
+        expect(stdout, `${call} ${out}`).toContain(
+          "Rendering SLS 'a' failed: Jinja variable 'nope' is undefined (pillar/a.sls:3)",
+        );
+        expect(stdout, `${call} ${out}`).toContain('x: {{ nope }}    <====');
+        expect(stdout).not.toContain('master log');
+      }
+  } finally {
+    project.write({ 'pillar/top.sls': '', 'pillar/a.sls': '' });
+  }
+});
+
+test('a top file that gives nothing says why', async () => {
+  const comment = async (top: string) => {
+    project.write({ 'states/top.sls': top });
+    const shown = await project.run('web1', 'state.highstate');
+    const { stdout } = await project.run('--out', 'json', 'web1', 'state.highstate');
+    const [state] = Object.values(JSON.parse(stdout).web1) as { comment: string }[];
+    expect(shown.stdout + stdout).not.toContain('master log');
+    for (const line of state?.comment.split('\n') ?? []) expect(shown.stdout).toContain(line);
+    return state?.comment;
+  };
+  expect(await comment("base:\n  'db*': [one]\n")).toContain(
+    'The top file has no target that matches web1.',
+  );
+  expect(await comment('')).toContain('No file root holds a top file with targets.');
+  expect(await comment('#!jinja|yaml\nbase:\n  {{ nope }}\n')).toContain(
+    "Jinja variable 'nope' is undefined (states/top.sls:3)",
+  );
+});

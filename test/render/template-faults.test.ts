@@ -91,3 +91,37 @@ test('the same rendered text of another template has its own places', async () =
       });
   expect(places).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
 });
+
+test.each([
+  [
+    'jinja',
+    '{% set a = 1 %}\n{% load_yaml as x %}\n{% if a %}\nb: 1\n c: 2\n{% endif %}\n{% endload %}\n',
+  ],
+  [
+    'liquid',
+    '{% assign a = 1 %}\n{% load_yaml as x %}\n{% if a %}\nb: 1\n c: 2\n{% endif %}\n{% endload %}\n',
+  ],
+])('%s: a fault in a block of data shows its line', async (engine, text) => {
+  const failure = await site().failure(text, { pipe: `${engine}|yaml` });
+  expect(failure).toContain('(web/init.sls:5');
+  expect(failure).toMatch(/^ c: 2 {4}<=+$/m);
+});
+
+test.each([
+  ['jinja', "\n\n{% import_yaml 'web/d.yaml' as x %}\n{{ x }}\n"],
+  ['liquid', "\n\n{% import_yaml 'web/d.yaml' as x %}\n{{ x }}\n"],
+])('%s: a fault in an imported file of data shows that file, once', async (engine, text) => {
+  const made = site({ files: { 'web/d.yaml': 'a: 1\nb:\n  - c\n d: 1\n' } });
+  const failure = await made.failure(text, { pipe: `${engine}|yaml` });
+  expect(failure).toContain('(web/d.yaml:4');
+  expect(failure.match(/<=+/g)).toHaveLength(1);
+  expect(failure).toMatch(/^ d: 1 {4}<=+$/m);
+});
+
+test.each([
+  ['jinja', "{% include 'web/part' %}\n"],
+  ['liquid', "x: 1\n{% include 'web/part' %}\n"],
+])('%s: an error in an included template shows that file', async (engine, text) => {
+  const made = site({ files: { 'web/part': 'a\n\nb: {{ nope }}\n' } });
+  expect(await made.failure(text, { pipe: `${engine}|yaml` })).toMatch(/\(web\/part:3(?::7)?\)/);
+});

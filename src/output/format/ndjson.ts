@@ -1,8 +1,8 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
-import type { RunEvent } from '../../protocol/event.ts';
+import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import { errorText, isLogged } from '../message.ts';
 import type { Output, OutputRequest } from '../request.ts';
-import { hide, hideSecrets, unshowable } from '../result.ts';
+import { hide, hideSecrets, unshowable, withCauses } from '../result.ts';
 import { jsonText } from './json.ts';
 
 /** Every event of the run as a line of JSON, the moment it happens. */
@@ -41,7 +41,21 @@ const errorFields = (error: unknown): object => {
 const withoutSecrets = (event: RunEvent): RunEvent => {
   if (event.type === 'state' && event.result.no_log === true)
     return { ...event, result: hide(event.result) };
-  if (event.type === 'host' && event.result.states !== undefined)
-    return { ...event, result: { ...event.result, states: hideSecrets(event.result.states) } };
-  return event;
+  if (event.type !== 'host') return event;
+  const result = withSentences(withCauses(event.result));
+  if (result.states !== undefined)
+    return { ...event, result: { ...result, states: hideSecrets(result.states) } };
+  return { ...event, result };
 };
+
+/** Faults are read by programs one by one: each says what is wrong in its own message. */
+const withSentences = (result: HostResult): HostResult =>
+  result.problems === undefined
+    ? result
+    : {
+        ...result,
+        problems: result.problems.map(({ sentence, ...fault }) => ({
+          ...fault,
+          message: sentence ?? fault.message,
+        })),
+      };

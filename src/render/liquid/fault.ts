@@ -17,6 +17,8 @@ type Page = {
   readonly tplfile: string;
   readonly text: string;
   readonly fileOf: (text: string) => string | undefined;
+  /** The file on the control node, of a path inside the roots. */
+  readonly fileIn: (path: string) => string;
 };
 
 /** A Liquid error in our words: what, in which template, with the lines around. */
@@ -32,7 +34,7 @@ export const liquidFault = (error: unknown, page: Page): TsaltError => {
   const [line, column] = token?.getPosition() ?? [];
   const own = token?.input === undefined || token.input === text;
   const written = own ? tplfile : (page.fileOf(token.input) ?? token.file ?? tplfile);
-  const place = written === tplfile ? file : written;
+  const place = written === tplfile ? file : page.fileIn(written);
   const spot = { file: place, text: token?.input ?? text, line, column };
   const reason = reasonOf(located);
   const undefinedName = /^undefined variable: (.*)$/.exec(reason)?.[1];

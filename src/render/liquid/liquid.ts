@@ -3,7 +3,7 @@ import type { Stage } from '../types.ts';
 import { drive } from './drive.ts';
 import { engineFor } from './engine.ts';
 import { liquidFault } from './fault.ts';
-import { mapsOf } from './origins.ts';
+import { fileIn, mapsOf } from './origins.ts';
 import { setStage } from './stage.ts';
 import { tableOf } from './tracking.ts';
 import { Views, wrap } from './wrap.ts';
@@ -33,7 +33,9 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     if (map) stage.mapped(map);
     return rendered;
   } catch (error) {
-    throw liquidFault(error, { file: request.file, tplfile, text, fileOf });
+    const { files } = request.context;
+    const inRoots = (path: string) => fileIn(files, path, request.saltenv);
+    throw liquidFault(error, { file: request.file, tplfile, text, fileOf, fileIn: inRoots });
   }
 };
 

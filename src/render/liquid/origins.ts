@@ -1,5 +1,6 @@
 import type { Template } from 'liquidjs';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
+import { shownPath } from '../../fileserver/shown-path.ts';
 import { type Origin, SourceMap } from '../source-map.ts';
 import { type TextMaps, writtenBy } from './emitter.ts';
 import { stageOf } from './stage.ts';
@@ -42,10 +43,16 @@ const originIn = ({ file, saltenv, files, tplfile }: Page, template: Template): 
   const start = begin + (isCopy ? trimLeft : 0);
   const before = input.slice(0, start).split(/\r\n|[\r\n]/);
   return {
-    file: path === tplfile ? file : (files.find(path, saltenv)?.path ?? path),
+    file: path === tplfile ? file : fileIn(files, path, saltenv),
     text: input,
     line: before.length,
     column: Array.from(before.at(-1) ?? '').length + 1,
     isCopy,
   };
+};
+
+/** The file on the control node that a template was read from. */
+export const fileIn = (files: FileRoots, path: string, saltenv: string): string => {
+  const found = files.find(path, saltenv);
+  return found ? shownPath(found.path) : path;
 };

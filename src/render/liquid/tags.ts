@@ -11,26 +11,32 @@ import {
   type TopLevelToken,
   Value,
 } from 'liquidjs';
+import type { Trace } from '../../data/position.ts';
 import type { Data } from '../../data/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import { parseJson } from '../json.ts';
+import { retraced } from '../retrace.ts';
+import { RenderedText } from '../source-map.ts';
 import { loadTaintedJson, loadTaintedYaml } from '../taint/load-tainted.ts';
 import type { TaintSource } from '../taint/taint-table.ts';
+import { fileIn, mapsOf } from './origins.ts';
 import { stageOf } from './stage.ts';
 import { refuseTaintedPath, tableOf } from './tracking.ts';
 import { unwrap, wrap } from './wrap.ts';
 
 type TagClass = Parameters<Liquid['registerTag']>[1];
 
-type Format = (
-  text: string,
-  taint: TaintSource | undefined,
-  file: string,
-  firstLine: number,
-) => Data;
+type Format = (text: string, taint: TaintSource | undefined, where: Where) => Data;
+
+type Where = {
+  readonly file: string;
+  readonly firstLine: number;
+  readonly trace?: Trace | undefined;
+};
 
 const formats: Readonly<Record<string, Format>> = {
-  yaml: (text, taint, file, firstLine) => loadTaintedYaml(text, taint, { file, firstLine }),
-  json: (text, taint, file, firstLine) =>
+  yaml: loadTaintedYaml,
+  json: (text, taint, { file, firstLine }) =>
     loadTaintedJson(text, taint, file, json => parseJson(json, file, firstLine)),
   text: text => text,
 };
@@ -65,9 +71,19 @@ const loadTag = (name: string, format: Format): TagClass =>
     override *render(ctx: Context, _emitter: Emitter): Generator<unknown, void, unknown> {
       const text = (yield this.liquid.renderer.renderTemplates(this.#templates, ctx)) as string;
       const stage = stageOf(ctx.globals);
-      const [line] = this.token.getPosition();
+      const [line = 1] = this.token.getPosition();
       const file = this.token.file ?? stage.request.file;
-      ctx.bottom()[this.#variable] = wrap(format(text, tableOf(ctx.globals), file, line ?? 1));
+      const table = tableOf(ctx.globals);
+      const map = mapsOf(ctx.globals).known.get(text);
+      const rendered = map && new RenderedText(text, map, { file, text: '', origins: undefined });
+      const where = rendered
+        ? { file, firstLine: 1, trace: rendered.trace }
+        : { file, firstLine: line };
+      try {
+        ctx.bottom()[this.#variable] = wrap(format(text, table, where));
+      } catch (error) {
+        throw rendered && error instanceof TsaltError ? retraced(error, file, rendered) : error;
+      }
     }
   };
 
@@ -93,7 +109,8 @@ const importTag = (format: Format): TagClass =>
       const full = /^\.\.?\//.test(path) ? posix.join(here, path) : path;
       const text = request.context.files.read(full, request.saltenv);
       recorder?.file(full, request.saltenv);
-      ctx.bottom()[this.#variable] = wrap(format(text, undefined, full, 1));
+      const file = fileIn(request.context.files, full, request.saltenv);
+      ctx.bottom()[this.#variable] = wrap(format(text, undefined, { file, firstLine: 1 }));
     }
   };
 

@@ -1,10 +1,15 @@
+import type { Trace } from '../../data/position.ts';
 import type { Ranges } from '../../data/taint.ts';
 import type { Data } from '../../data/value.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { isWholeTainted, parseTainted, taintAll } from './format-check.ts';
 import type { TaintSource } from './taint-table.ts';
 
-type Options = { readonly file: string; readonly firstLine?: number | undefined };
+type Options = {
+  readonly file: string;
+  readonly firstLine?: number | undefined;
+  readonly trace?: Trace | undefined;
+};
 
 /**
  * Data from a text within a template. A text that the host sent as a whole is data of its own,

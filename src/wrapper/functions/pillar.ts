@@ -70,6 +70,7 @@ const wholeOrSelected = async (call: WrapperCall): Promise<Dict> => {
   return pillarOf(call.ctx, get, get('pillar')).catch((error: unknown) => {
     const broken = brokenPillar(error);
     if (!broken) throw error;
+    call.ctx.answer({ errors: [], problems: broken.problems });
     return broken.pillar;
   });
 };

@@ -34,9 +34,7 @@ const loading =
   (format: 'yaml' | 'json'): Operation =>
   (value, _args, run) => {
     const given = value instanceof Module ? value.text() : value;
-    return typeof given === 'string'
-      ? loadData(format, given, run.tracking?.table)
-      : unloadable(format, given);
+    return typeof given === 'string' ? loadData(format, given, run) : unloadable(format, given);
   };
 
 const unloadable = (format: string, value: Value): never => {

@@ -132,7 +132,7 @@ export const compileImportData = (
     after(find(frame), found =>
       after(moduleOf(found, withContext, frame, spot), module => {
         frame.run.spot = { source: found.source, line: 1 };
-        frame.set(name, loadData(format, module.text(), frame.run.tracking?.table));
+        frame.set(name, loadData(format, module.text(), frame.run));
         return undefined;
       }),
     );

@@ -1,32 +1,45 @@
-import { TsaltError } from '../../../protocol/error.ts';
+import { type Place, TsaltError } from '../../../protocol/error.ts';
 import { JsonReader } from '../../json-reader.ts';
+import { RenderedText } from '../../source-map.ts';
 import { loadTaintedJson, loadTaintedYaml } from '../../taint/load-tainted.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
-import { raiseRuntime } from '../fault.ts';
+import { JinjaFault, raiseRuntime, type Spot } from '../fault.ts';
 import type { DataFormat } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
+import type { Run } from './run.ts';
 
-/**
- * What `load_*` and `import_*` make of a text.
- *
- * @param taint what is known of the host's data.
- */
-export const loadData = (format: DataFormat, text: string, taint?: TaintSource): Value => {
+/** What `load_*` and `import_*` make of a text. */
+export const loadData = (format: DataFormat, text: string, run: Run): Value => {
   if (format === 'text') return text;
-  return format === 'yaml' ? readYaml(text, taint) : readJson(text, taint);
+  const taint = run.tracking?.table;
+  return format === 'yaml' ? readYaml(text, taint, run) : readJson(text, taint);
 };
 
-const readYaml = (text: string, taint: TaintSource | undefined): Value => {
+const readYaml = (text: string, taint: TaintSource | undefined, run: Run): Value => {
+  const map = run.captured.get(text);
+  const rendered = map && new RenderedText(text, map, { file: '', text: '', origins: undefined });
   try {
-    return loadTaintedYaml(text, taint, { file: 'yaml' });
+    return loadTaintedYaml(text, taint, { file: 'yaml', trace: rendered?.trace });
   } catch (error) {
     if (!(error instanceof TsaltError) || error.code === 'render-tainted') throw error;
-    return raiseRuntime(
-      [`Encountered error loading yaml: ${error.message}`, error.excerpt]
-        .filter(Boolean)
-        .join('\n'),
-    );
+    const reason = `Encountered error loading yaml: ${error.message}`;
+    const spot = spotIn(rendered, error.at);
+    const shown = [reason, error.excerpt].filter(Boolean).join('\n');
+    throw new JinjaFault('syntax', spot ? reason : shown, {
+      ...(spot ? { spot } : {}),
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      saltSentence: `Jinja syntax error: ${shown}`,
+    });
   }
+};
+
+/** Where a template writes what is at a place of a text that it printed. */
+const spotIn = (rendered: RenderedText | undefined, at: Place | undefined): Spot | undefined => {
+  if (at?.line === undefined) return undefined;
+  const found = rendered?.find({ line: at.line, column: at.column ?? 1 });
+  if (found?.place.line === undefined) return undefined;
+  const { file, line } = found.place;
+  return { source: { name: file, file, text: found.text }, line };
 };
 
 const readJson = (text: string, taint: TaintSource | undefined): Value => {

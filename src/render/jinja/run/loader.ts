@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { FileRoots } from '../../../fileserver/file-roots.ts';
+import { shownPath } from '../../../fileserver/shown-path.ts';
 import type { Recorder } from '../../share/recorder.ts';
 import { JinjaFault } from '../fault.ts';
 import type { SyntaxOptions } from '../syntax/options.ts';
@@ -44,7 +45,7 @@ export const templateLoader = ({
     announce(globals, name, path, isRelative);
     const text = files.read(path, saltenv);
     recorder?.file(path, saltenv);
-    const template = compileSource({ name: path, file: found.path, text }, syntax);
+    const template = compileSource({ name: path, file: shownPath(found.path), text }, syntax);
     loaded.set(name, template);
     return template;
   };

@@ -107,7 +107,7 @@ const compileStatement = (node: Statement, source: Source): Execute => {
       const assign = compileTarget(node.target, source);
       return captured(compileBody(node.body), (text, frame) => {
         frame.run.spot = spot;
-        assign(frame, loadData(node.format, text, frame.run.tracking?.table));
+        assign(frame, loadData(node.format, text, frame.run));
         return undefined;
       });
     }
