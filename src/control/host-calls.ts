@@ -29,23 +29,40 @@ type CallSettings = {
 const mostForTemplates = 8 * 1024 * 1024;
 const mostValues = 200_000;
 
-/** Whether data hold more values than that. Not recursive: a host chooses the depth. */
-const hasMore = (data: Plain, most: number): boolean => {
+/** Characters of all answers that templates of one host get: it is kept what the host said. */
+const mostTogether = 32 * 1024 * 1024;
+
+/**
+ * Counts what data hold. Not recursive: a host chooses the depth.
+ *
+ * @returns the characters; undefined for more than `most` values
+ */
+const charactersIn = (data: Plain, most: number): number | undefined => {
   const open: Plain[] = [data];
   let left = most;
+  let characters = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     left -= 1;
+    characters += typeof next === 'string' ? next.length : 4;
     const inner = Array.isArray(next) ? next : isPlainDict(next) ? Object.values(next) : [];
-    if (inner.length > left || left < 0) return true;
+    if (inner.length > left || left < 0) return undefined;
+    if (isPlainDict(next)) for (const key of Object.keys(next)) characters += key.length;
     for (const item of inner) open.push(item);
   }
-  return false;
+  return characters;
 };
 
 const tooManyValues = (fun: string): TsaltError =>
   new TsaltError(
     'answer-length',
     `The answer to '${fun}' has more than ${mostValues} values: ask for less.`,
+    { kind: 'host' },
+  );
+
+const tooMuchTogether = (): TsaltError =>
+  new TsaltError(
+    'answer-length',
+    `The answers to calls of templates have more than ${mostTogether / 1024 / 1024} MB together: ask for less.`,
     { kind: 'host' },
   );
 
@@ -58,6 +75,8 @@ export class HostCalls {
   /** What functions of the control node get that others call. */
   readonly #context: (seen?: Dict) => WrapperContext;
   #peer: Peer | Promise<Peer> | undefined;
+  /** Characters that templates were answered. */
+  #characters = 0;
 
   constructor(
     facts: HostFacts,
@@ -143,7 +162,10 @@ export class HostCalls {
     if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
     const known = { ...(seen ? { seen } : {}), unnamed, mostBytes: mostForTemplates };
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
-    if (hasMore(value, mostValues)) throw tooManyValues(fun);
+    const characters = charactersIn(value, mostValues);
+    if (characters === undefined) throw tooManyValues(fun);
+    this.#characters += characters;
+    if (this.#characters > mostTogether) throw tooMuchTogether();
     this.#facts.hear(value, fun);
     return toData(value);
   }

@@ -19,6 +19,8 @@ beforeAll(async () => {
       'states/restart.sls': 'again:\n  system.reboot: []\n',
       'states/asks.sls':
         "#!jinja|yaml\na{{ salt['test.echo']('x') | length }}:\n  test.nop:\n    - name: x\n",
+      'states/often.sls':
+        "#!jinja|yaml\n{% for a in range(20) %}{% set b = salt['test.echo']('x') %}{% endfor %}\na:\n  test.nop: []\n",
       'states/own.sls': [
         'own:',
         '  file.managed:',
@@ -168,6 +170,19 @@ test('a template gets no answer of very many values', async () => {
   );
   expect(JSON.stringify(bad)).toMatch(/The answer to 'test.echo' has more than 200000 values/);
   expect(Object.values(web1 as Record<string, object>)).toMatchObject([{ result: true }]);
+});
+
+test('all answers that templates get are bounded together', async () => {
+  const { web1, bad, megabytes } = await beside(
+    ({ method, reply }) => {
+      if (method === 'call') reply({ value: 'x'.repeat(7_000_000), retcode: 0 });
+      else reply({ retcode: 0 });
+    },
+    { job: ['state.sls', 'often', 'test=True'] },
+  );
+  expect(JSON.stringify(bad)).toMatch(/calls of templates have more than 32 MB together/);
+  expect(Object.values(web1 as Record<string, object>)).toMatchObject([{ result: true }]);
+  expect(megabytes).toBeLessThan(600);
 });
 
 test('at a terminal a name that no text can be made of ends nothing', async () => {

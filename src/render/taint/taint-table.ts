@@ -19,6 +19,10 @@ export type TaintSource = {
   learn(text: string, ranges: Ranges): void;
 };
 
+/** Characters that are searched for what a host sent, in one go, and places where that is found. */
+const mostSearched = 500_000_000;
+const mostParts = 100_000;
+
 /**
  * The texts that a host sent, and those made of them, each with its tainted parts. A text is
  * known by its content: values of templates are plain strings, and a clean text that equals a
@@ -55,9 +59,16 @@ export class TaintTable implements TaintSource {
   partsOf(text: string): Ranges | undefined {
     if (this.#unread.length > 0) this.#read();
     const found: TaintRange[] = [];
-    for (const [part, [{ source }]] of this.#texts)
-      for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length))
+    let left = mostSearched;
+    for (const [part, [{ source }]] of this.#texts) {
+      left -= text.length;
+      // The host chose how much it sent: all of the text may be of it.
+      if (left < 0) return wholeRange(text, 'data');
+      for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
         found.push({ start: at, end: at + part.length, source });
+        if (found.length > mostParts) return wholeRange(text, 'data');
+      }
+    }
     const own = rangesOf(found);
     const below = this.#below?.partsOf(text);
     return own ? uniteRanges(own, below) : below;

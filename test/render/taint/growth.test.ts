@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { ofSerialized } from '../../../src/render/taint/align.ts';
+import { TaintTable } from '../../../src/render/taint/taint-table.ts';
+import { longestTurn } from '../../helpers/cpu-time.ts';
 import { growth } from '../../helpers/growth.ts';
 import { taintedSite } from './site.ts';
 
@@ -22,6 +24,21 @@ test.each(loops)('%j: needs time in proportion to what a host sends', async text
   await work(10)();
 
   expect(await growth(work, 16_000, 150)).toBeUndefined();
+});
+
+test.each([
+  ['very many strings', Array.from({ length: 60_000 }, (_, at) => `${'abcdefgh'[at % 8]}${at}`)],
+  ['letters that are everywhere', ['a', 'e', ':', ' ']],
+])('a text of unknown origin is tainted as a whole where a host sent %s', async (_, sent) => {
+  const text = 'name: value\n'.repeat(50_000);
+  const table = new TaintTable('bad');
+  table.hear(sent, 'grain "l"');
+  table.of('');
+  const longest = await longestTurn(async () => {
+    expect(table.partsOf(text)).toEqual([{ start: 0, end: text.length, source: 'data' }]);
+  });
+  expect(longest).toBeLessThan(150);
+  expect(table.partsOf('a: x0 a8\n')).not.toContainEqual({ start: 0, end: 9, source: 'data' });
 });
 
 test('a long value that is printed whole is one tainted value', async () => {
