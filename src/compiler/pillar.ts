@@ -58,7 +58,7 @@ export const pillarFailure = (
   pillar: Dict = new Map(),
 ): TsaltError => {
   const places = problems.map(({ message, at }) => {
-    const text = message.replace(' Please see master log for details.', '');
+    const text = message.replace('. Please see master log for details.', '');
     return at === undefined ? text : `${text} (${showPlace(at)})`;
   });
   const error = new TsaltError('pillar-errors', [introduction, ...places].join('\n'), {

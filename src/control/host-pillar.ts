@@ -1,4 +1,4 @@
-import { compilePillar, pillarFailure } from '../compiler/pillar.ts';
+import { brokenPillar, compilePillar, pillarFailure, pillarMessage } from '../compiler/pillar.ts';
 import { type MergeOptions, mergeDicts, mergeRecursive } from '../data/merge.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
@@ -56,8 +56,19 @@ export class HostPillar {
   /** Compiles this run's pillar anew: templates and lookups from now on see the new one. */
   refresh = async (): Promise<void> => {
     this.#facts.shared.pillarRoots.refresh();
-    const fresh = await this.compile(this.#settings);
+    const fresh = await this.compile(this.#settings).catch(this.#logCauses);
     this.#pillar = Promise.resolve(fresh);
+  };
+
+  /** A host that has the pillar compiled anew reads no causes: they go to the user. */
+  #logCauses = (error: unknown): never => {
+    const { host, shared } = this.#facts;
+    const problems = brokenPillar(error)?.problems;
+    if (problems) {
+      const message = pillarMessage(problems);
+      shared.emit({ type: 'log', host: host.id, level: 'error', module: 'pillar', message });
+    }
+    throw error;
   };
 
   /**

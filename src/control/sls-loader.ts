@@ -50,7 +50,7 @@ export const slsLoader = (
     const file = shownPath(full);
     if (base.taint) {
       const isTop = extra?.path !== undefined || sls === 'top';
-      refuseTaintedChoices({ data, file, owner: base.taint.owner, kind, isTop });
+      refuseTaintedChoices({ data, file, text, trace, owner: base.taint.owner, kind, isTop });
     }
     return { sls, saltenv, file, data, ...(trace ? { trace } : {}) };
   },

@@ -1,3 +1,5 @@
+import { excerptOf } from '../data/excerpt.ts';
+import { keyPosition, type Trace } from '../data/position.ts';
 import { choosesOnlyNames, type Ranges } from '../data/taint.ts';
 import { taintMarks } from '../data/taint-marks.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
@@ -8,6 +10,10 @@ import { selectFault } from '../render/taint/select-fault.ts';
 export type Rendered = {
   readonly data: Data;
   readonly file: string;
+  /** The file's text. */
+  readonly text: string;
+  /** Where the data's positions are in the templates. */
+  readonly trace?: Trace | undefined;
   /** The host's id. */
   readonly owner: string;
   readonly kind: 'states' | 'pillar';
@@ -31,7 +37,7 @@ export const refuseTaintedChoices = (rendered: Rendered): void => {
   const keys = taintMarks(data)?.keys;
   for (const key of declarations) {
     const ranges = keys?.get(key);
-    if (ranges) throw fault(rendered, ranges, `the declaration ${key}`);
+    if (ranges) throw fault(rendered, ranges, `the declaration ${key}`, [data, key]);
   }
   refuseValue(data, 'include', rendered, 'what is included');
   refuseValue(data, 'exclude', { ...rendered, kind: 'pillar' }, 'what is excluded');
@@ -45,13 +51,23 @@ const declarations = ['include', 'extend', 'exclude'];
 /** Arguments that choose how the control node treats the others. */
 const choosing = ['template', 'saltenv', '__env__', 'default_renderer'];
 
-const fault = ({ owner, file, kind }: Rendered, ranges: Ranges, choice: string): TsaltError =>
-  selectFault(owner, ranges, choice, {
-    at: { file },
+/** @param where the collection that holds what the host chose, and its key or index there */
+const fault = (
+  { owner, file, text, trace, kind }: Rendered,
+  ranges: Ranges,
+  choice: string,
+  [node, key]: readonly [node: object, key: unknown],
+): TsaltError => {
+  const position = keyPosition(node, key);
+  const at = position ? (trace?.(position) ?? { file, ...position }) : { file };
+  return selectFault(owner, ranges, choice, {
+    at,
+    ...(at.line !== undefined && at.file === file ? { excerpt: excerptOf(text, at.line) } : {}),
     ...(kind === 'states'
       ? { hint: 'A host may choose a name in a folder that you write out.' }
       : {}),
   });
+};
 
 /** Dotted names of SLS are paths. */
 const isName = (text: Data, ranges: Ranges): boolean =>
@@ -61,7 +77,7 @@ const refuseValue = (dict: Dict, key: string, rendered: Rendered, choice: string
   const value = dict.get(key);
   const ranges = taintMarks(dict)?.values.get(key);
   if (ranges && !(rendered.kind === 'states' && isName(value ?? null, ranges)))
-    throw fault(rendered, ranges, choice);
+    throw fault(rendered, ranges, choice, [dict, key]);
   if (value !== undefined) refuseIn(value, rendered, choice);
 };
 
@@ -70,7 +86,7 @@ const refuseIn = (value: Data, rendered: Rendered, choice: string): void => {
   if (Array.isArray(value)) {
     for (const [index, ranges] of taintMarks(value)?.values ?? [])
       if (rendered.kind === 'pillar' || !isName(value[Number(index)] ?? null, ranges))
-        throw fault(rendered, ranges, choice);
+        throw fault(rendered, ranges, choice, [value, Number(index)]);
     for (const item of value) refuseIn(item, rendered, choice);
   } else if (isDict(value)) {
     refuseKeys(value, rendered, choice);
@@ -79,7 +95,8 @@ const refuseIn = (value: Data, rendered: Rendered, choice: string): void => {
 };
 
 const refuseKeys = (dict: Dict, rendered: Rendered, choice: string): void => {
-  for (const [, ranges] of taintMarks(dict)?.keys ?? []) throw fault(rendered, ranges, choice);
+  for (const [key, ranges] of taintMarks(dict)?.keys ?? [])
+    throw fault(rendered, ranges, choice, [dict, key]);
 };
 
 /** Arguments stand at any depth: below `names` and `extend` too. */
@@ -90,7 +107,7 @@ const refuseArguments = (value: Data, rendered: Rendered): void => {
   if (marks)
     for (const key of choosing) {
       const ranges = marks.keys.get(key) ?? marks.values.get(key);
-      if (ranges) throw fault(rendered, ranges, `the argument ${key}`);
+      if (ranges) throw fault(rendered, ranges, `the argument ${key}`, [value, key]);
     }
   for (const item of value.values()) refuseArguments(item, rendered);
 };

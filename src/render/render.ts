@@ -1,3 +1,4 @@
+import { excerptOf } from '../data/excerpt.ts';
 import type { Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
@@ -194,12 +195,17 @@ const named = (
       { kind: 'render', at: { file: request.file }, cause: error },
     );
   const traced = origins instanceof RenderedText ? retraced(error, request.file, origins) : error;
-  const { code, message, kind, at, hint, excerpt, saltText } = traced;
+  const { code, message, kind, at, hint, saltText } = traced;
+  // Refusals of what a host sent are told where the template prints it.
+  const isRefusal = code === 'render-tainted' && at?.file === request.file;
+  const excerpt =
+    traced.excerpt ??
+    (isRefusal && at?.line !== undefined ? excerptOf(request.text, at.line) : undefined);
   const index = stages.findIndex(stage => stage.name === name);
   const note = `The stage '${name}' of '${pipe}' failed; its lines are those that '${stages[index - 1]?.name}' gave.`;
   const isLater = origins === 'unknown' && excerpt !== undefined && at?.file === request.file;
   const hints = [hint, isLater ? note : undefined, jinjaHint(request, stages)].filter(Boolean);
-  if (hints.length === (hint === undefined ? 0 : 1)) return traced;
+  if (hints.length === (hint === undefined ? 0 : 1) && excerpt === traced.excerpt) return traced;
   return new TsaltError(code, message, {
     kind,
     at,

@@ -98,13 +98,13 @@ const cases: readonly Case[] = [
     name: 'a quoted engine',
     sls: 'x:\n  file.managed:\n    - name: /etc/x\n    - contents: x\n    - template: {{ grains.os | yaml_dquote }}\n',
     os: () => 'mako',
-    says: /bad's grain "os" would choose the argument template/,
+    says: /bad's grain "os" would choose the argument template\. \(states\/x\.sls:5:7\)/,
   },
   {
     name: 'a quoted include',
     sls: 'include:\n  - {{ grains.os | yaml_dquote }}\n',
     os: () => 'secret',
-    says: /bad's grain "os" would choose what is included/,
+    says: /bad's grain "os" would choose what is included\. \(states\/x\.sls:2:5\)/,
   },
 ];
 

@@ -10,9 +10,9 @@ afterAll(() => project.close());
 
 const hint = /This looks like Jinja: write `#!jinja\|yaml` as its first line/g;
 
-const apply = async (text: string) => {
+const apply = async (text: string, mode = 'test=True') => {
   project.write({ 'states/one.sls': text });
-  return project.run('web1', 'state.apply', 'one', 'test=True');
+  return project.run('web1', 'state.apply', 'one', mode);
 };
 
 test.each([
@@ -201,4 +201,24 @@ test('a top file that gives nothing says why', async () => {
   expect(await comment('#!jinja|yaml\nbase:\n  {{ nope }}\n')).toContain(
     "Jinja variable 'nope' is undefined (states/top.sls:3)",
   );
+});
+
+test('a pillar that a run breaks is told to the user with its cause, to the host without', async () => {
+  project.write({
+    'pillar/top.sls': "base:\n  '*': [a]\n",
+    'pillar/a.sls': 'x: 1\n',
+  });
+  const broken = '#!jinja|yaml\n# top secret\nx: {{ nope }}\n';
+  try {
+    const { code, stdout, stderr } = await apply(
+      `#!yaml\nbreak:\n  file.managed:\n    - name: ${project.dir}/pillar/a.sls\n    - contents: ${JSON.stringify(broken)}\n    - show_changes: false\nagain:\n  module.run:\n    - name: saltutil.refresh_pillar\n    - require:\n      - file: break\n`,
+      'test=False',
+    );
+    expect(code).not.toBe(0);
+    expect(stdout).toContain("Rendering SLS 'a' failed (pillar/a.sls:3)");
+    expect(stdout).not.toContain('top secret');
+    expect(stderr).toContain("Jinja variable 'nope' is undefined (pillar/a.sls:3)");
+  } finally {
+    project.write({ 'pillar/top.sls': '', 'pillar/a.sls': '' });
+  }
 });

@@ -11,10 +11,19 @@ export const selectFault = (
   owner: string,
   ranges: Ranges,
   choice: string,
-  { at, hint }: { readonly at?: Place | undefined; readonly hint?: string | undefined } = {},
+  {
+    at,
+    hint,
+    excerpt,
+  }: {
+    readonly at?: Place | undefined;
+    readonly hint?: string | undefined;
+    readonly excerpt?: string | undefined;
+  } = {},
 ): TsaltError =>
   new TsaltError('render-tainted', `${owner}'s ${ranges[0].source} would choose ${choice}.`, {
     kind: 'render',
     at,
+    excerpt,
     hint: hint ?? 'Compare it with the values that you expect, and write the choice out.',
   });

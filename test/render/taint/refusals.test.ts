@@ -149,6 +149,19 @@ test.for([
   expect(await data(text)).toEqual(wanted);
 });
 
+test.each(['#!jinja|yaml', '#!liquid|yaml'])(
+  'a refusal in a template of %s shows the line of the template',
+  async pipe => {
+    const { data } = taintedSite({ grains: { os } });
+    const text = `${pipe}\n{% if true %}\n{%- if true %}\n\na: {{ grains.os }}\n{% endif %}{% endif %}\n`;
+    await expect(data(text)).rejects.toMatchObject({
+      message: expect.stringMatching(/structure of .*web\/init\.sls:5:4; quote/),
+      at: { line: 5, column: 4 },
+      excerpt: expect.stringContaining('\na: {{ grains.os }}    <===='),
+    });
+  },
+);
+
 test('the message names the host, what it sent, the file and the line', async () => {
   const { data } = taintedSite({ grains: { os } });
   await expect(data('#!jinja|yaml\n\na: {{ grains.os }}\n')).rejects.toThrow(
