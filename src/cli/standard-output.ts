@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { messageOf, TsaltError } from '../protocol/error.ts';
+import { textPieces } from '../protocol/text-pieces.ts';
 import { writeAll } from './write-all.ts';
 
 /** The first error of standard output: after it, nothing more is written there. */
@@ -22,7 +23,7 @@ export const watchStandardOutput = (): void => {
 export const print = (text: string): void => {
   if (failure !== undefined) return;
   // Node's stream drops the rest of a text that a nearly full disk takes only a part of.
-  if (!isFile()) process.stdout.write(text);
+  if (!isFile()) for (const piece of textPieces(text)) process.stdout.write(piece);
   else
     try {
       writeAll(process.stdout.fd, text);

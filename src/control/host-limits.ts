@@ -1,3 +1,5 @@
+import { collectGarbage } from '../memory/collect-garbage.ts';
+import { Spool } from '../memory/spool.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { PeerLimits } from '../protocol/peer.ts';
 
@@ -23,6 +25,7 @@ export const hostLimits = (say: (message: string) => void): PeerLimits => {
   const taken = new Map<string, number>();
   return {
     json: { values: 1_000_000, keys: 100_000, depth: 200 },
+    long: { newSpool: () => new Spool(), done: collectGarbage },
     requests: 256,
     requestBytes: 32 * megabyte,
     admits: (name, bytes) => {

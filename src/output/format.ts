@@ -21,7 +21,8 @@ export type Joint = {
   readonly close: string;
   /** Hosts are in order of their ids. */
   readonly isSorted: boolean;
-  readonly part: (result: HostResult) => string;
+  /** Writes the part of a host; throws before it has written anything. */
+  readonly part: (result: HostResult, write: (text: string) => void) => void;
 };
 
 type Loader = () => Promise<Format>;

@@ -1,8 +1,7 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { Spool } from '../memory/spool.ts';
 import type { HostResult } from '../protocol/event.ts';
 import { parseExact, stringify } from '../protocol/exact-json.ts';
+import { bytePieces, scratchBuffer } from '../protocol/text-pieces.ts';
 import { sizeOf } from './size.ts';
 
 /** A result that waits to be printed. */
@@ -16,7 +15,7 @@ export type Held = {
 };
 
 /** Characters that stay in memory, of all results. */
-const mostInMemory = 32_000_000;
+const mostInMemory = 8_000_000;
 
 /**
  * Results that wait to be printed: a fleet's may be larger than memory. What is beyond some
@@ -24,8 +23,7 @@ const mostInMemory = 32_000_000;
  */
 export class HeldResults {
   #inMemory = 0;
-  #file: number | undefined;
-  #end = 0;
+  readonly #spool = new Spool();
 
   hold(result: HostResult): Held {
     const size = sizeOf(result);
@@ -45,47 +43,62 @@ export class HeldResults {
   }
 
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file);
-    this.#file = undefined;
-    this.#end = 0;
+    this.#spool.close();
   }
 
   /** Returns undefined where it cannot be written: then it stays in memory. */
   #written(result: HostResult): (() => HostResult) | undefined {
     try {
-      const { text, marked } = stringify(result);
-      const bytes = Buffer.from(text);
-      const { length } = bytes;
-      this.#file ??= nameless();
-      const file = this.#file;
-      const begin = this.#end;
-      for (let at = 0; at < length; ) at += writeSync(file, bytes, at, length - at, begin + at);
-      this.#end = begin + length;
+      const strings: Written[] = [];
+      const { text, marked } = stringify(result, string => {
+        if (!isApart(string)) return string;
+        strings.push(this.#writeText(string));
+        return `${apart}${strings.length - 1}`;
+      });
+      const rest = this.#writeText(text);
+      const complete = (_: string, value: unknown): unknown => {
+        if (typeof value !== 'string' || !value.startsWith(apart)) return value;
+        const written = strings[Number(value.slice(apart.length))];
+        return written === undefined ? value : this.#read(written);
+      };
       return () => {
-        const read = readAll(file, begin, length).toString();
-        return (marked ? parseExact(read) : JSON.parse(read)) as HostResult;
+        const read = this.#read(rest);
+        return (marked ? parseExact(read, complete) : JSON.parse(read, complete)) as HostResult;
       };
     } catch {
       return undefined;
     }
   }
+
+  #writeText(text: string): Written {
+    const begin = this.#spool.size;
+    const pieces: number[] = [];
+    bytePieces(text, bytes => {
+      this.#spool.write(bytes);
+      pieces.push(bytes.length);
+    });
+    return { begin, pieces };
+  }
+
+  #read({ begin, pieces }: Written): string {
+    const bytes = scratchBuffer();
+    let text = '';
+    let at = begin;
+    for (const length of pieces) {
+      this.#spool.readInto(bytes, at, length);
+      text += bytes.toString('utf8', 0, length);
+      at += length;
+    }
+    return text;
+  }
 }
 
-const readAll = (file: number, begin: number, length: number): Buffer => {
-  const bytes = Buffer.allocUnsafe(length);
-  for (let at = 0; at < length; ) {
-    const count = readSync(file, bytes, at, length - at, begin + at);
-    if (count === 0) throw new Error('the temporary file of the results is too short');
-    at += count;
-  }
-  return bytes;
-};
+/** Where a text is in the file: the bytes of each of its pieces. */
+type Written = { readonly begin: number; readonly pieces: readonly number[] };
 
-const nameless = (): number => {
-  const folder = mkdtempSync(join(tmpdir(), 'tsalt-results-'));
-  try {
-    return openSync(join(folder, 'results'), 'wx+', 0o600);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-};
+/** Begins what stands for a string that is written apart, which needs no JSON text of its length. */
+const apart = '\u0000';
+
+/** UTF-8 has no lone surrogates: strings with some stay in the JSON text, which escapes them. */
+const isApart = (text: string): boolean =>
+  text.startsWith(apart) || (text.length > 65_536 && !/[\ud800-\udfff]/u.test(text));

@@ -1,3 +1,4 @@
+import { collectGarbage } from '../memory/collect-garbage.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { type Format, type Joint, loadFormat, outputNames } from './format.ts';
@@ -93,8 +94,9 @@ class HostOutput implements Output {
       const result = this.#take(held, format.longest);
       if (format.faults !== true) this.#tellFaults([result]);
       write(before);
-      write(partOf(joint, result));
+      writePart(joint, result, write);
       before = joint.between;
+      if (held.size > large) collectGarbage();
     }
     write(`${joint.close}\n`);
   }
@@ -109,13 +111,9 @@ class HostOutput implements Output {
       level: 'error',
       message: `${held.about.id}: the result is too large for this output. About ${longest} of ${held.size} characters are shown; --out json shows more.`,
     });
-    const whole = held.take();
-    try {
-      return cutResult(whole, longest);
-    } catch {
-      // Too deep to be cut: the format says that it cannot be shown.
-      return whole;
-    }
+    const shown = cutTo(held, longest);
+    collectGarbage();
+    return shown;
   }
 
   fail = async (error: unknown): Promise<void> => {
@@ -147,6 +145,7 @@ class HostOutput implements Output {
   /** Without progress on the screen each host is written as it comes. */
   #host(result: HostResult): void {
     const held = this.#store.hold(result);
+    if (held.size > large) collectGarbage();
     this.#results.add(held);
     this.#hadResults = true;
     const { options, live, complain } = this.#request;
@@ -161,6 +160,9 @@ class HostOutput implements Output {
   async #print(list: readonly Held[]): Promise<void> {
     const { options, write } = this.#request;
     const format = await this.#formatOf(list[0]?.about);
+    const [only] = list.length === 1 ? list : [];
+    const joint = only && only.size > large ? format.joint?.(options) : undefined;
+    if (joint) return this.#join(joint, list, format);
     const { longest = usualLongest } = format;
     const isSmall = list.reduce((sum, { size }) => sum + size, 0) <= mostTogether;
     const share = isSmall ? longest : Math.min(longest, Math.ceil(mostTogether / list.length));
@@ -168,6 +170,7 @@ class HostOutput implements Output {
     if (format.faults !== true) this.#tellFaults(results);
     const text = (await this.#textOf(results, format, options)).trimEnd();
     if (text !== '') write(`${text}\n`);
+    if (list.some(({ size }) => size > large)) collectGarbage();
   }
 
   /** Data for programs has no hints; they are for people. */
@@ -248,19 +251,37 @@ const outputterOf = (result: HostResult | undefined): string => {
 };
 
 /** Characters of results that are made into one text. */
-const mostTogether = 32_000_000;
+const mostTogether = 8_000_000;
+
+/** Characters of a result that leaves much garbage behind. */
+const large = 1_000_000;
 
 /** Characters of one host's result that a format shows unless it says otherwise. */
-const usualLongest = 8_000_000;
+const usualLongest = 4_000_000;
 
 const inOrder = (list: readonly Held[]): Held[] =>
   list.toSorted((a, b) => compareText(a.about.id, b.about.id));
 
-const partOf = (joint: Joint, result: HostResult): string => {
+const cutTo = (held: Held, longest: number): HostResult => {
+  const whole = held.take();
   try {
-    return joint.part(result);
+    return cutResult(whole, longest);
+  } catch {
+    // Too deep to be cut: the format says that it cannot be shown.
+    return whole;
+  }
+};
+
+const writePart = (joint: Joint, result: HostResult, write: (text: string) => void): void => {
+  let hasBegun = false;
+  try {
+    joint.part(result, text => {
+      hasBegun = true;
+      write(text);
+    });
   } catch (error) {
-    return joint.part(unshowable(result, error));
+    if (hasBegun) throw error;
+    joint.part(unshowable(result, error), write);
   }
 };
 

@@ -50,10 +50,13 @@ const cutStates = (states: StateResults, room: Room): StateResults => {
 
 type Room = { left: number };
 
+/** A part of a string keeps the whole one in memory. */
+const copyOf = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
+
 const cutText = (text: string, room: Room): string => {
   const length = Math.max(0, room.left);
   room.left -= text.length;
-  return text.length <= length ? text : text.slice(0, length) + mark;
+  return text.length <= length ? text : copyOf(text.slice(0, length)) + mark;
 };
 
 const cut = (value: Plain, room: Room): Plain => {

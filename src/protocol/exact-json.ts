@@ -8,12 +8,22 @@ import { hasWholeFloats, isWholeFloat, markWholeFloat } from './whole-floats.ts'
  */
 const mark = '\u0000';
 
-/** Writes a message. @returns `marked`: whether it has such marks and is to be read by `parseExact` */
-export const stringify = (message: unknown): { text: string; marked: boolean } => {
-  if (!hasOrderedDicts() && !hasWholeFloats())
-    return { text: JSON.stringify(message), marked: false };
+/**
+ * Writes a message.
+ *
+ * @param stringOf - Returns what is written for a string.
+ * @returns `marked`: whether it has such marks and is to be read by `parseExact`
+ */
+export const stringify = (
+  message: unknown,
+  stringOf?: (string: string) => string,
+): { text: string; marked: boolean } => {
+  const isPlain = !hasOrderedDicts() && !hasWholeFloats();
+  if (isPlain && !stringOf) return { text: JSON.stringify(message), marked: false };
   let marked = false;
   const text = JSON.stringify(message, function (this: object, key: string, value: unknown) {
+    if (typeof value === 'string') return stringOf ? stringOf(value) : value;
+    if (isPlain) return value;
     if (typeof value === 'number') {
       if (!isWholeFloat(this, key)) return value;
       marked = true;
@@ -34,7 +44,13 @@ const pairsOf = (dict: PlainDict): [string, Plain][] =>
   });
 
 /** What `stringify` wrote with marks. What only looks like one is left as it is. */
-export const parseExact = (text: string): unknown => JSON.parse(text, withoutMarks);
+export const parseExact = (
+  text: string,
+  complete: (key: string, value: unknown) => unknown = (_, value) => value,
+): unknown =>
+  JSON.parse(text, function (this: object, key: string, value: unknown) {
+    return withoutMarks.call(this, key, complete(key, value));
+  });
 
 /** Replaces a value that has a mark by what it stands for. */
 export const completeMarked = (holder: object, key: string): void => {

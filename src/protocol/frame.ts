@@ -76,43 +76,56 @@ export class FrameDecoder {
     this.#size += chunk.length;
   }
 
-  /** The next whole frame, if it is there. Throws `wire-frame` on a frame no honest peer sends. */
-  next(): Frame | undefined {
+  /**
+   * Returns the next whole frame, if it is there. Throws `wire-frame` on a frame no honest peer sends.
+   *
+   * @param scratch - Takes the payload of a part, which is then only valid until the next call.
+   */
+  next(scratch?: Uint8Array): Frame | undefined {
     if (this.#size < headerSize) return undefined;
-    const header = this.#peek(headerSize);
+    const header = this.#header();
     const length = new DataView(header.buffer, header.byteOffset).getUint32(0);
     const type = header[4];
     if (!isFrameType(type)) throw badFrame(`unknown type ${type}`);
     if (length > maxFrame + 4) throw badFrame(`${length} bytes is over the limit`);
     if (this.#size < headerSize + length) return undefined;
-    return { type, payload: this.#take(headerSize + length).subarray(headerSize) };
+    this.#take(headerSize);
+    return { type, payload: this.#take(length, type === frameType.part ? scratch : undefined) };
   }
 
-  #peek(count: number): Uint8Array {
-    const first = this.#chunks[0];
-    if (first && first.length >= count) return first;
-    this.#join();
-    return this.#chunks[0] ?? new Uint8Array();
-  }
-
-  #take(count: number): Uint8Array {
-    if ((this.#chunks[0]?.length ?? 0) < count) this.#join();
-    const whole = this.#chunks[0] ?? new Uint8Array();
-    const rest = whole.subarray(count);
-    if (rest.length > 0) this.#chunks[0] = rest;
-    else this.#chunks.shift();
-    this.#size -= count;
-    return whole.subarray(0, count);
-  }
-
-  #join(): void {
-    const whole = new Uint8Array(this.#size);
+  #header(): Uint8Array {
+    const [first = new Uint8Array()] = this.#chunks;
+    if (first.length >= headerSize) return first;
+    const header = new Uint8Array(headerSize);
     let at = 0;
     for (const chunk of this.#chunks) {
-      whole.set(chunk, at);
+      header.set(chunk.subarray(0, headerSize - at), at);
       at += chunk.length;
+      if (at >= headerSize) break;
     }
-    this.#chunks = [whole];
+    return header;
+  }
+
+  #take(count: number, into?: Uint8Array): Uint8Array {
+    this.#size -= count;
+    const [first] = this.#chunks;
+    if (first && first.length > count) {
+      this.#chunks[0] = first.subarray(count);
+      return first.subarray(0, count);
+    }
+    const taken = into?.subarray(0, count) ?? new Uint8Array(count);
+    let at = 0;
+    let used = 0;
+    while (at < count) {
+      const chunk = this.#chunks[used] as Uint8Array;
+      const part = chunk.subarray(0, count - at);
+      taken.set(part, at);
+      at += part.length;
+      if (part.length < chunk.length) this.#chunks[used] = chunk.subarray(part.length);
+      else used += 1;
+    }
+    this.#chunks.splice(0, used);
+    return taken;
   }
 }
 

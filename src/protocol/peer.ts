@@ -1,6 +1,6 @@
 import { messageOf, TsaltError } from './error.ts';
 import { encodeData, encodeJson } from './frame.ts';
-import { Inbox, type Incoming } from './inbox.ts';
+import { Inbox, type Incoming, type LongMessages } from './inbox.ts';
 import type { JsonLimits } from './json-in-turns.ts';
 import { broken, type Message, shown, textOf, type WireError } from './message.ts';
 import { type Position, positionsOf, readPositions } from './stack.ts';
@@ -36,6 +36,8 @@ export type PeerOptions = {
 /** What a stranger at the other end may cost. */
 export type PeerLimits = {
   readonly json: JsonLimits;
+  /** What long messages need; without it they wait in memory until they are whole. */
+  readonly long?: LongMessages;
   /** Requests that are not answered yet, and the bytes in them. */
   readonly requests: number;
   readonly requestBytes: number;
@@ -83,7 +85,7 @@ export class Peer {
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    this.#inbox = new Inbox(options.limits?.json);
+    this.#inbox = new Inbox(options.limits?.json, options.limits?.long);
   }
 
   get closed(): boolean {
@@ -152,6 +154,7 @@ export class Peer {
       reason ?? new TsaltError('wire-closed', 'The connection was closed.', { kind: 'host' });
     for (const { reject } of this.#pending.values()) reject(this.#closed);
     this.#pending.clear();
+    this.#inbox.close();
   }
 
   /** Works on what is there for a turn. @returns what is to be waited for, if not all was done */

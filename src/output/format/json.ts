@@ -2,6 +2,7 @@ import type { HostResult } from '../../protocol/event.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import type { Format } from '../format.ts';
+import { safeJson, writeJson } from '../json-pieces.ts';
 import type { OutputOptions } from '../options.ts';
 import { dataByHost } from '../result.ts';
 import { sortedKeys } from '../text.ts';
@@ -23,19 +24,25 @@ export const jsonFormat: Format = {
     between: ',',
     close: spaces(options.indent) === 0 ? '}' : '\n}',
     isSorted: options.indent === 'pretty',
-    part: result => written([result], options).slice(1, -1).trimEnd(),
+    part: (result, write) => {
+      const { indent } = options;
+      const data = dataByHost([result]);
+      const value = data[result.id] ?? null;
+      const columns = spaces(indent);
+      const name = safeJson(JSON.stringify(result.id));
+      let before = columns === 0 ? `${name}:` : `\n${' '.repeat(columns)}${name}: `;
+      const piece = (text: string): void => {
+        write(before + text);
+        before = '';
+      };
+      writeJson(indent === 'pretty' ? inOrder(value) : value, piece, columns, 1);
+    },
   }),
 };
 
-// JSON.stringify leaves these as they are, and a terminal obeys them.
-const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-
 /** JSON whose text is safe to print; an indent of 0 gives one line. */
 export const jsonText = (value: unknown, indent = 0): string =>
-  JSON.stringify(value, null, indent).replace(
-    unsafe,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  safeJson(JSON.stringify(value, null, indent));
 
 const inOrder = (value: Plain): Plain => {
   if (Array.isArray(value)) return value.map(inOrder);

@@ -1,15 +1,18 @@
+import { collectGarbage } from '../../memory/collect-garbage.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { HostResult, RunEvent } from '../../protocol/event.ts';
+import { writeJson } from '../json-pieces.ts';
 import { errorText, isLogged } from '../message.ts';
 import type { Output, OutputRequest } from '../request.ts';
 import { hide, hideSecrets, unshowable, withCauses } from '../result.ts';
+import { sizeOf } from '../size.ts';
 import { jsonText } from './json.ts';
 
 /** Every event of the run as a line of JSON, the moment it happens. */
 export const ndjsonOutput = ({ write, complain, logLevel }: OutputRequest): Output => ({
   emit: event => {
     if (event.type === 'log' && !isLogged(event.level, logLevel)) return;
-    write(`${lineOf(event)}\n`);
+    writeLine(event, write);
   },
   pause: () => Promise.resolve(() => undefined),
   finish: () => Promise.resolve(),
@@ -22,15 +25,25 @@ export const ndjsonOutput = ({ write, complain, logLevel }: OutputRequest): Outp
 });
 
 /** A host whose data is no JSON must not end the run of the others. */
-const lineOf = (event: RunEvent): string => {
+const writeLine = (event: RunEvent, write: (text: string) => void): void => {
   const time = new Date().toISOString();
   try {
-    return jsonText({ time, ...withoutSecrets(event) });
+    const fields = { time, ...withoutSecrets(event) };
+    if (event.type !== 'host' || sizeOf(event.result) < large) {
+      write(`${jsonText(fields)}\n`);
+      return;
+    }
+    writeJson(fields, write);
+    write('\n');
+    collectGarbage();
   } catch (error) {
     if (event.type !== 'host') throw error;
-    return jsonText({ time, type: 'host', result: unshowable(event.result, error) });
+    write(`${jsonText({ time, type: 'host', result: unshowable(event.result, error) })}\n`);
   }
 };
+
+/** Characters of a result that is written in pieces. */
+const large = 1_000_000;
 
 const errorFields = (error: unknown): object => {
   if (!(error instanceof TsaltError)) return { kind: 'internal', message: messageOf(error) };

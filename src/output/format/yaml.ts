@@ -7,7 +7,7 @@ import { dataByHost } from '../result.ts';
 
 /** One YAML document for the hosts it is given (spec: salt.output.yaml_out). */
 export const yamlFormat: Format = {
-  longest: 4_000_000,
+  longest: 1_000_000,
   format: (results, options) => written(results, options),
   joint: options =>
     isOneLine(options)
@@ -17,7 +17,7 @@ export const yamlFormat: Format = {
           between: '\n',
           close: '',
           isSorted: true,
-          part: result => written([result], options),
+          part: (result, write) => write(written([result], options)),
         },
 };
 

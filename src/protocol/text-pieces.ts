@@ -1,0 +1,29 @@
+const pieceSize = 256 * 1024;
+
+/**
+ * Cuts a text where no character is cut in two. Each piece can be turned into bytes by itself: all
+ * at once, a large text would need several times its size in memory.
+ */
+export function* textPieces(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(text.length, from + pieceSize);
+    const last = text.charCodeAt(to - 1);
+    if (to < text.length && last >= 0xd800 && last < 0xdc00) to -= 1;
+    yield to - from === text.length ? text : text.slice(from, to);
+    from = to;
+  }
+}
+
+let scratch: Buffer | undefined;
+
+/** Calls back with the UTF-8 of each piece of a text. The bytes are only valid during the call. */
+export const bytePieces = (text: string, take: (bytes: Uint8Array) => void): void => {
+  const buffer = scratchBuffer();
+  for (const piece of textPieces(text)) take(buffer.subarray(0, buffer.write(piece)));
+};
+
+/** A buffer for a piece that is used at once: new ones would leave as much garbage as the text is long. */
+export const scratchBuffer = (): Buffer => {
+  scratch ??= Buffer.allocUnsafeSlow(pieceSize * 3);
+  return scratch;
+};
