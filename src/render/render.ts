@@ -7,8 +7,8 @@ import { unguard } from './guard.ts';
 import { looksLikeJinja } from './liquid/looks-like-jinja.ts';
 import { type Lookup, type PipeStage, pipeOf, requireAllowed, requireUserFile } from './pipe.ts';
 import { lookupIn, namesIn } from './renderers.ts';
-import { type Origins, originsOfResult, retraced } from './retrace.ts';
-import { type Mapping, RenderedText } from './source-map.ts';
+import { originsOfResult, retraced, traceOf } from './retrace.ts';
+import type { Mapping, Origins } from './source-map.ts';
 import { fence, unfence } from './taint/fence.ts';
 import type { Renderer, RendererTable, RenderRequest, Stage } from './types.ts';
 import { variablesOf } from './variables.ts';
@@ -109,6 +109,7 @@ const run = async (
     const guarded = engines > 0;
     let printed: Ranges | undefined | 'unknown' = 'unknown';
     let map: Mapping | undefined;
+    let inside: Origins;
     const isFenced = kind === 'text' && tainted !== undefined && typeof value === 'string';
     const input: Data = isFenced && tainted ? fence(String(value), tainted) : value;
     const stage: Stage = {
@@ -125,9 +126,12 @@ const run = async (
       printed: ranges => {
         printed = ranges;
       },
-      origins: origins instanceof RenderedText ? origins : undefined,
+      origins,
       mapped: own => {
         map = own;
+      },
+      traced: own => {
+        inside = own;
       },
       renderer: inner,
     };
@@ -137,20 +141,23 @@ const run = async (
       const given = value;
       ({ value, tainted } = next);
       if (typeof value === 'string' && engines === 0) value = unguard(value);
-      origins = originsOfResult({
-        file: request.file,
-        input: given,
-        result: value,
-        before: origins,
-        // Marks around tainted parts move the offsets of what the engine made.
-        map: isFenced ? undefined : map,
-      });
+      origins =
+        inside ??
+        originsOfResult({
+          file: request.file,
+          input: given,
+          result: value,
+          before: origins,
+          // Marks around tainted parts move the offsets of what the engine made.
+          map: isFenced ? undefined : map,
+        });
     } catch (error) {
       throw named(error, name, stages, request, origins);
     }
   }
   if (typeof value === 'string' && tainted) request.context.taint?.learn(value, tainted);
-  if (origins instanceof RenderedText) request.onTrace?.(origins.trace);
+  const trace = traceOf(origins, request.file);
+  if (trace) request.onTrace?.(trace);
   return value;
 };
 
@@ -194,7 +201,7 @@ const named = (
       `The stage '${name}' of '${pipe}' failed: ${messageOf(error)}`,
       { kind: 'render', at: { file: request.file }, cause: error },
     );
-  const traced = origins instanceof RenderedText ? retraced(error, request.file, origins) : error;
+  const traced = retraced(error, request.file, origins);
   const { code, message, kind, at, hint, saltText } = traced;
   // Refusals of what a host sent are told where the template prints it.
   const isRefusal = code === 'render-tainted' && at?.file === request.file;

@@ -1,13 +1,8 @@
 import { excerptOf } from '../data/excerpt.ts';
+import type { Trace } from '../data/position.ts';
 import type { Data } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { type Mapping, RenderedText } from './source-map.ts';
-
-/**
- * How a stage's result leads back to the template. `undefined`: it is the template's own text or
- * was read from it; `unknown`: an engine that reports no origins changed it.
- */
-export type Origins = RenderedText | 'unknown' | undefined;
+import { type Mapping, type Origins, RenderedText } from './source-map.ts';
 
 type Work = {
   readonly file: string;
@@ -26,20 +21,26 @@ export const originsOfResult = ({ file, input, result, before, map }: Work): Ori
   return result === input ? before : 'unknown';
 };
 
+/** How positions in data lead back to the template; `undefined` where they are the template's. */
+export const traceOf = (origins: Origins, file: string): Trace | undefined =>
+  origins === 'unknown' ? ({ line }) => ({ file, rendered: line }) : origins?.trace;
+
 /** An error in a rendered text, with the place and the lines of the template instead. */
-export const retraced = (error: TsaltError, file: string, origins: RenderedText): TsaltError => {
+export const retraced = (error: TsaltError, file: string, origins: Origins): TsaltError => {
   const { code, message, kind, at, hint, excerpt, saltText, cause } = error;
   if (at?.line === undefined || at.file !== file || excerpt === undefined) return error;
+  if (origins === undefined) return error;
+  const options = { kind, hint, saltText, cause };
+  // Its excerpt is all that can be shown.
+  if (origins === 'unknown')
+    return new TsaltError(code, message, { ...options, at: { file, rendered: at.line }, excerpt });
   const found = origins.find({ line: at.line, column: at.column ?? 1 });
   if (!found) return error;
   const { place, text } = found;
   const { column, ...line } = place;
   return new TsaltError(code, message, {
-    kind,
+    ...options,
     at: at.column === undefined ? line : place,
-    hint,
     excerpt: excerptOf(text, place.line ?? 1),
-    saltText,
-    cause,
   });
 };

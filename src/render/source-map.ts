@@ -99,6 +99,12 @@ export class SourceMap<Mark extends object> implements Mapping {
 /** A position in a rendered text as a place of the template, whose text comes with it. */
 export type Traced = { readonly place: Place; readonly text: string };
 
+/**
+ * How a text, or data read from it, leads back to the template. `undefined`: it is the template's
+ * own text; `unknown`: an engine that reports no origins made it.
+ */
+export type Origins = RenderedText | 'unknown' | undefined;
+
 /** What a template engine was given. */
 type Input = {
   readonly file: string;

@@ -4,7 +4,7 @@ import type { Data, Dict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import type { Said } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';
-import type { Mapping, RenderedText } from './source-map.ts';
+import type { Mapping, Origins } from './source-map.ts';
 import type { TaintSource } from './taint/taint-table.ts';
 
 /** What templates may know and ask. One per host and run. */
@@ -83,9 +83,11 @@ export type Stage = {
   /** Is told the tainted parts of the text that a template engine made. */
   readonly printed: (ranges: Ranges | undefined) => void;
   /** How the text that a stage is given leads back to the template; absent for the template itself. */
-  readonly origins?: RenderedText | undefined;
+  readonly origins?: Origins;
   /** Is told where the pieces of the text that a template engine made were written. */
   readonly mapped: (map: Mapping) => void;
+  /** Is told how positions in data lead back, by a stage that renders text and reads it itself. */
+  readonly traced: (origins: Origins) => void;
   /** To be told of every look at grains, pillar, opts and files, where the text may be shared. */
   readonly recorder?: Recorder | undefined;
 };

@@ -3,6 +3,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { Data } from '../data/value.ts';
 import { loadYaml } from '../yaml/load.ts';
 import { isTrue } from './filters/filter.ts';
+import { traceOf } from './retrace.ts';
 import { TextCache } from './text-cache.ts';
 import type { Stage } from './types.ts';
 
@@ -30,7 +31,7 @@ export const renderYaml = (text: string, { request, tainted, origins }: Stage): 
   const loaded = loadYaml(text, {
     file: request.file,
     ordered: true,
-    trace: origins?.trace,
+    trace: traceOf(origins, request.file),
     ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
   });
   const data = isTrue(loaded) ? loaded : new Map();

@@ -84,10 +84,10 @@ export class Source {
   lineName(offset: number, withColumn = false): string {
     const { file, line, column, rendered } = this.written(offset);
     return [
-      `line ${line}`,
-      withColumn ? `, column ${column}` : '',
+      `line ${line ?? rendered}`,
+      withColumn && column !== undefined ? `, column ${column}` : '',
       file === this.file ? '' : ` of ${file}`,
-      rendered === undefined ? '' : ` (rendered line ${rendered})`,
+      rendered === undefined || line === undefined ? '' : ` (rendered line ${rendered})`,
     ].join('');
   }
 

@@ -125,3 +125,27 @@ test.each([
   const made = site({ files: { 'web/part': 'a\n\nb: {{ nope }}\n' } });
   expect(await made.failure(text, { pipe: `${engine}|yaml` })).toMatch(/\(web\/part:3(?::7)?\)/);
 });
+
+test('an engine that reports no origins has the lines of what it made, and says so', async () => {
+  const text = '% for i in [1, 2]:\na${i}:\n  x: 1\n y: 2\n% endfor\n';
+  const failure = await site().failure(text, { pipe: 'mako|yaml' });
+  expect(failure).toContain('(web/init.sls, rendered line 3)');
+  expect(failure).toContain("its lines are those that 'mako' gave");
+  const places: unknown[] = [];
+  await site().data('% for i in [1, 2]:\na${i}: 1\n% endfor\n', {
+    pipe: 'mako|yaml',
+    onTrace: trace => places.push(trace({ line: 2, column: 1 }).rendered),
+  });
+  expect(places).toEqual([2]);
+});
+
+test('stateconf: a fault in its YAML shows the line of the template', async () => {
+  const text =
+    '#!stateconf yaml . jinja\n{% set a = 1 %}\n{% if a %}\n{% endif %}\n.x:\n  test.nop: []\n b: 1\n';
+  expect(await site().failure(text)).toContain('(web/init.sls:7:2)');
+  const lines: unknown[] = [];
+  await site().data(text.replace(' b: 1\n', ''), {
+    onTrace: trace => lines.push(trace({ line: 5, column: 1 }).line),
+  });
+  expect(lines).toEqual([5]);
+});

@@ -1,6 +1,8 @@
 import type { Ranges } from '../../data/taint.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { originsOfResult, retraced } from '../retrace.ts';
+import type { Mapping } from '../source-map.ts';
 import type { Renderer, Stage } from '../types.ts';
 import { declaredIn, moduleOf } from './high.ts';
 import { absoluteIds, absoluteIncludes } from './names.ts';
@@ -51,10 +53,14 @@ const pass = async (
   const { request } = stage;
   // A renderer that does not report what it printed may have printed whatever the host sent.
   let tainted: Ranges | undefined | 'unknown' = 'unknown';
+  let map: Mapping | undefined;
   const output = await inside(usage.template, 'text', text, {
     ...stage,
     printed: ranges => {
       tainted = ranges;
+    },
+    mapped: own => {
+      map = own;
     },
     variables: new Map([...stage.variables, ...more]),
     // What is shared between hosts is told apart by this.
@@ -64,7 +70,14 @@ const pass = async (
     },
   });
   if (tainted === 'unknown') tainted = request.context.taint?.partsOf(String(output));
-  const data = await inside(usage.data, 'data', output, { ...stage, tainted });
+  const { file } = request;
+  const before = stage.origins;
+  const origins = originsOfResult({ file, input: text, result: output, before, map });
+  stage.traced(origins);
+  const read = { ...stage, tainted, origins };
+  const data = await inside(usage.data, 'data', output, read).catch((error: unknown) => {
+    throw error instanceof TsaltError ? retraced(error, file, origins) : error;
+  });
   return finish(data, stage, usage, isConfig);
 };
 
