@@ -1,5 +1,5 @@
 import { canonical } from './canonical.ts';
-import { cloneData } from './clone.ts';
+import { cloneData, cloneTree, isTree } from './clone.ts';
 import { copyDict } from './ordered.ts';
 import { type Data, type Dict, isDict } from './value.ts';
 
@@ -26,6 +26,62 @@ export const updateDict = (target: Dict, above: Dict, mergeLists: boolean): Dict
  */
 export const mergeRecursive = (below: Dict, above: Dict, mergeLists: boolean): Dict =>
   updateDict(cloneData(below) as Dict, above, mergeLists);
+
+/**
+ * Lays these over each other, from the first on, in time that grows with their size. The result
+ * shares its values with the last one only.
+ */
+export const mergeAllByStrategy = (list: readonly Data[], options: MergeOptions): Data => {
+  // Where a value stands in two places, a change of the one must not be seen in the other.
+  if (!isTree([...list]))
+    return list.reduce<Data>(
+      (below, above) => mergeByStrategy(cloneData(below), above, options),
+      new Map(),
+    );
+  const strategy = strategyOf(options);
+  const joins = new Joins();
+  let merged: Data = new Map();
+  for (const [at, item] of list.entries()) {
+    const above = at === list.length - 1 ? item : cloneTree(item);
+    if (isDict(merged) && isDict(above) && strategy !== 'list')
+      joins.lay(merged, above, strategy, options.mergeLists);
+    else if (strategy === 'aggregate' && Array.isArray(merged) && Array.isArray(above))
+      merged = joins.join(merged, above);
+    else merged = mergeByStrategy(merged, above, options);
+  }
+  return merged;
+};
+
+/** Joins lists again and again, and knows what is in them. */
+class Joins {
+  readonly #seen = new WeakMap<readonly Data[], Set<string>>();
+
+  /** As `mergeDicts`, in `target` itself. */
+  lay(target: Dict, above: Dict, strategy: string, mergeLists: boolean): void {
+    const isFlat = strategy === 'aggregate' || strategy === 'overwrite';
+    for (const [key, value] of above) {
+      const known = isFlat ? undefined : target.get(key);
+      if (isDict(known) && isDict(value)) this.lay(known, value, strategy, mergeLists);
+      else if (mergeLists && strategy === 'recurse' && Array.isArray(known) && Array.isArray(value))
+        target.set(key, this.join(known, value));
+      else target.set(key, value);
+    }
+  }
+
+  /** Joins in `below` itself where it was made here, as `joinLists` else. */
+  join(below: Data[], above: readonly Data[]): Data[] {
+    const known = this.#seen.get(below);
+    const seen = known ?? new Set(below.map(canonical));
+    const joined = known ? below : [...below];
+    for (const item of above) {
+      const text = canonical(item);
+      if (!seen.has(text)) joined.push(item);
+      seen.add(text);
+    }
+    this.#seen.set(joined, seen);
+    return joined;
+  }
+}
 
 export type MergeOptions = {
   /** smart, recurse, list, aggregate, overwrite or none. */

@@ -1,5 +1,11 @@
 import { cloneData } from '../../data/clone.ts';
-import { type MergeOptions, mergeByStrategy, strategyOf, updateDict } from '../../data/merge.ts';
+import {
+  type MergeOptions,
+  mergeAllByStrategy,
+  mergeByStrategy,
+  strategyOf,
+  updateDict,
+} from '../../data/merge.ts';
 import { type Data, type Dict, isDict } from '../../data/value.ts';
 import { withoutEnd } from '../../data/without-end.ts';
 import { TsaltError } from '../../protocol/error.ts';
@@ -60,10 +66,9 @@ export const slsutil: WrapperModule = {
         const list = given.get('lst');
         if (!Array.isArray(list))
           throw new TsaltError('arguments', 'slsutil.merge_all needs a list.');
-        return list.reduce<Data>(
-          (below, above) => mergeTwo(below, above, mergeOptions(given)),
-          new Map(),
-        );
+        const options = mergeOptions(given);
+        if (strategyOf(options) !== 'aggregate') list.forEach(asDict);
+        return mergeAllByStrategy(list, options);
       },
     },
     renderer: {
