@@ -1,3 +1,4 @@
+import { excerptAt } from '../data/position.ts';
 import { type Place, showError, TsaltError } from '../protocol/error.ts';
 
 /**
@@ -19,7 +20,13 @@ export const problem = (message: string, at: Place | undefined, hint?: string): 
   message,
   ...(at ? { at } : {}),
   ...(hint === undefined ? {} : { hint }),
+  ...excerptFor(at),
 });
+
+const excerptFor = (at: Place | undefined): Pick<Problem, 'excerpt'> => {
+  const excerpt = at && excerptAt(at, 2);
+  return excerpt === undefined ? {} : { excerpt };
+};
 
 export const messagesOf = (problems: readonly Problem[]): string[] =>
   problems.map(({ message }) => message);

@@ -2,6 +2,7 @@ import { argumentPlace, statePlace } from '../compiler/chunks.ts';
 import { invalidKeywords, wrongTypes } from '../data/bind.ts';
 import { mayBeCalled } from '../data/module-names.ts';
 import { nearest } from '../data/nearest.ts';
+import { excerptAt } from '../data/position.ts';
 import { showPlace, TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { FunctionMeta, ModuleMeta, Signature } from '../protocol/meta.ts';
@@ -41,6 +42,7 @@ export const bindChunks = (
   const functions = functionsOf(chunks, modules);
   const bound: LowChunk[] = [];
   const faults: string[] = [];
+  const excerpts: (string | undefined)[] = [];
   const warnings: string[] = [];
   let hasSlip = false;
   for (const given of chunks) {
@@ -53,12 +55,15 @@ export const bindChunks = (
       continue;
     }
     for (const { name: argument, message } of wrongTypes(fun.signature, chunk))
-      if (!hasSlot(chunk[argument]))
+      if (!hasSlot(chunk[argument])) {
         faults.push(`'${name}': ${message}, ${placeOf(given, argument)}`);
+        excerpts.push(excerptIn(given, argument));
+      }
     const unknown = unknownArguments(chunk, fun);
     if (unknown.length > 0 && !fun.unknown) {
       const hint = hintFor(unknown, fun.signature);
       faults.push(`${invalidKeywords(name, unknown)}${hint}, ${placeOf(given, unknown[0])}`);
+      excerpts.push(excerptIn(given, unknown[0]));
       continue;
     }
     const asVariables = fun.unknown === 'variables' && typeof chunk.template === 'string';
@@ -68,6 +73,7 @@ export const bindChunks = (
       const sentence = `${told.message}, ${placeOf(given, key)}`;
       if (told.isFault && chunk.lax !== true) {
         faults.push(sentence);
+        excerpts.push(excerptIn(given, key));
         hasSlip = true;
       } else warnings.push(`${sentence}.`);
     }
@@ -76,6 +82,8 @@ export const bindChunks = (
   if (faults.length > 0)
     throw new TsaltError('state-arguments', faults.join('\n'), {
       kind: 'render',
+      // Of several, the places say enough.
+      excerpt: faults.length === 1 ? excerpts[0] : undefined,
       hint: hasSlip ? '`- lax: true` on a state accepts its arguments as they are.' : undefined,
     });
   return { chunks: bound, warnings };
@@ -160,6 +168,12 @@ const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean)
   if (!asVariables || !isPlainDict(defaults)) return kept;
   const variables = Object.fromEntries(keys.map(key => [key, chunk[key] ?? null]));
   return { ...kept, defaults: mergeDicts(withWholeFloatsOf(chunk, variables), defaults) };
+};
+
+/** The lines around an argument. */
+const excerptIn = (chunk: LowChunk, argument = ''): string | undefined => {
+  const at = argumentPlace(chunk, argument);
+  return at && excerptAt(at, 2);
 };
 
 const placeOf = (chunk: LowChunk, argument: string | undefined): string => {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Trace } from '../data/position.ts';
+import { type Trace, withText } from '../data/position.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
@@ -30,11 +30,12 @@ export const slsLoader = (
     const full = roots.find(found, saltenv)?.path ?? found;
     const base = context(saltenv);
     const text = roots.read(found, saltenv);
-    let trace: Trace | undefined;
+    const file = shownPath(full);
+    let trace: Trace = position => withText({ file, ...position }, text);
     const data: Data = await render({
       ...settings,
       text,
-      file: shownPath(full),
+      file,
       tplfile: found,
       sls,
       saltenv,
@@ -47,12 +48,11 @@ export const slsLoader = (
         ? { ...base, extra: mergeExtra(base.extra, extra.defaults) }
         : base,
     });
-    const file = shownPath(full);
     if (base.taint) {
       const isTop = extra?.path !== undefined || sls === 'top';
       refuseTaintedChoices({ data, file, text, trace, owner: base.taint.owner, kind, isTop });
     }
-    return { sls, saltenv, file, data, ...(trace ? { trace } : {}) };
+    return { sls, saltenv, file, data, trace };
   },
 });
 

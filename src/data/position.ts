@@ -1,9 +1,26 @@
 import type { Place } from '../protocol/error.ts';
+import { excerptOf } from './excerpt.ts';
 import { stamp } from './stamp.ts';
 import { copyTaintMarks } from './taint-marks.ts';
 
 /** Line and column, both 1-based, in the text that was parsed. */
 export type Position = { readonly line: number; readonly column: number };
+
+const texts = new WeakMap<Place, string>();
+
+/** Remembers the text of a place's file, to show the lines around it. */
+export const withText = (place: Place, text: string): Place => {
+  texts.set(place, text);
+  return place;
+};
+
+/** The lines around a place whose text is known. */
+export const excerptAt = (place: Place, around: number): string | undefined => {
+  const text = texts.get(place);
+  return text === undefined || place.line === undefined
+    ? undefined
+    : excerptOf(text, place.line, 1, around);
+};
 
 /** Leads from a position in a rendered text to the place in the template that it came from. */
 export type Trace = (position: Position) => Place;

@@ -1,4 +1,4 @@
-import type { Position, Trace } from '../data/position.ts';
+import { type Position, type Trace, withText } from '../data/position.ts';
 import type { Place } from '../protocol/error.ts';
 
 /** Where a piece of rendered text begins in its template. */
@@ -127,8 +127,10 @@ export class RenderedText {
   }
 
   /** The place alone, for data made of the text; a position without origin stays as it is. */
-  readonly trace: Trace = position =>
-    this.find(position)?.place ?? { file: this.#input.file, ...position };
+  readonly trace: Trace = position => {
+    const found = this.find(position);
+    return found ? withText(found.place, found.text) : { file: this.#input.file, ...position };
+  };
 
   find({
     line,

@@ -102,7 +102,15 @@ test('a state function that no module has fails its state', async () => {
 test('an unknown argument stops the run before any state, with the nearest name', async () => {
   expect(await apply('argument')).toEqual({
     code: 65,
-    text: "web1:\n    'ipp' is an invalid keyword argument for 'host.present' (did you mean 'ip'?), in SLS 'argument', ID 'a' (states/argument.sls:3:7)\n",
+    text: `web1:
+    'ipp' is an invalid keyword argument for 'host.present' (did you mean 'ip'?), in SLS 'argument', ID 'a' (states/argument.sls:3:7)
+    ---
+    a:
+      host.present:
+        - ipp: 10.0.0.1    <======================
+        - ip: 10.0.0.1
+    ---
+`,
   });
 });
 
@@ -126,6 +134,13 @@ test('requisites in a circle', async () => {
     code: 65,
     text: `web1:
     - A recursive requisite was found, SLS "recursion" ID "b" ID "a" (states/recursion.sls:7:7)
+      ---
+      [...]
+      b:
+        test.nop:
+          - require:    <======================
+            - test: a
+      ---
       Two states cannot each wait for the other.
 `,
   });

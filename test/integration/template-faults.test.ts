@@ -107,6 +107,9 @@ test.each(['jinja', 'liquid'] as const)(
     expect(requisite.stdout).toContain('states/one.sls:7:7');
     const form = await apply(`${head}a:\n  test.nop: 5\n`);
     expect(form.stdout).toMatch(/states\/one\.sls:6:3/);
+    expect(form.stdout).toMatch(/test\.nop: 5 {4}<====/);
+    const single = await apply(`${head}a:\n  file.managed:\n    - requires: []\n`);
+    expect(single.stdout).toMatch(/- requires: \[\] {4}<====/);
     project.write({ 'states/two.sls': `${head}{% if true %}\na: test.nop\n{% endif %}\n` });
     const twice = await apply(`${head}include: [two]\na: test.nop\n`);
     expect(twice.stdout).toMatch(/states\/(one|two)\.sls:6:1\)/);
