@@ -412,7 +412,7 @@ export class WireFuzz {
           pick(['secret', 'role', 'a:b', 'base', '*', 'G@os:Debian', 'master:cachedir', 'web1']),
         () => pick(['yaml', 'json', 'toml', 'python', 'msgpack', 'yamlex', 'configparser']),
         () => (chance(0.05) ? bomb : this.text()),
-        () => this.dict(),
+        () => (chance(0.1) ? this.large() : this.dict()),
       ])(),
     );
     const kwargs = chance(0.3)
@@ -428,12 +428,38 @@ export class WireFuzz {
               'obj',
               'tgt',
               'a',
+              'merge_lists',
+              'strategy',
             ]),
-            this.value(),
+            pick<() => Json>([
+              () => this.value(),
+              () => true,
+              () => pick(['smart', 'recurse', 'aggregate', 'list', 'overwrite']),
+            ])(),
           ]),
         )
       : {};
     return { fun, args, kwargs };
+  }
+
+  /** As much as a host may give a function, in one form or another. */
+  large(): Json {
+    const { below, pick } = this.#dice;
+    const count = pick([2000, 6000, 9500]);
+    const list = (make: (at: number) => Json, length = count): Json[] =>
+      Array.from({ length }, (_, at) => make(at));
+    return pick<() => Json>([
+      () => list(at => ({ [`k${at}`]: at })),
+      () => list(at => ({ a: [at] }), count / 4),
+      () => list(at => ({ a: { [`k${at}`]: {} } }), count / 4),
+      () => list(at => at),
+      () => list(at => `s${at}`),
+      () => Object.fromEntries(list(at => [`k${at}`, at]) as [string, Json][]),
+      () => ({ a: list(at => ({ a: at }), count / 2) }),
+      () => deep(pick([20, 60]), pick(['list', 'dict'])),
+      () =>
+        pick(['a', '*a', ' ', '- a\n', 'a: b\n', '[', '"', 'a and ', '(']).repeat(below(60_000)),
+    ])();
   }
 
   /** An event that an honest host could send, with odd contents where any are allowed. */
