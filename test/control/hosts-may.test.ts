@@ -178,6 +178,7 @@ test('formats are read and written for file.serialize, and those only that a hos
   const { ask } = site([serialize]);
   expect(await ask('slsutil.deserialize', ['yaml', 'a: [1]'])).toEqual({ a: [1] });
   expect(await ask('slsutil.serialize', ['python', { a: 1 }])).toBe("{'a': 1}");
+  expect(await ask('slsutil.deserialize', ['toml', 'a b = 1'])).toMatch(/^toml: Invalid TOML.*\.$/);
   for (const format of ['configparser', 'plist', 'json', 'keyvalue'])
     expect(await ask('slsutil.deserialize', [format, ''])).toMatch(/does not take this format/);
 });

@@ -113,7 +113,10 @@ const attempt = <T>(format: string, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof TypeError) && !(error instanceof SyntaxError)) throw error;
-    throw new TsaltError('arguments', `${format}: ${error.message}.`);
+    if (error instanceof TsaltError || error instanceof RangeError || !(error instanceof Error))
+      throw error;
+    // The first line says what is wrong; the library for TOML shows the text below it.
+    const [reason = ''] = error.message.split('\n');
+    throw new TsaltError('arguments', `${format}: ${reason}.`);
   }
 };
