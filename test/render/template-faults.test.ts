@@ -149,3 +149,17 @@ test('stateconf: a fault in its YAML shows the line of the template', async () =
   });
   expect(lines).toEqual([5]);
 });
+
+test.each(['jinja', 'liquid'])(
+  '%s: a text that hosts share has its places for each',
+  async engine => {
+    const made = site();
+    const text =
+      '{% if grains.os %}\n{%- if true %}\n{% endif %}{% endif %}\na: 1\n b: {{ grains.os }}\n';
+    for (let host = 0; host < 4; host += 1) {
+      const context = { ...made.context, grains: new Map(made.context.grains) };
+      const failure = await made.failure(text, { pipe: `${engine}|yaml`, context });
+      expect(failure).toContain('(web/init.sls:5:3)');
+    }
+  },
+);
