@@ -109,7 +109,7 @@ const endOfPart = (bytes: Buffer, from: number, end: number): number => {
  * @throws TooMuch
  */
 export const checkDepth = (payload: Uint8Array, limits: JsonLimits): void => {
-  if (payload.length <= limits.depth) return;
+  if (payload.length <= limits.depth || isWithin(payload, limits)) return;
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
   const count = new Count(limits);
   for (let at = 0; at < bytes.length; at += 1) {
@@ -122,6 +122,22 @@ export const checkDepth = (payload: Uint8Array, limits: JsonLimits): void => {
     else if (byte === openList || byte === openDict) count.open();
     else if (byte === closeList || byte === closeDict) count.close();
   }
+};
+
+/**
+ * Whether a payload cannot exceed the limits, without telling its strings from the rest: it has
+ * fewer values and keys than bytes, and is nested no deeper than it has opening brackets.
+ */
+const isWithin = (payload: Uint8Array, { values, keys, depth }: JsonLimits): boolean => {
+  if (payload.length > values || payload.length > keys) return false;
+  let left = depth;
+  for (let at = 0; at < payload.length; at += 1) {
+    // Both brackets differ from each other in this bit only.
+    if (((payload[at] ?? 0) | 0x20) !== openDict) continue;
+    if (left === 0) return false;
+    left -= 1;
+  }
+  return true;
 };
 
 /** More values, or nested deeper, than a stranger may send. */

@@ -144,3 +144,17 @@ test('more values or deeper nesting than the limits allow is refused', async () 
   await expect(parse(`${'['.repeat(51)}${']'.repeat(51)}`, limits)).rejects.toThrow(TooMuch);
   await expect(parse(`"${'['.repeat(51)}"`, limits)).resolves.toHaveLength(51);
 });
+
+test('checkDepth refuses short messages that are too deep, and counts no bracket of a string', () => {
+  const limits = { values: 1000, keys: 1000, depth: 50 };
+  const check = (text: string) => () => checkDepth(Buffer.from(text), limits);
+  const nested = (open: string, close: string, levels: number) =>
+    `${open.repeat(levels)}0${close.repeat(levels)}`;
+  expect(check(nested('[', ']', 50))).not.toThrow();
+  expect(check(nested('[', ']', 51))).toThrow(/deeper than 50 levels/);
+  expect(check(nested('{"k":', '}', 50))).not.toThrow();
+  expect(check(nested('{"k":', '}', 51))).toThrow(/deeper than 50 levels/);
+  expect(check(nested('[{"k":', '}]', 26))).toThrow(/deeper than 50 levels/);
+  expect(check(`["${'[{'.repeat(60)}"]`)).not.toThrow();
+  expect(check(`[${'[],'.repeat(60)}0]`)).not.toThrow();
+});
