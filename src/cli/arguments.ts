@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Data, Dict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
 
 const keyword = /^([\p{L}_][\p{L}\p{N}\p{M}_.-]*)=(?!=)(.*)\n?$/u;
 
@@ -6,8 +8,11 @@ const keyword = /^([\p{L}_][\p{L}\p{N}\p{M}_.-]*)=(?!=)(.*)\n?$/u;
  * Splits a function's arguments the way Salt does: `key=value` is a keyword argument, both
  * kinds are typed by YAML (spec: salt.utils.args.parse_input).
  *
+ * Salt takes the last of several values for a keyword; here they are refused.
+ *
  * @param noParse keyword arguments that stay text (`--no-parse`)
  * @param load types one argument
+ * @throws TsaltError `usage-argument`
  */
 export const splitArguments = (
   words: readonly string[],
@@ -18,8 +23,19 @@ export const splitArguments = (
   const kwargs: Dict = new Map();
   for (const word of words) {
     const [, key, value = ''] = keyword.exec(word) ?? [];
-    if (key === undefined) args.push(load(word));
-    else kwargs.set(key, noParse.includes(key) ? value : load(value));
+    if (key === undefined) {
+      args.push(load(word));
+      continue;
+    }
+    const typed = noParse.includes(key) ? value : load(value);
+    // Values may be secrets: they are not shown.
+    if (kwargs.has(key) && !isDeepStrictEqual(kwargs.get(key), typed))
+      throw new TsaltError(
+        'usage-argument',
+        `The argument '${key}' is given more than once, with different values.`,
+        { hint: 'Salt would take the last one. Leave out what is not meant.' },
+      );
+    kwargs.set(key, typed);
   }
   return { args, kwargs };
 };

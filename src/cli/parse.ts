@@ -58,24 +58,43 @@ export const parseArguments = (argv: readonly string[]): Given => {
   const { _: words = [], '--': rest = [], $0: _program, ...given } = parsed;
   const names = Object.keys(options);
   for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name);
-  if (Array.isArray(given.out) && new Set(given.out).size > 1) throw severalOutputs(given.out);
   return {
     options: Object.fromEntries(
       Object.entries(given)
         .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => [name, name === 'ssh-option' ? value : lastOf(value)]),
+        .map(([name, value]) => [name, name === 'ssh-option' ? value : oneOf(name, value)]),
     ),
     words: [...(words as unknown[]), ...(rest as unknown[])].map(String),
   };
 };
 
-/** An option that is given twice has its last value. */
-const lastOf = (value: unknown): unknown => (Array.isArray(value) ? value.at(-1) : value);
-
-const severalOutputs = (outputs: readonly unknown[]): TsaltError =>
-  new TsaltError('usage-value', `--out is given more than once: ${outputs.join(', ')}.`, {
-    hint: 'A run has one output. --out ndjson has everything in it, for programs to divide.',
+/**
+ * Returns the value of an option that is given once, or the last of several, as Salt does: an
+ * alias of the shell can be overruled. Options of which somebody may mean all values are refused.
+ *
+ * @throws TsaltError `usage-value`
+ */
+const oneOf = (name: string, value: unknown): unknown => {
+  if (!Array.isArray(value)) return value;
+  const values = [...new Set(value)];
+  const hint = hints[name];
+  if (values.length === 1 || hint === undefined) return value.at(-1);
+  throw new TsaltError('usage-value', `--${name} is given more than once: ${values.join(', ')}.`, {
+    hint,
   });
+};
+
+const withCommas = (name: string): string =>
+  `Several values are written with commas between: --${name} A,B.`;
+
+const hints: Readonly<Record<string, string>> = {
+  out: 'A run has one output. --out ndjson has everything in it, for programs to divide.',
+  'no-parse': withCommas('no-parse'),
+  'remote-port-forwards': withCommas('remote-port-forwards'),
+  roster: withCommas('roster'),
+  'scan-ports': withCommas('scan-ports'),
+  'trust-owner': withCommas('trust-owner'),
+};
 
 const usageError = (message: string): TsaltError => {
   const choices = /Argument: (\S+), Given: "(.*?)", Choices: (.*)/s.exec(message);

@@ -349,3 +349,28 @@ test("Salt's ssh_ options of the configuration reach hosts and runs", async () =
 test('a misspelt option has a suggestion', async () => {
   expect((await failure(['x', 'a.b', '--outt=json'])).hint).toBe('Did you mean --out?');
 });
+
+test('the last of several values counts, unless all of them may be meant', async () => {
+  const told = async (...argv: string[]): Promise<string> => {
+    const { message, hint } = await failure([...argv, 'web*', 'test.ping']);
+    return `${message} ${hint}`;
+  };
+  expect(await told('--roster', 'flat', '--roster', 'ansible')).toBe(
+    '--roster is given more than once: flat, ansible. Several values are written with commas between: --roster A,B.',
+  );
+  expect(await told('--no-parse=a', '--no-parse=b')).toContain('--no-parse A,B');
+  const options = ['-vv', '--timeout=5', '--timeout=60', '--ssh-option', 'A=1', '--ssh-option=B=2'];
+  expect(parseArguments([...options, 'web*', 'test.ping']).options).toEqual({
+    verbose: true,
+    timeout: '60',
+    'ssh-option': ['A=1', 'B=2'],
+  });
+});
+
+test('a keyword argument with two values is refused, and none of them is shown', async () => {
+  expect(await failure(['web*', 'state.apply', 'test=True', 'test=False'])).toMatchObject({
+    message: "The argument 'test' is given more than once, with different values.",
+  });
+  const made = await request(['web*', 'state.apply', 'test=True', 'test=true']);
+  expect([...made.kwargs]).toEqual([['test', true]]);
+});
