@@ -2,6 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Question } from '../config/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
+import { unsafeCharacters } from '../protocol/unsafe-characters.ts';
 
 export type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stderr: NodeJS.WriteStream };
 
@@ -49,8 +50,9 @@ const noTerminal = ({ host, what }: Question): TsaltError =>
   );
 
 // A server words its own prompts: it must not steer the terminal with them.
-const harmlessPrompt = (prompt: string): string =>
-  prompt.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '?');
+const harmlessPrompt = (prompt: string): string => prompt.replace(unsafe, '?');
+
+const unsafe = new RegExp(`[\\t\\n${unsafeCharacters}]`, 'g');
 
 const interrupted = (): TsaltError =>
   new TsaltError('interrupted', 'The question was interrupted.', { kind: 'auth' });

@@ -1,6 +1,6 @@
 import { collectGarbage } from '../memory/collect-garbage.ts';
 import { Spool } from '../memory/spool.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { broken } from '../protocol/message.ts';
 import type { PeerLimits } from '../protocol/peer.ts';
 
 const megabyte = 1024 * 1024;
@@ -32,7 +32,8 @@ export const hostLimits = (say: (message: string) => void): PeerLimits => {
       const sum = (taken.get(name) ?? 0) + bytes;
       taken.set(name, sum);
       const limit = most[name];
-      if (limit !== undefined && sum > limit) throw tooMuch(name, limit);
+      if (limit !== undefined && sum > limit)
+        throw broken(`more than ${limit / megabyte} MB of "${name}"`);
       if (name !== 'log' || sum <= mostLog) return true;
       if (sum - bytes <= mostLog)
         say(`The host has sent ${mostLog / megabyte} MB of log: the rest of it is left out.`);
@@ -40,10 +41,3 @@ export const hostLimits = (say: (message: string) => void): PeerLimits => {
     },
   };
 };
-
-const tooMuch = (name: string, limit: number): TsaltError =>
-  new TsaltError(
-    'wire-protocol',
-    `The other side broke the protocol: it sent more than ${limit / megabyte} MB of "${name}".`,
-    { kind: 'host' },
-  );

@@ -1,4 +1,4 @@
-import { TsaltError } from '../protocol/error.ts';
+import type { TsaltError } from '../protocol/error.ts';
 import type {
   CallResult,
   LogLine,
@@ -6,6 +6,7 @@ import type {
   StateFinished,
   StateStarted,
 } from '../protocol/job.ts';
+import { broken } from '../protocol/message.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
 // What hosts tell of themselves: data of strangers, which much of the control node works with.
@@ -13,7 +14,7 @@ import { isPlainDict } from '../protocol/plain.ts';
 /** @throws TsaltError `wire-protocol` for what is no start of a state */
 export const readStarted = (said: unknown): StateStarted => {
   if (!isPlainDict(said) || !areTexts(said.tag, said.fun) || !isScalar(said.id))
-    throw broken('event "state-start"');
+    throw misshapen('event "state-start"');
   const { tag, id, fun, name } = said as StateStarted;
   // An own `toString` that is no function breaks whoever makes text of it.
   return { tag, id, fun, name: isScalar(name) ? name : JSON.stringify(name) };
@@ -23,7 +24,7 @@ export const readStarted = (said: unknown): StateStarted => {
 export const readCalled = (said: unknown): CallResult => {
   if (isPlainDict(said) && said.value !== undefined && Number.isSafeInteger(said.retcode))
     return said as CallResult;
-  throw broken('answer to "call"');
+  throw misshapen('answer to "call"');
 };
 
 /** @throws TsaltError `wire-protocol` for what is no answer to a run */
@@ -35,7 +36,7 @@ export const readRan = (said: unknown): RunResult => {
     (said.restart === undefined || isRestart(said.restart))
   )
     return said as RunResult;
-  throw broken('answer to "run"');
+  throw misshapen('answer to "run"');
 };
 
 const isRestart = (said: unknown): boolean =>
@@ -52,14 +53,14 @@ export const readFinished = (said: unknown): StateFinished => {
     isResult(said.result, said.stack !== undefined)
   )
     return said as unknown as StateFinished;
-  throw broken('event "state"');
+  throw misshapen('event "state"');
 };
 
 /** @throws TsaltError `wire-protocol` for what is no line of a log */
 export const readLine = (said: unknown): LogLine => {
   if (isPlainDict(said) && areTexts(said.module, said.message) && levels.has(said.level))
     return said as unknown as LogLine;
-  throw broken('event "log"');
+  throw misshapen('event "log"');
 };
 
 const levels = new Set<unknown>(['trace', 'debug', 'info', 'warning', 'error', 'critical']);
@@ -79,9 +80,5 @@ const isResult = (said: unknown, threw: boolean): boolean =>
   (said.result === null || typeof said.result === 'boolean') &&
   [said.duration ?? 0, said.__run_num__ ?? 0].every(value => typeof value === 'number');
 
-const broken = (what: string): TsaltError =>
-  new TsaltError(
-    'wire-protocol',
-    `The other side broke the protocol: its ${what} does not hold what it must.`,
-    { kind: 'host' },
-  );
+const misshapen = (what: string): TsaltError =>
+  broken(`an ${what} that does not hold what it must`);

@@ -1,3 +1,4 @@
+import { bidiMarks } from '../protocol/unsafe-characters.ts';
 import { yamlKind } from './yaml-kind.ts';
 
 /** How a scalar may be written, by libyaml's emitter. */
@@ -13,7 +14,7 @@ export type Analysis = {
 /** What is written as escapes besides control characters. */
 export type Escapes = 'ascii' | 'marks' | undefined;
 
-const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const marks = new RegExp(`[${bidiMarks}]`);
 const breaks = '\n\x85\u2028\u2029';
 const whitespace = ' \t\r\n\x85\u2028\u2029';
 

@@ -1,11 +1,12 @@
 import type { Plain } from '../protocol/plain.ts';
 import { textPieces } from '../protocol/text-pieces.ts';
+import { bidiMarks } from '../protocol/unsafe-characters.ts';
 
 /** Characters that are written at once. */
 const pieceSize = 256 * 1024;
 
 // JSON.stringify leaves these as they are, and a terminal obeys them.
-const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+const unsafe = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029${bidiMarks}]`, 'g');
 
 /** Escapes what JSON.stringify leaves as it is, and a terminal obeys. */
 export const safeJson = (json: string): string =>

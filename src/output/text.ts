@@ -1,9 +1,8 @@
 import type { Plain } from '../protocol/plain.ts';
 import { isPlainDict } from '../protocol/plain.ts';
+import { unsafeCharacters } from '../protocol/unsafe-characters.ts';
 
-// C0 but tab and newline, DEL, C1, and the marks that reorder text on a screen.
-const unsafe =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const unsafe = new RegExp(`[${unsafeCharacters}]`, 'g');
 
 /**
  * Takes from a host's text what a terminal would obey: each control character becomes `?`,

@@ -1,14 +1,14 @@
 import { TsaltError } from '../protocol/error.ts';
+import { unsafeCharacters } from '../protocol/unsafe-characters.ts';
+
+const unsafe = new RegExp(`[${unsafeCharacters}]`, 'g');
 
 /** Bytes of a host as text for a person: no control characters, bounded. */
 export const readable = (text: string, limit = 2000): string => {
   const clean = text
     .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, '')
     .replace(/\r\n/g, '\n')
-    .replace(
-      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-      '\ufffd',
-    )
+    .replace(unsafe, '\ufffd')
     .trim();
   return clean.length > limit ? `…${clean.slice(-limit)}` : clean;
 };

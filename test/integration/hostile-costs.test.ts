@@ -7,10 +7,11 @@ import {
   type HostileScript,
   startHostileProject,
 } from '../helpers/hostile-host.ts';
+import { peakMemory } from '../helpers/peak-memory.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tsalt-costs-'));
-const peak = join(dir, 'peak');
+const peak = peakMemory(dir);
 let hostile: HostileProject;
 
 beforeAll(async () => {
@@ -48,10 +49,6 @@ setInterval(() => {
 process.on('exit', () => writeFileSync(${JSON.stringify(join(dir, 'longest'))}, String(longest)));
 `,
   );
-  writeFileSync(
-    join(dir, 'peak.cjs'),
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peak)}, String(process.resourceUsage().maxRSS)));\n`,
-  );
 });
 afterAll(async () => {
   await hostile.close();
@@ -65,7 +62,7 @@ const beside = async (
 ) => {
   hostile.attack({ script });
   const { code, stdout, stderr } = await hostile.runWith(
-    { terminal, env: { NODE_OPTIONS: `--require ${join(dir, 'peak.cjs')}` } },
+    { terminal, env: peak.env },
     ...['--timeout', '60', '--static', '--out', 'json', ...args, '*', ...job],
   );
   expect(hostile.told()).toEqual([]);
@@ -76,7 +73,7 @@ const beside = async (
     web1: results.web1,
     bad: results.bad,
     stderr,
-    megabytes: Number(readFileSync(peak, 'utf8')) / 1024,
+    megabytes: peak.megabytes(),
   };
 };
 
@@ -139,16 +136,16 @@ const attacks: readonly (readonly [string, HostileScript, RegExp])[] = [
     ({ message, id }) => message({ t: 'res', id, error: 'no' }),
     /it sent an error that is no object/,
   ],
-  ['an answer that is null', ({ reply }) => reply(null), /its answer to "call" does not hold/],
+  ['an answer that is null', ({ reply }) => reply(null), /an answer to "call" that does not hold/],
   [
     'an exit code that is a dict',
     ({ reply }) => reply({ value: 1, retcode: { valueOf: 1 } }),
-    /its answer to "call" does not hold/,
+    /an answer to "call" that does not hold/,
   ],
   [
     'the start of a state that has no name as text',
     ({ event }) => event('state-start', { tag: 'x', id: { toString: 1 }, fun: 'x', name: 'x' }),
-    /its event "state-start" does not hold/,
+    /an event "state-start" that does not hold/,
   ],
 ];
 

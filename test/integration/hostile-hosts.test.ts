@@ -1,15 +1,16 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedServer, startEmbeddedServer } from '../helpers/embedded-server.ts';
+import { peakMemory } from '../helpers/peak-memory.ts';
 import { type Project, startProject } from '../helpers/project.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const evil = fileURLToPath(new URL('../fixtures/evil-host.mjs', import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), 'tsalt-evil-'));
-const peak = join(dir, 'peak');
+const peak = peakMemory(dir);
 let project: Project;
 let server: EmbeddedServer | undefined;
 
@@ -17,11 +18,6 @@ beforeAll(async () => {
   project = await startProject({
     files: { 'states/secret.txt': 'for somebody else\n' },
   });
-  // Tells afterwards how much memory the control node had.
-  writeFileSync(
-    join(dir, 'peak.cjs'),
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peak)}, String(process.resourceUsage().maxRSS)));\n`,
-  );
 });
 afterEach(() => server?.close());
 afterAll(async () => {
@@ -44,7 +40,7 @@ const beside = async (mode: string, timeout: number) => {
     `${good?.entry}bad:\n  host: 127.0.0.1\n  port: ${server.port}\n  user: tester\n  passwd: x\n  identities_only: true\n`,
   );
   const { code, stdout, stderr } = await project.runWith(
-    { env: { NODE_OPTIONS: `--require ${join(dir, 'peak.cjs')}` } },
+    { env: peak.env },
     ...['--timeout', String(timeout), '--static', '--out', 'json', '*', 'test.ping'],
   );
   const results = JSON.parse(stdout) as Record<string, unknown>;
@@ -53,7 +49,7 @@ const beside = async (mode: string, timeout: number) => {
     code,
     text: String(results.bad),
     all: stdout + stderr,
-    megabytes: Number(readFileSync(peak, 'utf8')) / 1024,
+    megabytes: peak.megabytes(),
   };
 };
 
@@ -66,8 +62,8 @@ test.each([
   ['answer-nobody-asked-for', /ask|answer/],
   ['bytes-nobody-asked-for', /transfer|bytes|content|data/],
   ['unknown-event', /exec/],
-  ['shapeless-state', /its event "state" does not hold what it must/],
-  ['shapeless-log', /its event "log" does not hold what it must/],
+  ['shapeless-state', /an event "state" that does not hold what it must/],
+  ['shapeless-log', /an event "log" that does not hold what it must/],
   ['endless-bytes', /frame|limit|type/],
   ['ask-file', /asked for salt:\/\/secret\.txt, which its job does not name/],
   ['ask-traversal', /which its job does not name/],

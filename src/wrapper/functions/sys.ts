@@ -40,27 +40,18 @@ type Modules = () => readonly ModuleMeta[];
  * @param own the functions of the control node itself
  */
 export const sysModule = (own: Modules): WrapperModule => {
+  /** With a kind, what the host has of it; the functions of the control node are on every host. */
   const listing = (
     doc: string,
     work: (modules: readonly ModuleMeta[], wanted: string[]) => Plain,
-  ): WrapperFunction => ({
-    doc,
-    params: [],
-    rest: true,
-    work: ({ ctx, rest }) => toData(work([...ctx.modules, ...own()], rest.map(String))),
-  });
-  /** A listing of what the host has; the functions of the control node are there on every host. */
-  const present = (
-    kind: 'exec' | 'state',
-    doc: string,
-    work: (modules: readonly ModuleMeta[], wanted: string[]) => Plain,
+    kind?: 'exec' | 'state',
   ): WrapperFunction => ({
     doc,
     params: [],
     rest: true,
     work: async ({ ctx, rest }) => {
-      const names = await ctx.available?.(kind);
-      const modules = names ? onlyNamed(ctx.modules, kind, names) : ctx.modules;
+      const names = kind && (await ctx.available?.(kind));
+      const modules = kind && names ? onlyNamed(ctx.modules, kind, names) : ctx.modules;
       return toData(work([...modules, ...own()], rest.map(String)));
     },
   });
@@ -81,25 +72,25 @@ export const sysModule = (own: Modules): WrapperModule => {
       ),
       argspec: spec('exec', 'Arguments and defaults of functions.'),
       state_argspec: spec('state', 'Arguments and defaults of states.'),
-      list_modules: present(
-        'exec',
+      list_modules: listing(
         'Names of the execution modules that the host has.',
         (modules, wanted) => moduleNames(modules, 'exec', wanted),
-      ),
-      list_functions: present(
         'exec',
+      ),
+      list_functions: listing(
         'Names of the functions that the host has: all, of modules, or by glob.',
         (modules, wanted) => functionNames(modules, 'exec', wanted),
+        'exec',
       ),
-      list_state_modules: present(
-        'state',
+      list_state_modules: listing(
         'Names of the state modules that the host has.',
         (modules, wanted) => moduleNames(modules, 'state', wanted),
-      ),
-      list_state_functions: present(
         'state',
+      ),
+      list_state_functions: listing(
         'Names of the states that the host has: all, of modules, or by glob.',
         (modules, wanted) => functionNames(modules, 'state', wanted),
+        'state',
       ),
       list_runners: none('runners', []),
       list_runner_functions: none('runners', []),
