@@ -26,14 +26,17 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const { withSaltfile } = await import('./saltfile.ts');
   const given = await withSaltfile(typed, process.cwd(), env);
   const { options, words } = given;
-  if (options.help === true || argv.length === 0) {
+  // A lone word cannot be a call: it would need a function.
+  const word = words.length === 1 && options.hosts !== true ? words[0] : undefined;
+  if (options.help === true || word === 'help' || argv.length === 0) {
     const { helpText } = await import('./parse.ts');
     const code = argv.length === 0 ? exitCode.usage : exitCode.ok;
     return printed(await helpText(process.stdout.columns ?? 100), code);
   }
-  if (options.version === true || options['versions-report'] === true) {
+  const isVersion = options.version === true || word === 'version';
+  if (isVersion || options['versions-report'] === true) {
     const { versionText, versionsReport } = await import('./version.ts');
-    return printed(options.version === true ? versionText() : versionsReport());
+    return printed(isVersion ? versionText() : versionsReport());
   }
   const { loadConfig } = await import('../config/load.ts');
   const { asUsage } = await import('./usage.ts');

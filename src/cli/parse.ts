@@ -1,9 +1,9 @@
-import yargs from 'yargs';
+import yargs, { type Options } from 'yargs';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { exitCodeHelp, precedence } from './exit-code.ts';
 import { type OptionName, options } from './options.ts';
-import { insteadOf } from './salt-options.ts';
+import { foreignOptions, insteadOf } from './salt-options.ts';
 
 /** What was typed, before anything is made of it. */
 export type Given = {
@@ -54,7 +54,7 @@ const parser = (argv: readonly string[]) =>
  * @throws TsaltError `usage-…` with one sentence and a hint
  */
 export const parseArguments = (argv: readonly string[]): Given => {
-  const parsed = parser(argv).parseSync() as Record<string, unknown>;
+  const parsed = parser(withoutFlagValues(argv)).parseSync() as Record<string, unknown>;
   const { _: words = [], '--': rest = [], $0: _program, ...given } = parsed;
   const names = Object.keys(options);
   for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name);
@@ -67,6 +67,28 @@ export const parseArguments = (argv: readonly string[]): Given => {
     words: [...(words as unknown[]), ...(rest as unknown[])].map(String),
   };
 };
+
+/**
+ * Keeps `-r true` from being read as a value of `-r`: flags take a value only by `--flag=value`.
+ */
+const withoutFlagValues = (argv: readonly string[]): string[] => {
+  const end = argv.indexOf('--');
+  return argv.flatMap((word, at) => {
+    const isAhead = /^(?:true|false)$/.test(argv[at + 1] ?? '') && (end < 0 || at < end);
+    const [, first, letters] = /^-(?:-([a-z][a-z_-]*)|([A-Za-z]+))$/.exec(word) ?? [];
+    const name = first ?? letters?.at(-1);
+    const flag = isAhead && name !== undefined ? flagNamed(name) : undefined;
+    if (flag === undefined) return [word];
+    const others = letters?.slice(0, -1) ?? '';
+    return [...(others === '' ? [] : [`-${others}`]), `--${flag}=true`];
+  });
+};
+
+const flagNamed = (typed: string): string | undefined =>
+  Object.entries<Options>(options).find(
+    ([name, { type, alias }]) =>
+      type === 'boolean' && (name === typed || [alias].flat().includes(typed)),
+  )?.[0];
 
 /**
  * Returns the value of an option that is given once, or the last of several, as Salt does: an
@@ -114,9 +136,11 @@ const dashed = (name = ''): string => (name.length === 1 ? `-${name}` : `--${nam
 
 const unknownOption = (name: string): TsaltError => {
   const meant = name.length > 1 ? nearest(name, Object.keys(options)) : undefined;
+  const foreign = name.length > 1 && !meant ? nearest(name, foreignOptions) : undefined;
   return new TsaltError('usage-option', `There is no option ${dashed(name)}.`, {
     hint:
       insteadOf(name) ??
+      insteadOf(foreign ?? '') ??
       (meant === undefined ? 'tsalt-ssh --help lists the options.' : `Did you mean --${meant}?`),
   });
 };

@@ -1,16 +1,13 @@
 import type { Batch, Request, RunOptions } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
-import type { Data, Dict } from '../data/value.ts';
+import type { Data } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
-import { loadYamlArgument } from '../yaml/argument.ts';
-import { splitArguments } from './arguments.ts';
-import { cleanCommand } from './clean.ts';
-import type { Given } from './parse.ts';
-import { defaultsOf, type Invocation, readRoster, scannedTarget } from './rosters.ts';
+import { type Call, callOf } from './call.ts';
+import { defaultsOf, type Invocation, readRoster, rosterPlaces, scannedTarget } from './rosters.ts';
 import { adHocTarget, resolvableTarget, targetType } from './target.ts';
 
 /**
@@ -44,59 +41,11 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
     config,
     sdb,
     hosts: checked.map(({ host }) => host),
+    rosters: rosterPlaces(invocation),
     prepareHost: host => store.fill(host, secrets.get(host.id)),
     ask,
     options: runOptions(invocation, call),
   };
-};
-
-type Call = {
-  readonly target: string;
-  readonly fun: string;
-  readonly args: readonly Data[];
-  readonly kwargs: Dict;
-  readonly raw?: NonNullable<Request['raw']>;
-};
-
-const callOf = ({ options, words }: Given): Call => {
-  const rest = options.local === true ? ['@local', ...words] : [...words];
-  const [target, fun, ...given] = rest;
-  if (target === undefined)
-    throw new TsaltError('usage-words', 'A target and a function are needed.', {
-      hint: 'tsalt-ssh --help shows how to give them.',
-    });
-  // A host of that name is still there as `-L clean`.
-  const isClean =
-    target === 'clean' && fun !== undefined && given.length === 0 && options.list !== true;
-  if (options['dry-run'] === true && (options.raw === true || isClean))
-    throw new TsaltError(
-      'usage-dry-run',
-      `${isClean ? "'clean'" : 'A shell command'} has no test mode for --dry-run; nothing was run.`,
-    );
-  if (isClean)
-    return { target: fun, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: cleanCommand };
-  if (fun === undefined)
-    throw new TsaltError(
-      'usage-words',
-      options.raw === true
-        ? `A shell command is needed after the target '${target}'.`
-        : `A function is needed after the target '${target}'.`,
-      { hint: "For example: tsalt-ssh 'web*' test.ping" },
-    );
-  if (options.raw === true)
-    return { target, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: [fun, ...given].join(' ') };
-  if (!/^[\w-]+(\.[\w-]+)+$/.test(fun))
-    throw new TsaltError(
-      'usage-function',
-      `The function '${fun}' is not of the form module.function.`,
-      {
-        hint: 'For a shell command use -r or cmd.run.',
-      },
-    );
-  const noParse = (textOf(options['no-parse']) ?? '').split(',').map(name => name.trim());
-  const { args, kwargs } = splitArguments(given, noParse, loadYamlArgument);
-  if (options['dry-run'] === true && !kwargs.has('test')) kwargs.set('test', true);
-  return { target, fun, args, kwargs };
 };
 
 const hostBesideRoster = async (

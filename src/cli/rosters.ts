@@ -1,5 +1,5 @@
 import type { Config, RosterSource } from '../config/config.ts';
-import type { Question } from '../config/request.ts';
+import type { Question, RosterPlaces } from '../config/request.ts';
 import { type Data, type Dict, Float } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
@@ -92,6 +92,15 @@ const sourcesOf = (given: Given, config: Config): readonly RosterSource[] => {
       '',
   }));
 };
+
+/** Where hosts are looked up, for the message that there are none. */
+export const rosterPlaces = ({
+  given,
+  config,
+}: Pick<Invocation, 'given' | 'config'>): RosterPlaces => ({
+  sources: sourcesOf(given, config).map(({ backend, source }) => source || backend),
+  folder: config.dir,
+});
 
 /** The flat roster that `--update-roster` writes to, if there is one. */
 export const rosterFileOf = ({

@@ -17,9 +17,16 @@ const instead: Readonly<Record<string, string>> = {
   relenv: 'Hosts without Node get one by themselves; --node-bin names another.',
   range: 'There is no range server; -C combines other kinds of targets.',
   R: 'There is no range server; -C combines other kinds of targets.',
+  test: 'Use test=True after the function, or --dry-run.',
+  check: 'Use test=True after the function, or --dry-run.',
+  V: 'Use --version or --versions-report.',
+  limit: 'The target chooses hosts; -b runs them in batches.',
   'hard-crash': 'Set TSALT_DEBUG=1 to see where tsalt-ssh itself broke.',
 };
 
 /** What to do instead of an option of salt-ssh's that is not here. */
 export const insteadOf = (name: string): string | undefined =>
   Object.hasOwn(instead, name) ? instead[name] : undefined;
+
+/** Options of other programs that are mistyped, too: `--tets`. */
+export const foreignOptions: readonly string[] = Object.keys(instead);

@@ -62,7 +62,11 @@ const gatherWith = (
 /** A root SLS that is missing is named as it was asked for. */
 const renameMissing = (one: Problem, asked: string, saltenv: string): Problem =>
   one.message.includes('is not available') && one.message.includes(`SLS ${asked} in saltenv`)
-    ? { ...one, message: `No matching sls found for '${asked}' in env '${saltenv}'` }
+    ? {
+        ...one,
+        message: `No matching sls found for '${asked}' in env '${saltenv}'`,
+        sentence: undefined,
+      }
     : one;
 
 type Order = { next: number };

@@ -7,6 +7,7 @@ import { isDict } from '../data/value.ts';
 import { withoutEnd } from '../data/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
+import { missingHint, missingSentence } from './missing-sls.ts';
 import { placeOf, setFile } from './place.ts';
 import { type Problem, problem, renderProblem } from './problem.ts';
 
@@ -123,7 +124,9 @@ const renderOne = async (session: Session, saltenv: string, sls: string): Promis
     const message =
       `Specified SLS ${sls} in saltenv ${saltenv} is not available on the salt master ` +
       'or through a configured fileserver';
-    return { problems: [problem(message, undefined)] };
+    const names = await listed(session, saltenv);
+    const missing = problem(message, undefined, missingHint(session.loader, saltenv, sls, names));
+    return { problems: [{ ...missing, sentence: missingSentence(saltenv, sls) }] };
   } catch (error) {
     if (!(error instanceof TsaltError)) throw error;
     session.seen.add(keyOf(saltenv, sls));

@@ -41,6 +41,8 @@ export type Request = {
   readonly sdb: Sdb;
   /** The whole roster, defaults filled in; control picks the targets. */
   readonly hosts: readonly Host[];
+  /** Where the roster was read, for messages. */
+  readonly rosters?: RosterPlaces;
   /**
    * Gives a host with the secrets that its roster entry only names (a command to run, a
    * prompt). To be called once for each host that matched, before connecting to it.
@@ -49,6 +51,13 @@ export type Request = {
   /** Asks the person at the terminal. Throws `TsaltError('no-terminal')` where there is none. */
   readonly ask: (question: Question) => Promise<Secret>;
   readonly options: RunOptions;
+};
+
+export type RosterPlaces = {
+  /** Files and other sources that were read. */
+  readonly sources: readonly string[];
+  /** The folder in which a roster would be found by its name. */
+  readonly folder: string;
 };
 
 export type RunOptions = {

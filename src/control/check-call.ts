@@ -58,8 +58,19 @@ export const checkCall = (
   if (messages.length < bound.length) return;
   // Providers of `pkg` take different arguments: one may know what was meant.
   const best = messages.find(message => message.includes('did you mean')) ?? messages[0];
-  throw new TsaltError('arguments', `${best}.`);
+  const missing = bound.flatMap(result => (result.ok ? [] : result.problems.missing));
+  throw new TsaltError('arguments', `${best}.`, { hint: takenForKeyword(missing, kwargs) });
 };
+
+/** `cmd.run 'FOO=bar env'`: Salt reads a keyword argument, and so a text is missing. */
+const takenForKeyword = (missing: readonly string[], kwargs: Dict): string | undefined => {
+  const [name] = missing;
+  const key = [...kwargs].find(([, given]) => isScalar(given))?.[0];
+  if (name === undefined || key === undefined) return undefined;
+  return `'${String(key)}=…' was read as a keyword argument. To pass it as text, write ${name}='${String(key)}=…'.`;
+};
+
+const isScalar = (value: Data): boolean => typeof value === 'string' || typeof value === 'number';
 
 /**
  * Refuses a misspelt keyword of `state.single` that the state would ignore, such as `tets=True`.

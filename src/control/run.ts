@@ -21,6 +21,7 @@ import { type Gate, newBarrier } from './barrier.ts';
 import { boundGarbage } from './bound-garbage.ts';
 import { checkCall, checkTestMode } from './check-call.ts';
 import { runHost } from './host.ts';
+import { noTarget } from './no-target.ts';
 import { type OwnModules, ownModules } from './own-modules.ts';
 import { pause } from './pause.ts';
 import type { Shared } from './shared.ts';
@@ -215,21 +216,3 @@ const sparedHosts = (ids: readonly string[]): RunEvent => ({
   module: 'run',
   message: `A host failed: --failhard gave no work to ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ` and ${ids.length - 8} more` : ''}.`,
 });
-
-const noTarget = ({ target, targetType, hosts }: Request): TsaltError =>
-  new TsaltError(
-    'no-target',
-    `No host of the roster matches the ${targetType} target '${target}'.`,
-    {
-      kind: 'no-target',
-      hint:
-        hosts.length === 0
-          ? 'The roster is empty.'
-          : `The roster has: ${hosts
-              .slice(0, 8)
-              .map(({ id }) => id)
-              .join(
-                ', ',
-              )}${hosts.length > 8 ? ` and ${hosts.length - 8} more` : ''} (tsalt-ssh '*' -H lists them).`,
-    },
-  );

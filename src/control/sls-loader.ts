@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { type Trace, withText } from '../data/position.ts';
 import type { SlsLoader } from '../data/sls.ts';
@@ -23,6 +24,7 @@ export const slsLoader = (
   kind: Rendered['kind'] = 'states',
 ): SlsLoader => ({
   envs: () => roots.envs(),
+  folders: saltenv => roots.folders(saltenv).map(path => ({ path, exists: existsSync(path) })),
   list: async saltenv => roots.listStates(saltenv),
   render: async (saltenv, sls, extra) => {
     const found = extra?.path ?? slsFile(roots, sls, saltenv);

@@ -15,6 +15,8 @@ export type RenderedSls = {
 /** How the compiler gets at SLS files: made by control, per host. */
 export type SlsLoader = {
   readonly envs: () => readonly string[];
+  /** The folders of an environment and whether each exists, for messages. */
+  readonly folders?: (saltenv: string) => readonly SlsFolder[];
   /** Names of all SLS of an environment, dotted. */
   readonly list: (saltenv: string) => Promise<readonly string[]>;
   /** Renders one SLS; undefined when there is no such file. Throws `TsaltError` when it does not render. */
@@ -24,6 +26,9 @@ export type SlsLoader = {
     extra?: SlsExtra,
   ) => Promise<RenderedSls | undefined>;
 };
+
+/** A folder of `file_roots` or `pillar_roots`, absolute. */
+export type SlsFolder = { readonly path: string; readonly exists: boolean };
 
 export type SlsExtra = {
   /** Template variables: pillar includes hand defaults to what they include. */

@@ -112,7 +112,7 @@ const runTop = async (view: StateView, stateTop?: string): Promise<StateAnswer> 
   if (all.size === 0) {
     const comment =
       'No Top file or master_tops data matches found. Please see master log for details.';
-    return noStates(ctx, comment, problems.length > 0 ? problems : [noMatch(ctx, data)]);
+    return noStates(ctx, comment, problems.length > 0 ? problems : [noMatch(view, data, stateTop)]);
   }
   const matches = whitelisted(all, bound.get('whitelist') ?? null);
   const tree = await loadSls({ matches, loader: view.loader });
@@ -136,18 +136,29 @@ const whitelisted = (matches: Matches, whitelist: Data): Matches => {
 };
 
 /** Why a top file gives a host nothing, which Salt leaves to its log. */
-const noMatch = ({ id }: WrapperContext, top: Dict): Problem =>
-  top.size === 0
-    ? problem(
-        'No file root holds a top file with targets.',
-        undefined,
-        "Write top.sls, as in `base: {'*': [web]}`, or name what to apply: state.apply web.",
-      )
-    : problem(
-        `The top file has no target that matches ${id}.`,
-        undefined,
-        '`state.show_top` shows what the top file gives a host.',
-      );
+const noMatch = (
+  { ctx: { id, config }, loader }: StateView,
+  top: Dict,
+  stateTop = config.state_top,
+): Problem => {
+  const envs = loader.envs();
+  const folders = envs.flatMap(env => loader.folders?.(env) ?? []);
+  const places = [...new Set(folders.map(({ path }) => path))].join(', ');
+  const where = places === '' ? '' : ` in ${places}`;
+  if (top.size > 0)
+    return problem(
+      `No target of ${stateTop}${where} matches ${id}.`,
+      undefined,
+      '`state.show_top` shows what the top file gives a host.',
+    );
+  const missing = folders.filter(({ exists }) => !exists).map(({ path }) => path);
+  const absent = missing.length === 0 ? '' : ` Missing folders: ${missing.join(', ')}.`;
+  return problem(
+    `There is no ${stateTop} with targets${where}.${absent}`,
+    undefined,
+    `Write ${stateTop}, as in \`base: {'*': [web]}\`, or name what to apply: state.apply web.`,
+  );
+};
 
 const noStates = (
   ctx: WrapperContext,

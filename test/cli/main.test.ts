@@ -123,7 +123,7 @@ test('a state run on this machine shows results and exits by them', () => {
   expect(cli(dir, '@local', 'state.apply', 'bad').status).toBe(20);
   expect(cli(dir, '@local', 'state.apply', 'nosuch')).toMatchObject({
     status: 65,
-    stdout: "local:\n    - No matching sls found for 'nosuch' in env 'base'\n",
+    stdout: expect.stringContaining("- No matching sls found for 'nosuch' in env 'base'\n"),
   });
 });
 

@@ -44,7 +44,10 @@ const apply = async (sls: string): Promise<{ code: number | null; text: string }
 test('an SLS that is not there', async () => {
   expect(await apply('missing')).toEqual({
     code: 65,
-    text: "web1:\n    - No matching sls found for 'missing' in env 'base'\n",
+    text: `web1:
+    - No matching sls found for 'missing' in env 'base'
+      Looked for missing.sls and missing/init.sls in ${project.dir}/states.
+`,
   });
 });
 

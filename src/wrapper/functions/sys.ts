@@ -33,6 +33,20 @@ const rendererDocs: Readonly<Record<string, string>> = {
   yamlex: 'Reads YAML with the tags !aggregate and !reset and ordered mappings.',
 };
 
+/** `sys.doc file.managed`: documentation of the names that states have and functions do not. */
+const statesOnly = (
+  modules: readonly ModuleMeta[],
+  wanted: readonly string[],
+): Record<string, string> =>
+  Object.assign(
+    {},
+    ...wanted
+      .filter(
+        name => !name.includes('*') && Object.keys(docs(modules, 'exec', [name])).length === 0,
+      )
+      .map(name => docs(modules, 'state', [name])),
+  );
+
 type Modules = () => readonly ModuleMeta[];
 
 /**
@@ -63,8 +77,9 @@ export const sysModule = (own: Modules): WrapperModule => {
   return {
     doc: 'Documentation and signatures of all modules, from their sources.',
     functions: {
-      doc: listing('Documentation of functions: all, of modules, or by glob.', (modules, wanted) =>
-        docs(modules, 'exec', wanted),
+      doc: listing(
+        'Documentation of functions: all, of modules, or by glob. A name that only a state has gives the documentation of the state.',
+        (modules, wanted) => ({ ...docs(modules, 'exec', wanted), ...statesOnly(modules, wanted) }),
       ),
       state_doc: listing(
         'Documentation of states: all, of modules, or by glob.',

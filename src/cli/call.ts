@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import type { Request } from '../config/request.ts';
+import type { Data, Dict } from '../data/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { loadYamlArgument } from '../yaml/argument.ts';
+import { splitArguments } from './arguments.ts';
+import { cleanCommand } from './clean.ts';
+import type { Given } from './parse.ts';
+
+/** What the words of a command line ask for. */
+export type Call = {
+  readonly target: string;
+  readonly fun: string;
+  readonly args: readonly Data[];
+  readonly kwargs: Dict;
+  readonly raw?: NonNullable<Request['raw']>;
+};
+
+/**
+ * Reads target, function and arguments from the words of a command line.
+ *
+ * @throws TsaltError `usage-…`
+ */
+export const callOf = ({ options, words }: Given): Call => {
+  const rest = options.local === true ? ['@local', ...words] : [...words];
+  const [target, fun, ...given] = rest;
+  if (target === undefined)
+    throw new TsaltError('usage-words', 'A target and a function are needed.', {
+      hint: 'tsalt-ssh --help shows how to give them.',
+    });
+  // A host of that name is still there as `-L clean`.
+  const isClean =
+    target === 'clean' && fun !== undefined && given.length === 0 && options.list !== true;
+  if (options['dry-run'] === true && (options.raw === true || isClean))
+    throw new TsaltError(
+      'usage-dry-run',
+      `${isClean ? "'clean'" : 'A shell command'} has no test mode for --dry-run; nothing was run.`,
+    );
+  if (isClean)
+    return { target: fun, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: cleanCommand };
+  if (fun === undefined) throw withoutFunction(target, options.raw === true);
+  if (options.raw === true)
+    return { target, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: [fun, ...given].join(' ') };
+  if (!isFunctionName(fun)) throw wrongFunction(target, fun, given);
+  const noParse = (textOf(options['no-parse']) ?? '').split(',').map(name => name.trim());
+  const { args, kwargs } = splitArguments(given, noParse, loadYamlArgument);
+  if (options['dry-run'] === true && !kwargs.has('test')) kwargs.set('test', true);
+  return { target, fun, args, kwargs };
+};
+
+const withoutFunction = (target: string, isRaw: boolean): TsaltError =>
+  new TsaltError(
+    'usage-words',
+    isRaw
+      ? `A shell command is needed after the target '${target}'.`
+      : isFunctionName(target)
+        ? `A target is needed before the function '${target}'.`
+        : `A function is needed after the target '${target}'.`,
+    {
+      hint: isFunctionName(target)
+        ? `For example: tsalt-ssh '*' ${target}`
+        : isRaw
+          ? "For example: tsalt-ssh -r 'web*' uptime"
+          : "For example: tsalt-ssh 'web*' test.ping",
+    },
+  );
+
+/** Recognises the two usual slips: target and function swapped, and a glob without quotes. */
+const wrongFunction = (target: string, fun: string, given: readonly string[]): TsaltError => {
+  const message = `The function '${fun}' is not of the form module.function.`;
+  if (existsSync(target) && existsSync(fun))
+    return new TsaltError('usage-function', message, {
+      hint: `'${target}' and '${fun}' are names of files here: the shell has replaced a target by them. Quote it: tsalt-ssh '*' ${given.find(isFunctionName) ?? 'test.ping'}`,
+    });
+  if (isFunctionName(target) && !existsSync(target))
+    return new TsaltError('usage-function', message, {
+      hint: `The target comes first: tsalt-ssh '${fun}' ${[target, ...given].join(' ')}`,
+    });
+  return new TsaltError('usage-function', message, {
+    hint: 'For a shell command use -r or cmd.run.',
+  });
+};
+
+const isFunctionName = (word: string): boolean => /^[\w-]+(\.[\w-]+)+$/.test(word);
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;

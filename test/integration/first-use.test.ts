@@ -1,0 +1,117 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tsalt } from '../helpers/cli.ts';
+import { type Project, startProject } from '../helpers/project.ts';
+
+// What a newcomer types in the first hour: each slip is answered with what to type instead.
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await startProject({
+    hosts: ['web1', 'web2'],
+    files: {
+      'states/motd.sls': 'x:\n  test.nop: []\n',
+      'states/asks.sls': 'include:\n  - mtod\n',
+    },
+  });
+});
+afterAll(() => project.close());
+
+const refused = async (...words: string[]) => {
+  const { code, stdout, stderr } = await project.run(...words);
+  return { code, text: stderr + stdout };
+};
+
+test('a folder without a roster is named, with the names that were looked for', async () => {
+  const empty = join(project.dir, 'empty');
+  mkdirSync(empty);
+  const words = [['*'], ['web1'], ['-c', empty, 'web1']];
+  for (const [at, target] of words.entries()) {
+    const cwd = at < 2 ? empty : project.dir;
+    const { code, stderr } = await tsalt([...target, 'test.ping'], { cwd, env: {} });
+    expect(stderr).toContain(`There is no roster in ${empty}.`);
+    expect(stderr).toContain('roster.yaml, roster.yml and roster.');
+    expect(code).toBe(67);
+  }
+  project.write({ 'empty/roster.yaml': '{}\n' });
+  const { stderr } = await tsalt(['web1', 'test.ping'], { cwd: empty, env: {} });
+  expect(stderr).toContain(`The roster ${join(empty, 'roster.yaml')} has no hosts.`);
+});
+
+test.each([
+  [['state.apply', 'web*'], "The target comes first: tsalt-ssh 'web*' state.apply\n"],
+  [['state.apply', 'web1', 'test=True'], "tsalt-ssh 'web1' state.apply test=True\n"],
+  [['state.apply'], "For example: tsalt-ssh '*' state.apply\n"],
+  [['roster.yaml', 'states', 'state.apply'], "Quote it: tsalt-ssh '*' state.apply\n"],
+  [['--tets', 'web1', 'test.ping'], 'Use test=True after the function, or --dry-run.\n'],
+  [['--check', 'web1', 'test.ping'], 'Use test=True after the function, or --dry-run.\n'],
+  [['-V'], 'Use --version or --versions-report.\n'],
+  [['web1', 'cmd.run', 'FOO=bar env'], "write cmd='FOO=…'.\n"],
+])('%j is refused with what to type', async (words, hint) => {
+  const { code, text } = await refused(...words);
+  expect(text).toContain(hint);
+  expect(code).toBe(64);
+});
+
+test.each([
+  ['web1,web2', 'A list of hosts needs -L: tsalt-ssh -L web1,web2 …\n'],
+  ['web*,web2', "tsalt-ssh -C 'web* or web2' …\n"],
+  ['wbe1', "Did you mean 'web1'?\n"],
+  ['roster.yaml', "'roster.yaml' is the name of a file here"],
+])('the target %j matches no host, and the likely slip is named', async (target, hint) => {
+  const { code, text } = await refused(target, 'test.ping');
+  expect(text).toContain(hint);
+  expect(text).toContain('The roster has: web1, web2');
+  expect(code).toBe(67);
+});
+
+test('`cmd.run cmd=` takes a text with an equals sign, and true after -r is a command', async () => {
+  const { stdout } = await project.run('web1', 'cmd.run', 'cmd=FOO=bar env | grep ^FOO');
+  expect(stdout).toBe('web1:\n    FOO=bar\n');
+  expect((await project.run('web1', '-r', 'true')).code).toBe(0);
+  expect((await project.run('web1', '-r', 'false')).code).toBe(20);
+  expect((await project.run('--local', '-ir', 'false')).code).toBe(20);
+  expect((await project.run('--static=false', 'web1', 'test.ping')).code).toBe(0);
+});
+
+test('the words help and version are answered', async () => {
+  expect((await project.run('help')).stdout).toMatch(/^Usage: tsalt-ssh /);
+  expect((await project.run('version')).stdout).toMatch(/^tsalt-ssh \d/);
+});
+
+test('an SLS that is missing is reported with folders and the nearest name', async () => {
+  const states = join(project.dir, 'states');
+  const { code, text } = await refused('web1', 'state.apply', 'moted');
+  expect(text).toContain("- No matching sls found for 'moted' in env 'base'\n");
+  expect(text).toContain("Did you mean 'motd'?\n");
+  expect(text).toContain(`Looked for moted.sls and moted/init.sls in ${states}.\n`);
+  expect(code).toBe(65);
+  expect((await refused('web1', 'state.apply', 'motd.sls')).text).toContain(
+    "Did you mean 'motd'? An SLS is named without .sls",
+  );
+  const included = (await refused('web1', 'state.apply', 'asks')).text;
+  expect(included).toContain("There is no SLS 'mtod' in saltenv 'base'. (states/asks.sls:2:5)");
+  expect(included).toContain("Did you mean 'motd'?");
+});
+
+test('a folder of file_roots that does not exist is named', async () => {
+  const config = 'known_hosts_file: known_hosts\ncachedir: cache\n';
+  project.write({ 'tsalt.yaml': `${config}file_roots: {base: [nope]}\n` });
+  const nope = join(project.dir, 'nope');
+  expect((await refused('web1', 'state.apply', 'motd')).text).toContain(
+    `${nope} (does not exist).`,
+  );
+  const top = (await refused('web1', 'state.apply')).text;
+  expect(top).toContain(`There is no top.sls with targets in ${nope}. Missing folders: ${nope}.`);
+  expect(top).not.toContain('master log');
+  project.write({ 'tsalt.yaml': config });
+});
+
+test('sys.doc of a name that only a state has returns the documentation of the state', async () => {
+  const { stdout } = await project.run('web1', 'sys.doc', 'file.managed', 'test.ping');
+  expect(stdout).toMatch(/file\.managed:\n +Manages a file/);
+  expect(stdout).toMatch(/test\.ping:\n +True/);
+  expect((await project.run('web1', 'sys.doc', 'test.nop')).stdout).toMatch(/test\.nop:\n +\S/);
+});
