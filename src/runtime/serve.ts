@@ -42,6 +42,7 @@ const silence = 35_000;
  * Serves one control node on stdin and stdout until the wire ends: says `hello`, answers `call`,
  * `run` and `cancel`, answers `ping` by `pong`. Ends the process.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the handlers of one connection share its state
 export const serve = (options: ServeOptions): void => {
   const wire = openWire();
   let crash: (error: unknown) => void = () => {};

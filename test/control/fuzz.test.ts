@@ -239,6 +239,7 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
     return value;
   };
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one branch for each kind of input
   const attack = async (end: FarEnd): Promise<void> => {
     for (let sent = 0; sent < count && !end.isOver(); ) {
       const open: Promise<unknown>[] = [];

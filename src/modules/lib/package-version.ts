@@ -82,6 +82,7 @@ const splitRpm = (text: string): { epoch: number; version: string; release: stri
   };
 };
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: rpm's comparison, in the order of its own algorithm
 const compareRpmPart = (left: string, right: string): number => {
   const one = left.match(/\d+|[A-Za-z]+|[~^]/g) ?? [];
   const two = right.match(/\d+|[A-Za-z]+|[~^]/g) ?? [];

@@ -40,6 +40,7 @@ const attribute = new RegExp(
  *
  * @throws SyntaxError with the line where the text is no XML
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a tokenizer: one branch for each kind of markup
 export const readXml = (source: string): XmlElement => {
   let root: XmlElement | undefined;
   let at: XmlElement | undefined;

@@ -85,6 +85,7 @@ type ExtractedOptions = {
  *     - source_hash: sha256=…
  *     - user: root
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of Salt's archive.extracted, in its order
 export const extracted = async (
   name: string,
   source: string | string[],
@@ -114,6 +115,7 @@ export const extracted = async (
     clean_parent = false,
     use_etag = false,
   }: ExtractedOptions = {},
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of Salt's archive.extracted, in its order
 ): Promise<StateReturn> => {
   const path = expandUser(name).replace(/(.)\/+$/, '$1');
   const ret = newReturn(name);

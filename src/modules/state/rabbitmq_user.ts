@@ -41,6 +41,7 @@ export const present = async (
   name: string,
   { password = null, force = false, tags = null, perms = null, runas = null }: PresentOptions = {},
 ): Promise<StateReturn> =>
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of Salt's rabbitmq_user.present, in its order
   failOnError(name, async () => {
     const where = { runas };
     const users: { [user: string]: string[] } = await salt('rabbitmq.list_users')(where);

@@ -52,6 +52,7 @@ export const running = async (
     send_signal?: boolean;
     [argument: string]: Plain | undefined;
   } = {},
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of Salt's docker_container.running, in its order
 ): Promise<StateReturn> => {
   if (!image) return failed(name, "The 'image' argument is required");
   try {

@@ -72,6 +72,7 @@ type RecurseOptions = {
  *     - source: salt://code/flask
  *     - include_empty: True
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: most lines are its documented arguments
 export const recurse = async (
   name: string,
   source: string | string[],

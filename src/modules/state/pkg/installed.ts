@@ -100,6 +100,7 @@ export const installed = async (
     hold = null,
     ...rest
   }: InstalledOptions = {},
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of Salt's pkg.installed, in its order
 ): Promise<StateReturn> => {
   if (Array.isArray(pkgs) && pkgs.length === 0)
     return unchanged(name, 'No packages to install provided');

@@ -72,6 +72,7 @@ export const crl_managed = async (
     [keyword: string]: unknown;
   },
 ): Promise<StateReturn> =>
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of Salt's x509.crl_managed, in its order
   failOrForesee(name, async () => {
     const how = checkEncoding(encoding, 'pem', 'der');
     const { file, rest } = splitFileArguments(keywords);

@@ -50,6 +50,7 @@ export const private_key_managed = async (
     [keyword: string]: unknown;
   } = {},
 ): Promise<StateReturn> =>
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of Salt's x509.private_key_managed, in its order
   failOrForesee(name, async () => {
     const how = checkEncoding(encoding, 'pem', 'der', 'pkcs12');
     const { file, rest } = splitFileArguments(keywords);

@@ -21,6 +21,7 @@ import type { Tracking } from './taint.ts';
  * An expression as a function. It gives its value at once unless something in it has to wait
  * for a host. Before what can fail it notes where it stands.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of expression
 export const compileExpression = (node: Expression, source: Source): Evaluate => {
   const spot: Spot = { source, line: node.line };
   const compile: Compile = part => compileExpression(part, source);
