@@ -18,7 +18,7 @@ export const exitCode = {
 
 export const exitCodeHelp: readonly (readonly [number, string])[] = [
   [exitCode.ok, 'every host did what it was told'],
-  [exitCode.failed, 'a state failed, or a function came back with a return code'],
+  [exitCode.failed, 'a state or a function failed'],
   [exitCode.usage, 'the command line, the configuration or the roster is wrong'],
   [exitCode.render, 'states or pillar do not render or compile'],
   [exitCode.noTarget, 'no host matches the target'],
@@ -38,6 +38,7 @@ const byKind: Readonly<Record<ErrorKind, number>> = {
   unreachable: exitCode.unreachable,
   'host-key': exitCode.hostKey,
   auth: exitCode.auth,
+  function: exitCode.failed,
   host: exitCode.host,
   internal: exitCode.internal,
 };

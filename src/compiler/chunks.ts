@@ -71,6 +71,26 @@ export const argumentPlace = (low: LowChunk, argument: string): Place | undefine
 };
 
 /**
+ * Where a requisite of a low chunk is written in its SLS.
+ *
+ * @param low a chunk that `lowChunks` made
+ * @param kind the kind of requisite, such as `require`
+ * @param at the requisite's place among those of its kind
+ * @returns the place of the kind for requisites that another state added by `require_in`
+ */
+export const requisitePlace = (low: LowChunk, kind: string, at: number): Place | undefined => {
+  const chunk = sources.of(low);
+  const { declaration, state } = chunk ?? {};
+  const written = listOf(state?.args ?? null).findLast(arg => isDict(arg) && arg.has(kind));
+  const list = isDict(written) ? written.get(kind) : undefined;
+  if (!Array.isArray(list) || at >= list.length) return argumentPlace(low, kind);
+  const item = list[at];
+  return isDict(item)
+    ? placeOf([declaration, written, list, item], [...item.keys()][0])
+    : placeOf([declaration, written, list], at);
+};
+
+/**
  * Where the state of a low chunk is written in its SLS.
  *
  * @param low a chunk that `lowChunks` made

@@ -15,6 +15,7 @@ import type { HostFacts } from './host-facts.ts';
 import type { HostFunctions } from './host-functions.ts';
 import { runOpts } from './host-opts.ts';
 import type { HostPillar } from './host-pillar.ts';
+import { lostRequisites } from './lost-requisites.ts';
 import { prefetch } from './prefetch.ts';
 import type { RenderRefs } from './render-refs.ts';
 import { readRan } from './said-events.ts';
@@ -161,7 +162,7 @@ export class HostStates {
       facts.shared.request.options.strict,
     );
     checkFunctions(chunks, facts.modules);
-    this.#warn(warnings);
+    this.#warn([...warnings, ...lostRequisites(chunks)]);
     refs.addChunks(chunks, settings.saltenv);
     // A state may come to any module of the user: they call one another.
     for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
@@ -198,11 +199,18 @@ export class HostStates {
   async #send(params: RunParams): Promise<RunResult> {
     const peer = await this.#parts.calls.peer();
     this.isSent = true;
-    const answer = readRan(await peer.request('run', params));
+    const answer = readRan(await peer.request('run', params).catch(brokenOff));
     if (answer.aborted === undefined) return answer;
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
   }
 }
+
+/** States fail by their results: an error ends the whole run, whatever threw it. */
+const brokenOff = (error: unknown): never => {
+  if (!(error instanceof TsaltError) || error.kind !== 'function') throw error;
+  const { code, message, at, hint, cause } = error;
+  throw new TsaltError(code, message, { kind: 'host', at, hint, cause });
+};
 
 const restartsAgain = (id: string, tag: string): TsaltError =>
   new TsaltError('wire-protocol', `${id}: ${readable(tag, 300)} asks for a second restart.`, {

@@ -16,6 +16,9 @@ export type ErrorKind =
   | 'unreachable'
   | 'host-key'
   | 'auth'
+  /** A function of a module failed. */
+  | 'function'
+  /** A host broke off or cannot run what it was sent. */
   | 'host'
   | 'internal';
 

@@ -368,8 +368,9 @@ const toWire = (error: unknown): WireError => {
 
 const longestMessage = 1024 * 1024;
 
-const fromWire = ({ code, message, hint }: WireError): TsaltError =>
+/** What a module threw has no kind; everything else is the other side's. */
+const fromWire = ({ code, message, kind, hint }: WireError): TsaltError =>
   new TsaltError(textOf(code), textOf(message), {
-    kind: 'host',
+    kind: kind === undefined ? 'function' : 'host',
     hint: hint === undefined ? undefined : textOf(hint),
   });

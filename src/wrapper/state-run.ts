@@ -1,7 +1,7 @@
 import { chunkData } from '../compiler/chunks.ts';
 import { closureOf } from '../compiler/closure.ts';
 import { compile } from '../compiler/compile.ts';
-import type { Matches } from '../compiler/load.ts';
+import type { Matches, SlsTree } from '../compiler/load.ts';
 import { loadSls } from '../compiler/load.ts';
 import { type Problem, problem } from '../compiler/problem.ts';
 import { verifyTop } from '../compiler/top.ts';
@@ -58,8 +58,23 @@ export const sls: Wrapper = async call => {
     const tree = await loadMods(view, mods);
     const exclude = excludeOf(bound);
     const options = { ...compileOptions(ctx), ...(exclude.length > 0 ? { exclude } : {}) };
-    return runCompiled(view, compile(tree, options));
+    const compiled = compile(tree, options);
+    if (compiled.errors.length === 0 && compiled.chunks.length === 0)
+      ctx.log('error', 'state', noStatesIn(tree).message);
+    return runCompiled(view, compiled);
   });
+};
+
+/** Names the SLS that have no states: a run of nothing fails, and Salt does not say why. */
+const noStatesIn = (tree: SlsTree): Problem => {
+  const names = tree.map(({ loaded, asked }) =>
+    'file' in loaded && loaded.file !== undefined ? loaded.file : asked,
+  );
+  return problem(
+    `Nothing to run: ${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no states for this host.`,
+    undefined,
+    'The SLS is empty, or its template leaves nothing of it: `state.show_sls` shows what it renders to.',
+  );
 };
 
 /** What `state.disable` wrote into the grain `state_runs_disabled` forbids these SLS. */
@@ -121,7 +136,7 @@ const runTop = async (view: StateView, stateTop?: string): Promise<StateAnswer> 
   const compiled = compile(tree, options);
   const errors = [...faults, ...compiled.errors];
   if (errors.length > 0) return errorAnswer(ctx, errors);
-  if (compiled.empty) return noStates(ctx, 'No states found for this minion', []);
+  if (compiled.empty) return noStates(ctx, 'No states found for this minion', [noStatesIn(tree)]);
   return runCompiled(view, compiled);
 };
 

@@ -30,7 +30,7 @@ const scannerHint = (
         ? 'Illegal tab character: YAML is indented with spaces only.'
         : `Quote text that starts with ${character}.`;
     case 'mapping values are not allowed in this context':
-      return 'Quote a value that contains a colon followed by a space.';
+      return withoutColon(source, at) ?? 'Quote a value that contains a colon followed by a space.';
     case 'found unexpected end of stream':
       return `The quote opened on ${source.lineName(context?.since ?? at)} is never closed.`;
     case "could not find expected ':'":
@@ -41,6 +41,26 @@ const scannerHint = (
       );
   }
 };
+
+/**
+ * A colon ends its line, and the line before it, which is indented less, has none: it was to be
+ * a key, and the text went on as if it were a value.
+ */
+const withoutColon = (source: Source, at: number): string | undefined => {
+  const { text } = source;
+  const end = text.indexOf('\n', at);
+  if (text.slice(at, end < 0 ? text.length : end).trim() !== ':') return undefined;
+  const start = text.lastIndexOf('\n', at) + 1;
+  const above = text.slice(0, start).trimEnd();
+  const first = above.lastIndexOf('\n') + 1;
+  const line = above.slice(first);
+  if (line.trim() === '' || indent(line) >= indent(text.slice(start, at))) return undefined;
+  return `${capital(source.lineName(first))} needs a colon at its end: ${line.trim()}:`;
+};
+
+const indent = (line: string): number => line.length - line.trimStart().length;
+
+const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);
 
 /** A fault of the parser, in PyYAML's words with the places it names. */
 export const parserFault = (

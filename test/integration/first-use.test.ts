@@ -115,3 +115,85 @@ test('sys.doc of a name that only a state has returns the documentation of the s
   expect(stdout).toMatch(/test\.ping:\n +True/);
   expect((await project.run('web1', 'sys.doc', 'test.nop')).stdout).toMatch(/test\.nop:\n +\S/);
 });
+
+test('an SLS without states says so', async () => {
+  project.write({
+    'states/empty.sls': '',
+    'states/never.sls': '{% if false %}\nx:\n  test.nop: []\n{% endif %}\n',
+    'states/top.sls': "base: {'*': [empty]}\n",
+  });
+  const { text } = await refused('web1', 'state.apply', 'empty,never');
+  expect(text).toContain(
+    'Nothing to run: states/empty.sls, states/never.sls have no states for this host.',
+  );
+  const top = await refused('web1', 'state.apply');
+  expect(top.text).toContain('Nothing to run: states/empty.sls has no states for this host.');
+  expect(top.code).toBe(20);
+});
+
+test('a function that fails exits as a failed state does, also one of the user', async () => {
+  project.write({
+    'states/_modules/mine.ts': `import { CommandExecutionError } from 'tsalt-ssh/module';
+export const refuse = () => { throw new CommandExecutionError('not today'); };
+export const broken = () => { throw new TypeError('oops'); };
+export const unsent = () => new Set([1]);
+`,
+  });
+  for (const [fun, message] of [
+    ['test.exception', 'not today'],
+    ['mine.refuse', 'not today'],
+    ['mine.broken', 'oops (states/_modules/mine.ts:3:'],
+    ['mine.unsent', 'cannot be serialized'],
+  ] as const) {
+    const words = fun.startsWith('test') ? ['not today'] : [];
+    const { code, text } = await refused('web1', fun, ...words);
+    expect(text).toContain(message);
+    expect(code, fun).toBe(20);
+  }
+});
+
+test('a requisite that names no state is reported with its place and the nearest name', async () => {
+  project.write({
+    'states/lost.sls': `nginx:
+  test.nop: []
+site:
+  test.nop:
+    - require:
+      - test: ngnix
+    - watch:
+      - file: nginx
+      - sls: lots
+      - test: ng*
+`,
+  });
+  const { code, text } = await refused('web1', 'state.apply', 'lost');
+  expect(text).toContain("(did you mean 'test: nginx'?). (states/lost.sls:6:9)\n");
+  expect(text).toContain("(did you mean 'test: nginx'?). (states/lost.sls:8:9)\n");
+  expect(text).toContain("(did you mean 'sls: lost'?). (states/lost.sls:9:9)\n");
+  expect(text.match(/is not a state of this run/g)).toHaveLength(3);
+  expect(code).toBe(20);
+});
+
+test('a value of a wrong type is refused before any state runs', async () => {
+  project.write({
+    'states/maybe.sls': `before:
+  test.nop: []
+/tmp/nowhere/x:
+  file.managed:
+    - contents: x
+    - makedirs: maybe
+`,
+  });
+  const { code, text } = await refused('web1', 'state.apply', 'maybe');
+  expect(text).toContain('\'makedirs\' must be true or false, not "maybe"');
+  expect(text).toContain('(states/maybe.sls:6:7)');
+  expect(text).not.toContain('before');
+  expect(code).toBe(65);
+});
+
+test('a forgotten colon after an id is named with its line', async () => {
+  project.write({ 'states/colon.sls': 'web server\n  test.nop:\n    - name: x\n' });
+  const { text } = await refused('web1', 'state.apply', 'colon');
+  expect(text).toContain('Line 1 needs a colon at its end: web server:\n');
+  expect(text).not.toContain('Quote a value');
+});
