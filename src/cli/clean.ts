@@ -6,22 +6,27 @@ const hash = '[0-9a-f]'.repeat(64);
 /** A glob: the end of the name of a workspace that is for one run (`--rand-thin-dir`). */
 const random = '[0-9a-f]'.repeat(16);
 
-/** `live FILE`: does the process run that a lock names? Its start tells it from one with its old number. */
+/**
+ * `live FILE`: does a process run that a lock, or a record of commands, names? Its start tells it
+ * from one with its old number.
+ */
 const live = [
   'live() { [ -f "$1" ] || return 1',
-  'i=$(sed -n "s/.*\\"pid\\":\\([0-9]*\\),\\"begun\\":\\"\\([0-9]*\\)\\".*/\\1:\\2/p" "$1")',
-  `p=\${i%%:*}`,
-  '[ -n "$p" ] && kill -0 "$p" 2>/dev/null || return 1',
-  's=$(sed "s/.*) //" "/proc/$p/stat" 2>/dev/null | cut -d" " -f20)',
-  '[ -z "$s" ] || [ "$i" = "$p:" ] || [ "$i" = "$p:$s" ] ; }',
+  'for i in $(sed -n "s/.*\\"pid\\":\\([0-9]*\\),\\"begun\\":\\"\\([0-9]*\\)\\".*/\\1:\\2/p" "$1")',
+  `do p=\${i%%:*}`,
+  'kill -0 "$p" 2>/dev/null || continue',
+  's=$(sed "s/.*) //" "/proc/$p/stat" 2>/dev/null | cut -d" " -f1,20)',
+  'case $s in Z*) continue ;; esac',
+  `[ -z "$s" ] || [ "$i" = "$p:" ] || [ "$i" = "$p:\${s#* }" ] && return 0`,
+  'done; return 1 ; }',
 ].join('; ');
 
 /** `held DIR`: reports who works there, a run of states or a guard that may still put things back. */
 const held = [
-  'held() { for f in "$1/run.lock" "$1/owner.json" "$1"/guard-*/run.lock',
+  'held() { for f in "$1/run.lock" "$1"/run.lock.*.children "$1/owner.json" "$1"/guard-*/run.lock',
   `do if [ -e "\${f%/*}/outcome.json" ]; then continue; fi`,
   'if live "$f"; then n=$(sed -n "s/.*\\"fun\\":\\"\\([a-z0-9_.]*\\)\\".*/The function \\1/p" "$f")',
-  'case $f in */guard-*) n="A guard" ;; esac',
+  'case $f in */guard-*) n="A guard" ;; *.children) n="A command of a killed run" ;; esac',
   `echo "kept $1: \${n:-A run} works there as PID $p. Wait until it is done, or end it."`,
   'k=1; return 0; fi; done; return 1 ; }',
 ].join('; ');

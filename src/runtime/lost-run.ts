@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
@@ -23,6 +23,7 @@ export const keepLostRun = (
     writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, path);
   } catch (error) {
+    rmSync(draft, { force: true });
     onError(`The results could not be kept in ${path}: ${String(error)}`);
   }
 };

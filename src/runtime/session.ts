@@ -1,6 +1,7 @@
 import { getContext, type ModuleContext, withContext } from '../modules/api.ts';
 import { accumulatorsKey } from '../modules/lib/accumulators.ts';
-import type { Lock } from '../modules/lib/run-lock.ts';
+import { recordChildren } from '../modules/lib/run-children.ts';
+import { childrenFile, type Lock } from '../modules/lib/run-lock.ts';
 import { settle } from '../modules/lib/settle.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardAnswer, GuardEnd } from '../protocol/guard.ts';
@@ -135,11 +136,14 @@ export class Session {
   run(params: RunParams): Promise<RunResult> {
     return this.#work(async () => {
       const lock = params.concurrent ? undefined : await this.#turn(params);
+      const { dir, lockDir = dir } = this.#host;
+      const endRecord = lock && recordChildren(childrenFile(lockDir));
       this.#lock = lock;
       try {
         return await this.#guarded(params, () => this.#runLocked(params));
       } finally {
         this.#lock = undefined;
+        endRecord?.();
         lock?.release();
       }
     });

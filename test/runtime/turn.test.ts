@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { takeTurn } from '../../src/runtime/turn.ts';
@@ -47,3 +47,43 @@ test.each([true, false])(
     } else expect((await fault(turn)).code).toBe('run-conflict');
   },
 );
+
+/** Writes the lock of a run that was killed, and a record of the commands it waited for. */
+const killed = (dir: string, record: string): void => {
+  mkdirSync(dir, { recursive: true });
+  const { pid } = spawnSync('true');
+  const lock = { pid, begun: '1', fun: 'state.apply', since: 'then' };
+  writeFileSync(join(dir, 'run.lock'), JSON.stringify(lock));
+  writeFileSync(join(dir, `run.lock.${pid}.children`), record);
+  writeFileSync(join(dir, `run.lock.${pid}.0`), '');
+};
+
+const take = (dir: string) =>
+  takeTurn(
+    { chunks: [], opts: {} as never },
+    { dir, isStopping: () => false, log: () => undefined },
+  );
+
+test('a killed run with no command left gives way, and its files are removed', async () => {
+  const dir = join(root, 'over');
+  const ended = { pid: process.pid, begun: '1', program: 'apt-get' };
+  for (const record of ['', '{"pid":', `${JSON.stringify(ended)}\nnull\n{"pid":-1,"begun":""}\n`]) {
+    killed(dir, record);
+    (await take(dir))?.release();
+    expect(readdirSync(dir)).toEqual([]);
+  }
+});
+
+test('a process that has ended holds no lock, even if its parent never asks', async () => {
+  const dir = join(root, 'zombie');
+  // It forgets its child, which so stays a zombie.
+  const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 60']);
+  onTestFinished(() => void parent.kill());
+  const pid = Number(await new Promise(resolve => parent.stdout.once('data', resolve)));
+  const stat = (): string[] => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  await expect.poll(() => stat()[1]?.[0]).toBe('Z');
+  const begun = stat()[1]?.split(' ')[19];
+  killed(dir, `${JSON.stringify({ pid, begun, program: 'sleep' })}\n`);
+  (await take(dir))?.release();
+  expect(readdirSync(dir)).toEqual([]);
+});

@@ -46,9 +46,11 @@ export const kill_all_jobs = async (): Promise<string[]> => signal_all(9);
 
 const signal_all = async (signal: number): Promise<string[]> => {
   if (__opts__.test) return [];
-  return (await running()).map(({ pid, fun }) => {
+  const holder = lockHolder(String(__opts__.cachedir));
+  return (holder ? [holder] : []).map(({ pid, fun, orphan }) => {
     try {
-      process.kill(Number(pid), signal);
+      // A command that outlived its run leads a process group.
+      process.kill(orphan ? -pid : pid, signal);
     } catch (cause) {
       throw new CommandExecutionError(`The run with pid ${pid} could not be ended.`, { cause });
     }

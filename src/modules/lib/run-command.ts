@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { CommandExecutionError } from '../api.ts';
 import { behindChange } from './change-identity.ts';
+import { forgetChild, noteChild } from './run-children.ts';
 import { type Identity, isFolder, resolveIdentity } from './run-identity.ts';
 import { forgetTrusted } from './safe-fs/verdicts.ts';
 import { searchPath, which } from './which.ts';
@@ -176,7 +177,10 @@ const collect = (
 ): Promise<CommandResult> =>
   new Promise((resolve, reject) => {
     let timedOut = false;
-    if (!background && child.pid !== undefined) live.add(child);
+    if (!background && child.pid !== undefined) {
+      live.add(child);
+      noteChild(child.pid, name);
+    }
     const stdout = gather(child.stdout, outputLimit, text => onOutput?.('stdout', text));
     const stderr = gather(child.stderr, outputLimit, text => onOutput?.('stderr', text));
     const timers: NodeJS.Timeout[] = [];
@@ -215,6 +219,7 @@ const collect = (
     if (background) return;
     child.once('exit', (code, signal) => {
       live.delete(child);
+      forgetChild(child.pid ?? 0);
       forgetTrusted();
       // A daemon it left behind may hold the pipes open for good: its output is drained, unread.
       timers.push(

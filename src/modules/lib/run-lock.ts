@@ -21,6 +21,18 @@ export type Holder = {
   readonly since: string;
   /** Its control node has gone: the states that it still finishes. */
   readonly finishing?: string;
+  /** This process is not the run, which was killed, but a command of it that still runs. */
+  readonly orphan?: Child;
+};
+
+/** A command that a run of states waits for. */
+export type Child = Pick<Holder, 'pid' | 'begun'> & {
+  /** The function of its state. */
+  readonly fun?: string;
+  /** The id of its state. */
+  readonly id?: string;
+  /** The program's name, without arguments. */
+  readonly program: string;
 };
 
 export type Lock = {
@@ -32,29 +44,41 @@ export type Lock = {
 const lockName = 'run.lock';
 const waiterPrefix = 'run.wait.';
 
-/** The holder of the workspace's lock, unless there is none or it has died. */
-export const lockHolder = (dir: string): Holder | undefined => {
-  const holder = readHolder(join(dir, lockName));
-  return holder && isAlive(holder) ? holder : undefined;
+/** Returns the holder of the workspace's lock, unless it has died together with its commands. */
+export const lockHolder = (dir: string): Holder | undefined =>
+  stillHolding(dir, readHolder(join(dir, lockName)));
+
+/** Returns the file in which a run records its commands (`recordChildren`). */
+export const childrenFile = (dir: string, pid = process.pid): string =>
+  join(dir, `${lockName}.${pid}.children`);
+
+const stillHolding = (dir: string, holder: Holder | undefined): Holder | undefined => {
+  if (!holder || isAlive(holder)) return holder;
+  const orphan = readChildren(childrenFile(dir, holder.pid)).find(isAlive);
+  const { fun, since } = holder;
+  return orphan && { pid: orphan.pid, begun: orphan.begun, fun, since, orphan };
 };
 
 /**
- * Takes the lock, or says who has it. A lock whose process is gone (killed, host restarted) is
- * taken over. The file appears whole or not at all.
+ * Takes the lock, or returns who has it. A lock whose process is gone (killed, host restarted) is
+ * taken over as soon as the commands of that process have ended. The file appears whole or not at
+ * all.
  */
 export const takeLock = (dir: string, fun: string, job?: string): Lock | Holder => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, lockName);
   const own = describeSelf(fun, job);
   const draft = join(dir, `${lockName}.${process.pid}.${draftNumber++}`);
-  writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
   try {
+    writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
     for (let attempt = 0; attempt < 5; attempt++) {
       if (tryLink(draft, path))
         return { release: () => release(path, own), mark: more => mark(path, own, more) };
-      const holder = readHolder(path);
-      if (holder && isAlive(holder)) return holder;
-      dropStale(path, draft, holder);
+      const seen = readHolder(path);
+      const holder = stillHolding(dir, seen);
+      if (holder) return holder;
+      dropStale(path, draft, seen);
+      sweep(dir);
     }
     throw new Error(`the lock ${path} cannot be taken: it keeps coming back`);
   } finally {
@@ -93,6 +117,16 @@ const dropStale = (path: string, draft: string, seen: Holder | undefined): void 
   const moved = readHolder(aside);
   if (moved && isAlive(moved) && moved.pid !== seen?.pid) tryLink(aside, path);
   remove(aside);
+};
+
+/** Removes what killed processes left beside the lock: drafts of it, and records of commands. */
+const sweep = (dir: string): void => {
+  for (const name of readdirSync(dir)) {
+    const pid = Number(/^run\.lock\.(\d+)\./.exec(name)?.[1] ?? 0);
+    if (pid === 0 || isAlive({ pid, begun: '' })) continue;
+    const path = join(dir, name);
+    if (!name.endsWith('.children') || !readChildren(path).some(isAlive)) remove(path);
+  }
 };
 
 const release = (path: string, own: Holder): void => {
@@ -134,24 +168,58 @@ const readHolder = (path: string): Holder | undefined => {
   }
 };
 
-/** Whether a process runs that began then. */
+const readChildren = (path: string): readonly Child[] => {
+  try {
+    return readFileSync(path, 'utf8').split('\n').flatMap(readChild);
+  } catch {
+    return [];
+  }
+};
+
+/** Returns nothing for a line that was cut off. */
+const readChild = (line: string): Child[] => {
+  try {
+    const { pid, begun, fun, id, program } = JSON.parse(line) as Record<string, unknown>;
+    if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof begun !== 'string') return [];
+    return [
+      {
+        pid: Number(pid),
+        begun,
+        ...(typeof fun === 'string' ? { fun } : {}),
+        ...(typeof id === 'string' ? { id } : {}),
+        program: String(program),
+      },
+    ];
+  } catch {
+    return [];
+  }
+};
+
+/**
+ * Whether a process runs that began then. One that has ended does not, even while its parent has
+ * not asked for its status: there are containers in which nobody does.
+ */
 export const isAlive = ({ pid, begun }: Pick<Holder, 'pid' | 'begun'>): boolean => {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
-  const now = processStart(pid);
+  const [state = '', now] = statOf(pid);
+  if (state === 'Z' || state === 'X') return false;
   return now === undefined || begun === '' || now === begun;
 };
 
 /** When a process began. Field 22 of /proc/PID/stat; undefined where there is no such file system. */
-export const processStart = (pid: number): string | undefined => {
+export const processStart = (pid: number): string | undefined => statOf(pid)[1];
+
+const statOf = (pid: number): [state?: string, begun?: string | undefined] => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return [fields[0] ?? '', fields[19]];
   } catch {
-    return undefined;
+    return [];
   }
 };
 
@@ -171,8 +239,19 @@ export const joinQueue = (dir: string): { readonly others: number; readonly leav
 };
 
 /** The sentence for a run that is refused because of another. */
-export const showHolder = ({ pid, fun, since, finishing }: Holder): string =>
-  `The function "${fun}" is running as PID ${pid} and was started at ${since.replace('T', ' ').replace('Z', ' UTC')}` +
-  (finishing === undefined
-    ? ''
-    : `; its connection was lost, and it still finishes ${finishing || 'its state'}`);
+export const showHolder = ({ pid, fun, since, finishing, orphan }: Holder): string => {
+  const start = since.replace('T', ' ').replace('Z', ' UTC');
+  if (orphan)
+    return `The function "${fun}" that was started at ${start} was killed, but its command ${showChild(orphan)} is still running as PID ${pid}`;
+  return (
+    `The function "${fun}" is running as PID ${pid} and was started at ${start}` +
+    (finishing === undefined
+      ? ''
+      : `; its connection was lost, and it still finishes ${finishing || 'its state'}`)
+  );
+};
+
+const showChild = ({ program, id, fun }: Child): string => {
+  if (fun === undefined) return program;
+  return id === undefined ? `${program} of a ${fun} state` : `${program} of ${id} (${fun})`;
+};
