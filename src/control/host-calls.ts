@@ -77,6 +77,7 @@ export class HostCalls {
   #peer: Peer | Promise<Peer> | undefined;
   /** Characters that templates were answered. */
   #characters = 0;
+  readonly #running = new Map<symbol, string>();
 
   constructor(
     facts: HostFacts,
@@ -129,8 +130,20 @@ export class HostCalls {
       ...(early ? {} : await this.pillarForModules(seen)),
     };
     const peer = early ?? (await this.peer());
-    return readCalled(await peer.request('call', params, undefined, mostBytes));
+    const call = Symbol(fun);
+    this.#running.set(call, fun);
+    try {
+      return readCalled(await peer.request('call', params, undefined, mostBytes));
+    } finally {
+      // When the link ends, this is what was running.
+      if (!peer.closed) this.#running.delete(call);
+    }
   };
+
+  /** The functions that were sent to the host and did not return. */
+  get running(): readonly string[] {
+    return [...this.#running.values()];
+  }
 
   /** Calls a function wherever it lives. */
   call = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>

@@ -135,6 +135,13 @@ export class HostFacts {
     return this.#modules.filter(({ builtin, kind }) => !builtin && onHost.has(kind));
   }
 
+  /** Modules of the user that the runtime may load: with those that collect grains. */
+  get loaded(): readonly ModuleMeta[] {
+    return this.#modules.filter(
+      ({ builtin, kind }) => !builtin && (kind === 'grains' || onHost.has(kind)),
+    );
+  }
+
   /** Modules of the user's for the control node's own work. */
   get own(): OwnModules {
     return this.#own;

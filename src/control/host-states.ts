@@ -1,6 +1,13 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { GuardParams } from '../protocol/guard.ts';
-import type { Restart, Resume, RunParams, RunResult, StateFinished } from '../protocol/job.ts';
+import type {
+  Restart,
+  Resume,
+  RunParams,
+  RunResult,
+  StateFinished,
+  StateStarted,
+} from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Plain, setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
@@ -54,13 +61,25 @@ export class HostStates {
   /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
   #aside: StateResults | undefined;
   readonly #warned = new Set<string>();
+  readonly #running = new Map<string, StateStarted>();
 
   constructor(parts: StatesParts) {
     this.#parts = parts;
   }
 
+  /** A state began on the host. */
+  started(state: StateStarted): void {
+    this.#running.set(state.tag, state);
+  }
+
+  /** The states that began and did not finish. */
+  get running(): readonly StateStarted[] {
+    return [...this.#running.values()];
+  }
+
   /** A state finished on the host; false when it belongs to what a template called. */
   finished({ tag, result }: StateFinished): boolean {
+    this.#running.delete(tag);
     setOwn(this.#aside ?? this.results, tag, result);
     return this.#aside === undefined;
   }

@@ -19,6 +19,7 @@ import type { NewSite } from './rehearsal.ts';
 import { restartHost } from './restart-host.ts';
 import { Site, type SiteNeeds } from './site.ts';
 import { type EarlyCall, earlyCall, startRuntime } from './start-runtime.ts';
+import { withUnfinished } from './unfinished.ts';
 
 /**
  * One host's run, stage by stage. Whatever goes wrong is part of the result: a failing host
@@ -64,7 +65,8 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     return result;
   } catch (error) {
     // Cancelled, the host may still answer: that its processes ended is no news then.
-    const cause = faults[0] ?? (link.wasUsed && run.signal.aborted ? cancelled(host.id) : error);
+    const reason = faults[0] ?? (link.wasUsed && run.signal.aborted ? cancelled(host.id) : error);
+    const cause = withUnfinished(reason, site);
     return {
       id: host.id,
       fun,

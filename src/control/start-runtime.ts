@@ -147,6 +147,7 @@ export const connectRuntime = async (
     events: {
       'state-start': (said: unknown) => {
         const started = readStarted(said);
+        site().states.started(started);
         if (!site().states.isOwnRun) return;
         if (!begun) phase(run, 'run', `first state ${started.tag}`);
         begun = true;

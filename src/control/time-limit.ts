@@ -32,7 +32,10 @@ export const timeLimit = (
     },
     explain: result => {
       if (!isOver || result?.failure?.code !== 'cancelled') return result;
-      const message = `${result.id}: not done within ${seconds} s (--timeout).`;
+      // The first line says that it was cancelled, the others what was running.
+      const [, ...running] = result.failure.message.split('\n');
+      const limit = `${result.id}: not done within ${seconds} s (--timeout).`;
+      const message = [limit, ...running].join('\n');
       return { ...result, failure: { kind: 'host', code: 'host-timeout', message } };
     },
   };

@@ -33,6 +33,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   TS.isFree = () => workspaceHolder(TS.dir) === undefined;
   serve({
     registry,
+    hasUserModules: manifest.modules.some(({ builtin }) => builtin !== true),
     collectGrains: log => collectGrains(registry, log),
     dir: TS.dir,
     suffix: TS.suffix ?? '',

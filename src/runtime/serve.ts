@@ -23,6 +23,8 @@ import { claimWorkspace, sweepWorkspaces, workspaceHolder } from './workspaces.t
 export type ServeOptions = {
   readonly registry: Registry;
   readonly collectGrains: (log: GrainsLog) => Promise<PlainDict>;
+  /** A module of the user may compute without end: what ran before is reported first. */
+  readonly hasUserModules?: boolean;
   /** The artifact's hash. */
   readonly sha: string;
   /** The workspace of this host: an absolute path of a folder only its user can read. */
@@ -77,7 +79,10 @@ export const serve = (options: ServeOptions): void => {
     sha: options.sha,
     request: (method, params, sink) => peer.request(method, params, sink),
     emit: {
-      stateStart: payload => send('state-start', payload),
+      stateStart: payload => {
+        send('state-start', payload);
+        if (options.hasUserModules) wire.push();
+      },
       state: payload => send('state', payload),
       log,
     },

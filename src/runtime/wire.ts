@@ -8,6 +8,8 @@ export type Wire = {
   readonly write: (bytes: Uint8Array) => Promise<void> | undefined;
   /** Calls `onBytes` for what comes in, and `onEnd` once when nothing more can. */
   readonly read: (onBytes: (bytes: Uint8Array) => void, onEnd: () => void) => void;
+  /** Sends what waits for the event loop's next turn, before code that may not let it turn. */
+  readonly push: () => void;
   /** Resolves when all that was written has left. */
   readonly flush: () => Promise<void>;
 };
@@ -53,6 +55,7 @@ export const openWire = (): Wire => {
       for (const event of ['end', 'error', 'close']) input.on(event, end);
       input.on('data', onBytes);
     },
+    push: queue.flush,
     flush: () => {
       queue.flush();
       return gone()

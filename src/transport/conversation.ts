@@ -56,6 +56,7 @@ export class Conversation {
   #receive: Receiver | undefined;
   #onEnd: ((reason: unknown) => void) | undefined;
   #expectedEnd: unknown;
+  #expected: Promise<void> | undefined;
 
   constructor(connection: Connection, channel: Channel, become: Become) {
     this.#connection = connection;
@@ -77,7 +78,7 @@ export class Conversation {
     channel.stderr.on('data', (chunk: Buffer) => this.#errors(chunk));
     for (const stream of [channel.stdin, channel.stdout, channel.stderr])
       stream.on('error', () => undefined);
-    void channel.exited.then(exit => this.#fail(this.#ended(exit)));
+    void channel.exited.then(exit => this.#exited(exit));
   }
 
   /** What the host printed that was not for us, for diagnostics. */
@@ -152,9 +153,11 @@ export class Conversation {
     this.close(undefined);
   }
 
-  /** The command is about to be ended for this reason: however its end comes, this is why. */
-  expectEnd(reason: unknown): void {
-    this.#expectedEnd ??= reason;
+  /** The command is about to be killed: however its end comes, `reason` tells why once that is known. */
+  expectEnd(reason: Promise<unknown>): void {
+    this.#expected ??= reason.then(known => {
+      this.#expectedEnd = known;
+    });
   }
 
   /** Ends the command and everything that waits for it. */
@@ -215,6 +218,11 @@ export class Conversation {
     for (const { reject } of this.#waiting.splice(0)) reject(cause);
     this.#onEnd?.(cause);
     this.channel.close();
+  }
+
+  async #exited(exit: Exit): Promise<void> {
+    await this.#expected;
+    this.#fail(this.#ended(exit));
   }
 
   #ended(exit: Exit): unknown {

@@ -33,6 +33,14 @@ export const noHello = (host: Host, seconds: number): TsaltError =>
     kind: 'unreachable',
   });
 
+/** The runtime was ended from outside, by a command that the host carried out. */
+export const stuck = (host: Host, seconds: number): TsaltError =>
+  new TsaltError(
+    'runtime-stuck',
+    `${host.id}: the host answers, but its runtime did not for ${seconds} s and was ended.`,
+    { kind: 'host' },
+  );
+
 export const lost = (host: Host, seconds: number): TsaltError =>
   new TsaltError('connection-lost', `${host.id}: the host has not answered for ${seconds} s.`, {
     kind: 'unreachable',

@@ -7,7 +7,7 @@ import { greetingFault, platformOf } from './greeting.ts';
 import { artifactFrame, type LoaderConfig, loaderWord } from './loader.ts';
 import type { Platform } from './node-source.ts';
 import { runRaw } from './raw-shell.ts';
-import { checkHello, loaderFault, noHello } from './runtime-faults.ts';
+import { checkHello, loaderFault, noHello, stuck } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
 import { findNode } from './scripts.ts';
 import { quoteWord, shCommand } from './shell.ts';
@@ -161,7 +161,10 @@ export class RuntimeStart {
         cancel: () => peer.request('cancel', {}),
         kill: () => this.#kill(said.pid, password),
       });
-      const timer = setTimeout(() => endByForce(noHello(host, seconds)), seconds * 1000);
+      const timer = setTimeout(
+        () => endByForce(noHello(host, seconds), stuck(host, seconds)),
+        seconds * 1000,
+      );
       this.#hello = value => {
         clearTimeout(timer);
         if (!signal?.aborted) resolve(value);
@@ -191,14 +194,15 @@ export class RuntimeStart {
   }
 
   /** From outside: a runtime in an endless loop hears nothing, not even that the link has ended. */
-  async #kill(pid: unknown, password: Become['password']): Promise<void> {
+  async #kill(pid: unknown, password: Become['password']): Promise<boolean> {
     const { connection, host } = this.#options;
-    if (!Number.isSafeInteger(pid)) return;
-    await runRaw({
+    if (!Number.isSafeInteger(pid)) return false;
+    const { retcode } = await runRaw({
       connection,
       host,
       command: `kill -9 ${pid}`,
       ...(password ? { askSudoPassword: async () => password } : {}),
     });
+    return retcode === 0;
   }
 }

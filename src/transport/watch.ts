@@ -1,7 +1,7 @@
 import type { Conversation } from './conversation.ts';
 import { cancelled } from './faults.ts';
 import { onAbort } from './on-abort.ts';
-import { lost, tooLong } from './runtime-faults.ts';
+import { lost, stuck, tooLong } from './runtime-faults.ts';
 import type { RuntimeOptions } from './runtime-link.ts';
 
 /** Milliseconds that a host has to end its processes when the run is cancelled. */
@@ -21,8 +21,8 @@ type Pulse = {
   readonly heard: () => number;
   readonly ping: () => void;
   readonly cancel: () => Promise<unknown>;
-  /** Ends the runtime from outside. */
-  readonly kill: () => Promise<unknown>;
+  /** Ends the runtime from outside; resolves with whether the host did so. */
+  readonly kill: () => Promise<boolean>;
 };
 
 /**
@@ -34,17 +34,21 @@ export const watch = (
   { host, signal, timeouts }: RuntimeOptions,
   conversation: Conversation,
   { heard, ping, cancel, kill }: Pulse,
-): ((reason: unknown) => void) => {
+): ((reason: unknown, killed?: unknown) => void) => {
   // A module that never gives way hears no end of the link either: it would stay, with the lock.
-  const endByForce = (reason: unknown): void => {
-    conversation.expectEnd(reason);
-    const close = (): void => conversation.close(reason);
-    const timer = setTimeout(close, force);
-    const end = (): void => {
-      clearTimeout(timer);
-      close();
-    };
-    kill().then(end, end);
+  const endByForce = (reason: unknown, killed = reason): void => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<unknown>(resolve => {
+      timer = setTimeout(() => resolve(reason), force);
+    });
+    // A host that carries out this command can be reached: only the runtime is stuck.
+    const done = kill().then(
+      isDone => (isDone ? killed : reason),
+      () => reason,
+    );
+    const why = Promise.race([done, late]).finally(() => clearTimeout(timer));
+    conversation.expectEnd(why);
+    void why.then(known => conversation.close(known));
   };
   const every = (timeouts?.heartbeat ?? 10) * 1000;
   // Beats are counted, not time: while this process stood still, or was busy, nobody was listening.
@@ -53,7 +57,8 @@ export const watch = (
   const beat = setInterval(() => {
     silent = heard() === last ? silent + 1 : 0;
     last = heard();
-    if (silent > beatsMissed) endByForce(lost(host, (every * beatsMissed) / 1000));
+    const seconds = (every * beatsMissed) / 1000;
+    if (silent > beatsMissed) endByForce(lost(host, seconds), stuck(host, seconds));
     else ping();
   }, every);
   const { total } = timeouts ?? {};

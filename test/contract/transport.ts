@@ -305,7 +305,7 @@ export const transportContract = (
         },
       );
       const { code, kind } = (await link.ended) as TsaltError;
-      expect({ code, kind }).toEqual({ code: 'connection-lost', kind: 'unreachable' });
+      expect({ code, kind }).toEqual({ code: 'runtime-stuck', kind: 'host' });
     });
 
     test.each([
