@@ -41,8 +41,9 @@ const modules: Readonly<Record<string, WrapperModule>> = {
 /** The function of the control node with this name, if there is one. */
 export const findWrapper = (name: string): WrapperFunction | undefined => {
   const dot = name.indexOf('.');
-  const module = modules[name.slice(0, dot)];
-  const fun = name.slice(dot + 1);
+  const [file, fun] = [name.slice(0, dot), name.slice(dot + 1)];
+  // Templates of hosts name functions too: `__proto__.get` is not one.
+  const module = Object.hasOwn(modules, file) ? modules[file] : undefined;
   return module && Object.hasOwn(module.functions, fun) ? module.functions[fun] : undefined;
 };
 

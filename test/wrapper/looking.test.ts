@@ -23,3 +23,10 @@ test.each([
 ])('%s is more than a look: it %s', name => {
   expect(onlyLooks(name)).toBe(false);
 });
+
+test.each(['__proto__.get', 'constructor.name', 'toString.call', 'get', ''])(
+  'findWrapper: returns nothing for the name %j',
+  name => {
+    expect(findWrapper(name)).toBeUndefined();
+  },
+);
