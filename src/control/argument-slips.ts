@@ -52,7 +52,8 @@ export const meantArgument = (name: string, signature: Signature): string | unde
   const own = [...signature.positional, ...(signature.keywords ?? [])].map(param => param.name);
   const known = [...own, ...requisiteKeywords, ...requisiteInKeywords, ...commonArguments];
   const plain = name.toLowerCase().replaceAll('-', '_');
-  const slip = slips[plain]?.find(meant => known.includes(meant));
+  const meant = Object.hasOwn(slips, plain) ? slips[plain] : undefined;
+  const slip = meant?.find(word => known.includes(word));
   return slip ?? known.find(word => isSameWord(word, plain)) ?? nearest(plain, known);
 };
 

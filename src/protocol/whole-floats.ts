@@ -1,4 +1,4 @@
-import type { PlainDict } from './plain.ts';
+import { type PlainDict, setOwn } from './plain.ts';
 
 /**
  * Floats without a fraction (`1.0`), which JavaScript cannot tell from integers: which items of a
@@ -34,7 +34,9 @@ export const withWholeFloatsOf = <T extends object>(container: object, copy: T):
 
 /** One dict of several: of a key in more than one the later counts. */
 export const mergeDicts = (...dicts: readonly (PlainDict | null | undefined)[]): PlainDict => {
-  const all: PlainDict = Object.assign({}, ...dicts);
+  const all: PlainDict = {};
+  for (const dict of dicts)
+    for (const [key, value] of Object.entries(dict ?? {})) setOwn(all, key, value);
   if (any)
     for (const key of Object.keys(all)) {
       const from = dicts.findLast(dict => dict && Object.hasOwn(dict, key));

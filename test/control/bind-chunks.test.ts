@@ -141,3 +141,12 @@ test('a float without a fraction is text where text is made of it, and stays a n
   ]);
   expect(bind('file.replace', toPlainDict(replace)).bound).toMatchObject({ repl: '4.0' });
 });
+
+test.each(['constructor', 'toString', '__proto__'])(
+  'an argument %s resembles nothing and is ignored with a warning',
+  name => {
+    const { bound, warnings } = bind('file.absent', { [name]: 1 });
+    expect(bound).toEqual(chunk('file.absent', {}));
+    expect(warnings.join()).toContain(`'${name}' is not an argument of 'file.absent'`);
+  },
+);
