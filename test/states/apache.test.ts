@@ -17,8 +17,8 @@ describe.skipIf(missing)(`Debian's own a2enmod, a2ensite and a2enconf${missing}`
     mkdirSync(folder);
     cpSync('/etc/apache2', folder, { recursive: true, verbatimSymlinks: true });
     process.env.APACHE_CONFDIR = folder;
-    process.env.APACHE_STATEDIR = join(host.root, 'state');
-    mkdirSync(process.env.APACHE_STATEDIR);
+    process.env.APACHE_STATE_DIRECTORY = join(host.root, 'state');
+    mkdirSync(process.env.APACHE_STATE_DIRECTORY);
     writeFileSync(
       join(folder, 'sites-available/example.com.conf'),
       '<VirtualHost *:80>\n</VirtualHost>\n',
@@ -26,7 +26,7 @@ describe.skipIf(missing)(`Debian's own a2enmod, a2ensite and a2enconf${missing}`
   });
   afterEach(() => {
     delete process.env.APACHE_CONFDIR;
-    delete process.env.APACHE_STATEDIR;
+    delete process.env.APACHE_STATE_DIRECTORY;
     host.remove();
   });
 
