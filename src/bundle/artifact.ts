@@ -32,6 +32,8 @@ export type ArtifactOptions = {
   readonly cacheDir: string;
   /** More module folders by kind of folder: `{ _modules: ['/opt/modules'] }`. */
   readonly extraDirs?: Readonly<Record<string, readonly string[]>>;
+  /** Whether zip archives are modules (`enable_zip_modules`). Default true. */
+  readonly zips?: boolean;
   /** Functions that live on the control node: the host forwards their calls. */
   readonly controlFunctions?: readonly ControlFunction[];
   /** The file whose `start` the artifact calls; the runtime's own unless a test says otherwise. */
@@ -78,8 +80,9 @@ const cachedIn = async (
   const { cacheDir } = options;
   const dir = privateDir(join(privateDir(cacheDir), 'artifacts'));
   const made = sha256(JSON.stringify([bundlerStamp(), options.controlFunctions ?? []]));
-  const { fileRoots, extraDirs, runtime } = options;
-  const key = sha256(JSON.stringify([goal, root, fileRoots, extraDirs, runtime])).slice(0, 32);
+  const { fileRoots, extraDirs, runtime, zips } = options;
+  const named = [goal, root, fileRoots, extraDirs, runtime, ...(zips === false ? ['no zips'] : [])];
+  const key = sha256(JSON.stringify(named)).slice(0, 32);
   const indexPath = join(dir, `index-${key}.json`);
   const known = readIndex(indexPath);
   const isUsable = known?.made === made && isWhole(pathsOf(dir, key, known));
@@ -128,7 +131,7 @@ const prebuilt = async ({
 
 /** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
 const findModules = (root: string, options: ArtifactOptions): Discovered => {
-  const user = discoverUser(options.fileRoots, options.extraDirs);
+  const user = discoverUser(options.fileRoots, options.extraDirs, options.zips);
   const builtin = discoverBuiltins(root);
   const taken = new Set(user.modules.map(({ kind, name }) => `${kind} ${name}`));
   const rest = builtin.modules.filter(({ kind, name }) => !taken.has(`${kind} ${name}`));

@@ -19,7 +19,7 @@ import { type Built, prebuiltDescriptions } from './prebuilt.ts';
 import { writePrivate } from './private-dir.ts';
 import { awaitingModule } from './top-level-await.ts';
 import { packTrace } from './trace.ts';
-import { openZip } from './zip.ts';
+import { archiveImports, inArchives, openZip } from './zip.ts';
 
 /** What is to be built, and where. */
 export type BuildRequest = {
@@ -57,16 +57,22 @@ export const build = async ({
   );
   const { text, cuts } = withoutFolders(bundled.text);
   const sha = sha256(text);
-  const broken = new Map(bundled.modules.map(module => [module.files[0], module]));
-  const metas = all.map((module): ModuleMeta => {
-    const after = broken.get(module.files[0])?.described.meta.broken;
-    return after === undefined
-      ? module.described.meta
-      : { ...module.described.meta, functions: [], broken: after };
+  const named = inArchives(opened);
+  const broken = new Map(
+    bundled.modules.flatMap(({ files: [file], described: { meta } }) =>
+      file === undefined || meta.broken === undefined ? [] : [[file, named(meta.broken)]],
+    ),
+  );
+  const metas = all.map(({ files: [file = ''], described: { meta } }): ModuleMeta => {
+    const after = broken.get(file);
+    return after === undefined ? meta : { ...meta, functions: [], broken: after };
   });
   const { js, meta, map } = pathsOf(dir, key, { sha256: sha });
   await writePrivate(meta, packMeta(metas));
-  await writePrivate(map, packTrace(bundled, cuts));
+  await writePrivate(
+    map,
+    packTrace({ ...bundled, map: withSources(root, bundled.map, named) }, cuts),
+  );
   await writePrivate(js, text);
   const files = new Set([
     ...bundled.inputs,
@@ -79,6 +85,17 @@ export const build = async ({
     inputs: [...files].filter(existsSync).sort().map(stampInput),
     absent: bundled.absent,
   };
+};
+
+/** A source map whose sources have other names. */
+const withSources = (root: string, map: string, named: (path: string) => string): string => {
+  const parsed = JSON.parse(map) as { sources: string[] };
+  const sources = parsed.sources.map(source => {
+    const path = resolve(root, decodeURIComponent(source));
+    const name = named(path);
+    return name === path ? source : encodeURI(name);
+  });
+  return JSON.stringify({ ...parsed, sources });
 };
 
 type Bundle = {
@@ -178,7 +195,11 @@ const runEsbuild = async (
       logLevel: 'silent',
       tsconfigRaw: {},
       supported,
-      plugins: [missingPackages(missing), ...(own.size > 0 ? [ownScopes(own)] : [])],
+      plugins: [
+        archiveImports,
+        missingPackages(missing),
+        ...(own.size > 0 ? [ownScopes(own)] : []),
+      ],
       alias: { 'tsalt-ssh/module': join(root, 'src', 'modules', 'api.ts') },
       define,
     });

@@ -23,7 +23,7 @@ export type ControlModule = {
  * Without any this costs a few directory reads; else they are bundled and cached as artifacts are.
  */
 export const loadControlModules = async (options: ArtifactOptions): Promise<ControlModule[]> => {
-  const { modules, folders } = discoverUser(options.fileRoots, options.extraDirs);
+  const { modules, folders } = discoverUser(options.fileRoots, options.extraDirs, options.zips);
   const found = modules.filter(({ kind }) => kindsOf.control.has(kind));
   if (found.length === 0) return [];
   const all = { modules: found, folders };

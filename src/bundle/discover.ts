@@ -68,16 +68,20 @@ export const discoverBuiltins = (root: string): Discovered => {
 /**
  * The user's modules in `_modules`, `_states` … of all file roots. `base` goes before the other
  * environments and an earlier root before a later one; the first module of a name wins.
+ *
+ * @param zips - Whether archives are modules (`enable_zip_modules`).
  */
 export const discoverUser = (
   fileRoots: Readonly<Record<string, readonly string[]>>,
   extraDirs: Readonly<Record<string, readonly string[]>> = {},
+  zips = true,
 ): Discovered => {
   const folders: FolderStamp[] = [];
   const seen = new Set<string>();
   const modules: FoundModule[] = [];
   const addFrom = (path: string, name: string, common: Omit<Common, 'home'>): void => {
     for (const module of walk(path, { ...common, home: { path, name } }, '', folders)) {
+      if (module.zip !== undefined && !zips) continue;
       const key = `${module.kind} ${module.name}`;
       if (seen.has(key)) continue;
       seen.add(key);

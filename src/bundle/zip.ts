@@ -7,7 +7,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, sep } from 'node:path';
+import type { Plugin } from 'esbuild';
 import { unzipSync } from 'fflate';
 import { messageOf } from '../protocol/error.ts';
 import { cannotWrite } from '../trust/spare-cache.ts';
@@ -37,6 +38,32 @@ export const openZip = (module: FoundModule, cache: string): FoundModule => {
     const reason = messageOf(error);
     return { ...module, broken: `${reason} (${module.zip})` };
   }
+};
+
+/** Names unpacked files by their archives: the folder in the cache means nothing to a user. */
+export const inArchives =
+  (modules: readonly FoundModule[]): ((text: string) => string) =>
+  text =>
+    modules.reduce(
+      (named, { zip, files, home }) =>
+        zip === undefined || files.length === 0
+          ? named
+          : named.replaceAll(`${home.path}${sep}`, `${zip}${sep}`),
+      text,
+    );
+
+/** Resolves imports by an archive's own name, as `import 'lumberjack/sleep'` in lumberjack.zip. */
+export const archiveImports: Plugin = {
+  name: 'archive-imports',
+  setup: build => {
+    build.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+      const folder = /^.*[\\/]zip[\\/][0-9a-f]{64}(?=[\\/])/.exec(importer)?.[0];
+      const [first = ''] = path.split('/');
+      return folder !== undefined && existsSync(join(folder, first))
+        ? build.resolve(`./${path}`, { resolveDir: folder, kind })
+        : undefined;
+    });
+  },
 };
 
 const unpack = (zip: string, cache: string): { folder: string; index: string } => {

@@ -18,6 +18,7 @@ export const modulePlaces = (config: Config) => ({
   fileRoots: config.file_roots,
   extraDirs: moduleDirs(config),
   cacheDir: config.cachedir,
+  ...(config.options.get('enable_zip_modules') === false ? { zips: false } : {}),
 });
 
 /**

@@ -153,8 +153,15 @@ const caller = new AsyncLocalStorage<string>();
 /** Runs a function of a module: `log` names that module meanwhile. For the loader. */
 export const asModule = <T>(module: string, work: () => T): T => caller.run(module, work);
 
-/** A logger for one module. Lines reach the control node with host, module and level. */
-export const getLogger = (module: string): Logger => loggerOf(() => module);
+/**
+ * A logger for one module. Lines reach the control node with host, module and level.
+ *
+ * @param module - The name on the lines; by default that of the module whose code runs.
+ */
+export const getLogger = (module?: string): Logger =>
+  loggerOf(() => (module === undefined ? callerName() : String(module)));
+
+const callerName = (): string => caller.getStore() ?? 'module';
 
 const loggerOf = (module: () => string): Logger => {
   const at =
@@ -181,7 +188,7 @@ const showPart = (part: unknown): string =>
       : (JSON.stringify(part) ?? String(part));
 
 /** The logger of the module whose function runs; `getLogger(name)` gives it another name. */
-export const log: Logger = loggerOf(() => caller.getStore() ?? 'module');
+export const log: Logger = loggerOf(callerName);
 
 /** The base of the errors a module may throw to fail its call with a message for the user. */
 export class SaltError extends Error {

@@ -67,8 +67,15 @@ export const showPlace = ({ file, line, column, rendered }: Place): string => {
 };
 
 /** What was thrown as text: an error's message, or the value itself. */
-export const messageOf = (thrown: unknown): string =>
-  thrown instanceof Error ? thrown.message : String(thrown);
+export const messageOf = (thrown: unknown): string => {
+  if (thrown instanceof Error) return thrown.message;
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown);
+  try {
+    return JSON.stringify(thrown) ?? 'something that is not an error';
+  } catch {
+    return 'something that is not an error';
+  }
+};
 
 /** The whole text a user sees for an error: sentence, place, excerpt, hint. */
 export const showError = (error: unknown): string => {

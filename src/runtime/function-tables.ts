@@ -81,6 +81,11 @@ const splitOpen = (args: readonly unknown[]) => {
     : { args, kwargs: {} };
 };
 
+const whyNotOnHost = (kind: 'exec' | 'state', name: string): string | undefined =>
+  kind === 'exec' && name.startsWith('state.')
+    ? "states are compiled on the control node; a module calls single ones by __states__['pkg.installed']"
+    : whyNotHere(kind, name);
+
 /** Why there is no function of a name. */
 export const missing = (
   kind: 'exec' | 'state' | 'utils',
@@ -88,7 +93,7 @@ export const missing = (
   { reason, cause }: { readonly reason?: string; readonly cause?: unknown } = {},
 ): Unavailable => {
   if (reason === undefined) {
-    const why = kind === 'utils' ? undefined : whyNotHere(kind, name);
+    const why = kind === 'utils' ? undefined : whyNotOnHost(kind, name);
     return { ok: false, reason: `'${name}' is not available${why ? `: ${why}` : ''}.` };
   }
   if (kind === 'state' && / __virtual__ returned False/.test(reason)) return { ok: false, reason };

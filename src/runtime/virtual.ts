@@ -1,4 +1,4 @@
-import { type DependsMark, dependsKey, getContext } from '../modules/api.ts';
+import { asModule, type DependsMark, dependsKey, getContext } from '../modules/api.ts';
 import { which } from '../modules/lib/which.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
@@ -29,8 +29,17 @@ export type Loaded =
 
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Evaluates a module and asks its `__virtual__`; with `as`, it takes that name unasked. */
+/**
+ * Evaluates a module and asks its `__virtual__`; with `as`, it takes that name unasked. What it logs
+ * meanwhile bears its name.
+ */
 export const loadModule = (
+  source: ManifestModule,
+  contracts: ContractFinder,
+  as?: string,
+): MaybePromise<Loaded> => asModule(source.name, () => evaluate(source, contracts, as));
+
+const evaluate = (
   source: ManifestModule,
   contracts: ContractFinder,
   as?: string,
@@ -86,8 +95,14 @@ const virtualName = (
   if (Array.isArray(verdict) && verdict[0] !== true)
     return { reason: typeof verdict[1] === 'string' ? `${refused}: ${verdict[1]}` : refused };
   if (Array.isArray(verdict)) return virtualName(source, exports, true);
-  return { reason: refused };
+  if (!verdict) return { reason: refused };
+  return {
+    reason: `'${source.name}' __virtual__ returned ${shownVerdict(verdict)}, which is not true, false, a name or [false, reason]`,
+  };
 };
+
+const shownVerdict = (verdict: unknown): string =>
+  isFunction(verdict) ? 'a function' : messageOf(verdict).slice(0, 60);
 
 const initialise = (exports: Exports): unknown =>
   isFunction(exports.__init__) ? exports.__init__(getContext().opts) : undefined;
