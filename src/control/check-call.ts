@@ -8,7 +8,12 @@ import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import { setOwn } from '../protocol/plain.ts';
 import { internalKeywords } from '../protocol/state-keywords.ts';
-import { meantKeyword, refuseUnknownKeywords, stateKeywords } from '../wrapper/call-keywords.ts';
+import {
+  isUnsupportedKeyword,
+  meantKeyword,
+  refuseUnknownKeywords,
+  stateKeywords,
+} from '../wrapper/call-keywords.ts';
 import { bindWrapper } from '../wrapper/define.ts';
 import { findWrapper, wrapperModules } from '../wrapper/table.ts';
 
@@ -83,14 +88,17 @@ const checkSingle = (args: readonly Data[], kwargs: Dict, modules: readonly Modu
     .filter(module => module.kind === 'state' && mayBeCalled(module, moduleName))
     .flatMap(({ functions }) => functions.filter(fun => fun.name === name))
     .map(({ signature }) => signature);
-  if (taken.length === 0 || taken.some(({ anyKeyword }) => anyKeyword === true)) return;
   const params = taken.flatMap(({ positional, keywords }) => [...positional, ...(keywords ?? [])]);
-  const known = new Set([...params.map(param => param.name), 'fun', 'name', ...stateKeywords]);
-  const slips = [...kwargs].filter(
-    ([key]) =>
-      !internalKeywords.has(String(key)) && meantKeyword(String(key), [...known]) !== undefined,
+  const known = [...new Set([...params.map(param => param.name), 'fun', 'name', ...stateKeywords])];
+  const ignored = [...kwargs].filter(
+    ([key]) => isUnsupportedKeyword(String(key)) && !known.includes(String(key)),
   );
-  refuseUnknownKeywords(`state.single ${state}`, [...known], new Map(slips));
+  refuseUnknownKeywords(`state.single ${state}`, known, new Map(ignored));
+  if (taken.length === 0 || taken.some(({ anyKeyword }) => anyKeyword === true)) return;
+  const slips = [...kwargs].filter(
+    ([key]) => !internalKeywords.has(String(key)) && meantKeyword(String(key), known) !== undefined,
+  );
+  refuseUnknownKeywords(`state.single ${state}`, known, new Map(slips));
 };
 
 /**

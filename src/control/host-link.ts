@@ -94,6 +94,6 @@ const logIn = async (run: HostRun): Promise<Connection> => {
   if (!options.keyDeploy) return await transport.connect(host, connect);
   const { connectDeployingKey } = await import('../transport/key-deploy.ts');
   const log = (message: string): void =>
-    shared.emit({ type: 'log', host: host.id, level: 'info', module: 'key-deploy', message });
+    shared.emit({ type: 'log', host: host.id, level: 'warning', module: 'key-deploy', message });
   return await connectDeployingKey({ transport, host, ask, env: process.env, connect, log });
 };

@@ -8,7 +8,7 @@ import type {
   StateFinished,
   StateStarted,
 } from '../protocol/job.ts';
-import type { LowChunk } from '../protocol/low.ts';
+import { type LowChunk, lowTag } from '../protocol/low.ts';
 import { type Plain, setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import { readable } from '../transport/faults.ts';
@@ -62,6 +62,7 @@ export class HostStates {
   #aside: StateResults | undefined;
   readonly #warned = new Set<string>();
   readonly #running = new Map<string, StateStarted>();
+  #planned: readonly LowChunk[] = [];
 
   constructor(parts: StatesParts) {
     this.#parts = parts;
@@ -75,6 +76,14 @@ export class HostStates {
   /** The states that began and did not finish. */
   get running(): readonly StateStarted[] {
     return [...this.#running.values()];
+  }
+
+  /** The states that were sent and did not begin. */
+  get unstarted(): readonly LowChunk[] {
+    return this.#planned.filter(chunk => {
+      const tag = lowTag(chunk);
+      return !Object.hasOwn(this.results, tag) && !this.#running.has(tag);
+    });
   }
 
   /** A state finished on the host; false when it belongs to what a template called. */
@@ -97,6 +106,7 @@ export class HostStates {
     const guard = this.#guard(chunks, settings);
     const params = { ...(await this.#params(chunks, settings)), ...(guard && { guard }) };
     await ready();
+    this.#planned = params.chunks;
     shared.emit({ type: 'plan', host: host.id, total: chunks.length });
     shared.emit({ type: 'phase', host: host.id, phase: 'run' });
     const answer = guard

@@ -8,6 +8,7 @@ const codes: ReadonlySet<string> = new Set([
   'cancelled',
   'connection-lost',
   'host-silent',
+  'run-aborted',
   'runtime-ended',
   'runtime-stuck',
 ]);
@@ -16,7 +17,7 @@ const codes: ReadonlySet<string> = new Set([
 export const withUnfinished = (error: unknown, site: Site): unknown => {
   if (!(error instanceof TsaltError) || !codes.has(error.code)) return error;
   const { code, message, kind, at, excerpt, cause } = error;
-  const hint = [error.hint, unfinished(site), loadedModules(code, site)]
+  const hint = [error.hint, unfinished(site), unstarted(site), loadedModules(code, site)]
     .filter(text => text !== undefined)
     .join('\n');
   return new TsaltError(code, message, {
@@ -36,6 +37,16 @@ const unfinished = ({ states, calls }: Site): string | undefined => {
   if (running.length === 0) return undefined;
   const more = running.length > most ? ` and ${running.length - most} more` : '';
   return `It was running ${running.slice(0, most).join(', ')}${more}.`;
+};
+
+const unstarted = ({ states }: Site): string | undefined => {
+  const left = states.unstarted;
+  if (left.length === 0) return undefined;
+  const named = left
+    .slice(0, most)
+    .map(({ __id__, state, fun }) => `'${shown(__id__)}' (${shown(`${state}.${fun}`)})`);
+  const more = left.length > most ? ` and ${left.length - most} more` : '';
+  return `Not run: ${named.join(', ')}${more}.`;
 };
 
 /** A loop at the top of a module, or in its `__virtual__`, cannot be told from outside. */

@@ -22,7 +22,13 @@ export type Become = {
 
 /** Which program the roster asks for, if any. */
 export const becomeProgram = (host: Host): BecomeProgram | undefined =>
-  host.become ?? (host.sudo || host.sudo_user !== undefined ? 'sudo' : undefined);
+  isRootAlready(host)
+    ? undefined
+    : (host.become ?? (host.sudo || host.sudo_user !== undefined ? 'sudo' : undefined));
+
+/** Commands on this machine run as the user of this process: root needs no sudo, which may be absent. */
+const isRootAlready = ({ transport, sudo_user = 'root' }: Host): boolean =>
+  transport === 'local' && sudo_user === 'root' && process.getuid?.() === 0;
 
 export const becomesOther = (host: Host): boolean => becomeProgram(host) !== undefined;
 

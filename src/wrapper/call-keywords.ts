@@ -11,10 +11,8 @@ export const stateKeywords: readonly string[] = [
   'force',
   'localconfig',
   'pillar',
-  'pillar_enc',
   'pillarenv',
   'queue',
-  'roster_grains',
   'saltenv',
   'sync_mods',
   'terse',
@@ -44,8 +42,14 @@ const slips: Readonly<Record<string, string>> = {
 /** Keywords of Salt that would be ignored here. */
 const unsupported: Readonly<Record<string, string>> = {
   mock: 'test=True shows what would change.',
+  pillar_enc:
+    'Write the encrypted values into a pillar file that begins with #!yaml|gpg or #!yaml|age.',
+  roster_grains: 'Grains of a host are written in its roster entry: grains: {…}.',
   cache: 'States are compiled anew for each run.',
 };
+
+/** Whether Salt knows a keyword that would be ignored here. */
+export const isUnsupportedKeyword = (name: string): boolean => Object.hasOwn(unsupported, name);
 
 /**
  * The keyword that an unknown one most likely means.

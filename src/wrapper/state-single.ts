@@ -16,7 +16,6 @@ const callOnly = [
   'concurrent',
   'pillar',
   'pillarenv',
-  'pillar_enc',
   'localconfig',
   'force',
 ];

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tsalt } from '../helpers/cli.ts';
@@ -196,4 +196,56 @@ test('a forgotten colon after an id is named with its line', async () => {
   const { text } = await refused('web1', 'state.apply', 'colon');
   expect(text).toContain('Line 1 needs a colon at its end: web server:\n');
   expect(text).not.toContain('Quote a value');
+});
+
+test.each([
+  [['state.apply', 'motd', 'pillar_enc=gpg'], '#!yaml|gpg'],
+  [['state.single', 'test.nop', 'name=x', 'pillar_enc=gpg'], '#!yaml|gpg'],
+  [['state.apply', 'motd', 'roster_grains=True'], 'in its roster entry'],
+])('%j is refused: the keyword would be ignored', async (words, hint) => {
+  const { code, text } = await refused('web1', ...words);
+  expect(text).toContain('is an invalid keyword argument');
+  expect(text).toContain(hint);
+  expect(code).toBe(64);
+});
+
+test('a run that is ended names the states that did not run', async () => {
+  project.write({
+    'states/long.sls': `one:
+  cmd.run:
+    - name: sleep 20
+two:
+  test.nop: []
+three:
+  test.nop: []
+`,
+  });
+  const { code, text } = await refused('--timeout', '4', 'web1', 'state.apply', 'long');
+  expect(text).toContain("Not run: 'two' (test.nop), 'three' (test.nop).");
+  expect(code).toBe(69);
+});
+
+test('an account that is missing in a dry run is reported with the state that names it', async () => {
+  project.write({
+    'states/owned.sls':
+      'conf:\n  file.managed:\n    - name: /tmp/nowhere\n    - user: nosuchuser\n',
+  });
+  const { text } = await refused('web1', 'state.apply', 'owned', 'test=True');
+  expect(text).toContain('file: conf: User nosuchuser is not available\n');
+});
+
+test.skipIf(process.getuid?.() !== 0)('root runs --local without sudo', async () => {
+  const { env } = process;
+  const folder = join(project.dir, 'bin');
+  mkdirSync(folder);
+  project.write({
+    'tsalt.yaml': 'cachedir: cache\nknown_hosts_file: known_hosts\nroster_defaults: {sudo: true}\n',
+    'bin/sudo': '#!/bin/sh\nexit 9\n',
+  });
+  chmodSync(join(folder, 'sudo'), 0o755);
+  const options = { env: { PATH: `${folder}:${env.PATH}` } };
+  const { code, stdout } = await project.runWith(options, '--local', 'test.ping');
+  project.write({ 'tsalt.yaml': 'known_hosts_file: known_hosts\ncachedir: cache\n' });
+  expect(stdout).toBe('local:\n    True\n');
+  expect(code).toBe(0);
 });

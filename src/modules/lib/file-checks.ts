@@ -1,4 +1,4 @@
-import { __opts__, log, type StateReturn } from '../api.ts';
+import { __low__, __opts__, log, type StateReturn } from '../api.ts';
 import type { Account } from './check-perms.ts';
 import { exists, isAbs, isDir } from './file-paths.ts';
 import { gidOf, uidOf } from './owner-names.ts';
@@ -10,7 +10,7 @@ export const missingAccounts = (user: Account, group: Account): string => {
   if (group && gidOf(group) === undefined) parts.push(`Group ${group} is not available`);
   const message = parts.join('');
   if (message === '' || !__opts__.test) return message;
-  log.warning(message);
+  log.warning(`${__low__.__id__ ?? 'file'}: ${message.trim()}`);
   return '';
 };
 

@@ -79,7 +79,7 @@ const items: WrapperFunction = {
   doc: 'The whole pillar, compiled anew: `pillar` overrides values, `pillarenv` and `saltenv` choose an environment. With paths, those values of it as pillar.item gives them.',
   params: [],
   rest: true,
-  keywords: [...environment, 'pillar', 'pillar_enc'],
+  keywords: [...environment, 'pillar'],
   work: wholeOrSelected,
 };
 
