@@ -6,6 +6,7 @@ import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
+import { missingHint, missingSentence } from './missing-sls.ts';
 import { isEnv, listed, type Session } from './pillar-session.ts';
 import { placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
@@ -114,7 +115,9 @@ const renderOrReport = async (
     const rendered = known ? await loader.render(env, sls, extra) : undefined;
     if (!rendered && known && !ignored.get(env)?.has(sls)) {
       const message = `Specified SLS '${sls}' in environment '${env}' is not available on the salt master`;
-      problems.push(problem(message, undefined));
+      const hint = missingHint(loader, env, sls, await loader.list(env));
+      const sentence = missingSentence(env, sls).replace('SLS', 'pillar SLS');
+      problems.push({ ...problem(message, undefined, hint), sentence });
     }
     return rendered;
   } catch (error) {

@@ -249,3 +249,16 @@ test.skipIf(process.getuid?.() !== 0)('root runs --local without sudo', async ()
   expect(stdout).toBe('local:\n    True\n');
   expect(code).toBe(0);
 });
+
+test('an SLS that the pillar misses is reported with folders and the nearest name', async () => {
+  project.write({
+    'pillar/top.sls': "base: {'*': [neet]}\n",
+    'pillar/net.sls': 'a: 1\n',
+  });
+  const { text } = await refused('web1', 'state.apply', 'motd');
+  project.write({ 'pillar/top.sls': "base: {'*': [net]}\n" });
+  expect(text).toContain("There is no pillar SLS 'neet' in saltenv 'base'.");
+  expect(text).toContain("Did you mean 'net'?");
+  expect(text).toContain(`Looked for neet.sls and neet/init.sls in ${project.dir}/pillar.`);
+  expect(text).not.toContain('salt master');
+});

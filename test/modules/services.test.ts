@@ -98,6 +98,19 @@ test('a service that is not there is an error, or a guess in test mode', async (
   });
 });
 
+test('a service that does not start is reported with the end of its journal', async () => {
+  program(
+    'systemctl',
+    'case "$1" in show) echo LoadState=loaded; echo NeedDaemonReload=no;; *) echo "Job failed. See journalctl." >&2; exit 1;; esac',
+  );
+  program('journalctl', 'echo "web[7]: cannot bind to port 80"');
+  await expect(within(context(), () => actions.start('web'))).rejects.toThrow(
+    'Job failed. See journalctl.\nIts journal ends:\nweb[7]: cannot bind to port 80',
+  );
+  expect(log().at(-1)).toBe('journalctl --unit web.service --lines 10 --no-pager --quiet');
+  await expect(within(context(), () => actions.stop('web'))).rejects.toThrow(/journalctl\.$/);
+});
+
 test('OpenRC says why a service does not start', async () => {
   program('rc-service', 'echo " * rc-service: service x does not exist" >&2; exit 1');
   await expect(within(context(), () => openrc.start('x'))).rejects.toThrow('does not exist');

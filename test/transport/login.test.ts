@@ -148,6 +148,13 @@ test('a key that is not taken is a fault of the login', async () => {
   );
 });
 
+test('where a key is refused and a password would do, the ways to give one are named', async () => {
+  const target = await start({ keys: [newKey().public], password: 'right' });
+  const text = showError(await fault(connect(target)));
+  expect(text).toContain('The host takes: publickey, password');
+  expect(text).toContain('--askpass asks for the password, and --key-deploy brings the key there.');
+});
+
 test('a key file that is not there is named', async () => {
   const target = await start();
   const error = await fault(connect(target, { priv: '/nowhere/id' }));

@@ -77,9 +77,21 @@ export const act = async (args: readonly string[], name: string): Promise<boolea
   const result = await systemctl([...args, '--', unitName(name)]);
   delete __context__[cacheKey];
   if (result.code === 0) return true;
-  throw new CommandExecutionError(
-    result.stderr.trim() || `systemctl ${args.join(' ')} ${name} failed`,
-  );
+  const reason = result.stderr.trim() || `systemctl ${args.join(' ')} ${name} failed`;
+  throw new CommandExecutionError(reason + (await lastWords(args, name)));
+};
+
+/** The last lines of a unit's journal, where it was to run and does not: systemctl only points there. */
+const lastWords = async ([verb = '']: readonly string[], name: string): Promise<string> => {
+  if (!/^(?:start|restart|reload|force-reload)$/.test(verb) || !which('journalctl')) return '';
+  const told = await runCommand(
+    ['journalctl', '--unit', unitName(name), '--lines', '10', '--no-pager', '--quiet'],
+    { plainLocale: true, cwd: '/', timeout: 10 },
+  ).catch(() => undefined);
+  const lines = told?.stdout.trim().split('\n').slice(-10) ?? [];
+  return told?.code === 0 && lines.some(line => line !== '')
+    ? `\nIts journal ends:\n${lines.map(line => line.slice(0, 300)).join('\n')}`
+    : '';
 };
 
 /** systemctl on the system below a folder: it changes links there, and starts nothing. */

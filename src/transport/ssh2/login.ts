@@ -6,6 +6,9 @@ import { readable } from '../faults.ts';
 const howToLogIn =
   'Name a key by priv in the roster or --priv, start an agent, or use --askpass for a password.';
 
+const byPassword =
+  'If the user is right, --askpass asks for the password, and --key-deploy brings the key there.';
+
 /** Walks through the login methods and remembers what happened, for the message. */
 export class Login {
   readonly #methods: readonly AnyAuthMethod[];
@@ -39,6 +42,15 @@ export class Login {
     return { type: 'none', username: this.#user };
   }
 
+  /** Only keys were refused, and the host would take a password. */
+  #couldTryPassword(tried: readonly string[]): boolean {
+    const onlyKeys = tried.some(method => method === 'publickey' || method === 'agent');
+    const takesPassword = ['password', 'keyboard-interactive'].some(method =>
+      this.#offered?.includes(method),
+    );
+    return onlyKeys && takesPassword && !tried.includes('password');
+  }
+
   refused({ id, user }: Host): TsaltError {
     const tried = [...new Set(this.#tried)].filter(method => method !== 'none');
     const offered = (this.#offered ?? []).map(method => readable(method, 40)).slice(0, 8);
@@ -48,6 +60,7 @@ export class Login {
         tried.length > 0 ? `Tried: ${tried.join(', ')}.` : 'There was no key or password to try.',
         offered.length > 0 ? `The host takes: ${offered.join(', ')}.` : '',
         tried.some(method => method !== 'keyboard-interactive') ? '' : howToLogIn,
+        this.#couldTryPassword(tried) ? byPassword : '',
       ]
         .filter(part => part !== '')
         .join(' '),
