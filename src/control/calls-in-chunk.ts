@@ -2,8 +2,9 @@ import { splitFunctionName } from '../data/function-name.ts';
 import { mayBeCalled } from '../data/module-names.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
-import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict, plainText, setOwn } from '../protocol/plain.ts';
 import { internalKeywords } from '../protocol/state-keywords.ts';
+import { mergeDicts } from '../protocol/whole-floats.ts';
 
 /** A call of an execution function. */
 export type Call = {
@@ -26,7 +27,7 @@ export const callsOf = (chunk: LowChunk): Call[] => {
   );
   return [
     {
-      fun: String(name),
+      fun: plainText(name),
       args: Array.isArray(args) ? args : [],
       kwargs: { ...own, ...(isPlainDict(kwargs) ? kwargs : {}) },
     },
@@ -38,7 +39,7 @@ const argumentsIn = (value: Plain): Omit<Call, 'fun'> => {
   const items = [value].flat();
   return {
     args: items.filter(item => !isPlainDict(item) && item !== null),
-    kwargs: Object.assign({}, ...items.filter(isPlainDict)) as PlainDict,
+    kwargs: mergeDicts(...items.filter(isPlainDict)),
   };
 };
 
@@ -56,11 +57,9 @@ export const namedArguments = (
   const { positional, keywords = [] } = found.signature;
   const names = [...positional, ...keywords].map(param => param.name);
   const named: PlainDict = {};
-  args.forEach((value, at) => {
-    named[names[at] ?? `${at}`] = value;
-  });
+  args.forEach((value, at) => setOwn(named, names[at] ?? `${at}`, value));
   const extra: PlainDict = {};
   for (const [key, value] of Object.entries(kwargs))
-    (names.includes(key) ? named : extra)[key] = value;
+    setOwn(names.includes(key) ? named : extra, key, value);
   return { named, extra };
 };

@@ -2,7 +2,7 @@ import { mayBeCalled } from '../data/module-names.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
-import { isPlainDict, type Plain } from '../protocol/plain.ts';
+import { isPlainDict, type Plain, plainText } from '../protocol/plain.ts';
 import { internalKeywords } from '../protocol/state-keywords.ts';
 import { hostFunction } from '../wrapper/host-functions.ts';
 import { findWrapper } from '../wrapper/table.ts';
@@ -43,11 +43,11 @@ export const calledBy = (chunk: LowChunk): string[] => [
 /** The functions of `module.run`: keys with dots, or in the older form its name. */
 const runBy = (chunk: LowChunk): string[] => {
   const keys = Object.keys(chunk).filter(key => key.includes('.') && !internalKeywords.has(key));
-  return keys.length > 0 ? keys.map(key => key.split(':')[0] ?? key) : [String(chunk.name)];
+  return keys.length > 0 ? keys.map(key => key.split(':')[0] ?? key) : [plainText(chunk.name)];
 };
 
 const conditions = (value: Plain | undefined): string[] =>
-  [value].flat().flatMap(entry => (isPlainDict(entry) ? [String(entry.fun)] : []));
+  [value].flat().flatMap(entry => (isPlainDict(entry) ? [plainText(entry.fun)] : []));
 
 const isForControlOnly = (fun: string, modules: readonly ModuleMeta[]): boolean => {
   const right = hostFunction(fun)?.right;

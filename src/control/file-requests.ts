@@ -8,7 +8,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type Handler, WithContent } from '../protocol/peer.ts';
-import { isPlainDict, type Plain } from '../protocol/plain.ts';
+import { isPlainDict, type Plain, plainText } from '../protocol/plain.ts';
 import type { RenderRequest } from '../protocol/prefetch.ts';
 import { readable } from '../transport/faults.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
@@ -324,7 +324,7 @@ const templateText = async (
   },
 ): Promise<string | undefined> => {
   if (request.text !== undefined)
-    return render(request, request.text, String(request.chunk.name ?? 'contents'), trust);
+    return render(request, request.text, plainText(request.chunk.name ?? 'contents'), trust);
   allowed(request.source, request.saltenv);
   const found = roots.find(request.source, request.saltenv);
   if (!found) return undefined;

@@ -2,6 +2,7 @@ import { collectGarbage } from '../memory/collect-garbage.ts';
 import { Spool } from '../memory/spool.ts';
 import { broken } from '../protocol/message.ts';
 import type { PeerLimits } from '../protocol/peer.ts';
+import { getOwn } from '../protocol/plain.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -31,7 +32,7 @@ export const hostLimits = (say: (message: string) => void): PeerLimits => {
     admits: (name, bytes) => {
       const sum = (taken.get(name) ?? 0) + bytes;
       taken.set(name, sum);
-      const limit = most[name];
+      const limit = getOwn(most, name);
       if (limit !== undefined && sum > limit)
         throw broken(`more than ${limit / megabyte} MB of "${name}"`);
       if (name !== 'log' || sum <= mostLog) return true;

@@ -1,4 +1,5 @@
 import type { Phase } from '../protocol/event.ts';
+import { plainText } from '../protocol/plain.ts';
 import type { Link } from '../transport/runtime-link.ts';
 import type { Connection } from '../transport/transport.ts';
 import type { GuardLink } from './confirm-guard.ts';
@@ -68,7 +69,7 @@ export class HostLink {
         const link = await this.#reopen(site, 'the host restarts');
         const bootId = await site.calls.callHost('file.read', [bootFile], {}, { early: link.peer });
         site.greet(link.hello.grains, link.peer);
-        return String(bootId.value).trim();
+        return plainText(bootId.value).trim();
       },
     };
   }

@@ -3,7 +3,7 @@ import { type MergeOptions, mergeDicts, mergeRecursive } from '../data/merge.ts'
 import type { SlsLoader } from '../data/sls.ts';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import { shownPath } from '../fileserver/shown-path.ts';
-import type { PlainDict } from '../protocol/plain.ts';
+import { getOwn, type PlainDict } from '../protocol/plain.ts';
 import { customRenderers } from '../render/custom.ts';
 import { renderValue } from '../render/render.ts';
 import type { RenderContext } from '../render/types.ts';
@@ -166,7 +166,8 @@ export class HostPillar {
       pillar,
       grains,
       dir,
-      pillarDirs: pillarenv === undefined ? undefined : (config.pillar_roots[pillarenv] ?? []),
+      pillarDirs:
+        pillarenv === undefined ? undefined : (getOwn(config.pillar_roots, pillarenv) ?? []),
       render: template => this.#renderTemplate(template, pillar),
       log: (level, message) =>
         shared.emit({ type: 'log', host: host.id, level, module: 'ext_pillar', message }),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import type { FileAnswer } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
-import { isPlainDict } from '../protocol/plain.ts';
+import { isPlainDict, plainText } from '../protocol/plain.ts';
 import {
   fileKey,
   type Prefetch,
@@ -66,9 +66,9 @@ const firstSource = (chunk: LowChunk, roots: FileRoots): string | undefined =>
 const templateArguments = (chunk: LowChunk, source: string): TemplateArguments =>
   ({
     ...chunk,
-    name: String(chunk.name),
+    name: plainText(chunk.name),
     source,
-    template: String(chunk.template),
+    template: plainText(chunk.template),
   }) as TemplateArguments;
 
 const renderAhead = async (

@@ -9,7 +9,7 @@ import { parseSaltUrl } from '../fileserver/url.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
-import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type PlainDict, plainText } from '../protocol/plain.ts';
 import type { RenderRequest } from '../protocol/prefetch.ts';
 import { isElsewhere, renderIdentity, sourcesIn } from '../protocol/render-identity.ts';
 import { mergeDicts } from '../protocol/whole-floats.ts';
@@ -60,7 +60,7 @@ export class RenderRefs {
   /** Adds the templates of these chunks. @throws TsaltError where the host chose an engine */
   addChunks(chunks: readonly LowChunk[], pillar: Dict, modules: readonly ModuleMeta[]): void {
     for (const chunk of chunks) {
-      const state = String(chunk.name);
+      const state = plainText(chunk.name);
       if (JSON.stringify(chunk).includes('"__slot__:')) this.hasSlots = true;
       for (const call of callsOf(chunk)) this.addCall(call, modules, state, envOf(chunk));
       if (chunk.state === 'file' && chunk.fun === 'accumulated')
@@ -165,7 +165,7 @@ export class RenderRefs {
     for (const [{ request }, state] of this.#folders) {
       const { path, saltenv = request.saltenv } = parseSaltUrl(request.source);
       const folder = path.replace(/\/+$/, '');
-      const name = String(request.chunk.name);
+      const name = plainText(request.chunk.name);
       for (const file of roots.list(saltenv)) {
         if (!file.startsWith(folder === '' ? '' : `${folder}/`)) continue;
         const source = `salt://${file}`;
@@ -220,7 +220,7 @@ const chosenEngine = ({ __sls__, __id__ }: LowChunk, template: string): TsaltErr
 
 /** The saltenv that a state's function sees; see `perform` in the runtime. */
 const envOf = ({ saltenv, env, __env__ }: LowChunk): string =>
-  String(saltenv ?? (typeof env === 'string' ? env : __env__) ?? 'base');
+  plainText(saltenv ?? (typeof env === 'string' ? env : __env__) ?? 'base');
 
 /** The engine of a chunk's templates; some states have one without being told. */
 const templateOf = ({ state, fun, template }: LowChunk): string | undefined =>
@@ -251,10 +251,10 @@ const chunkSeen = (chunk: LowChunk): PlainDict => {
 
 const contentsOf = ({ contents }: LowChunk): string[] =>
   Array.isArray(contents)
-    ? [contents.map(String).join('\n')]
+    ? [contents.map(plainText).join('\n')]
     : contents === undefined || contents === null
       ? []
-      : [String(contents)];
+      : [plainText(contents)];
 
 /** `contents_pillar`: the host gets the value from here, and has it rendered here. */
 const contentsFromPillar = (
@@ -264,7 +264,7 @@ const contentsFromPillar = (
   if (contents_pillar === undefined || contents_pillar === null) return [];
   const between = typeof contents_delimiter === 'string' ? contents_delimiter : ':';
   const lines = [contents_pillar].flat().flatMap(key => {
-    const value = traverse(pillar, String(key), between);
+    const value = traverse(pillar, plainText(key), between);
     return value === missing ? [] : [value].flat().map(pyStr);
   });
   return [lines.join('\n')];

@@ -85,7 +85,7 @@ const log = ' Please see master log for details.';
 const withComments = (states: StateResults, problems: readonly Fault[]): StateResults => {
   const tag = Object.keys(states).find(name => name.startsWith('no_|-'));
   const state = tag === undefined ? undefined : states[tag];
-  if (tag === undefined || !state) return states;
+  if (tag === undefined || typeof state?.comment !== 'string') return states;
   const { comment } = state;
   const known = problems.find(({ message }) => comment.endsWith(message));
   const start = known ? comment.slice(0, -known.message.length) : `${comment.replace(log, '')}\n`;

@@ -20,3 +20,16 @@ export const setOwn = <T>(target: Record<string, T>, key: string, value: T): voi
     });
   else target[key] = value;
 };
+
+/** Returns a value as text. `String` throws for a dict with a key `toString`. */
+export const plainText = (value: Plain | undefined): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+
+/**
+ * Looks up a name that a user, a template or a host chose: `constructor` and other keys of
+ * prototypes are not found.
+ */
+export const getOwn = <T>(
+  table: Readonly<Record<string, T>>,
+  key: string | undefined,
+): T | undefined => (key !== undefined && Object.hasOwn(table, key) ? table[key] : undefined);

@@ -1,7 +1,7 @@
 import { getContext, withContext } from '../modules/api.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { LogLevel } from '../protocol/job.ts';
-import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type PlainDict, setOwn } from '../protocol/plain.ts';
 import { type Position, positionsOf } from '../protocol/stack.ts';
 import { copyViews } from '../protocol/views.ts';
 import { toJson } from './engine/check-return.ts';
@@ -29,7 +29,9 @@ export const collectGrains = async (registry: FullRegistry, log: GrainsLog): Pro
     for (const name of publicNames(module.exports))
       try {
         const found: unknown = await withContext(context, () => grainsOf(registry, module, name));
-        if (isPlainDict(found)) Object.assign(grains, toJson(found));
+        if (isPlainDict(found))
+          for (const [key, value] of Object.entries(toJson(found) as PlainDict))
+            setOwn(grains, key, value);
       } catch (error) {
         const why = messageOf(error);
         log(

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type Data, type Dict, isDict } from '../data/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
+import { getOwn } from '../protocol/plain.ts';
 import type { SdbDriver, SdbWorld } from './driver.ts';
 import { looksLikeSdb, parseSdbUri } from './uri.ts';
 import type { Vault } from './vault.ts';
@@ -179,7 +180,7 @@ export class Sdb {
       return `The sdb address '${uri}' must have a profile and a key: sdb://PROFILE/KEY.`;
     const profile = this.#options.get(parts.profile);
     const driver = driverOf(profile);
-    const load = driver === undefined ? undefined : drivers[driver];
+    const load = driver === undefined ? undefined : getOwn(drivers, driver);
     if (!isDict(profile) || driver === undefined || load === undefined)
       return `The configuration has no sdb profile '${parts.profile}' (a mapping with 'driver': ${Object.keys(drivers).join(', ')}).`;
     return { key: parts.key, profile, driver, load };

@@ -3,6 +3,7 @@ import { pyStr } from '../data/python-text.ts';
 import type { Data, Dict } from '../data/value.ts';
 import { isDict } from '../data/value.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { getOwn } from '../protocol/plain.ts';
 import type { Address, Network } from './address.ts';
 import { inNetwork, parseAddress, parseNetwork } from './address.ts';
 import type { Expression, Term } from './compound.ts';
@@ -187,7 +188,7 @@ const engines: Readonly<Record<string, MatchType>> = {
 };
 
 const engineType = (term: Term): MatchType | undefined =>
-  term.engine === undefined ? 'glob' : engines[term.engine];
+  term.engine === undefined ? 'glob' : getOwn(engines, term.engine);
 
 type Parsed = ReturnType<typeof parseCompound>;
 

@@ -315,6 +315,15 @@ test('what a module of the user computed is rendered confined, and only where th
   expect(refused).toEqual([]);
 });
 
+test('a name that is not text is an error of nobody', async () => {
+  const name = { toString: 1 };
+  const { ask } = site([chunk({ name, source: 'salt://named', template: 'jinja' })], true);
+  const request = { source: '', saltenv: 'base', template: 'jinja', context: {}, text: 'x' };
+  expect(await ask('file.renderComputed', { ...request, chunk: { name } })).toMatchObject({
+    value: { found: true },
+  });
+});
+
 test('what is not a reference ends the run of the host', async () => {
   const { ask, refused } = site([chunk({ source: 'salt://named', template: 'jinja' })]);
   for (const params of [

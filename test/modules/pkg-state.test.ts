@@ -57,6 +57,19 @@ test('test mode starts apt for nothing', async () => {
   expect(log().filter(line => line.startsWith('apt-get'))).toEqual([]);
 });
 
+test('a package called constructor is not there', async () => {
+  const context = contextOf({ pkg }, { grains: { osarch: 'amd64' } });
+  const found = await within(context, () => pkg.version('constructor'));
+  expect(found).toBe('');
+  for (const condition of [null, '1.0'])
+    expect(
+      await within(context, () => state.removed('constructor', { version: condition })),
+    ).toMatchObject({ result: true, comment: 'All specified packages are already absent' });
+  expect(
+    await within(testing(context), () => state.installed('constructor', { version: '1.0' })),
+  ).toMatchObject({ result: null });
+});
+
 test('the lists are fetched once per run, before the first installation', async () => {
   const context = contextOf({ pkg }, { grains: { osarch: 'amd64' } });
   await within(context, async () => {

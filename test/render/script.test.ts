@@ -93,6 +93,7 @@ test.each([
     'Mako error: % if is not closed: % endif is missing (web/init.sls:2)',
   ],
   ['#!mako|yaml\n% endif\n', 'Mako error: % endif closes no % if (web/init.sls:2)'],
+  ['#!mako|yaml\n% toString\n', "Mako error: '% toString' is no control line (web/init.sls:2)"],
   [
     '#!mako|yaml\na: ${1\n',
     'Mako error: an expression is not closed: } is missing (web/init.sls:2)',

@@ -4,6 +4,7 @@
  * @platform linux
  * @depends ipset
  */
+import { getOwn } from '../../protocol/plain.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { holdsEntry, optionWords, parseEntry } from '../lib/ipset-members.ts';
 import { runChecked, runCommand } from '../lib/run-command.ts';
@@ -27,7 +28,7 @@ const families: Readonly<Record<string, string>> = {
 };
 
 const protocolOf = (family: string): string => {
-  const found = families[family];
+  const found = getOwn(families, family);
   if (found) return found;
   throw new SaltInvocationError(`'${family}' is no family: ipv4 or ipv6 is.`);
 };

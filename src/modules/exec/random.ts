@@ -5,6 +5,7 @@
  */
 import { createHash, getHashes, randomBytes, randomInt } from 'node:crypto';
 import { PythonRandom } from '../../data/python-random.ts';
+import { getOwn } from '../../protocol/plain.ts';
 import { __grains__, __opts__, type Plain, SaltInvocationError } from '../api.ts';
 import { newSalt, shaCrypt } from '../lib/sha-crypt.ts';
 
@@ -188,7 +189,7 @@ export const hash = async (value: string, algorithm = 'sha512'): Promise<string>
   createHash(hashNamed(algorithm)).update(String(value)).digest('hex');
 
 const hashNamed = (algorithm: string): string => {
-  const name = pythonNames[algorithm] ?? algorithm;
+  const name = getOwn(pythonNames, algorithm) ?? algorithm;
   if (getHashes().includes(name)) return name;
   throw new SaltInvocationError(`You must specify a valid algorithm, not ${algorithm}`);
 };

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { getOwn } from '../../protocol/plain.ts';
 import type { Plain } from '../api.ts';
 import { normalize } from './apt-run.ts';
 import { byEpoch, candidatesOf, readVersions } from './apt-versions.ts';
@@ -55,7 +56,7 @@ export const planNames = async (
   };
   const available = await versionsFor(wanted);
   for (const [name, condition] of wanted) {
-    const have = before[name] ?? [];
+    const have = getOwn(before, name) ?? [];
     if (condition === null || condition === 'latest') {
       if (reinstall && have.length > 0) plan.again.set(name, name);
       else plan.targets.push(name);
@@ -103,7 +104,7 @@ export const planFiles = async (options: InstallOptions, before: PackageList): P
   for (const [name, source] of packageSources(options.sources)) {
     const path = plainPath(await localPackage(name, source, options.saltenv ?? 'base'));
     const version = await debFileVersion(path);
-    const have = before[normalize(name)] ?? [];
+    const have = getOwn(before, normalize(name)) ?? [];
     plan.names.add(normalize(name));
     const isSame = version !== undefined && have.some(one => compareDebian(version, one) === 0);
     // A file that is older than what is there is left to apt, which refuses it unless it is forced.

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** One source of packages, however it is written down. */
@@ -115,7 +116,7 @@ const readStanza = (stanza: string): AptSource[] => {
     Object.entries(fields)
       .filter(([name]) => !known.includes(name) && !name.startsWith('x-'))
       .map(([name, value]) => [
-        names[name] ?? name,
+        getOwn(names, name) ?? name,
         name === 'signed-by' ? value.trim() : value.trim().split(/\s+/).join(','),
       ]),
   );
@@ -151,7 +152,8 @@ export const formatStanza = ({
     'signed-by': 'Signed-By',
   };
   const title = (name: string): string =>
-    names[name] ?? name.replace(/(^|-)([a-z])/g, (_, dash, letter) => dash + letter.toUpperCase());
+    getOwn(names, name) ??
+    name.replace(/(^|-)([a-z])/g, (_, dash, letter) => dash + letter.toUpperCase());
   return [
     ...(comment === '' ? [] : [`# ${comment}`]),
     ...(disabled ? ['Enabled: no'] : []),

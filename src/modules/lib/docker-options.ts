@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { getOwn } from '../../protocol/plain.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { pyStr } from './python-text.ts';
 import { repackDictList } from './values.ts';
@@ -200,7 +201,7 @@ const byFullName = (wanted: PlainDict): PlainDict => {
   const settings: PlainDict = {};
   for (const [key, value] of Object.entries(wanted)) {
     if (value === null || value === undefined) continue;
-    const full = aliases[key] ?? key;
+    const full = getOwn(aliases, key) ?? key;
     if (Object.hasOwn(settings, full) && wanted.ignore_collisions !== true)
       throw new SaltInvocationError(`'${full}' is given by two names: leave one of them out.`);
     if (full === key || !Object.hasOwn(settings, full)) settings[full] = value;

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { __grains__, CommandExecutionError } from '../api.ts';
 import { apt } from './apt-run.ts';
 import { compareDebian } from './package-version.ts';
@@ -35,7 +36,7 @@ export const parsePackages = (text: string, native: string): Listed => {
           : desired === 'purge' && state === 'installed'
             ? all.purge_desired
             : undefined;
-    if (target) target[key] = [...(target[key] ?? []), version].sort(compareDebian);
+    if (target) target[key] = [...(getOwn(target, key) ?? []), version].sort(compareDebian);
   }
   return all;
 };

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import type { StateReturn } from '../api.ts';
 import { sentences, shortSha, upToDate } from './git-comments.ts';
 import { type Plan, shownName, type Wanted } from './git-latest.ts';
@@ -12,7 +13,7 @@ export const predictUpdate = (
 ): StateReturn => {
   const { local, isThere, found, changesBranch } = plan;
   const { update_head } = wanted;
-  const url = local.remotes[wanted.remote]?.fetch;
+  const url = getOwn(local.remotes, wanted.remote)?.fetch;
   const isElsewhere = url !== wanted.url;
   const actions = isElsewhere
     ? remoteActions(wanted, plan, url)

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { type Base, type Login, runOptions } from './git-options.ts';
 import { gitText } from './git-run.ts';
 
@@ -14,7 +15,7 @@ export const remoteUrls = async (
   for (const line of text.split('\n')) {
     const [, name, url = '', kind] = line.match(/^(\S+)\t(.+) \((fetch|push)\)/) ?? [];
     if (name === undefined) continue;
-    const known = found[name] ?? { fetch: '', push: '' };
+    const known = getOwn(found, name) ?? { fetch: '', push: '' };
     found[name] = { ...known, [kind ?? 'fetch']: url };
   }
   return found;

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failedAfter, saidByGit, sentences, upToDate } from './git-comments.ts';
 import {
@@ -115,7 +116,7 @@ const pointRemote = async (
   comments: string[],
 ): Promise<void> => {
   const { path, url, remote, user } = wanted;
-  const old = remotes[remote]?.fetch;
+  const old = getOwn(remotes, remote)?.fetch;
   if (old === url) return;
   await __salt__['git.remote_set'](path, url, { remote, user });
   const name = shownName(wanted);

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 import { pyStr } from './python-text.ts';
 
@@ -155,7 +156,7 @@ const typeLines = (name: string, type: string, settings: InterfaceSettings): Lin
 /** Which family an option is for, and interfaces(5)'s name of it. */
 const placed = (option: string): { families: readonly Family[]; key: string } => {
   const [, prefix, rest = option] = /^(ipv4|ipv6)(.+)$/.exec(option) ?? [];
-  const key = names[rest] ?? (rest === 'accept_ra' ? rest : rest.replaceAll('_', '-'));
+  const key = getOwn(names, rest) ?? (rest === 'accept_ra' ? rest : rest.replaceAll('_', '-'));
   if (prefix === 'ipv6') return { families: ['inet6'], key };
   return { families: prefix === 'ipv4' || only4.test(rest) ? ['inet'] : ['inet', 'inet6'], key };
 };

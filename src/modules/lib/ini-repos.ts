@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { getOwn } from '../../protocol/plain.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { pyRepr, pyStr } from './python-text.ts';
 import { namesIn, readOr } from './read-file.ts';
@@ -62,7 +63,7 @@ export const saveIniRepo = async (
   file: string | null,
 ): Promise<void> => {
   if (/[\]\n/]/.test(id)) throw new SaltInvocationError(`Not a repository id: ${id}`);
-  const known = listIniRepos(folders)[id];
+  const known = getOwn(listIniRepos(folders), id);
   const path =
     known?.file ?? file ?? join(folders.find(existsSync) ?? folders[0] ?? '', `${id}.repo`);
   const sections = readSections(readOr(path) ?? '');
@@ -127,7 +128,7 @@ const writeSections = async (path: string, sections: readonly Section[]): Promis
 
 /** Takes a repository away; its file goes with the last one in it. */
 export const removeIniRepo = async (folders: readonly string[], id: string): Promise<string> => {
-  const known = listIniRepos(folders)[id];
+  const known = getOwn(listIniRepos(folders), id);
   if (!known) return `Error: the ${id} repo does not exist in ${pyRepr([...folders])}`;
   const kept = readSections(readOr(known.file) ?? '').filter(({ name }) => name !== id);
   if (kept.every(({ name }) => name === '')) {

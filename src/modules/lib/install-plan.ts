@@ -1,5 +1,5 @@
 import { messageOf } from '../../protocol/error.ts';
-import { isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import { __env__, __grains__, type Plain, type PlainDict } from '../api.ts';
 import { hasFunction, salt } from './call.ts';
 import { fileVersions, localPackage } from './package-file.ts';
@@ -51,7 +51,7 @@ export const planInstall = async (
     hasVersions: false,
   };
   for (const [name, version] of desired) {
-    const have = current[name] ?? [];
+    const have = getOwn(current, name) ?? [];
     if (have.length === 0) plan.targets.set(name, version);
     else if (reinstall) plan.again.set(name, version);
     else if (bySource) {
@@ -108,7 +108,7 @@ const verify = async (
 const unpurgeTargets = async (desired: Wanted): Promise<string[]> => {
   if (!hasFunction('pkg.unpurge')) return [];
   const marked = await salt('pkg.list_pkgs')({ purge_desired: true });
-  return [...desired.keys()].filter(name => name in marked);
+  return [...desired.keys()].filter(name => Object.hasOwn(marked, name));
 };
 
 export const packagesToInstall = (
@@ -145,7 +145,8 @@ export const resolveLatest = async (
   if (names.length === 0) return;
   const options = { refresh: isRefreshDue(refresh), fromrepo, ...repoChoice(rest) };
   const newest = await latestVersions(names, options);
-  for (const name of names) desired.set(name, newest[name] || current[name]?.at(-1) || null);
+  for (const name of names)
+    desired.set(name, getOwn(newest, name) || getOwn(current, name)?.at(-1) || null);
 };
 
 /** Why packages cannot be installed, where the manager can tell beforehand. */
@@ -159,7 +160,7 @@ export const notFound = async (
   }: { skip_suggestions: boolean; fromrepo: string | null; sources: Plain },
 ): Promise<string | undefined> => {
   if (skip_suggestions || sources || !hasFunction('pkg.check_db')) return undefined;
-  const names = [...desired.keys()].filter(one => !current[one]);
+  const names = [...desired.keys()].filter(one => !getOwn(current, one));
   if (names.length === 0) return undefined;
   const found: { [name: string]: { found: boolean; suggestions: string[] } } = await salt(
     'pkg.check_db',

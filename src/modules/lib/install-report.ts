@@ -1,4 +1,4 @@
-import { isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
 import type { InstallPlan } from './install-plan.ts';
 import { type HoldOutcome, withHolds } from './package-holds.ts';
@@ -70,8 +70,8 @@ export const installReport = async (
 ): Promise<StateReturn> => {
   const now = await currentPackages();
   const isThere = (one: string): boolean => {
-    if (bySource) return one in changes || !plan.targets.has(one);
-    const have = now[one];
+    if (bySource) return Object.hasOwn(changes, one) || !plan.targets.has(one);
+    const have = getOwn(now, one);
     const version = desired.get(one) ?? null;
     if (!have) return false;
     return (
@@ -103,7 +103,7 @@ export const installReport = async (
   comments.push(...[...(holds?.already ?? []), ...(holds?.failed ?? [])].map(one => one.comment));
   let ok = missed.length === 0;
   for (const one of plan.again.keys()) {
-    const worked = reinstall ? one in changes : isThere(one);
+    const worked = reinstall ? Object.hasOwn(changes, one) : isThere(one);
     ok &&= worked;
     comments.push(
       worked

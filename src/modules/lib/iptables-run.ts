@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
 import { which } from './which.ts';
@@ -7,7 +8,7 @@ const programs: Readonly<Record<string, string>> = { ipv4: 'iptables', ipv6: 'ip
 
 /** The name of the program for a family of addresses. */
 export const iptablesName = (family: string): string => {
-  const name = programs[family];
+  const name = getOwn(programs, family);
   if (name === undefined)
     throw new SaltInvocationError(`Not a family of addresses: ${family}. Write ipv4 or ipv6.`);
   return name;

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { splitWords } from './words.ts';
 
 /** A rule by the long names of its options, each with all its values. */
@@ -53,7 +54,7 @@ export const parseSavedRules = (text: string): SavedRules => {
       };
     } else if (line.startsWith('-A ')) {
       const { append = [], ...rule } = parseRule(splitWords(line));
-      const chain = chains[append[0] ?? ''];
+      const chain = getOwn(chains, append[0] ?? '');
       chain?.rules.push(rule);
       const comment = rule.comment?.[0];
       if (chain && comment !== undefined) chain.rules_comment[comment] = rule;
@@ -74,7 +75,7 @@ const parseRule = (words: readonly string[]): Rule => {
       at += 1;
       values.push(words[at] ?? '');
     }
-    const name = longNames[option] ?? option.replace(/^--?/, '');
+    const name = getOwn(longNames, option) ?? option.replace(/^--?/, '');
     rule[name] = [...(rule[name] ?? []), values.join(' ')];
   }
   return rule;

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { gidOf, uidOf } from './owner-names.ts';
 
 /** What `mount.active` tells, by mount point. */
@@ -50,17 +51,17 @@ export const changedOptions = (
     ...(rules.hidden_opts ?? []),
   ]);
   const hiddenKeys = [...invisibleKeys, ...(rules.extra_mount_invisible_keys ?? [])];
-  const ignored = { ramfs: ['size'], ...rules.extra_mount_ignore_fs_keys }[fstype] ?? [];
+  const ignored = getOwn({ ramfs: ['size'], ...rules.extra_mount_ignore_fs_keys }, fstype) ?? [];
   const translated = { ...translations, ...rules.extra_mount_translate_options };
   const now = new Set(active.map(option => plainForm(option, fstype)));
   return wanted
-    .map(option => plainForm(translated[option] ?? option, fstype))
+    .map(option => plainForm(getOwn(translated, option) ?? option, fstype))
     .filter(option => {
       const [key = ''] = option.split('=');
       if (hidden.has(option) || hiddenKeys.includes(key) || ignored.includes(key)) return false;
       // Read by systemd and by mount helpers; a share of the memory reads as a size later.
       if (key.startsWith('x-') || /^size=\d+%$/.test(option)) return false;
-      const opposite = silent[option];
+      const opposite = getOwn(silent, option);
       return opposite === undefined ? !now.has(option) : now.has(opposite);
     });
 };

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 import { mysqlName } from './mysql-run.ts';
 
@@ -36,7 +37,7 @@ export const splitRights = (grant: string): string[] =>
     .map(part => {
       const [, right = '', columns] = /^([^(]+?)\s*(?:\((.*)\))?$/s.exec(part) ?? [];
       const name = right.toUpperCase().replace(/\s+/g, ' ');
-      const plain = aliases[name] ?? name;
+      const plain = getOwn(aliases, name) ?? name;
       if (columns === undefined) return plain;
       const list = columns.split(',').map(column => unquote(column.trim()));
       return `${plain} (${list.sort().join(', ')})`;

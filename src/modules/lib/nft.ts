@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
 
@@ -18,7 +19,7 @@ export const nftFamilies: readonly string[] = [...new Set(Object.values(families
 
 /** A family as nft calls it. */
 export const nftFamily = (family: string): string => {
-  const name = families[family];
+  const name = getOwn(families, family);
   if (name === undefined)
     throw new SaltInvocationError(
       `Not a family of nftables: ${family}. Write one of ${Object.keys(families).join(', ')}.`,

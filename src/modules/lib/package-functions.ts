@@ -1,4 +1,5 @@
 import { fnmatch } from '../../data/glob.ts';
+import { getOwn } from '../../protocol/plain.ts';
 import type { Plain } from '../api.ts';
 import { installWith } from './package-install.ts';
 import {
@@ -58,7 +59,7 @@ export const versionOf =
       .flatMap(name =>
         name.includes('*') ? Object.keys(list).filter(one => fnmatch(one, name)) : [name],
       )
-      .map(name => [name, list[name]?.join(',') ?? ''] as const);
+      .map(name => [name, getOwn(list, name)?.join(',') ?? ''] as const);
     return found.length === 1 && !hasGlob ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
   };
 

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { __env__, CommandExecutionError, type Plain } from '../api.ts';
 import { localPackage } from './package-file.ts';
 import {
@@ -53,7 +54,10 @@ export const installWith = async (
   const after = await installedBy(manager, root);
   const changes = packageChanges(before, after);
   for (const one of again)
-    changes[one] ??= { old: before[one]?.join(',') ?? '', new: after[one]?.join(',') ?? '' };
+    changes[one] ??= {
+      old: getOwn(before, one)?.join(',') ?? '',
+      new: getOwn(after, one)?.join(',') ?? '',
+    };
   if (errors.length > 0)
     throw new PackageError('Problem encountered installing package(s)', errors, changes);
   return changes;
@@ -80,7 +84,7 @@ const dueFor = async (
     return due;
   }
   for (const [one, condition] of targetsOf(name, options.pkgs, options.version as Plain)) {
-    const have = before[one] ?? [];
+    const have = getOwn(before, one) ?? [];
     const version = await pickVersion(manager, one, condition, options, errors);
     if (version === undefined) continue;
     const action = actionFor(manager, one, have, version, options.reinstall === true);

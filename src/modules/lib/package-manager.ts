@@ -1,4 +1,5 @@
 import { fnmatch } from '../../data/glob.ts';
+import { getOwn } from '../../protocol/plain.ts';
 import { __opts__, CommandExecutionError, type Plain } from '../api.ts';
 import { compareDebian, type VersionCompare } from './package-version.ts';
 import {
@@ -131,7 +132,7 @@ export const removeWith = async (
   const words = [...targetsOf(name, pkgs, undefined)].flatMap(([one, condition]) =>
     Object.keys(before)
       .filter(have => have === one || (one.includes('*') && fnmatch(have, one)))
-      .flatMap(have => removedWords(manager, have, before[have] ?? [], condition)),
+      .flatMap(have => removedWords(manager, have, getOwn(before, have) ?? [], condition)),
   );
   if (words.length === 0) return {};
   const argv = manager.remove(action, words, options);
@@ -212,7 +213,8 @@ export const latestWith = async (
   const newest = names.map(name => {
     const candidate = candidates.get(name) ?? '';
     const isNew =
-      candidate !== '' && !(list[name] ?? []).some(have => manager.compare(have, candidate) >= 0);
+      candidate !== '' &&
+      !(getOwn(list, name) ?? []).some(have => manager.compare(have, candidate) >= 0);
     return [name, isNew ? candidate : ''] as const;
   });
   return newest.length === 1 ? (newest[0]?.[1] ?? '') : Object.fromEntries(newest);
@@ -226,7 +228,7 @@ export const parseNameVersion = (
   const list: PackageList = {};
   for (const line of text.split('\n')) {
     const [name, version] = line.trim().split(/\s+/);
-    if (name && version) list[name] = [...(list[name] ?? []), version].sort(compare);
+    if (name && version) list[name] = [...(getOwn(list, name) ?? []), version].sort(compare);
   }
   return list;
 };

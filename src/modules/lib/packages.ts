@@ -1,5 +1,5 @@
 import { fnmatch } from '../../data/glob.ts';
-import { isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import {
   __context__,
   __opts__,
@@ -95,7 +95,10 @@ export const targetsOf = (
 export const packageChanges = (before: PackageList, after: PackageList): PackageChanges => {
   const changes: PackageChanges = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [old, current] = [before[name]?.join(',') ?? '', after[name]?.join(',') ?? ''];
+    const [old, current] = [
+      getOwn(before, name)?.join(',') ?? '',
+      getOwn(after, name)?.join(',') ?? '',
+    ];
     if (old !== current) changes[name] = { old, new: current };
   }
   return changes;

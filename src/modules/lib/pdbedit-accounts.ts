@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { ntHash } from './nt-hash.ts';
 import { uidOf } from './owner-names.ts';
@@ -100,7 +101,7 @@ export const setPassword = async (
 
 /** Sets the fields that came to be others; gives the account as it was before that. */
 const putBack = async (login: string, before: SambaAccount): Promise<SambaAccount> => {
-  const after = (await listAccounts(true))[login] ?? {};
+  const after = getOwn(await listAccounts(true), login) ?? {};
   const changed = Object.keys(accountOptions).filter(field => after[field] !== before[field]);
   if (changed.length > 0)
     await setFields(login, Object.fromEntries(changed.map(field => [field, before[field] ?? ''])));

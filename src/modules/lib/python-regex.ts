@@ -1,5 +1,6 @@
 import { pythonPattern } from '../../data/python-pattern.ts';
 import { expandReplacement } from '../../data/python-replacement.ts';
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** Python's `re` flags by their numbers, names and letters. */
@@ -36,7 +37,7 @@ export const regexFlags = (flags: unknown): number => {
     const key = String(name).toUpperCase();
     if (!Object.hasOwn(flagBits, key))
       throw new CommandExecutionError(`Invalid re flag given: ${String(name)}`);
-    return bits | (flagBits[key] ?? 0);
+    return bits | (getOwn(flagBits, key) ?? 0);
   }, 0);
 };
 

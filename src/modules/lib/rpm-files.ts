@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { rpm } from './rpm-run.ts';
 
 type RootOptions = { root?: string | null; [other: string]: unknown };
@@ -47,7 +48,7 @@ export const rpmFileDict = async (
     (await rpm([...all, '--queryformat', format, ...names], root)).stdout,
   )) {
     const [name = '', file] = line.split('\t');
-    if (file !== undefined) found[name]?.push(file);
+    if (file !== undefined) getOwn(found, name)?.push(file);
   }
   return { errors, packages: found };
 };

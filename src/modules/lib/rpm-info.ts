@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { compareRpm } from './package-version.ts';
 import { rpm, rpmTime } from './rpm-run.ts';
@@ -59,7 +60,8 @@ export const rpmInfoInstalled = async (
   ...names: string[]
 ): Promise<{ [name: string]: Info | Info[] }> => {
   const asked = toList(attr);
-  const fields = asked.length > 0 ? asked.filter(one => one in tags) : Object.keys(tags);
+  const fields =
+    asked.length > 0 ? asked.filter(one => Object.hasOwn(tags, one)) : Object.keys(tags);
   if (fields.length === 0) throw new CommandExecutionError('No valid attributes found.');
   const all = [...new Set([...fields, 'name', 'edition'])];
   const format = all.map(field => `${tags[field]}${fieldEnd}`).join('') + recordEnd;
@@ -70,7 +72,7 @@ export const rpmInfoInstalled = async (
     const values = record.replace(/^(?:package .* is not installed\n)+/, '').split(fieldEnd);
     if (values.length <= all.length) continue;
     const { name = '', ...info } = infoOf(all, values);
-    if (name !== 'gpg-pubkey') infos[name] = [...(infos[name] ?? []), info];
+    if (name !== 'gpg-pubkey') infos[name] = [...(getOwn(infos, String(name)) ?? []), info];
   }
   return Object.fromEntries(
     Object.entries(infos).map(([name, found]) => {

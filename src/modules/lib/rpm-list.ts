@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import type { Plain } from '../api.ts';
 import { installedBy } from './package-manager.ts';
 import { forgetPackages, shownPackages } from './packages.ts';
@@ -75,7 +76,7 @@ const withAttributes = async (
     const kept: Attributes = Object.fromEntries(
       Object.entries(all).filter(([key]) => isWanted(key)),
     );
-    found[plain] = [...(found[plain] ?? []), kept];
+    found[plain] = [...(getOwn(found, plain) ?? []), kept];
   }
   return found;
 };

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { rpm } from './rpm-run.ts';
 import { toList } from './values.ts';
@@ -76,7 +77,7 @@ export const rpmVerify = async (
   return Object.fromEntries(
     lines
       .map(({ file, type, places: at }) => {
-        const kind = type === undefined ? undefined : fileTypes[type];
+        const kind = type === undefined ? undefined : getOwn(fileTypes, type);
         return [
           file,
           {

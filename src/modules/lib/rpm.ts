@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { __grains__, CommandExecutionError } from '../api.ts';
 import { type Downloaded, downloadedOf, filesBelow } from './downloaded-packages.ts';
 import { compareRpm } from './package-version.ts';
@@ -19,7 +20,8 @@ export const parseRpmList = (text: string, native: string): PackageList => {
     const key = isNative ? name : `${name}.${arch}`;
     const prefix = epoch && epoch !== '(none)' && epoch !== '0' ? `${epoch}:` : '';
     const full = `${prefix}${version}-${release}`;
-    if (!list[key]?.includes(full)) list[key] = [...(list[key] ?? []), full].sort(compareRpm);
+    if (!getOwn(list, key)?.includes(full))
+      list[key] = [...(getOwn(list, key) ?? []), full].sort(compareRpm);
   }
   return list;
 };

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError } from '../api.ts';
 import { controlFile } from './control-files.ts';
 import { download } from './download.ts';
@@ -50,7 +51,7 @@ const parseHash = (text: string): SourceSum => {
     throw new CommandExecutionError(
       `Invalid hash type '${left}'. Supported hash types are: ${Object.keys(hashLengths).join(', ')}. Either remove the hash type and simply use '${hsum}' as the source_hash, or change the hash type to a supported type.`,
     );
-  if (hashLengths[left] !== hsum.length)
+  if (getOwn(hashLengths, left) !== hsum.length)
     throw new CommandExecutionError(
       `Invalid length (${hsum.length}) for hash type '${left}'. Either remove the hash type and simply use '${hsum}' as the source_hash, or change the hash type to '${byLength}'`,
     );

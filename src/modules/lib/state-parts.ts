@@ -1,4 +1,4 @@
-import { isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict, setOwn } from '../../protocol/plain.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { failed, newReturn } from './returns.ts';
 
@@ -15,8 +15,8 @@ export const fromParts = (name: string, parts: readonly StatePart[]): StateRetur
   const changes: PlainDict = {};
   for (const part of parts)
     for (const [key, value] of Object.entries(part.changes ?? {})) {
-      const had = changes[key];
-      changes[key] = isPlainDict(had) && isPlainDict(value) ? { ...had, ...value } : value;
+      const had = getOwn(changes, key);
+      setOwn(changes, key, isPlainDict(had) && isPlainDict(value) ? { ...had, ...value } : value);
     }
   const comment = parts.flatMap(part => part.comment ?? []).join('\n');
   const ret = { ...newReturn(name), changes, comment };

@@ -1,3 +1,4 @@
+import { setOwn } from '../../protocol/plain.ts';
 import type { Plain, PlainDict } from '../api.ts';
 import { pyStr } from './python-text.ts';
 
@@ -18,7 +19,7 @@ export const repackDictList = (value: Plain | undefined): PlainDict => {
   const dict: PlainDict = {};
   for (const item of value)
     if (typeof item === 'object' && item !== null && !Array.isArray(item))
-      for (const [key, inner] of Object.entries(item)) dict[key] = inner;
+      for (const [key, inner] of Object.entries(item)) setOwn(dict, key, inner);
   return dict;
 };
 

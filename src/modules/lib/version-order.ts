@@ -1,3 +1,5 @@
+import { getOwn } from '../../protocol/plain.ts';
+
 const orders: Readonly<Record<string, (order: number) => boolean>> = {
   '=': order => order === 0,
   '==': order => order === 0,
@@ -16,4 +18,4 @@ const orders: Readonly<Record<string, (order: number) => boolean>> = {
  * wants it; undefined for an operator of one kind of packages alone.
  */
 export const orderHolds = (operator: string, order: number): boolean | undefined =>
-  orders[operator]?.(order);
+  getOwn(orders, operator)?.(order);

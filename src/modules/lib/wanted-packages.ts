@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
 import { hasFunction, salt } from './call.ts';
 import { compareAlpine, compareDebian, compareRpm, withoutEpoch } from './package-version.ts';
@@ -60,7 +61,7 @@ export const withProviders = async (
   if (!resolve_capabilities || !hasFunction('pkg.resolve_capabilities')) return wanted;
   const provided: { [capability: string]: string[] } = await salt('pkg.list_provides')({ root });
   const pkgs = [...wanted].map(([name, version]) => {
-    const provider = current[name] ? name : (provided[name]?.[0] ?? name);
+    const provider = getOwn(current, name) ? name : (getOwn(provided, name)?.[0] ?? name);
     return version === null ? provider : { [provider]: version };
   });
   const options = { resolve_capabilities: true, root };

@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, verify } from 'node:crypto';
 import { messageOf } from '../../protocol/error.ts';
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError } from '../api.ts';
 import {
   bits,
@@ -137,7 +138,8 @@ const digests: Readonly<Record<string, string | null>> = {
 };
 
 /** The digest a signature was made with; null where the key's algorithm has its own. */
-export const digestOf = (algorithm: string): string | null | undefined => digests[algorithm];
+export const digestOf = (algorithm: string): string | null | undefined =>
+  getOwn(digests, algorithm);
 
 /** Was this signed by that key? */
 export const isSignedBy = (

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 import {
   bits,
@@ -95,7 +96,7 @@ export const bitsAt = (set: readonly number[]): Buffer => {
 const purpose: Kind['encode'] = (words, _, name) =>
   sequence(
     ...words.map(word => {
-      const id = purposes[word] ?? word;
+      const id = getOwn(purposes, word) ?? word;
       if (!/^\d+(?:\.\d+)+$/.test(id)) throw wrong(name, word);
       return oid(id);
     }),
@@ -289,7 +290,7 @@ export const refusedExtensions: readonly string[] = ['nsCertType'];
 const nameOf = (given: string): string | undefined =>
   Object.hasOwn(kinds, given)
     ? given
-    : Object.keys(kinds).find(name => kinds[name]?.long === given);
+    : Object.keys(kinds).find(name => getOwn(kinds, name)?.long === given);
 
 /** Names that a keyword may have for an extension. */
 export const isExtension = (name: string): boolean =>
@@ -312,7 +313,7 @@ export const extensionsOf = (
 ): Extension[] =>
   Object.entries(keywords).flatMap(([given, value]) => {
     const name = nameOf(given);
-    const kind = name === undefined ? undefined : kinds[name];
+    const kind = name === undefined ? undefined : getOwn(kinds, name);
     if (name === undefined || !kind || value === null || value === undefined) return [];
     const words = wordsOf(value);
     const critical = words.includes('critical');

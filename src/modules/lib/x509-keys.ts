@@ -6,6 +6,7 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto';
+import { getOwn } from '../../protocol/plain.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { nothing, oid, sequence } from './der.ts';
 import { readFileSync } from './safe-fs/fs.ts';
@@ -93,7 +94,7 @@ export const algorithmOf = ({ asymmetricKeyType }: KeyObject): string => asymmet
 export const keySizeOf = (key: KeyObject): number | undefined => {
   const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {};
   const sizes: Record<string, number> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
-  return modulusLength ?? (namedCurve === undefined ? undefined : sizes[namedCurve]);
+  return modulusLength ?? (namedCurve === undefined ? undefined : getOwn(sizes, namedCurve));
 };
 
 /** A private key as PEM (PKCS 8), under a passphrase where one is given. */
@@ -129,7 +130,7 @@ export const signerOf = (
       algorithm: sequence(oid(type === 'ed25519' ? '1.3.101.112' : '1.3.101.113')),
       sign: body => sign(null, body, key),
     };
-  const id = (type === 'rsa' ? rsaWith : ecdsaWith)[digest];
+  const id = getOwn(type === 'rsa' ? rsaWith : ecdsaWith, digest);
   if (id === undefined)
     throw new SaltInvocationError(
       `The digest '${digest}' is not known: ${Object.keys(rsaWith).join(', ')}`,

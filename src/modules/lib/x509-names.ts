@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 import {
   type Der,
@@ -61,7 +62,8 @@ const ordered = (keywords: Readonly<Record<string, unknown>>): Part[] => {
   const given = new Map<string, string>();
   for (const name of subjectNames) {
     const value = keywords[name];
-    if (value !== undefined && value !== null) given.set(aliases[name] ?? name, String(value));
+    if (value !== undefined && value !== null)
+      given.set(getOwn(aliases, name) ?? name, String(value));
   }
   return Object.keys(attributes).flatMap(name => {
     const value = given.get(name);
@@ -79,7 +81,7 @@ const partsOf = (subject: unknown): Part[] => {
     .filter(word => word !== '');
   return words.map(word => {
     const [, name = '', value = ''] = /^([A-Za-z]+)\s*=\s*(.*)$/.exec(word) ?? [];
-    const known = aliases[name] ?? name;
+    const known = getOwn(aliases, name) ?? name;
     if (Object.hasOwn(attributes, known)) return [known, value] as const;
     throw new SaltInvocationError(`The subject has a part that is not known: ${word}`);
   });
@@ -98,7 +100,7 @@ const encodePart = ([name, value]: Part): Buffer => {
       : name === 'C' || name === 'SERIALNUMBER'
         ? printable(value)
         : utf8(value);
-  return setOf(sequence(oid(attributes[name] ?? ''), text));
+  return setOf(sequence(oid(getOwn(attributes, name) ?? ''), text));
 };
 
 /** A name as a mapping of Salt's short names. */

@@ -1,3 +1,4 @@
+import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 import { readCertificate } from './x509-certificate.ts';
 import { type Revoked, reasons } from './x509-requests.ts';
@@ -33,7 +34,7 @@ export const revokedOf = (items: readonly RevokedItem[], includeExpired: boolean
       {
         serial: number,
         date: dateOf(text(revocation_date), 'revocation_date') ?? now(),
-        ...(why === undefined ? {} : { reason: reasons[why] ?? 0 }),
+        ...(why === undefined ? {} : { reason: getOwn(reasons, why) ?? 0 }),
       },
     ];
   });

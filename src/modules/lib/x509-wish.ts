@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import { type PlainDict, SaltInvocationError } from '../api.ts';
 import { configOption } from './config-option.ts';
 import { readDer } from './der.ts';
@@ -86,7 +86,7 @@ const withPolicy = async (
 /** A signing policy of the configuration or the pillar. */
 export const signingPolicy = async (name: string): Promise<PlainDict> => {
   const policies = await configOption('x509_signing_policies');
-  const found = isPlainDict(policies) ? policies[name] : undefined;
+  const found = isPlainDict(policies) ? getOwn(policies, name) : undefined;
   const parts = Array.isArray(found)
     ? found.filter(isPlainDict)
     : isPlainDict(found)

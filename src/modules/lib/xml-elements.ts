@@ -1,3 +1,5 @@
+import { getOwn } from '../../protocol/plain.ts';
+
 /** An element of a small XML answer of a program: its attributes, and the text between its tags. */
 type Element = { readonly attributes: { readonly [name: string]: string }; readonly inner: string };
 
@@ -16,7 +18,7 @@ export const xmlText = (text: string): string =>
     .replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, number, name) =>
       hex || number
         ? String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(number))
-        : (entities[name] ?? whole),
+        : (getOwn(entities, name) ?? whole),
     );
 
 /** All elements of a name, those inside others too. */

@@ -4,7 +4,8 @@
  */
 
 import { messageOf } from '../../protocol/error.ts';
-import { isPlainDict } from '../../protocol/plain.ts';
+import { isPlainDict, setOwn } from '../../protocol/plain.ts';
+import { mergeDicts } from '../../protocol/whole-floats.ts';
 import {
   __opts__,
   __salt__,
@@ -101,7 +102,7 @@ const commentOf = (answer: PlainDict, otherwise: string): string =>
 const call = async (fun: string, given: Plain | undefined): Promise<Plain> => {
   const items = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
   const positional = items.filter(item => !isPlainDict(item));
-  const named: PlainDict = Object.assign({}, ...items.filter(isPlainDict));
+  const named: PlainDict = mergeDicts(...items.filter(isPlainDict));
   const kwargs = withShellOfStates(fun, positional, named, __opts__);
   const answer: Plain | undefined = await __salt__[fun]?.(...positional, keywords(kwargs));
   return answer ?? null;
@@ -123,8 +124,10 @@ const runNamed = async (name: string, rest: Arguments): Promise<StateReturn> => 
     return failed('The argument "returner" is not supported: tsalt-ssh has no returners.');
   const named: PlainDict = {};
   for (const [key, value] of Object.entries(others))
-    if (value !== undefined)
-      named[key.startsWith('m_') && prefixed.includes(key.slice(2)) ? key.slice(2) : key] = value;
+    if (value !== undefined) {
+      const isPrefixed = key.startsWith('m_') && prefixed.includes(key.slice(2));
+      setOwn(named, isPrefixed ? key.slice(2) : key, value);
+    }
   if (kwargs !== undefined && !isPlainDict(kwargs)) return failed("'kwargs' must be a dict.");
   if (args !== undefined && !Array.isArray(args)) return failed("'args' must be a list.");
   const given = withShellOfStates(name, args ?? [], { ...named, ...kwargs }, __opts__);

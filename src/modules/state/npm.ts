@@ -1,6 +1,6 @@
 /** Packages of Node.js. */
 import { messageOf } from '../../protocol/error.ts';
-import { isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 import { hasFunction, salt } from '../lib/call.ts';
 import { changed, failed, unchanged, would } from '../lib/returns.ts';
@@ -87,7 +87,7 @@ export const removed = async (
     const where = { dir, runas: user };
     const have: PlainDict = await salt('npm.list')(null, where);
     doing = 'removing package';
-    if (!(name in have)) return unchanged(name, `Package '${name}' is not installed`);
+    if (!Object.hasOwn(have, name)) return unchanged(name, `Package '${name}' is not installed`);
     if (__opts__.test) return would(name, `Package '${name}' is set to be removed`);
     await salt('npm.uninstall')(name, where);
     return changed(name, `Package '${name}' was successfully removed`, { [name]: 'Removed' });
@@ -104,7 +104,7 @@ const partsOf = (wanted: string): { name: string; version: string | undefined } 
 /** `name`, `@scope/name` or either with `@version`; ranges are left to npm. */
 const isThere = (wanted: string, have: PlainDict): boolean => {
   const { name, version } = partsOf(wanted);
-  const info = have[name];
+  const info = getOwn(have, name);
   if (!isPlainDict(info) || info.version === undefined) return false;
   return (
     version === undefined || info.version === version || info.version === version.replace(/^v/, '')
@@ -113,7 +113,7 @@ const isThere = (wanted: string, have: PlainDict): boolean => {
 
 const withVersion = (wanted: string, have: PlainDict): string => {
   const { name } = partsOf(wanted);
-  const info = have[name];
+  const info = getOwn(have, name);
   return `${name}@${isPlainDict(info) ? String(info.version) : ''}`;
 };
 

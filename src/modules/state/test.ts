@@ -2,7 +2,7 @@
  * States that do nothing but answer: for trying out requisites, and for stopping a run that
  * should not go on.
  */
-import { isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import {
   __low__,
   __opts__,
@@ -232,7 +232,7 @@ export const check_pillar = async (
   for (const [kind, keys] of Object.entries(wanted))
     for (const key of asItems(keys)) {
       const value: Plain = (await __salt__['pillar.get']?.(key, null)) ?? null;
-      const type = types[kind];
+      const type = getOwn(types, kind);
       if (value === null) comment += `Pillar key "${key}" is missing.\n`;
       else if (type && !type.fits(value)) comment += `Pillar key "${key}" is not ${type.show}.\n`;
       else fine.push(`- ${key} (${type?.show ?? 'None'})\n`);

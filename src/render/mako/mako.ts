@@ -60,7 +60,7 @@ class Scanner {
   #control(code: string, line: number): void {
     const word = /^\w+/.exec(code)?.[0] ?? '';
     const last = this.#open.at(-1);
-    if (word in ends) {
+    if (Object.hasOwn(ends, word)) {
       if (isTag(last) || last?.word !== ends[word])
         throw syntaxFault(`% ${word} closes no % ${ends[word]}`, line);
       this.#open.pop();

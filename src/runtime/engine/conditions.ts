@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { withShellOfStates } from '../../modules/lib/shell-default.ts';
 import type { LowChunk } from '../../protocol/low.ts';
-import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict, plainText } from '../../protocol/plain.ts';
 import { asList, truthy } from './low-tools.ts';
 import type { EngineHost } from './run-state.ts';
 import { fillSlots } from './slots.ts';
@@ -123,9 +123,9 @@ const holds = async (host: EngineHost, entry: PlainDict): Promise<boolean> => {
   const given = filled.args as Plain[];
   const kwargs = await fillSlots(host, filled.rest as PlainDict);
   const answer = await host.execute(
-    String(fun),
+    plainText(fun),
     given,
-    withShellOfStates(String(fun), given, kwargs, host.opts),
+    withShellOfStates(plainText(fun), given, kwargs, host.opts),
   );
   const result =
     typeof get_return === 'string' && get_return !== '' ? traverse(answer, get_return) : answer;
@@ -136,7 +136,7 @@ const holds = async (host: EngineHost, entry: PlainDict): Promise<boolean> => {
 const creates = ({ creates }: LowChunk): Condition => {
   if (typeof creates === 'string' && existsSync(creates))
     return { ...skips, comment: `${creates} exists` };
-  if (Array.isArray(creates) && creates.every(path => existsSync(String(path))))
+  if (Array.isArray(creates) && creates.every(path => existsSync(plainText(path))))
     return { ...skips, comment: 'All files in creates exist' };
   return { ...runs, comment: 'Creates files not found' };
 };

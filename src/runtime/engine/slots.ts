@@ -1,5 +1,5 @@
 import { withShellOfStates } from '../../modules/lib/shell-default.ts';
-import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
 import type { EngineHost } from './run-state.ts';
 import { traverse } from './traverse.ts';
 
@@ -13,7 +13,7 @@ const slotMark = '__slot__:';
 export const fillSlots = async (host: EngineHost, kwargs: PlainDict): Promise<PlainDict> => {
   if (!Object.values(kwargs).some(hasSlot)) return kwargs;
   const filled: PlainDict = { ...kwargs };
-  for (const [key, value] of Object.entries(kwargs)) filled[key] = await fill(host, value);
+  for (const [key, value] of Object.entries(kwargs)) setOwn(filled, key, await fill(host, value));
   return filled;
 };
 
@@ -40,7 +40,7 @@ const fillItem = async (host: EngineHost, value: Plain): Promise<Plain> => {
   if (!hasSlotInDict(value)) return value;
   const dict: PlainDict = { ...value };
   for (const [key, item] of Object.entries(dict))
-    if (isSlot(item)) dict[key] = (await evaluate(host, item)) as Plain;
+    if (isSlot(item)) setOwn(dict, key, (await evaluate(host, item)) as Plain);
   return dict;
 };
 
@@ -92,7 +92,7 @@ const parseCall = (text: string): ParsedCall | undefined => {
   let begun = false;
   let key: string | undefined;
   const finish = (): void => {
-    if (key !== undefined) kwargs[key] = word;
+    if (key !== undefined) setOwn(kwargs, key, word);
     else if (begun) args.push(word);
     word = '';
     begun = false;

@@ -2,6 +2,8 @@ import { globTest } from '../../data/glob.ts';
 import { pyStr, pyTypeAt } from '../../modules/lib/python-text.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Signature } from '../../protocol/meta.ts';
+import { isPlainDict, plainText } from '../../protocol/plain.ts';
+import { mergeDicts } from '../../protocol/whole-floats.ts';
 import type { Registry, Resolved } from '../registry-types.ts';
 import { requiredParameters } from './bind-low.ts';
 import { asList, readRequisite } from './low-tools.ts';
@@ -39,7 +41,7 @@ const providersOf = ({ provider, providers }: LowChunk) => ({
 });
 
 const mergedProviders = (list: readonly unknown[]): Record<string, string> =>
-  Object.assign({}, ...list.filter(item => typeof item === 'object' && item !== null));
+  mergeDicts(...list.filter(isPlainDict)) as Record<string, string>;
 
 const findNameFault = (low: LowChunk): string[] => {
   const { name, __sls__ } = low;
@@ -54,8 +56,8 @@ const takeUmask = (low: LowChunk): string[] => {
   if (!Object.hasOwn(low, 'umask')) return [];
   const { umask } = low;
   delete low.umask;
-  const text = String(umask).trim();
-  if (!/^(?:0o)?[0-7]+$/.test(text)) return [`Invalid umask: ${umask}`];
+  const text = plainText(umask).trim();
+  if (!/^(?:0o)?[0-7]+$/.test(text)) return [`Invalid umask: ${text}`];
   low.__umask__ = Number.parseInt(text.replace('0o', ''), 8);
   return [];
 };

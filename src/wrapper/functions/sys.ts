@@ -11,7 +11,7 @@ import {
 } from '../../data/module-docs.ts';
 import { type Data, toData } from '../../data/value.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
-import type { Plain } from '../../protocol/plain.ts';
+import { getOwn, type Plain } from '../../protocol/plain.ts';
 import { namesIn } from '../../render/renderers.ts';
 import type { WrapperFunction, WrapperModule } from '../define.ts';
 
@@ -168,5 +168,5 @@ const rendererDoc = (modules: readonly ModuleMeta[], name: string): string => {
   const own = modules.find(({ kind, file }) => kind === 'renderers' && file === name);
   const fun = own && functionsOf([own], 'renderers').get(`${name}.render`);
   if (own) return moduleText(own) || (fun?.doc ?? '');
-  return rendererDocs[name] ?? '';
+  return getOwn(rendererDocs, name) ?? '';
 };

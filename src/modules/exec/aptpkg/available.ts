@@ -1,3 +1,4 @@
+import { getOwn } from '../../../protocol/plain.ts';
 import { __opts__, SaltInvocationError } from '../../api.ts';
 import { apt, normalize, parseControl } from '../../lib/apt-run.ts';
 import { byEpoch, candidatesOf, readVersions } from '../../lib/apt-versions.ts';
@@ -25,7 +26,7 @@ export const latest_version = async (
   const list = await installedNow();
   const newest = names.map(name => {
     const candidate = candidates.get(name) ?? candidates.get(normalize(name)) ?? '';
-    const have = list[normalize(name)] ?? [];
+    const have = getOwn(list, normalize(name)) ?? [];
     const upToDate =
       !show_installed && (candidate === '' || have.some(one => compareDebian(one, candidate) >= 0));
     return [name, have.length > 0 && upToDate ? '' : candidate] as const;

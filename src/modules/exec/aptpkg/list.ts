@@ -6,6 +6,7 @@
  */
 import { basename } from 'node:path';
 import { fnmatch } from '../../../data/glob.ts';
+import { getOwn } from '../../../protocol/plain.ts';
 import { __grains__, CommandExecutionError } from '../../api.ts';
 import { normalize } from '../../lib/apt-run.ts';
 import { type Downloaded, downloadedOf, filesBelow } from '../../lib/downloaded-packages.ts';
@@ -64,7 +65,9 @@ export const version = async (...names: string[]): Promise<string | { [name: str
   const found = names.flatMap(name =>
     name.includes('*') ? Object.keys(list).filter(one => fnmatch(one, name)) : [name],
   );
-  const versions = found.map(name => [name, list[normalize(name)]?.join(',') ?? ''] as const);
+  const versions = found.map(
+    name => [name, getOwn(list, normalize(name))?.join(',') ?? ''] as const,
+  );
   const isOne = versions.length <= 1 && !names.some(name => name.includes('*'));
   return isOne ? (versions[0]?.[1] ?? '') : Object.fromEntries(versions);
 };

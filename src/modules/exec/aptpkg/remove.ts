@@ -1,3 +1,4 @@
+import { getOwn } from '../../../protocol/plain.ts';
 import type { Plain } from '../../api.ts';
 import { apt, normalize } from '../../lib/apt-run.ts';
 import { installedNow, listed } from '../../lib/dpkg-list.ts';
@@ -51,7 +52,7 @@ const uninstall = async (
   const before = await listed();
   const have = await installedNow();
   const targets = [...wanted.keys()].filter(
-    one => have[one] || (action === 'purge' && before.removed[one]),
+    one => getOwn(have, one) || (action === 'purge' && getOwn(before.removed, one)),
   );
   if (targets.length === 0) return { any: false, removed: {}, installed: {} };
   const { code, stdout, stderr } = await apt(['-q', '-y', action, '--', ...targets], {

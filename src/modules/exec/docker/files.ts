@@ -1,5 +1,6 @@
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
+import { getOwn } from '../../../protocol/plain.ts';
 import {
   CommandExecutionError,
   type Plain,
@@ -56,7 +57,7 @@ const written = async (
 ): Promise<Written> => {
   if (!isAbsolute(path)) throw new SaltInvocationError(`Path '${path}' is not absolute`);
   if (existsSync(path) && !overwrite) throw new CommandExecutionError(`${path} already exists`);
-  const program = compression ? programs[compression] : byName(path);
+  const program = compression ? getOwn(programs, compression) : byName(path);
   if (compression && !program)
     throw new SaltInvocationError(`Invalid compression type '${compression}'`);
   if (!existsSync(dirname(path)) && !makedirs)

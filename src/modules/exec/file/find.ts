@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { getOwn } from '../../../protocol/plain.ts';
 import { SaltInvocationError } from '../../api.ts';
 import { hashFile } from '../../lib/file-hash.ts';
 import { expandUser, lstatOf, statOf } from '../../lib/file-paths.ts';
@@ -161,7 +162,9 @@ const printer = (print: string | null): Action => {
     if (!Object.hasOwn(fields, word))
       throw new SaltInvocationError(`invalid print option: "${word}"`);
   return async found => {
-    const values = (wanted.length > 0 ? wanted : ['path']).map(word => fields[word]?.(found) ?? '');
+    const values = (wanted.length > 0 ? wanted : ['path']).map(
+      word => getOwn(fields, word)?.(found) ?? '',
+    );
     return values.length === 1 ? values[0] : values;
   };
 };

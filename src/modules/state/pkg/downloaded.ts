@@ -1,4 +1,5 @@
 import { messageOf } from '../../../protocol/error.ts';
+import { getOwn } from '../../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { hasFunction, salt } from '../../lib/call.ts';
 import type { Downloaded } from '../../lib/downloaded-packages.ts';
@@ -90,7 +91,7 @@ export const downloaded = async (
 const missingIn = (have: Downloaded, wanted: Wanted, ignoreEpoch: boolean | null): Wanted =>
   new Map(
     [...wanted].filter(([name, version]) => {
-      const versions = Object.keys(have[name] ?? {});
+      const versions = Object.keys(getOwn(have, name) ?? {});
       return (
         versions.length === 0 ||
         (version !== null && !fulfills(versions, version, compareVersions, { ignoreEpoch }))
@@ -101,7 +102,9 @@ const missingIn = (have: Downloaded, wanted: Wanted, ignoreEpoch: boolean | null
 const filesChanged = (before: Downloaded, after: Downloaded): PlainDict =>
   Object.fromEntries(
     Object.entries(after).flatMap(([name, versions]) => {
-      const [old, fresh] = [before[name] ?? {}, versions].map(one => Object.keys(one).join(','));
+      const [old, fresh] = [getOwn(before, name) ?? {}, versions].map(one =>
+        Object.keys(one).join(','),
+      );
       return old === fresh ? [] : [[name, { old: old ?? '', new: fresh ?? '' }]];
     }),
   );

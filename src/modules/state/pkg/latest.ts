@@ -1,5 +1,5 @@
 import { messageOf } from '../../../protocol/error.ts';
-import { isPlainDict } from '../../../protocol/plain.ts';
+import { getOwn, isPlainDict } from '../../../protocol/plain.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import {
@@ -58,11 +58,11 @@ export const latest = async (
       `An error was encountered while checking the newest available version of package(s): ${messageOf(error)}`,
     );
   }
-  const unknown = names.filter(one => !newest[one] && !current[one]);
+  const unknown = names.filter(one => !getOwn(newest, one) && !getOwn(current, one));
   if (unknown.length > 0)
     return failed(name, unknown.map(one => `No information found for '${one}'.`).join(' '));
-  const targets = names.filter(one => newest[one]);
-  const done = names.filter(one => !newest[one]).sort();
+  const targets = names.filter(one => getOwn(newest, one));
+  const done = names.filter(one => !getOwn(newest, one)).sort();
   if (targets.length === 0) return unchanged(name, upToDate(names));
   if (__opts__.test) {
     const comments = [
@@ -72,7 +72,7 @@ export const latest = async (
     else if (done.length > 0)
       comments.push(
         `The following packages are already up-to-date: ${done
-          .map(one => `${one} (${current[one]?.join(',') ?? ''})`)
+          .map(one => `${one} (${getOwn(current, one)?.join(',') ?? ''})`)
           .join(', ')}`,
       );
     return would(name, comments.join('\n'));
@@ -112,7 +112,10 @@ const latestReport = (
 ): StateReturn => {
   const updated = (one: string): boolean => {
     const change = changes[one];
-    return isPlainDict(change) && (change.new === newest[one] || newest[one] === 'latest');
+    return (
+      isPlainDict(change) &&
+      (change.new === getOwn(newest, one) || getOwn(newest, one) === 'latest')
+    );
   };
   const missed = targets.filter(one => !updated(one)).sort();
   const worked = targets.filter(updated).sort();

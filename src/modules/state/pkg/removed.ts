@@ -1,4 +1,5 @@
 import { messageOf } from '../../../protocol/error.ts';
+import { getOwn } from '../../../protocol/plain.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { salt } from '../../lib/call.ts';
 import { fulfills, PackageError, type Wanted } from '../../lib/packages.ts';
@@ -60,15 +61,19 @@ const uninstall = async (
         ? await salt('pkg.list_pkgs')({ versions_as_list: true, removed: true })
         : {};
     const matches = ([one, condition]: [string, string | null]): boolean => {
-      const have = current[one];
+      const have = getOwn(current, one);
       return have
         ? condition === null ||
             fulfills(have, condition, compareVersions, { ignoreEpoch: ignore_epoch })
         : false;
     };
-    const hasVersions = [...wanted].some(([one, condition]) => condition !== null && current[one]);
+    const hasVersions = [...wanted].some(
+      ([one, condition]) => condition !== null && getOwn(current, one),
+    );
     targets = [...wanted].filter(matches).map(([one]) => one);
-    targets.push(...[...wanted.keys()].filter(one => one in leftovers && !targets.includes(one)));
+    targets.push(
+      ...[...wanted.keys()].filter(one => Object.hasOwn(leftovers, one) && !targets.includes(one)),
+    );
     targets.sort();
     if (targets.length === 0)
       return unchanged(
@@ -109,11 +114,12 @@ const uninstall = async (
   const isStillThere = (one: string): boolean => {
     const condition = wanted.get(one) ?? null;
     const options = { ignoreEpoch: ignore_epoch };
-    return condition === null || !now[one]
-      ? one in now
-      : fulfills(now[one], condition, compareVersions, options);
+    const versions = getOwn(now, one);
+    return condition === null || !versions
+      ? versions !== undefined
+      : fulfills(versions, condition, compareVersions, options);
   };
-  const missed = targets.filter(one => isStillThere(one) || one in left);
+  const missed = targets.filter(one => isStillThere(one) || Object.hasOwn(left, one));
   if (missed.length > 0)
     return failed(
       name,
