@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
+import { makeFolder } from '../trust/make-folder.ts';
 
 /**
  * Makes a folder that only this user can enter.
  * @throws `TsaltError('cache-dir')` when it is a link, somebody else's, or open to others
  */
 export const privateDir = (path: string): string => {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path, 0o700);
   const stat = lstatSync(path);
   const mine = process.getuid === undefined || stat.uid === process.getuid();
   if (stat.isDirectory() && mine && (stat.mode & 0o022) === 0) {

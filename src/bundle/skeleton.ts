@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
+import { makeFolder } from '../trust/make-folder.ts';
 
 /** What `tsalt-ssh module new KIND NAME` can write. */
 export const skeletonKinds = ['state', 'exec', 'grains', 'utils', 'resource', 'renderer'] as const;
@@ -33,7 +34,7 @@ export const writeSkeleton = async (
   const taken = files.find(({ path }) => existsSync(path));
   if (taken) throw new TsaltError('skeleton-exists', `${taken.path} is there already`);
   for (const { path, text } of files) {
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     await writeFile(path, text, { flag: 'wx' });
   }
   return files.map(({ path }) => path);

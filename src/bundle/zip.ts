@@ -1,16 +1,9 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { unzipSync } from 'fflate';
 import { messageOf } from '../protocol/error.ts';
+import { makeFolder } from '../trust/make-folder.ts';
 import { cannotWrite } from '../trust/spare-cache.ts';
 import type { FoundModule } from './discover.ts';
 import { sha256 } from './inputs.ts';
@@ -105,10 +98,10 @@ const unpackInto = (folder: string, entries: Record<string, Uint8Array>): void =
   rmSync(temporary, { recursive: true, force: true });
   for (const [name, content] of Object.entries(entries)) {
     const path = join(temporary, name);
-    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+    makeFolder(join(path, '..'), 0o700);
     writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
   }
-  mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  makeFolder(temporary, 0o700);
   try {
     renameSync(temporary, folder);
   } catch (error) {

@@ -1,16 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import {
-  appendFileSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Place } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
+import { makeFolder } from '../trust/make-folder.ts';
 
 type Marker = 'revoked' | 'cert-authority';
 
@@ -110,7 +103,7 @@ export const lookupName = ({ host, port, alias }: Address): string => {
 /** Writes a line for a new host: one append, the file private to this user when it is made. */
 export const addKnownHost = (file: string, address: Address, key: Buffer): void => {
   checkTrusted(file, 'The file of known hosts');
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   const line = `${lookupName(address)} ${keyType(key)} ${key.toString('base64')}\n`;
   appendFileSync(file, endsInLine(file) ? line : `\n${line}`, { mode: 0o600 });
 };

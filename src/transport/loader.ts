@@ -7,6 +7,7 @@ import { artifactHead } from '../protocol/stack.ts';
  *
  * Its argument is `LoaderConfig` as base64 JSON. What it says are marker lines; see
  * `conversation.ts`. The artifact runs as the body of `function (require, process, TS)`.
+ * Node's own way to make folders with those above them never returns in /proc, so it makes each.
  * With `wipe`, all of a `thin_dir` that the user named stays but what is ours, and a workspace in
  * which another run works stays as a whole (`isFree`, which the artifact sets).
  */
@@ -51,15 +52,16 @@ function read(count) {
 }
 function sha256(bytes) { return require("crypto").createHash("sha256").update(bytes).digest(); }
 function isSafe(dir) {
-  try { fs.mkdirSync(dir, { recursive: true, mode: 448 }); }
-  catch (error) {
-    if (error.code !== "EEXIST") { tried.push(dir + ": " + error.code); return false; }
-  }
+  function unsafe(what) { stop("workspace-unsafe", "The workspace " + dir + " " + what); }
+  var error, made = "";
+  for (var name of dir.slice(1).split("/"))
+    try { error = fs.mkdirSync(made += "/" + name, 448); } catch (failure) { error = failure; }
+  if (error && error.code !== "EEXIST") { tried.push(dir + ": " + error.code); return false; }
   var stat = fs.lstatSync(dir);
-  if (stat.isSymbolicLink()) stop("workspace-unsafe", "The workspace " + dir + " is a symbolic link.");
-  if (!stat.isDirectory()) stop("workspace-unsafe", "The workspace " + dir + " is no directory.");
-  if (stat.uid !== process.geteuid()) stop("workspace-unsafe", "The workspace " + dir + " belongs to another user.");
-  if (stat.mode & 18) stop("workspace-unsafe", "The workspace " + dir + " can be written by others.");
+  if (stat.isSymbolicLink()) unsafe("is a symbolic link.");
+  if (!stat.isDirectory()) unsafe("is no directory.");
+  if (stat.uid !== process.geteuid()) unsafe("belongs to another user.");
+  if (stat.mode & 18) unsafe("can be written by others.");
   if (stat.mode & 63) fs.chmodSync(dir, 448);
   try { fs.accessSync(dir, 3); } catch (error) { tried.push(dir + ": " + error.code); return false; }
   return true;

@@ -1,7 +1,8 @@
-import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
+import { makeFolder } from '../trust/make-folder.ts';
 
 /** The platforms that a Node can be brought to. */
 export const nodeTargets = ['linux-x64', 'linux-arm64'] as const;
@@ -18,7 +19,7 @@ export const binaryName = (version: string, target: NodeTarget): string =>
 /** The cache's folder for Node binaries, private to this user. */
 export const nodeFolder = async (cacheDir: string): Promise<string> => {
   const folder = join(cacheDir, 'node');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const { uid, mode } = await lstat(folder);
   if (uid !== process.geteuid?.() || mode & 0o022)
     throw new TsaltError('cache-unsafe', `The cache ${folder} can be written by others.`, {

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
@@ -134,3 +134,21 @@ test('"node fetch" names a cache folder that cannot be written', () => {
     ),
   ]);
 });
+
+test.each(['/proc/tsalt/cache', '/sys/tsalt/cache', '/proc/version/cache'])(
+  'a cache folder where none can be made is reported, and the run ends: %s',
+  { timeout: 60_000 },
+  async place => {
+    const settings = join(project.dir, 'tsalt.yaml');
+    const before = readFileSync(settings, 'utf8');
+    project.write({ 'tsalt.yaml': before.replace('cachedir: cache', `cachedir: ${place}`) });
+    try {
+      const { code, stdout, stderr } = await apart('tsalt web1 own.hello');
+      expect([code, stdout]).toEqual([0, hello]);
+      expect(stderr).toContain(`The cache folder ${place} cannot be written: E`);
+      expect(stderr.match(/ cannot be written/g)).toHaveLength(1);
+    } finally {
+      project.write({ 'tsalt.yaml': before });
+    }
+  },
+);

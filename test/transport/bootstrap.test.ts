@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Host } from '../../src/protocol/host.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
@@ -146,4 +146,25 @@ test('a run that is cancelled between two steps goes no further, whichever they 
     await expect(
       cancelledAt(stop => ({ onPhase: phase => (phase === step ? stop() : undefined) })),
     ).rejects.toMatchObject(cancelled);
+});
+
+test('where no workspace can be made, as in /proc, another place is taken or named', async () => {
+  // Node's own way to make folders with those above them would never return here.
+  await expect(open({ ...target.host, thin_dir: '/proc/tsalt/ws' })).rejects.toThrow(
+    'There is no place for the workspace. Tried /proc/tsalt/ws: ENOENT.',
+  );
+  const lost = await startTestHost({ env: { HOME: '/proc' } });
+  onTestFinished(lost.close);
+  const known = { knownHostsFiles: [lost.knownHosts] };
+  const { link, done } = await open(lost.host, { randomDir: true }, known);
+  expect(await link.peer.request('dir', {})).toMatch(/^\/var\/tmp\/tsalt-ssh-\d+-[0-9a-f]{16}$/);
+  done();
+});
+
+test('a workspace is made with the folders above it, all private', async () => {
+  const above = join(target.home, 'one');
+  const { done } = await open({ ...target.host, thin_dir: join(above, 'two/three') });
+  done();
+  for (const path of ['', 'two', 'two/three'])
+    expect(statSync(join(above, path)).mode & 0o777).toBe(0o700);
 });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { Dict } from '../../data/value.ts';
+import { makeFolder } from '../../trust/make-folder.ts';
 import type { SdbDriver, SdbWorld } from '../driver.ts';
 
 /** `driver: file`: one private file for each key below the folder `dir`. */
@@ -19,7 +20,7 @@ export const fileDriver: SdbDriver = {
   },
   set: async (key, value, profile, world) => {
     const file = inside(rootOf(profile, world), key);
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     const draft = join(dirname(file), `.${randomUUID()}`);
     try {
       const handle = await open(draft, 'wx', 0o600);

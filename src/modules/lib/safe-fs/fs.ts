@@ -106,7 +106,8 @@ export const mkdirSync = ((path: string, options?: number | fs.MakeDirectoryOpti
   const { recursive = false, mode } =
     typeof options === 'object' && options !== null ? options : { mode: options };
   const bits = typeof mode === 'string' ? Number.parseInt(mode, 8) : (mode ?? undefined);
-  if (recursive) return isRoot() ? makeTree(path, bits) : fs.mkdirSync(path, options);
+  // Node's own never returns where nothing can be made in a folder that exists, as in /proc.
+  if (recursive) return makeTree(path, bits);
   return withPlace(path, false, place => fs.mkdirSync(place.path, bits));
 }) as typeof fs.mkdirSync;
 
