@@ -125,6 +125,41 @@ test('one template of a host is rendered at a time; after three that took too mu
   expect(await rendered('web1', 'jinja', 'x')).toBe('x');
 }, 120_000);
 
+const sorts = "{{ ('a b ' * 45000).split() | sort | length }}";
+
+test('the texts of one host take a bounded time together, each of them being short', async () => {
+  const work = new HostWork('bad', 800);
+  const render = (text: string): Promise<string> =>
+    work.inTurn(async () => template('jinja', text), nothing);
+  let rendered = 0;
+  const all = async (): Promise<void> => {
+    for (; rendered < 200; rendered += 1) expect(await render(sorts)).toBe('90000');
+  };
+  await expect(all()).rejects.toThrow('Texts of bad took more than 0.8 s together.');
+  expect(rendered).toBeGreaterThan(0);
+  await expect(render('x')).rejects.toThrow('together');
+  await expect(new HostWork('bad', 800).now(template('liquid', endless), nothing)).rejects.toThrow(
+    'Texts of bad took more than 0.8 s together.',
+  );
+}, 120_000);
+
+test('a template that begins again for each answer takes no more time in all', async () => {
+  const work = new HostWork('bad', 1500);
+  let asked = 0;
+  const others = async () => {
+    asked += 1;
+    const hosts = Array.from({ length: poolSize }, (_, at) => `web${at}`);
+    await Promise.all(hosts.map(host => rendered(host, 'jinja', 'x')));
+    return { value: '1' };
+  };
+  const text = `${sorts}{% for i in range(200) %}{{ salt['a.b'](i) }}{% endfor %}`;
+  await expect(work.inTurn(async () => template('jinja', text), others)).rejects.toThrow(
+    'took more than 1.5 s together',
+  );
+  expect(asked).toBeGreaterThan(1);
+  expect(asked).toBeLessThan(100);
+}, 120_000);
+
 test('a host whose run is over has nothing computed any more', async () => {
   const hosts = Array.from({ length: 2 * poolSize }, (_, at) => new HostWork(`bad${at}`));
   const ended = hosts

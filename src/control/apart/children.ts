@@ -11,13 +11,23 @@ export type Serve = (question: Question) => Promise<CallAnswer>;
 export type Done = { readonly end: JobEnd; readonly milliseconds: number };
 
 /** A job was ended because of a limit. */
-export class Exhausted extends Error {}
+export class Exhausted extends Error {
+  /** What it took of a processor. */
+  readonly milliseconds: number;
+
+  constructor(message: string, milliseconds: number) {
+    super(message);
+    this.milliseconds = milliseconds;
+  }
+}
 
 type Answer = { readonly key: string; readonly answer: Promise<CallAnswer>; isThere: boolean };
 
 type Run = {
   readonly job: ApartJob;
   readonly serve: Serve;
+  /** Milliseconds of a processor that it may take, in all processes together. */
+  readonly most: number;
   resolve: (done: Done) => void;
   reject: (error: Error) => void;
   /** Answers by the order in which they were asked for: the job may have to begin again. */
@@ -66,13 +76,15 @@ class Children {
   /**
    * Computes a job when a process is free.
    *
+   * @param most milliseconds of a processor that it may take in all processes together: a job that
+   *   waits for its host may have to begin again and again
    * @param signal ends it, whether it has begun or not
    * @throws Exhausted where the job took too much time or memory
    */
-  run(job: ApartJob, serve: Serve, signal: AbortSignal): Promise<Done> {
+  run(job: ApartJob, serve: Serve, most: number, signal: AbortSignal): Promise<Done> {
     return new Promise((resolve, reject) => {
       const run: Run = {
-        ...{ job, serve, resolve, reject },
+        ...{ job, serve, most, resolve, reject },
         ...{ answers: [], answered: 0, size: 0, milliseconds: 0, isOver: false },
       };
       const cancel = (): void => this.#cancel(run);
@@ -137,7 +149,10 @@ class Children {
       this.#members.add(member);
       child.onMessage(message => this.#hear(member, message));
       child.onEnd(code =>
-        this.#end(member, code === null ? new Exhausted('took too much memory') : notStarted(code)),
+        this.#end(
+          member,
+          code === null ? exhausted(member, 'took too much memory') : notStarted(code),
+        ),
       );
     } catch (error) {
       for (const { reject } of this.#ready.splice(0))
@@ -229,10 +244,13 @@ class Children {
     for (const member of this.#members) {
       if (!member.current) continue;
       const { milliseconds, megabytes } = member.child.used();
+      const { most, milliseconds: before } = member.current.run;
       if (milliseconds > mostTime)
-        this.#end(member, new Exhausted(`took more than ${mostTime / 1000} s`));
+        this.#end(member, exhausted(member, `took more than ${mostTime / 1000} s`));
+      else if (before + milliseconds > most)
+        this.#end(member, exhausted(member, `took more than the ${most / 1000} s that were left`));
       else if (megabytes > mostMemory)
-        this.#end(member, new Exhausted(`took more than ${mostMemory} MB`));
+        this.#end(member, exhausted(member, `took more than ${mostMemory} MB`));
     }
   }
 
@@ -245,6 +263,9 @@ class Children {
     this.#assign();
   }
 }
+
+const exhausted = ({ child, current }: Member, message: string): Exhausted =>
+  new Exhausted(message, (current?.run.milliseconds ?? 0) + child.used().milliseconds);
 
 const notStarted = (code: number | string): TsaltError =>
   new TsaltError('apart-ended', `The process that renders texts of hosts ended with ${code}.`, {

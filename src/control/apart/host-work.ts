@@ -11,13 +11,16 @@ const mostEnded = 3;
 /** What is computed for one host: one job at a time. */
 export class HostWork {
   readonly #host: string;
+  readonly #mostTime: number;
   #turn: Promise<unknown> = Promise.resolve();
   #ended = 0;
   #milliseconds = 0;
   readonly #over = new AbortController();
 
-  constructor(host: string) {
+  /** @param mostTimeTogether milliseconds of a processor that all jobs of the host may take */
+  constructor(host: string, mostTimeTogether = mostTime) {
     this.#host = host;
+    this.#mostTime = mostTimeTogether;
   }
 
   /**
@@ -45,22 +48,28 @@ export class HostWork {
   /** Computes a job that another job waits for. @throws TsaltError as `inTurn` */
   async now(job: ApartJob, serve: Serve): Promise<string> {
     this.#over.signal.throwIfAborted();
-    if (this.#milliseconds > mostTime)
-      throw limited(`Texts of ${this.#host} took more than ${mostTime / 1000} s together.`);
+    const left = this.#mostTime - this.#milliseconds;
+    if (left < 0) throw this.#overTime();
     if (this.#ended >= mostEnded)
       throw limited(`${mostEnded} texts of ${this.#host} took too much: no more are rendered.`);
     try {
-      const { end, milliseconds } = await children.run(job, serve, this.#over.signal);
+      const { end, milliseconds } = await children.run(job, serve, left, this.#over.signal);
       this.#milliseconds += milliseconds;
       if ('text' in end) return end.text;
       throw receivedFault(end.fault);
     } catch (error) {
       if (!(error instanceof Exhausted)) throw error;
       this.#ended += 1;
+      this.#milliseconds += error.milliseconds;
+      if (this.#milliseconds > this.#mostTime) throw this.#overTime();
       throw limited(
         `A text of ${this.#host} ${error.message}, which is too much (limit for hosts).`,
       );
     }
+  }
+
+  #overTime(): TsaltError {
+    return limited(`Texts of ${this.#host} took more than ${this.#mostTime / 1000} s together.`);
   }
 }
 

@@ -46,6 +46,28 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
+    'test/control/apart.test.ts',
+    'the texts of one host take a bounded time together, each of them being short',
+    [
+      {
+        file: 'src/control/apart/host-work.ts',
+        find: 'this.#milliseconds += milliseconds;',
+        replace: 'void milliseconds;',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/apart.test.ts',
+    'a template that begins again for each answer takes no more time in all',
+    [
+      {
+        file: 'src/control/apart/children.ts',
+        find: 'before + milliseconds > most',
+        replace: 'milliseconds > most',
+      },
+    ],
+  ),
+  ...killedBy(
     'test/integration/hostile-costs.test.ts',
     'a template gets no answer of very many values',
     [
