@@ -1,8 +1,9 @@
 import { getContext, type ModuleContext, withContext } from '../modules/api.ts';
 import { accumulatorsKey } from '../modules/lib/accumulators.ts';
 import { recordChildren } from '../modules/lib/run-children.ts';
-import { childrenFile, type Lock } from '../modules/lib/run-lock.ts';
+import { childrenFile, type Lock, temporaryFile } from '../modules/lib/run-lock.ts';
 import { settle } from '../modules/lib/settle.ts';
+import { recordTemporary } from '../modules/lib/temporary.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardAnswer, GuardEnd } from '../protocol/guard.ts';
 import type {
@@ -137,13 +138,16 @@ export class Session {
     return this.#work(async () => {
       const lock = params.concurrent ? undefined : await this.#turn(params);
       const { dir, lockDir = dir } = this.#host;
-      const endRecord = lock && recordChildren(childrenFile(lockDir));
+      const endRecords = lock && [
+        recordChildren(childrenFile(lockDir)),
+        recordTemporary(temporaryFile(lockDir)),
+      ];
       this.#lock = lock;
       try {
         return await this.#guarded(params, () => this.#runLocked(params));
       } finally {
         this.#lock = undefined;
-        endRecord?.();
+        for (const endRecord of endRecords ?? []) endRecord();
         lock?.release();
       }
     });

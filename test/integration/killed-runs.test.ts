@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CliResult } from '../helpers/cli.ts';
@@ -65,6 +65,14 @@ held:
     - name: |
         ${indented}
     - require: [{cmd: by a shell}]
+`,
+      'states/checked.sls': `{{ grains.root }}/checked:
+  file.managed:
+    - contents: x
+    - tmp_dir: {{ grains.root }}/temporary
+    - check_cmd: |
+        ${indented}
+        true
 `,
       'states/quick.sls': 'quick: {cmd.run: [{name: "true"}]}\n',
     });
@@ -162,6 +170,21 @@ held:
     expect(daemons.map(isAlive)).toEqual([true, true]);
     expect((await apply('quick', 'second')).code).toBe(0);
     for (const daemon of daemons) process.kill(daemon, 'SIGKILL');
+  });
+
+  test('temporary files of a killed run are removed once its command has ended', async () => {
+    mkdirSync(file('temporary'));
+    const { run, pid } = await begin('checked', 'first');
+    killRuntime();
+    await run;
+    const temporary = [expect.stringMatching(/^\.check\.[0-9a-f]{18}\.tmp$/)];
+    expect((await apply('quick', 'second')).code).toBe(69);
+    expect(readdirSync(file('temporary'))).toEqual(temporary);
+    rmSync(file('hold'));
+    await expect.poll(() => isAlive(pid)).toBe(false);
+    expect((await apply('quick', 'third')).code).toBe(0);
+    expect(readdirSync(file('temporary'))).toEqual([]);
+    expect(leftovers()).toEqual([]);
   });
 
   test('a state finishes when its sshd process is killed, and the next run reports it', async () => {

@@ -1,5 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { takeTurn } from '../../src/runtime/turn.ts';
@@ -72,6 +79,27 @@ test('a killed run with no command left gives way, and its files are removed', a
     (await take(dir))?.release();
     expect(readdirSync(dir)).toEqual([]);
   }
+});
+
+test('only temporary files of the killed run are removed, whatever its record names', async () => {
+  const dir = join(root, 'temporary');
+  const other = join(root, 'others');
+  const names = ['.a"b.0123456789abcdef01.tmp', '.check.0123456789abcdef01.tmp.conf'];
+  const folder = mkdtempSync(join(root, 'tsalt-script-'));
+  const kept = ['passwd', '.a.tmp', 'x.0123456789abcdef01.tmp'];
+  mkdirSync(other);
+  for (const name of [...names, ...kept]) writeFileSync(join(other, name), '');
+  writeFileSync(join(folder, 'script'), '');
+  killed(dir, '');
+  const [lock = ''] = readdirSync(dir).filter(name => name.endsWith('.children'));
+  const paths = [...names, ...kept].map(name => join(other, name));
+  const record = [...paths, folder, names[0]].map(path => JSON.stringify(path)).join('\n');
+  writeFileSync(join(dir, lock.replace('children', 'temporary')), `${record}\n"/cut o`);
+
+  (await take(dir))?.release();
+  expect(readdirSync(other).toSorted()).toEqual(kept.toSorted());
+  expect(existsSync(folder)).toBe(false);
+  expect(readdirSync(dir)).toEqual([]);
 });
 
 test('a process that has ended holds no lock, even if its parent never asks', async () => {

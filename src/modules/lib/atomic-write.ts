@@ -58,10 +58,11 @@ export const openTemp = (dir: string, near: string): Temp => {
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
   const shown = join(dir, near);
   try {
-    const fd = openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600);
     removeAtExit(path);
+    const fd = openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600);
     return { path, fd, shown };
   } catch (error) {
+    keepAtExit(path);
     throw unwritable(shown, error);
   }
 };

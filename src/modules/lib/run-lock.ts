@@ -8,6 +8,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from './safe-fs/fs.ts';
+import { removeRecorded } from './temporary.ts';
 
 /** Who holds a host: one state run at a time, as in Salt. */
 export type Holder = {
@@ -52,6 +53,10 @@ export const lockHolder = (dir: string): Holder | undefined =>
 export const childrenFile = (dir: string, pid = process.pid): string =>
   join(dir, `${lockName}.${pid}.children`);
 
+/** Returns the file in which a run records its temporary files (`recordTemporary`). */
+export const temporaryFile = (dir: string): string =>
+  join(dir, `${lockName}.${process.pid}.temporary`);
+
 const stillHolding = (dir: string, holder: Holder | undefined): Holder | undefined => {
   if (!holder || isAlive(holder)) return holder;
   const orphan = readChildren(childrenFile(dir, holder.pid)).find(isAlive);
@@ -78,7 +83,7 @@ export const takeLock = (dir: string, fun: string, job?: string): Lock | Holder 
       const holder = stillHolding(dir, seen);
       if (holder) return holder;
       dropStale(path, draft, seen);
-      sweep(dir);
+      sweep(dir, seen?.pid);
     }
     throw new Error(`the lock ${path} cannot be taken: it keeps coming back`);
   } finally {
@@ -119,13 +124,16 @@ const dropStale = (path: string, draft: string, seen: Holder | undefined): void 
   remove(aside);
 };
 
-/** Removes what killed processes left beside the lock: drafts of it, and records of commands. */
-const sweep = (dir: string): void => {
+/** Removes what killed processes left: temporary files, and files beside the lock. */
+const sweep = (dir: string, dead: number | undefined): void => {
   for (const name of readdirSync(dir)) {
-    const pid = Number(/^run\.lock\.(\d+)\./.exec(name)?.[1] ?? 0);
-    if (pid === 0 || isAlive({ pid, begun: '' })) continue;
+    const pid = Number(/^run\.lock\.(\d+)\./.exec(name)?.[1] ?? process.pid);
+    if (pid === process.pid || (pid !== dead && isAlive({ pid, begun: '' }))) continue;
+    // A command that still runs may need them.
+    if (readChildren(childrenFile(dir, pid)).some(isAlive)) continue;
     const path = join(dir, name);
-    if (!name.endsWith('.children') || !readChildren(path).some(isAlive)) remove(path);
+    if (name.endsWith('.temporary')) removeRecorded(path);
+    remove(path);
   }
 };
 
