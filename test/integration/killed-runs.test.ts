@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { CliResult } from '../helpers/cli.ts';
+import { type CliResult, packageRoot } from '../helpers/cli.ts';
 import { hasSshd } from '../helpers/sshd.ts';
 import { type SshdProject, startSshdProject } from '../helpers/sshd-project.ts';
 
@@ -73,6 +74,12 @@ held:
     - check_cmd: |
         ${indented}
         true
+`,
+      'states/steps.sls': `{% for at in (1..5) %}
+step{{ at }}:
+  cmd.run:
+    - name: sleep 0.1; echo {{ grains.id }} >>{{ grains.root }}/steps
+{% endfor %}
 `,
       'states/quick.sls': 'quick: {cmd.run: [{name: "true"}]}\n',
     });
@@ -210,6 +217,26 @@ held:
     ]);
     expect(read('ended')).toBe('first\n');
     expect(leftovers()).toEqual([]);
+  });
+
+  test('"| head -3" on three hosts leaves no run behind that refuses the next', async () => {
+    const roster = readFileSync(file('roster.yaml'), 'utf8');
+    const hosts = ['h1', 'h2', 'h3'].map(id =>
+      roster.replace('web1:', `${id}:`).replace(project.workspace, `${project.workspace}-${id}`),
+    );
+    project.roster(roster + hosts.join(''));
+    const program = join(packageRoot, 'dist/tsalt-ssh.cjs');
+    const line = `"${process.execPath}" "${program}" 'h*' state.apply steps | head -3; exit $PIPESTATUS`;
+    for (let round = 1; round <= 2; round += 1) {
+      const cut = spawnSync('bash', ['-c', line], { cwd: project.dir, encoding: 'utf8' });
+      expect([cut.status, cut.stdout.split('\n').length, cut.stderr]).toEqual([0, 4, '']);
+      const next = await project.run('h*', 'state.apply', 'steps');
+      expect([next.code, next.stdout + next.stderr]).toEqual([
+        0,
+        expect.not.stringMatching(/is running as PID|connection was lost/),
+      ]);
+      expect(read('steps').trim().split('\n')).toHaveLength(30 * round);
+    }
   });
 });
 
