@@ -203,8 +203,8 @@ export const managed: readonly Breakage[] = [
   ...killedBy('test/runtime/serve.test.ts', 'refuses a second run and names the first', [
     {
       file: 'src/modules/lib/run-lock.ts',
-      find: 'if (holder && isAlive(holder)) return holder;',
-      replace: '',
+      find: 'const holder = stillHolding(dir, seen);',
+      replace: 'const holder = undefined as Holder | undefined;',
     },
   ]),
   ...killedBy('test/runtime/serve.test.ts', 'a lock whose process is gone is taken over', [
