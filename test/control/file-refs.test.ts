@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { FileRefs, fileHandlers } from '../../src/control/file-requests.ts';
 import { RenderRefs } from '../../src/control/render-refs.ts';
+import { wholeRange } from '../../src/data/taint.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { TsaltError } from '../../src/protocol/error.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
@@ -32,15 +33,20 @@ const never = async (): Promise<never> => {
   throw new Error('nothing is called');
 };
 
-/** @param computes the job has modules of the user */
-const site = (chunks: readonly LowChunk[], computes = false) => {
+/**
+ * @param computes the job has modules of the user
+ * @param tainted the strings that the host sent
+ */
+const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly string[] = []) => {
+  const taintOf = (text: string) =>
+    tainted.some(part => text.includes(part)) ? wholeRange(text, 'grain "os"') : undefined;
   const root = mkdtempSync(join(tmpdir(), 'tsalt-refs-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   mkdirSync(join(root, 'app'));
   for (const name of ['named', 'secret', 'app/a', 'app/b']) writeFileSync(join(root, name), name);
-  const refs = new FileRefs();
+  const refs = new FileRefs(taintOf);
   refs.addChunks(chunks);
-  const templates = new RenderRefs(() => undefined);
+  const templates = new RenderRefs(taintOf);
   templates.addChunks(chunks, new Map(), []);
   const refused: TsaltError[] = [];
   const rendered: string[] = [];
@@ -118,29 +124,59 @@ test('an engine that does not exist is an error of the state: the host is not re
 });
 
 test('a text that the host made up is never rendered, nor a named file by another engine', async () => {
+  const context = { part: 'a' };
   const { askRender, rendered } = site([
-    chunk({ source: 'salt://named', template: 'jinja', contents: 'hello' }),
+    chunk({ source: 'salt://named', template: 'jinja', contents: 'hello', context }),
   ]);
-  const base = { saltenv: 'base', context: {}, chunk: { name: '/x' } };
-  expect(await askRender({ ...base, source: '', template: 'ts', text: 'hello' })).toBe(
-    'template-unknown',
-  );
-  expect(await askRender({ ...base, source: '', template: 'jinja', text: '{{ pillar }}' })).toBe(
-    'template-unknown',
-  );
-  expect(await askRender({ ...base, source: 'salt://named', template: 'mako' })).toBe(
-    'template-unknown',
-  );
-  expect(await askRender({ ...base, source: 'salt://secret', template: 'jinja' })).toBe(
-    'template-unknown',
-  );
+  const base = { saltenv: 'base', context, chunk: { name: '/x' }, template: 'jinja' };
+  const text = { ...base, source: '', text: 'hello' };
+  const file = { ...base, source: 'salt://named' };
+  const engines = ['liquid', 'mako', 'wempy', 'ts', 'jinja|mako', 'liquid|jinja', ''];
+  for (const request of [
+    { ...text, text: '{{ pillar }}' },
+    { ...text, text: '' },
+    { ...file, text: 'hello' },
+    { ...file, source: 'salt://secret' },
+    ...[text, file].flatMap(one => [
+      ...engines.map(template => ({ ...one, template })),
+      ...[{}, { part: 'b' }, { part: 'a', grains: {} }].map(given => ({ ...one, context: given })),
+      { ...one, chunk: { name: '/y' } },
+    ]),
+    { ...file, saltenv: 'prod' },
+  ])
+    expect(await askRender(request), JSON.stringify(request)).toBe('template-unknown');
   expect(rendered).toEqual([]);
-  expect(await askRender({ ...base, source: '', template: 'jinja', text: 'hello' })).toMatchObject({
-    value: { found: true },
-  });
-  expect(await askRender({ ...base, source: 'salt://named', template: 'jinja' })).toMatchObject({
-    value: { found: true },
-  });
+  for (const request of [text, file])
+    expect(await askRender(request)).toMatchObject({ value: { found: true } });
+  expect(rendered).toEqual(['jinja: hello', 'jinja: named']);
+});
+
+test('contents that hold what the host sent are rendered confined, and by no engine that runs code', async () => {
+  const { askRender, rendered } = site(
+    [
+      chunk({ template: 'jinja', contents: 'runs {{ 7 * 7 }}' }),
+      chunk({ name: '/lines', template: 'liquid', contents: ['own', '{{ 7 * 7 }}'] }),
+      chunk({ name: '/code', template: 'mako', contents: 'runs {{ 7 * 7 }}' }),
+      chunk({ name: '/own', template: 'mako', contents: 'own' }),
+    ],
+    false,
+    ['{{ 7 * 7 }}'],
+  );
+  const request = (name: string, template: string, text: string) =>
+    askRender({ saltenv: 'base', context: {}, chunk: { name }, source: '', template, text });
+  const found = { value: { found: true } };
+  expect(await request('/x', 'jinja', 'runs {{ 7 * 7 }}')).toMatchObject(found);
+  expect(await request('/lines', 'liquid', 'own\n{{ 7 * 7 }}')).toMatchObject(found);
+  expect(await request('/own', 'mako', 'own')).toMatchObject(found);
+  expect(await request('/code', 'mako', 'runs {{ 7 * 7 }}')).toBe('template-refused');
+  expect(rendered).toEqual([
+    'jinja confined: runs {{ 7 * 7 }}',
+    'liquid confined: own\n{{ 7 * 7 }}',
+    'mako: own',
+  ]);
+  expect(() =>
+    site([chunk({ source: 'salt://named', template: 'mako' })], false, ['mako']),
+  ).toThrow('The host chose the template engine mako');
 });
 
 test('a text from where the job points outside of the roots is rendered confined', async () => {

@@ -220,6 +220,49 @@ test('a template of the host does not widen what the host may fetch', async () =
   expect(bad).toContain('asked for salt://certs/web1.key');
 });
 
+test('a template of the host reads no file of the roots and calls nothing that the host could not ask for', async () => {
+  hostile.attack({
+    script: async ({ method, ask, reply, tell, renderKey }) => {
+      if (method === 'call') return reply({ retcode: 0, value: 'called on the host' });
+      if (method !== 'run') return;
+      const key = renderKey('/etc/own', '/etc/own.j2', 'jinja');
+      for (const text of [
+        '{% include "app-part.txt" %}',
+        '{% include "db/master-key.txt" ignore missing %}',
+        '{% import "db/master-key.txt" as key %}{{ key }}',
+        '{% extends "db/master-key.txt" %}',
+        "{{ salt['sdb.get']('sdb://secrets/web1') }}",
+        "{{ salt['slsutil.renderer'](string='a', default_renderer='jinja') }}",
+        "{{ salt['pillar.ext']({'cmd_yaml': 'echo a'}) }}",
+        "{{ salt['pillar.items'](pillarenv='prod') }}",
+        "{{ salt['state.show_sls']('store') }}",
+        "{{ salt['jinja.load_map']('db/master-key.txt', 'a') }}",
+        "{{ salt['file.read']('/etc/passwd') }}",
+      ]) {
+        const { content, error } = await ask('file.render', { key, text });
+        tell(error?.message ?? content ?? '');
+      }
+      reply({ retcode: 0 });
+    },
+  });
+  const { told } = await attacked('own');
+  const noFile = (path: string) => expect.stringContaining(`there is no template '${path}'`);
+  const refused = (sentence: string) => expect.stringContaining(sentence);
+  expect(told).toEqual([
+    noFile('app-part.txt'),
+    '',
+    noFile('db/master-key.txt'),
+    noFile('db/master-key.txt'),
+    refused("'sdb.get' is not there for templates of file states"),
+    refused("'slsutil.renderer' is not there for templates of file states"),
+    refused("'pillar.ext' is not there for templates of file states"),
+    refused("'pillar.items' does not take this pillarenv from a host"),
+    refused("'state.show_sls' is not for a template of the host"),
+    refused("'jinja.load_map' is not for a template of the host"),
+    'called on the host',
+  ]);
+});
+
 test('a template of the host is rendered with its variables, and sees what a function changed', async () => {
   hostile.attack({
     script: async ({ method, params, ask, reply, tell, renderKey }) => {

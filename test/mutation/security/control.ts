@@ -310,6 +310,39 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/control/file-refs.test.ts',
+    'contents that hold what the host sent are rendered confined, and by no engine that runs code',
+    [
+      {
+        file: 'src/control/render-refs.ts',
+        find: 'texts: new Set(texts.filter(text => !this.#taintOf(text)).map(textHash)),',
+        replace: 'texts: new Set(texts.map(textHash)),',
+      },
+      {
+        file: 'src/control/render-refs.ts',
+        find: "return sandboxed.includes(template) ? { request, trust: 'confined' } : { request };",
+        replace: "return { request, trust: 'confined' };",
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/hostile-templates.test.ts',
+    'a template of the host reads no file of the roots and calls nothing that the host could not ask for',
+    [
+      {
+        file: 'src/control/host-templates.ts',
+        find: 'if (isControlFunction(fun)) return this.#functions.call(fun, args, kwargs);',
+        replace: 'return this.#calls.call(fun, args, kwargs);',
+      },
+      {
+        file: 'src/control/host-templates.ts',
+        find: "trust === 'confined'",
+        replace: 'trust === undefined',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/control/file-refs.test.ts',
     'what a module of the user computed is rendered confined, and only where there is one',
     [
       {
