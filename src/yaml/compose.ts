@@ -39,6 +39,10 @@ export const compose = (source: Source): YamlNode | undefined => {
     'expected a single document in the stream, but found another document',
     next.at,
     'One file holds one document: remove the `---` in the middle.',
+    source.saltText(
+      ['expected a single document in the stream', root?.at ?? start.at],
+      ['but found another document', next.at],
+    ),
   );
 };
 

@@ -1,4 +1,5 @@
 import { isPlainDict, type Plain, type PlainDict } from '../../src/protocol/plain.ts';
+import { isWholeFloat, wholeFloatText } from '../../src/protocol/whole-floats.ts';
 
 /** One place where two answers differ. */
 export type Difference = {
@@ -30,13 +31,32 @@ export const differences = (
 const own = (dict: PlainDict, key: string): Plain | undefined =>
   Object.hasOwn(dict, key) ? dict[key] : undefined;
 
-/** What JSON on our wire makes of the values that the cases mark: floats, big ints, typed keys. */
+/**
+ * Marks the floats without a fraction as the cases do (`{ $float: '1.0' }`). JSON and every copy
+ * lose the difference between `1` and `1.0`, so this comes before any other change.
+ */
+export const markFloats = (value: Plain): Plain => {
+  if (typeof value !== 'object' || value === null) return value;
+  const item = (key: string | number, child: Plain): Plain =>
+    typeof child === 'number' && isWholeFloat(value, key)
+      ? { $float: wholeFloatText(child) }
+      : markFloats(child);
+  return Array.isArray(value)
+    ? value.map((child, at) => item(at, child))
+    : Object.fromEntries(Object.entries(value).map(([key, child]) => [key, item(key, child)]));
+};
+
+/**
+ * Reduces the values that the cases mark to what crosses our wire: infinite floats, big ints and
+ * typed keys are strings. Floats without a fraction keep their mark, as `markFloats` writes it.
+ */
 export const unmark = (value: Plain): Plain => {
   if (Array.isArray(value)) return value.map(unmark);
   if (!isPlainDict(value)) return value;
   const { $int, $float, $map } = value;
   if (typeof $int === 'string') return $int;
-  if (typeof $float === 'string') return /^[-+]?(inf|nan)$/.test($float) ? $float : Number($float);
+  if (typeof $float === 'string')
+    return /^[-+]?(inf|nan)$/.test($float) ? $float : { $float: wholeFloatText(Number($float)) };
   if (Array.isArray($map))
     return Object.fromEntries(
       ($map as [Plain, Plain][]).map(([key, item]) => [String(unmark(key)), unmark(item)]),

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { Plain } from '../../src/protocol/plain.ts';
 import { namesIn } from '../../src/render/renderers.ts';
 import type { GoldenCase } from './case.ts';
 import { type Outcome, replay } from './replay.ts';
@@ -70,6 +71,42 @@ test.skipIf(!root)(
       );
       const other = await replay(caseOf([list], [nothing]), options);
       expect([...writes.differences, ...other.differences]).toEqual([]);
+    } finally {
+      workspace.remove();
+    }
+  },
+);
+
+test.skipIf(!root)(
+  'the replay tells 1 from 1.0, and exceptions by class and whole message',
+  async () => {
+    const workspace = openWorkspace();
+    const options = { workspace, baseGrains: {}, divergences: new Map() };
+    const low = { state: 'test', fun: 'nop', name: 'x', order: 10000 };
+    const internal = { __sls__: 'a', __env__: 'base', __id__: 'x' };
+    const sentence =
+      'Pillar data must be formatted as a dictionary, unless pillar_enc is specified.';
+    const show = { call: 'show_low_sls', args: ['a'] };
+    const files = { 'a.sls': '#!yaml\nx: {test.nop: [{a: 1.0}, {b: 1}]}\n' };
+    const pathsOf = async (...[steps, expected]: Parameters<typeof caseOf>) => {
+      const { differences } = await replay({ ...caseOf(steps, expected), files }, options);
+      return differences.map(({ path }) => path);
+    };
+    const floats = (a: Plain, b: Plain) => [
+      { return: [{ ...low, ...internal, a, b }], retcode: 0 },
+    ];
+    try {
+      expect(await pathsOf([show], floats({ $float: '1.0' }, 1))).toEqual([]);
+      expect(await pathsOf([show], floats(1, { $float: '1.0' }))).toEqual([
+        '0/return/0/a',
+        '0/return/0/b',
+      ]);
+      expect(
+        await pathsOf(
+          [{ ...show, kwargs: { pillar: 'k=v' } }],
+          [{ exception: { type: 'KeyError', message: sentence } }],
+        ),
+      ).toEqual(['0/exception/type', '0/exception/message']);
     } finally {
       workspace.remove();
     }

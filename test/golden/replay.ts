@@ -8,12 +8,12 @@ import { run } from '../../src/control/run.ts';
 import { type Data, isDict, toData, toDict } from '../../src/data/value.ts';
 import { dumpYaml } from '../../src/data/yaml-dump.ts';
 import { readGrainsFile } from '../../src/modules/lib/grains-file.ts';
-import { TsaltError } from '../../src/protocol/error.ts';
+import { type ErrorKind, showError, TsaltError } from '../../src/protocol/error.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../src/protocol/plain.ts';
 import type { Expectation, GoldenCall, GoldenCase } from './case.ts';
-import { type Difference, differences, normalise, unmark } from './compare.ts';
+import { type Difference, differences, markFloats, normalise, unmark } from './compare.ts';
 import type { Divergence } from './divergences.ts';
 import { fillText, hideText, layOut, mapTexts, readTmp, type Workspace } from './workspace.ts';
 
@@ -83,9 +83,7 @@ const expectations = (golden: GoldenCase, _workspace: Workspace): Plain[] => {
 };
 
 const expectation = ({ exception, retcode, ...rest }: Expectation): Plain =>
-  exception
-    ? { exception: exception.message }
-    : { return: rest.return ?? null, retcode: retcode ?? 0 };
+  exception ? { exception } : { return: rest.return ?? null, retcode: retcode ?? 0 };
 
 const answer = async (
   golden: GoldenCase,
@@ -100,20 +98,26 @@ const answer = async (
     await run(await requestOf(golden, step, options), keep, new AbortController().signal);
   } catch (error) {
     // What is wrong with the call itself is said before any host is asked.
-    if (error instanceof TsaltError) return { exception: failureText(error.message, golden) };
+    if (error instanceof TsaltError) return exceptionOf(error.kind, showError(error));
     throw error;
   }
   const [result] = results;
   if (!result) return { exception: 'no result' };
-  if (result.failure) return { exception: failureText(result.failure.message, golden) };
-  return { return: (result.states ?? result.value ?? null) as Plain, retcode: result.retcode };
+  if (result.failure) return exceptionOf(result.failure.kind, result.failure.message);
+  const value = (result.states ?? result.value ?? null) as Plain;
+  return { return: markFloats(value), retcode: result.retcode };
 };
 
-/** Salt's message is part of ours: place and hint come after it. */
-const failureText = (message: string, { expected }: GoldenCase): string => {
-  const wanted = expected.map(({ exception }) => exception?.message).find(Boolean);
-  return wanted !== undefined && message.includes(wanted) ? wanted : message;
+/** Salt's exception classes by the kinds of our errors. Each other kind has no counterpart there. */
+const exceptionTypes: { readonly [kind in ErrorKind]?: string } = {
+  usage: 'SaltInvocationError',
+  render: 'SaltRenderError',
 };
+
+/** A failure in the form of the cases, with the whole text that the user sees. */
+const exceptionOf = (kind: ErrorKind, message: string): Plain => ({
+  exception: { type: exceptionTypes[kind] ?? kind, message },
+});
 
 const id = 'minion1.example.com';
 
