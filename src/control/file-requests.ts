@@ -10,6 +10,7 @@ import type { LowChunk } from '../protocol/low.ts';
 import { type Handler, WithContent } from '../protocol/peer.ts';
 import { isPlainDict, type Plain, plainText } from '../protocol/plain.ts';
 import type { RenderRequest } from '../protocol/prefetch.ts';
+import { requisiteInKeywords, requisiteKeywords } from '../protocol/state-keywords.ts';
 import { readable } from '../transport/faults.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
 import { readComputed, readGet, readList, readRender } from './request-params.ts';
@@ -44,15 +45,35 @@ export class FileRefs {
     this.#taintOf = taintOf;
   }
 
-  /** Allows what these states name, each in its saltenvs. `saltenv` is that of the run. */
-  addChunks(chunks: readonly LowChunk[], saltenv = 'base'): void {
-    for (const chunk of chunks) this.add(chunk, saltenv);
+  /**
+   * Allows what these states name, each in its saltenvs.
+   *
+   * @param saltenv that of the run
+   * @param isUsers whether a module of the user may be behind a state module: all of its arguments
+   *   may name files, as those of a call
+   */
+  addChunks(
+    chunks: readonly LowChunk[],
+    saltenv = 'base',
+    isUsers: (state: string) => boolean = () => false,
+  ): void {
+    for (const chunk of chunks) {
+      const found = nothingFound(saltenv);
+      const isCall = chunk.state === 'module' || isUsers(chunk.state);
+      for (const [key, item] of Object.entries(chunk))
+        this.#collectEntry(key, item, { ...found, from: isCall ? 'source' : roleOf(key) });
+      this.#allow(found);
+    }
   }
 
   /** Allows every `salt://` path in these arguments, in their saltenvs, in `base` and in the run's. */
-  add(value: Plain | LowChunk, saltenv = 'base'): void {
-    const found = { urls: new Set<string>(), envs: new Set(['base', saltenv]) };
+  add(value: Plain, saltenv = 'base'): void {
+    const found = nothingFound(saltenv);
     this.#collect(value, found);
+    this.#allow(found);
+  }
+
+  #allow(found: Found): void {
     for (const env of found.envs) this.#envs.add(env);
     for (const url of found.urls) this.#name(url, found.envs);
   }
@@ -73,28 +94,31 @@ export class FileRefs {
     if (clean(url)) this.addExtra([url]);
   };
 
-  #collect(value: Plain | LowChunk, found: Found): void {
+  #collect(value: Plain, found: Found): void {
     if (typeof value === 'string') this.#collectText(value, found);
     else if (Array.isArray(value)) this.#collectList(value, found);
     else if (typeof value === 'object' && value !== null)
-      for (const [key, item] of Object.entries(value)) {
-        this.#collectText(key, found);
-        if (/saltenv|__env__/.test(key) && typeof item === 'string' && !this.#taintOf(item))
-          found.envs.add(item);
-        this.#collect(item as Plain, found);
-        const names = key === 'requirements' ? [item].flat().join(' ') : '';
-        if (names !== '' && !this.#taintOf(names))
-          for (const [url] of names.matchAll(saltUrls)) {
-            found.urls.add(url);
-            this.#requirements.add(clean(url) ?? '');
-          }
-      }
+      for (const [key, item] of Object.entries(value)) this.#collectEntry(key, item, found);
   }
 
-  #collectText(value: string, { urls }: Found): void {
+  #collectEntry(key: string, item: Plain, found: Found): void {
+    this.#collectText(key, found);
+    if (/saltenv|__env__/.test(key) && typeof item === 'string' && !this.#taintOf(item))
+      found.envs.add(item);
+    this.#collect(item, found);
+    const names = key === 'requirements' ? [item].flat().join(' ') : '';
+    if (names === '' || this.#taintOf(names)) return;
+    for (const [url] of names.matchAll(saltUrls)) {
+      found.urls.add(url);
+      this.#requirements.add(clean(url) ?? '');
+    }
+  }
+
+  #collectText(value: string, { urls, from }: Found): void {
     const ranges = this.#taintOf(value);
     if (value.startsWith('salt://')) {
-      if (!ranges || choosesOnlyNames(value, ranges)) urls.add(value);
+      if (from === 'data') return;
+      if (!ranges || (from === 'source' && choosesOnlyNames(value, ranges))) urls.add(value);
       // `cmd.script` has its arguments behind the source.
       const [source = ''] = value.split(/\s/);
       if (source !== value && !ranges) urls.add(source);
@@ -158,7 +182,40 @@ export class FileRefs {
 }
 
 /** The paths of a state or call, and the saltenvs that it names. */
-type Found = { readonly urls: Set<string>; readonly envs: Set<string> };
+type Found = {
+  readonly urls: Set<string>;
+  readonly envs: Set<string>;
+  /** The kind of the argument that is looked at. */
+  readonly from: Role;
+};
+
+/**
+ * What an argument may name: a source a file, also one whose name holds what the host sent; data
+ * none; any other argument a file that the user wrote down whole.
+ */
+type Role = 'source' | 'data' | 'other';
+
+const nothingFound = (saltenv: string): Found => ({
+  urls: new Set(),
+  envs: new Set(['base', saltenv]),
+  from: 'source',
+});
+
+/** Arguments of built-in states that name sources, and conditions, which call functions. */
+const sources: ReadonlySet<string> = new Set([
+  ...['name', '__id__', 'source', 'sources', 'source_hash', 'signature', 'requirements'],
+  ...['identity', 'key_url', 'load', 'query_file', 'onlyif', 'unless', 'check_cmd'],
+]);
+
+/** Arguments of built-in states whose strings are written, shown or compared, and never fetched. */
+const data: ReadonlySet<string> = new Set<string>([
+  ...requisiteKeywords,
+  ...requisiteInKeywords,
+  ...['comment', 'content', 'contents', 'context', 'dataset', 'defaults', 'text'],
+]);
+
+const roleOf = (argument: string): Role =>
+  sources.has(argument) ? 'source' : data.has(argument) ? 'data' : 'other';
 
 /** As `saltUrls`, up to the end of the argument. */
 const slotUrls = /salt:\/\/[^\s'"<>,;()]+/g;

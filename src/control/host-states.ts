@@ -1,3 +1,4 @@
+import { mayBeCalled } from '../data/module-names.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { GuardParams } from '../protocol/guard.ts';
 import type {
@@ -192,7 +193,11 @@ export class HostStates {
     );
     checkFunctions(chunks, facts.modules);
     this.#warn([...warnings, ...lostRequisites(chunks)]);
-    refs.addChunks(chunks, settings.saltenv);
+    refs.addChunks(chunks, settings.saltenv, state =>
+      facts.modules.some(
+        item => item.kind === 'state' && !item.builtin && mayBeCalled(item, state),
+      ),
+    );
     // A state may come to any module of the user: they call one another.
     for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
     renders.addChunks(chunks, settings.pillar, facts.modules);

@@ -382,6 +382,53 @@ test('a path inside of a text names no file; a slot names those of its arguments
   });
 });
 
+test.each([
+  'contents',
+  'context',
+  'defaults',
+  'dataset',
+  'text',
+  'comment',
+  'require',
+  'onchanges_in',
+])('a path in %s of a built-in state names no file', argument => {
+  const refs = new FileRefs();
+  const given = { source: 'salt://named', [argument]: 'salt://secret' };
+  refs.addChunks([chunk({ ...given, [argument]: [{ 'salt://secret': 'salt://secret' }] })]);
+  refs.addChunks([chunk(given)]);
+  expect(refs.allows('named', 'base')).toBe(true);
+  expect(refs.allows('secret', 'base')).toBe(false);
+  const users = new FileRefs();
+  users.addChunks([chunk(given)], 'base', state => state === 'file');
+  expect(users.allows('secret', 'base')).toBe(true);
+});
+
+test('a host chooses a name within the path of a source only, unless a module of the user may be behind it', () => {
+  const url = 'salt://app/Debian';
+  const isSent = (text: string) =>
+    text === url ? ([{ start: 11, end: 17, source: 'grain "os"' }] as const) : undefined;
+  const allows = (given: object, isUsers?: () => boolean): boolean => {
+    const refs = new FileRefs(isSent);
+    refs.addChunks([chunk(given)], 'base', isUsers);
+    return refs.allows('app/Debian', 'base');
+  };
+  for (const argument of ['source', 'name', 'key_url', 'requirements'])
+    expect(allows({ [argument]: url }), argument).toBe(true);
+  expect(allows({ source: [{ [url]: 'sha256=0' }] })).toBe(true);
+  expect(allows({ onlyif: [{ fun: 'cp.hash_file', args: [url] }] })).toBe(true);
+  expect(allows({ state: 'module', 'cp.get_file': [url, '/x'] })).toBe(true);
+  for (const argument of ['user', 'pattern', 'backup', 'contents', 'require']) {
+    expect(allows({ [argument]: url }), argument).toBe(false);
+    expect(
+      allows({ [argument]: url }, () => true),
+      argument,
+    ).toBe(true);
+  }
+  const plain = new FileRefs();
+  plain.addChunks([chunk({ other: url })]);
+  expect(plain.allows('app/Debian', 'base')).toBe(true);
+});
+
 test('a path that a module of the user puts together is an error of its state alone', async () => {
   const { ask, refused } = site([chunk({ source: 'salt://named' })], true);
   for (const method of ['file.get', 'file.list'])
