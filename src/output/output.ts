@@ -8,6 +8,7 @@ import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
 import type { Output, OutputRequest } from './request.ts';
 import { faultTexts, unshowable } from './result.ts';
+import { errorOf, isShareable, SharedErrors } from './shared-errors.ts';
 import { cutResult } from './size.ts';
 import { compareText, indented, oneLine } from './text.ts';
 
@@ -39,6 +40,8 @@ class HostOutput implements Output {
   #hadResults = false;
   /** Faults of SLS and pillar that stand on standard error: hosts share most of them. */
   readonly #told = new Set<string>();
+  readonly #errors = new SharedErrors();
+  readonly #warnings = new SharedErrors();
   readonly #started = performance.now();
   #format: Promise<Format> | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -70,6 +73,7 @@ class HostOutput implements Output {
     await this.#settle();
     try {
       await this.#printLeft([...this.#results]);
+      this.#tellShared();
     } finally {
       this.#store.close();
     }
@@ -166,11 +170,27 @@ class HostOutput implements Output {
     const { longest = usualLongest } = format;
     const isSmall = list.reduce((sum, { size }) => sum + size, 0) <= mostTogether;
     const share = isSmall ? longest : Math.min(longest, Math.ceil(mostTogether / list.length));
-    const results = list.map(held => this.#take(held, share));
+    const taken = list.map(held => this.#take(held, share));
+    const results =
+      format.faults === true ? taken.filter(result => !this.#isShared(result)) : taken;
+    if (results.length === 0 && taken.length > 0) return;
     if (format.faults !== true) this.#tellFaults(results);
     const text = (await this.#textOf(results, format, options)).trimEnd();
     if (text !== '') write(`${text}\n`);
     if (list.some(({ size }) => size > large)) collectGarbage();
+  }
+
+  /** For people an error of many hosts is printed once; data for programs has it for each host. */
+  #isShared(result: HostResult): boolean {
+    const error = errorOf(result);
+    return error !== undefined && this.#errors.add(result.id, error);
+  }
+
+  #tellShared(): void {
+    const { write, complain } = this.#request;
+    for (const { first, others } of this.#errors.left())
+      write(`The error of ${first} also occurred on ${others}\n`);
+    for (const { text, others } of this.#warnings.left()) complain(`${text} (also on ${others})\n`);
   }
 
   /** Data for programs has no hints; they are for people. */
@@ -221,8 +241,14 @@ class HostOutput implements Output {
   }
 
   #log(event: RunEvent & { type: 'log' }): void {
-    if (!isLogged(event.level, this.#request.logLevel)) return;
-    this.#request.complain(`${logLine(event)}\n`);
+    const { logLevel, complain } = this.#request;
+    if (!isLogged(event.level, logLevel)) return;
+    // Whoever asks for details reads the lines of a host in their order.
+    const isWhole = isLogged('debug', logLevel) || !isShareable(event);
+    const { host = '', level, module, message } = event;
+    const text = `[${level.toUpperCase().padEnd(8)}] ${oneLine(module)}: ${oneLine(message)}`;
+    const error = JSON.stringify([level, module, message]);
+    if (isWhole || !this.#warnings.add(host, error, text)) complain(`${logLine(event)}\n`);
   }
 
   #phase({ host, phase, detail }: RunEvent & { type: 'phase' }): void {

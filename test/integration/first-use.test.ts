@@ -262,3 +262,17 @@ test('an SLS that the pillar misses is reported with folders and the nearest nam
   expect(text).toContain(`Looked for neet.sls and neet/init.sls in ${project.dir}/pillar.`);
   expect(text).not.toContain('salt master');
 });
+
+test('an error of many hosts is printed once, with the names of all', async () => {
+  const down = Array.from({ length: 20 }, (_, at) => `down${at + 10}`);
+  const entries = down.map(id => `${id}: {host: 127.0.0.1, port: 1, user: x}\n`).join('');
+  project.write({ 'down.yaml': entries, 'states/tab.sls': 'a:\n\ttest.nop: []\n' });
+  const many = await project.run('--roster-file', 'down.yaml', 'down*', 'test.ping');
+  expect(many.stdout.match(/refused/g)).toHaveLength(1);
+  expect(many.stdout).toMatch(/^The error of down\d\d also occurred on 19 more hosts: down\d\d, /m);
+  expect(many.code).toBe(68);
+  const sls = await project.run('*', 'state.apply', 'tab');
+  expect(sls.stdout.match(/Illegal tab/g)).toHaveLength(1);
+  expect(sls.stdout).toMatch(/^The error of web\d also occurred on 1 more host: web\d$/m);
+  expect(sls.code).toBe(65);
+});

@@ -389,3 +389,58 @@ test('progress keeps no more of an event than a row has room for', async () => {
   for (let count = 0; count < 100; count += 1) expect(row?.().detail.length).toBeLessThan(200);
   expect(performance.now() - begin).toBeLessThan(500);
 });
+
+const failed = (id: string, why: string): RunEvent => ({
+  type: 'host',
+  result: {
+    id,
+    fun: 'state.apply',
+    retcode: 68,
+    failure: { kind: 'unreachable', code: 'refused', message: `${id}: ${why}` },
+  },
+});
+
+const fleet = Array.from({ length: 25 }, (_, at) => `web${String(at + 1).padStart(2, '0')}`);
+
+test('for people an error of many hosts is printed once with its hosts', async () => {
+  const { output, out } = await collect();
+  for (const id of fleet) output.emit(failed(id, 'the connection was refused'));
+  output.emit(failed('db1', 'no answer'));
+  await output.finish();
+  expect(out).toEqual([
+    'web01:\n    web01: the connection was refused\n',
+    'db1:\n    db1: no answer\n',
+    expect.stringMatching(
+      /^The error of web01 also occurred on 24 more hosts: web02, web03, .*, web21 … and 4 more\n$/,
+    ),
+  ]);
+});
+
+test('data for programs has the error of each host', async () => {
+  const { output, out } = await collect({ out: 'json', static: true });
+  for (const id of fleet) output.emit(failed(id, 'the connection was refused'));
+  await output.finish();
+  expect(Object.keys(JSON.parse(out.join('')))).toEqual(fleet);
+});
+
+test('a warning of many hosts is printed once with its hosts, unless details are asked for', async () => {
+  const warn = (host: string): RunEvent => ({
+    type: 'log',
+    host,
+    module: 'file',
+    level: 'warning',
+    message: `mode of ${host} is odd`,
+  });
+  const { output, err } = await collect();
+  for (const host of ['a1', 'a1', 'a2', 'a3']) output.emit(warn(host));
+  await output.finish();
+  expect(err).toEqual([
+    '[WARNING ] a1: file: mode of a1 is odd\n',
+    '[WARNING ] a1: file: mode of a1 is odd\n',
+    '[WARNING ] file: mode of a1 is odd (also on 2 more hosts: a2, a3)\n',
+  ]);
+  const all = await collect({}, { logLevel: 'debug' });
+  for (const host of ['a1', 'a2', 'a3']) all.output.emit(warn(host));
+  await all.output.finish();
+  expect(all.err).toHaveLength(3);
+});
