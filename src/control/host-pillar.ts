@@ -134,13 +134,18 @@ export class HostPillar {
 
   /**
    * Replaces `sdb://` addresses by their values, where they stand so in a pillar file, also as it
-   * is rendered for this host, and the host has not said them: one that a template took from a
-   * grain stays text, also where only YAML makes an address of it (`"sdb:\\x2f\\x2f…"`).
+   * is rendered for this host, and the host had no part in them: one that a template made of a
+   * grain stays text, also where only YAML makes an address of it (`"sdb:\\x2f\\x2f…"`). What
+   * engines without tracking, programs and modules made is compared with what the host sent.
+   * Short grains stand in many addresses by chance, so there only two whole pieces count.
    */
   async #resolveSdb(pillar: Dict): Promise<Dict> {
     const { sdb } = this.#facts.shared.request;
     if (this.#addresses.size === 0 || !sdb.isUsed) return pillar;
-    const allowed = (uri: string): boolean => this.#addresses.has(uri) && !this.#facts.hasSaid(uri);
+    const isTainted = (uri: string): boolean =>
+      this.#facts.taintOf(uri)?.some(({ isGuessed }) => !isGuessed) === true;
+    const allowed = (uri: string): boolean =>
+      this.#addresses.has(uri) && !isTainted(uri) && !this.#facts.hasSaid(uri);
     return (await sdb.resolve(pillar, allowed)) as Dict;
   }
 

@@ -14,6 +14,8 @@ export type TaintRange = {
   /** A serializer wrote the range between its quotes: it may hold escapes, and ends no string. */
   readonly isEscaped?: boolean | undefined;
   readonly place?: string | undefined;
+  /** The range equals what the host sent, in the output of an engine that does not track it. */
+  readonly isGuessed?: boolean | undefined;
 };
 
 /** The tainted parts of one text, in order, without overlap. Never empty. */
@@ -87,6 +89,7 @@ export const uniteRanges = (one: Ranges, other: Ranges | undefined): Ranges => {
         end: Math.max(last.end, range.end),
         isNode: false,
         isEscaped: false,
+        isGuessed: (last.isGuessed && range.isGuessed) || undefined,
       };
   }
   return rangesOf(united) ?? one;
@@ -96,6 +99,7 @@ const isSame = (one: TaintRange, other: TaintRange): boolean =>
   one.start === other.start &&
   one.end === other.end &&
   one.isNode === other.isNode &&
+  one.isGuessed === other.isGuessed &&
   one.isEscaped === other.isEscaped;
 
 /** Whether any part of `text.slice(start, end)` is tainted. */

@@ -391,6 +391,48 @@ pw: sdb://osenv/OTHER
     });
   });
 
+  test.each(['jinja', 'liquid'])(
+    'nor one that %s made of more pieces, or of pieces and its own words',
+    async engine => {
+      const others = 'sdb://osenv/OTHER';
+      const grain = (name: string): string => `{{ grains.${name} }}`;
+      const { call } = await siteWith(
+        profiles,
+        {
+          'pillar/top.sls': "base: {'*': [a]}\n",
+          'pillar/a.sls': [
+            `#!${engine}|yaml`,
+            `# ${others}`,
+            `three: '${grain('a')}${grain('b')}${grain('c')}'`,
+            `between: '${grain('store')}osenv/${grain('role')}'`,
+            'own: sdb://osenv/KEY\n',
+          ].join('\n'),
+        },
+        {
+          env: { KEY: 'value', OTHER: 'not yours' },
+          grains: { a: 'sdb://os', b: 'env/OT', c: 'HER', store: 'sdb://', role: 'OTHER' },
+        },
+      );
+      expect(await call('pillar.items')).toMatchObject({
+        three: others,
+        between: others,
+        own: 'value',
+      });
+    },
+  );
+
+  test('an address in a file of an engine without tracking is resolved, whatever short grains there are', async () => {
+    const { call } = await siteWith(
+      profiles,
+      {
+        'pillar/top.sls': "base: {'*': [a]}\n",
+        'pillar/a.sls': "#!mako|yaml\nown: sdb://osenv/KEY\nos: ${grains['os']}\n",
+      },
+      { env: { KEY: 'value' }, grains: { os: 'os', a: 'KEY', b: 'env/K' } },
+    );
+    expect(await call('pillar.items')).toMatchObject({ own: 'value', os: 'os' });
+  });
+
   test('a roster is resolved; passwords only for hosts that run', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tsalt-sdb-'));
     onTestFinished(() => removeFolder(dir));

@@ -65,7 +65,7 @@ export class TaintTable implements TaintSource {
       // The host chose how much it sent: all of the text may be of it.
       if (left < 0) return wholeRange(text, 'data');
       for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
-        found.push({ start: at, end: at + part.length, source });
+        found.push({ start: at, end: at + part.length, source, isGuessed: true });
         if (found.length > mostParts) return wholeRange(text, 'data');
       }
     }
