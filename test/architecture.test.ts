@@ -157,8 +157,24 @@ test('docs/architecture.md tells the same of every room', () => {
   expect(told.sort(byName)).toEqual(held.sort(byName));
 });
 
+test('a domain of modules imports itself, what all share, and the API only', () => {
+  const path = (file: string, to: string): string => posix.join(posix.dirname(file), to);
+  const domain = (file: string): string => file.split('/')[2] ?? '';
+  const crossing = edges
+    .filter(({ file, to }) => file.startsWith('src/modules/') && to.startsWith('.'))
+    .map(({ file, to }) => ({ file, to: path(file, to) }))
+    .filter(({ file, to }) => to.startsWith('src/modules/') && domain(file) !== domain(to))
+    .filter(({ to }) => domain(to) !== '_shared' && !/^src\/modules\/[^/]+$/.test(to))
+    // What users import, and the test context, are made of several domains.
+    .filter(({ file }) => !/^src\/modules\/[^/]+$/.test(file));
+
+  expect(arrows(crossing)).toEqual([]);
+  const shared = files.filter(file => file.startsWith('src/modules/_shared/'));
+  expect(shared.length).toBeLessThanOrEqual(70);
+});
+
 test('modules reach files of the host through safe-fs only', () => {
-  const looksOnly = ['src/modules/lib/owner-names.ts', 'src/modules/lib/file-paths.ts'];
+  const looksOnly = ['src/modules/_shared/owner-names.ts', 'src/modules/_shared/file-paths.ts'];
   const files = readdirSync('src/modules', { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.ts'))
     .map(name => posix.join('src/modules', name));
@@ -166,5 +182,7 @@ test('modules reach files of the host through safe-fs only', () => {
     /from 'node:fs(?:\/promises)?'/.test(readFileSync(file, 'utf8')),
   );
 
-  expect(direct.filter(file => !file.includes('/lib/safe-fs/')).sort()).toEqual(looksOnly.sort());
+  expect(direct.filter(file => !file.includes('/_shared/safe-fs/')).sort()).toEqual(
+    looksOnly.sort(),
+  );
 });

@@ -17,7 +17,12 @@ const userFolders: Readonly<Record<string, ModuleKind>> = {
   _matchers: 'matchers',
 };
 
-const builtinFolders = { exec: 'exec', state: 'state', grains: 'grains' } as const;
+/** Folders of a domain that hold modules, in the order of their kinds. */
+const builtinFolders = [
+  ['exec', 'exec'],
+  ['states', 'state'],
+  ['grains', 'grains'],
+] as const;
 const extensions = ['.ts', '.mts', '.js', '.mjs', '.cjs'];
 
 /** A module before anything in it was read. */
@@ -43,27 +48,46 @@ export type Discovered = {
   readonly folders: readonly FolderStamp[];
 };
 
-/** The modules that ship with tsalt-ssh. */
+/**
+ * Finds the modules that ship with tsalt-ssh: those in `exec`, `states` and `grains` of each domain,
+ * a folder of `src/modules`.
+ *
+ * @param root the folder of the package
+ * @returns modules by kind, then by name
+ */
 export const discoverBuiltins = (root: string): Discovered => {
   const folders: FolderStamp[] = [];
   const all = join(root, 'src', 'modules');
-  const modules = Object.entries(builtinFolders).flatMap(([folder, kind]) =>
-    list(join(all, folder), folders).flatMap((entry): FoundModule[] => {
-      const path = join(all, folder, entry.name);
-      const at = { kind, builtin: true, home: { path: all, name: '' } } as const;
-      if (isHidden(entry.name)) return [];
-      if (entry.file)
-        return isSource(entry.name) ? [{ ...at, name: stem(entry.name), files: [path] }] : [];
-      const parts = list(path, folders).filter(part => part.file && isSource(part.name));
-      const index = parts.find(part => stem(part.name) === 'index');
-      const files = (index ? [index] : parts.filter(part => !isHidden(part.name))).map(part =>
-        join(path, part.name),
-      );
-      return files.length > 0 ? [{ ...at, name: entry.name, files }] : [];
-    }),
+  const domains = list(all, folders).filter(entry => !entry.file && !isHidden(entry.name));
+  const inside = domains.map(({ name }) => ({ name, entries: list(join(all, name), folders) }));
+  const modules = builtinFolders.flatMap(([folder, kind]) =>
+    inside
+      .filter(({ entries }) => entries.some(entry => !entry.file && entry.name === folder))
+      .flatMap(({ name }) => modulesOf(join(all, name, folder), kind, all, folders))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
   return { modules, folders };
 };
+
+const modulesOf = (
+  folder: string,
+  kind: ModuleKind,
+  all: string,
+  folders: FolderStamp[],
+): FoundModule[] =>
+  list(folder, folders).flatMap((entry): FoundModule[] => {
+    const path = join(folder, entry.name);
+    const at = { kind, builtin: true, home: { path: all, name: '' } } as const;
+    if (isHidden(entry.name)) return [];
+    if (entry.file)
+      return isSource(entry.name) ? [{ ...at, name: stem(entry.name), files: [path] }] : [];
+    const parts = list(path, folders).filter(part => part.file && isSource(part.name));
+    const index = parts.find(part => stem(part.name) === 'index');
+    const files = (index ? [index] : parts.filter(part => !isHidden(part.name))).map(part =>
+      join(path, part.name),
+    );
+    return files.length > 0 ? [{ ...at, name: entry.name, files }] : [];
+  });
 
 /**
  * The user's modules in `_modules`, `_states` … of all file roots. `base` goes before the other

@@ -1,5 +1,5 @@
+import { findDescriptionFault } from '../modules/_shared/describe.ts';
 import { CommandExecutionError } from '../modules/api.ts';
-import { findDescriptionFault } from '../modules/lib/describe.ts';
 import type { Param, Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 

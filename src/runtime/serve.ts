@@ -1,5 +1,5 @@
+import { showHolder } from '../modules/_shared/run-lock.ts';
 import { type ModuleContext, setContext } from '../modules/api.ts';
-import { showHolder } from '../modules/lib/run-lock.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardEnd } from '../protocol/guard.ts';
 import {
@@ -236,9 +236,11 @@ const leave = async (code: number): Promise<never> => {
   process.exit(code);
 };
 
-const commands = async (): Promise<typeof import('../modules/lib/run-command.ts') | undefined> =>
+const commands = async (): Promise<
+  typeof import('../modules/_shared/run-command.ts') | undefined
+> =>
   process.getActiveResourcesInfo().includes('ProcessWrap')
-    ? await import('../modules/lib/run-command.ts')
+    ? await import('../modules/_shared/run-command.ts')
     : undefined;
 
 const sayHello = async (session: Session): Promise<Hello> => {

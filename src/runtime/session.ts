@@ -1,9 +1,9 @@
+import { recordChildren } from '../modules/_shared/run-children.ts';
+import { childrenFile, type Lock, temporaryFile } from '../modules/_shared/run-lock.ts';
+import { settle } from '../modules/_shared/settle.ts';
+import { recordTemporary } from '../modules/_shared/temporary.ts';
 import { getContext, type ModuleContext, withContext } from '../modules/api.ts';
-import { accumulatorsKey } from '../modules/lib/accumulators.ts';
-import { recordChildren } from '../modules/lib/run-children.ts';
-import { childrenFile, type Lock, temporaryFile } from '../modules/lib/run-lock.ts';
-import { settle } from '../modules/lib/settle.ts';
-import { recordTemporary } from '../modules/lib/temporary.ts';
+import { accumulatorsKey } from '../modules/file/accumulators.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardAnswer, GuardEnd } from '../protocol/guard.ts';
 import type {

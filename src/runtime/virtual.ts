@@ -1,5 +1,5 @@
+import { which } from '../modules/_shared/which.ts';
 import { asModule, type DependsMark, dependsKey, getContext } from '../modules/api.ts';
-import { which } from '../modules/lib/which.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
 import { applyContracts, type ContractFinder } from './contracts.ts';

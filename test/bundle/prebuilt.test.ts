@@ -102,7 +102,7 @@ test('a package that was moved brings it all the same, with its own paths', asyn
 });
 
 test('nothing is taken when a module, the bundler or what is asked for is another', async () => {
-  const file = join(root, 'src/modules/exec/acme.ts');
+  const file = join(root, 'src/modules/x509/exec/acme.ts');
   await changed(
     file,
     () => appendFileSync(file, '// changed\n'),
@@ -117,7 +117,7 @@ test('nothing is taken when a module, the bundler or what is asked for is anothe
       expect(prebuiltDescriptions(root)).toBeUndefined();
     },
   );
-  const more = join(root, 'src/modules/exec/one_more.ts');
+  const more = join(root, 'src/modules/cmd/exec/one_more.ts');
   writeFileSync(more, 'export const one = (): number => 1;\n');
   expect(await take('more')).toBeUndefined();
   rmSync(more);

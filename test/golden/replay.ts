@@ -7,7 +7,7 @@ import type { Request } from '../../src/config/request.ts';
 import { run } from '../../src/control/run.ts';
 import { type Data, isDict, toData, toDict } from '../../src/data/value.ts';
 import { dumpYaml } from '../../src/data/yaml-dump.ts';
-import { readGrainsFile } from '../../src/modules/lib/grains-file.ts';
+import { readGrainsFile } from '../../src/modules/grains/grains-file.ts';
 import { type ErrorKind, showError, TsaltError } from '../../src/protocol/error.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Host } from '../../src/protocol/host.ts';

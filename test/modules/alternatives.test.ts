@@ -10,8 +10,8 @@ test.skipIf(!canRun)(
   async () => {
     const told = await runApart(
       {
-        alternatives: 'src/modules/exec/alternatives.ts',
-        state: 'src/modules/state/alternatives.ts',
+        alternatives: 'src/modules/alternatives/exec/alternatives.ts',
+        state: 'src/modules/alternatives/states/alternatives.ts',
       },
       `import { writeFileSync } from 'node:fs';
       for (const name of ['one', 'two']) writeFileSync('/etc/tsalt-' + name, name, { mode: 0o755 });

@@ -3,9 +3,9 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { changedJob } from '../../src/modules/lib/cron-job.ts';
-import { parseCrontab } from '../../src/modules/lib/crontab.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { changedJob } from '../../src/modules/cron/cron-job.ts';
+import { parseCrontab } from '../../src/modules/cron/crontab.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost } from '../states/runner.ts';
 

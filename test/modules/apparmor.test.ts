@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
 
@@ -17,8 +17,8 @@ profile demo//helper {
 `;
 
 const modules = {
-  apparmor: 'src/modules/exec/apparmor.ts',
-  state: 'src/modules/state/apparmor.ts',
+  apparmor: 'src/modules/apparmor/exec/apparmor.ts',
+  state: 'src/modules/apparmor/states/apparmor.ts',
 };
 
 const prepare = `import { execFileSync } from 'node:child_process';

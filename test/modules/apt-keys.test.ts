@@ -79,7 +79,7 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
         told['${name} taken'] = ${update};`;
     });
     const told = await runApart(
-      { pkg: 'src/modules/exec/aptpkg/repos.ts' },
+      { pkg: 'src/modules/pkg/exec/aptpkg/repos.ts' },
       `import { spawnSync } from 'node:child_process';
       import { mkdirSync, rmSync } from 'node:fs';
       mkdirSync('${folder}/state/lists/partial', { recursive: true });
@@ -99,7 +99,7 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
 
   test('that are not the right ones are refused and nothing is written', async () => {
     const told = await runApart(
-      { pkg: 'src/modules/exec/aptpkg/repos.ts' },
+      { pkg: 'src/modules/pkg/exec/aptpkg/repos.ts' },
       `import { existsSync } from 'node:fs';
       const add = options => () => pkg.mod_repo(${JSON.stringify(repo)}, { file: '/etc/apt/sources.list.d/tsalt.list', refresh: false, ...options });
       await step('another', add({ keyid: '0123456789ABCDEF', keyserver: 'http://${at}' }));
@@ -122,9 +122,9 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
   test('go with their source, and never together with other keys', async () => {
     const told = await runApart(
       {
-        repos: 'src/modules/exec/aptpkg/repos.ts',
-        keys: 'src/modules/exec/aptpkg/keys.ts',
-        pkgrepo: 'src/modules/state/pkgrepo.ts',
+        repos: 'src/modules/pkg/exec/aptpkg/repos.ts',
+        keys: 'src/modules/pkg/exec/aptpkg/keys.ts',
+        pkgrepo: 'src/modules/pkg/states/pkgrepo.ts',
       },
       `import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
       const pkg = { ...repos, ...keys };
@@ -175,7 +175,7 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
 
   test('are added and listed by themselves', async () => {
     const told = await runApart(
-      { pkg: 'src/modules/exec/aptpkg/keys.ts' },
+      { pkg: 'src/modules/pkg/exec/aptpkg/keys.ts' },
       `import { readFileSync } from 'node:fs';
       const text = await (await fetch('http://${at}/key.asc')).text();
       const rings = '/etc/apt/keyrings';

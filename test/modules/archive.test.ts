@@ -16,9 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as pack from '../../src/modules/exec/archive/pack.ts';
-import * as unpack from '../../src/modules/exec/archive/unpack.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as pack from '../../src/modules/archive/exec/archive/pack.ts';
+import * as unpack from '../../src/modules/archive/exec/archive/unpack.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readAugeasCommand } from '../../src/modules/lib/augeas-commands.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { readAugeasCommand } from '../../src/modules/augeas/augeas-commands.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -125,7 +125,7 @@ test.skipIf(which('augtool') === undefined || !canRunApart())(
   { timeout: 180_000 },
   async () => {
     const told = await runApart(
-      { augeas: 'src/modules/exec/augeas.ts', state: 'src/modules/state/augeas.ts' },
+      { augeas: 'src/modules/augeas/exec/augeas.ts', state: 'src/modules/augeas/states/augeas.ts' },
       `import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
       // All lenses take seconds each time: these are what the hosts file needs.
       const lenses = '/usr/share/augeas/lenses/dist/';

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import * as composer from '../../src/modules/exec/composer.ts';
-import * as state from '../../src/modules/state/composer.ts';
+import * as composer from '../../src/modules/composer/exec/composer.ts';
+import * as state from '../../src/modules/composer/states/composer.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import * as dig from '../../src/modules/exec/dig.ts';
-import * as dnsutil from '../../src/modules/exec/dnsutil.ts';
+import * as dig from '../../src/modules/dns/exec/dig.ts';
+import * as dnsutil from '../../src/modules/dns/exec/dnsutil.ts';
 import { contextOf, within } from './_context.ts';
 
 /** A name server on loopback: one address for www.example.com, two mail servers, nothing else. */

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { withLogOptions } from '../../src/modules/lib/docker-relay.ts';
+import { withLogOptions } from '../../src/modules/docker/docker-relay.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsalt-relay-'));

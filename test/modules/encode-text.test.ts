@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import * as ini from '../../src/modules/exec/ini_manage.ts';
-import { decodeText, encodeText } from '../../src/modules/lib/encode-text.ts';
+import { decodeText, encodeText } from '../../src/modules/file/encode-text.ts';
+import * as ini from '../../src/modules/file/exec/ini_manage.ts';
 
 const latin = fc.string({
   unit: fc.integer({ min: 0, max: 255 }).map(code => String.fromCharCode(code)),

@@ -10,17 +10,17 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import * as backups from '../../src/modules/exec/file/backups.ts';
-import * as contains from '../../src/modules/exec/file/contains.ts';
-import * as copies from '../../src/modules/exec/file/copy.ts';
-import { makedirs } from '../../src/modules/exec/file/directories.ts';
-import * as links from '../../src/modules/exec/file/links.ts';
-import * as owner from '../../src/modules/exec/file/owner.ts';
-import * as paths from '../../src/modules/exec/file/paths.ts';
-import { rmdir } from '../../src/modules/exec/file/rmdir.ts';
-import { stats } from '../../src/modules/exec/file/stats.ts';
-import { diskusage } from '../../src/modules/exec/file/usage.ts';
-import * as lines from '../../src/modules/exec/file/write.ts';
+import * as backups from '../../src/modules/file/exec/file/backups.ts';
+import * as contains from '../../src/modules/file/exec/file/contains.ts';
+import * as copies from '../../src/modules/file/exec/file/copy.ts';
+import { makedirs } from '../../src/modules/file/exec/file/directories.ts';
+import * as links from '../../src/modules/file/exec/file/links.ts';
+import * as owner from '../../src/modules/file/exec/file/owner.ts';
+import * as paths from '../../src/modules/file/exec/file/paths.ts';
+import { rmdir } from '../../src/modules/file/exec/file/rmdir.ts';
+import { stats } from '../../src/modules/file/exec/file/stats.ts';
+import { diskusage } from '../../src/modules/file/exec/file/usage.ts';
+import * as lines from '../../src/modules/file/exec/file/write.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 

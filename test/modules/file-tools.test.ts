@@ -11,14 +11,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import * as backups from '../../src/modules/exec/file/backups.ts';
-import { get_diff } from '../../src/modules/exec/file/get_diff.ts';
-import * as managed from '../../src/modules/exec/file/managed.ts';
-import { patch } from '../../src/modules/exec/file/patch.ts';
-import * as selinux from '../../src/modules/exec/file/selinux.ts';
-import * as usage from '../../src/modules/exec/file/usage.ts';
-import { hasSelinux } from '../../src/modules/lib/selinux.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { hasSelinux } from '../../src/modules/_shared/selinux.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as backups from '../../src/modules/file/exec/file/backups.ts';
+import { get_diff } from '../../src/modules/file/exec/file/get_diff.ts';
+import * as managed from '../../src/modules/file/exec/file/managed.ts';
+import { patch } from '../../src/modules/file/exec/file/patch.ts';
+import * as selinux from '../../src/modules/file/exec/file/selinux.ts';
+import * as usage from '../../src/modules/file/exec/file/usage.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 

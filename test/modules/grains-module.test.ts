@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { ModuleContext } from '../../src/modules/api.ts';
-import * as changing from '../../src/modules/exec/grains/change.ts';
-import * as reading from '../../src/modules/exec/grains/read.ts';
-import { readGrainsFile } from '../../src/modules/lib/grains-file.ts';
-import * as state from '../../src/modules/state/grains.ts';
+import * as changing from '../../src/modules/grains/exec/grains/change.ts';
+import * as reading from '../../src/modules/grains/exec/grains/read.ts';
+import { readGrainsFile } from '../../src/modules/grains/grains-file.ts';
+import * as state from '../../src/modules/grains/states/grains.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 

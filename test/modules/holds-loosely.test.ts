@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { holdsLoosely } from '../../src/modules/lib/holds-loosely.ts';
-import { escapeRegex, pythonRegex } from '../../src/modules/lib/python-regex.ts';
-import { splitLines } from '../../src/modules/lib/python-text.ts';
+import { escapeRegex, pythonRegex } from '../../src/modules/_shared/python-regex.ts';
+import { splitLines } from '../../src/modules/_shared/python-text.ts';
+import { holdsLoosely } from '../../src/modules/file/holds-loosely.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 
 /** What Salt's `build_whitespace_split_regex` makes of a text. */

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as http from '../../src/modules/exec/http.ts';
-import * as state from '../../src/modules/state/http.ts';
+import * as http from '../../src/modules/http/exec/http.ts';
+import * as state from '../../src/modules/http/states/http.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { contextOf, testing, within } from './_context.ts';
 

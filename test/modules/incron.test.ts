@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseIncrontab, renderIncrontab } from '../../src/modules/lib/incrontab.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { parseIncrontab, renderIncrontab } from '../../src/modules/cron/incrontab.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 
 test('a table is read and written as it was', () => {
@@ -20,7 +20,7 @@ test('a table is read and written as it was', () => {
 describe.skipIf(!which('incrontab') || !canRunApart())('the real incron', () => {
   test('jobs come, change and go', { timeout: 240_000 }, async () => {
     const told = await runApart(
-      { incron: 'src/modules/exec/incron.ts', state: 'src/modules/state/incron.ts' },
+      { incron: 'src/modules/cron/exec/incron.ts', state: 'src/modules/cron/states/incron.ts' },
       `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
       appendFileSync('/etc/incron.allow', 'root\\nnobody\\n');
       const take = '/bin/take $@/$#';

@@ -9,7 +9,7 @@ const inside = (
   steps: string,
 ): Promise<Record<string, unknown>> =>
   runApart(
-    { service: `src/modules/exec/${provider}.ts` },
+    { service: `src/modules/service/exec/${provider}.ts` },
     `import { spawn } from 'node:child_process';
     import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
     const script = (path, text) => { writeFileSync(path, text); chmodSync(path, 0o755); };

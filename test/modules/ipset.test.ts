@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import * as ipset from '../../src/modules/exec/ipset.ts';
-import { holdsEntry, parseEntry } from '../../src/modules/lib/ipset-members.ts';
-import { which } from '../../src/modules/lib/which.ts';
-import * as state from '../../src/modules/state/ipset.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as ipset from '../../src/modules/firewall/exec/ipset.ts';
+import { holdsEntry, parseEntry } from '../../src/modules/firewall/ipset-members.ts';
+import * as state from '../../src/modules/firewall/states/ipset.ts';
 import { contextOf, testing, within } from './_context.ts';
 import { notedPrograms } from './_programs.ts';
 

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import * as kmod from '../../src/modules/exec/kmod.ts';
+import * as kmod from '../../src/modules/kernel/exec/kmod.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { notedPrograms } from './_programs.ts';
 
@@ -11,7 +11,7 @@ const hasNetwork = spawnSync('unshare', ['-n', 'sh', '-c', interfaceWithDot]).st
 test.skipIf(!hasNetwork)(
   'the name of a parameter may hold that of an interface with a dot',
   async () => {
-    const file = resolve('src/modules/exec/sysctl.ts');
+    const file = resolve('src/modules/kernel/exec/sysctl.ts');
     const program = `import { assign, get } from ${JSON.stringify(file)};
     const told = [];
     for (const name of ['net.ipv4.conf.tsalt/5.rp_filter', 'net/ipv4/conf/tsalt.5/rp_filter']) {
@@ -49,7 +49,7 @@ describe('modules of the kernel', () => {
 
 test.skipIf(!canRunApart())('what is commented out for the boot comes back', async () => {
   const told = await runApart(
-    { kmod: 'src/modules/exec/kmod.ts' },
+    { kmod: 'src/modules/kernel/exec/kmod.ts' },
     `import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
     mkdirSync('/run/systemd/system', { recursive: true });
     mkdirSync('/run/bin');
@@ -74,7 +74,7 @@ test.skipIf(!canRunApart())('what is commented out for the boot comes back', asy
 
 test.skipIf(!canRunApart())('systemd sets the hardware clock where it runs', async () => {
   const told = await runApart(
-    { timezone: 'src/modules/exec/timezone.ts' },
+    { timezone: 'src/modules/locale/exec/timezone.ts' },
     `import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
     mkdirSync('/run/bin');
     await step('alone', () => timezone.set_hwclock('localtime'));

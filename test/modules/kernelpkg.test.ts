@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { compareLoose } from '../../src/modules/lib/loose-version.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { compareLoose } from '../../src/modules/pkg/loose-version.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { contextOf, within } from './_context.ts';
 
 const modules = {
-  kernelpkg: 'src/modules/exec/kernelpkg.ts',
-  state: 'src/modules/state/kernelpkg.ts',
-  power: 'src/modules/exec/system/power.ts',
-  available: 'src/modules/exec/aptpkg/available.ts',
-  install: 'src/modules/exec/aptpkg/install.ts',
-  list: 'src/modules/exec/aptpkg/list.ts',
-  remove: 'src/modules/exec/aptpkg/remove.ts',
+  kernelpkg: 'src/modules/pkg/exec/kernelpkg.ts',
+  state: 'src/modules/pkg/states/kernelpkg.ts',
+  power: 'src/modules/system/exec/system/power.ts',
+  available: 'src/modules/pkg/exec/aptpkg/available.ts',
+  install: 'src/modules/pkg/exec/aptpkg/install.ts',
+  list: 'src/modules/pkg/exec/aptpkg/list.ts',
+  remove: 'src/modules/pkg/exec/aptpkg/remove.ts',
 };
 
 /** A repository of packages without files, offered by `offer({name: [version, depends]})`. */
@@ -171,7 +171,7 @@ test('releases are in order, and other systems have no such packages', async () 
     '6.1.0-9a',
     '6.1.0-10-amd64',
   ]);
-  const { __virtual__ } = await import('../../src/modules/exec/kernelpkg.ts');
+  const { __virtual__ } = await import('../../src/modules/pkg/exec/kernelpkg.ts');
   const on = (os_family: string, os = os_family) =>
     within(contextOf({}, { grains: { os_family, os } }), async () => __virtual__());
   expect(await on('RedHat')).toBe(true);

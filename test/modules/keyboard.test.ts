@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 
 const modules = {
-  keyboard: 'src/modules/exec/keyboard.ts',
-  state: 'src/modules/state/keyboard.ts',
+  keyboard: 'src/modules/locale/exec/keyboard.ts',
+  state: 'src/modules/locale/states/keyboard.ts',
 };
 
 test.skipIf(!canRunApart())('Debian keeps the layout in a file', async () => {

@@ -10,7 +10,7 @@ test.skipIf(!canRun)(
   'the real locale-gen makes a locale once; one that is none leaves nothing behind',
   async () => {
     const told = await runApart(
-      { locale: 'src/modules/exec/locale.ts', state: 'src/modules/state/locale.ts' },
+      { locale: 'src/modules/locale/exec/locale.ts', state: 'src/modules/locale/states/locale.ts' },
       `import { readFileSync } from 'node:fs';
       const listed = () => readFileSync('/etc/locale.gen', 'utf8').split('\\n').filter(line => /^[^#\\s]/.test(line));
       told.before = listed();
@@ -52,7 +52,7 @@ test.skipIf(!canRun)(
 
 test.skipIf(!canRunApart())('the locale of the system is set wherever it stands', async () => {
   const told = await runApart(
-    { locale: 'src/modules/exec/locale.ts', state: 'src/modules/state/locale.ts' },
+    { locale: 'src/modules/locale/exec/locale.ts', state: 'src/modules/locale/states/locale.ts' },
     `import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
     const [conf, debian] = ['/etc/locale.conf', '/etc/default/locale'];
     const start = files => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
-import * as raid from '../../src/modules/exec/mdadm_raid.ts';
-import { absent, present } from '../../src/modules/state/mdadm_raid.ts';
+import * as raid from '../../src/modules/disk/exec/mdadm_raid.ts';
+import { absent, present } from '../../src/modules/disk/states/mdadm_raid.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 

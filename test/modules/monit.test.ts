@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 import { notedPrograms } from './_programs.ts';
@@ -9,7 +9,7 @@ test.skipIf(which('monit') === undefined || !canRunApart())(
   { timeout: 240_000 },
   async () => {
     const told = await runApart(
-      { monit: 'src/modules/exec/monit.ts', state: 'src/modules/state/monit.ts' },
+      { monit: 'src/modules/monit/exec/monit.ts', state: 'src/modules/monit/states/monit.ts' },
       `import { execFileSync } from 'node:child_process';
       import { chmodSync, writeFileSync } from 'node:fs';
       const at = '/run/monit';

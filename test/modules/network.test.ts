@@ -6,26 +6,26 @@ import { type AddressInfo, BlockList, connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import * as addresses from '../../src/modules/exec/network/addresses.ts';
-import * as calculate from '../../src/modules/exec/network/calculate.ts';
-import * as connections from '../../src/modules/exec/network/connections.ts';
-import * as interfaces from '../../src/modules/exec/network/interfaces.ts';
-import * as names from '../../src/modules/exec/network/names.ts';
-import * as reachable from '../../src/modules/exec/network/reachable.ts';
-import * as routes from '../../src/modules/exec/network/routes.ts';
-import * as ioCounters from '../../src/modules/exec/ps/counters.ts';
-import * as processes from '../../src/modules/exec/ps/processes.ts';
-import * as system from '../../src/modules/exec/ps/system.ts';
-import * as counters from '../../src/modules/exec/status/counters.ts';
-import * as host from '../../src/modules/exec/status/host.ts';
 import {
   formatAddress,
   inNetwork,
   networkOf,
   parseAddress,
-} from '../../src/modules/lib/ip-address.ts';
-import { byAddress, parseInterfaces } from '../../src/modules/lib/network-interfaces.ts';
-import { which } from '../../src/modules/lib/which.ts';
+} from '../../src/modules/_shared/ip-address.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as addresses from '../../src/modules/network/exec/network/addresses.ts';
+import * as calculate from '../../src/modules/network/exec/network/calculate.ts';
+import * as connections from '../../src/modules/network/exec/network/connections.ts';
+import * as interfaces from '../../src/modules/network/exec/network/interfaces.ts';
+import * as names from '../../src/modules/network/exec/network/names.ts';
+import * as reachable from '../../src/modules/network/exec/network/reachable.ts';
+import * as routes from '../../src/modules/network/exec/network/routes.ts';
+import { byAddress, parseInterfaces } from '../../src/modules/network/network-interfaces.ts';
+import * as ioCounters from '../../src/modules/status/exec/ps/counters.ts';
+import * as processes from '../../src/modules/status/exec/ps/processes.ts';
+import * as system from '../../src/modules/status/exec/ps/system.ts';
+import * as counters from '../../src/modules/status/exec/status/counters.ts';
+import * as host from '../../src/modules/status/exec/status/host.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { contextOf, within } from './_context.ts';
 
@@ -359,7 +359,7 @@ test.skipIf(!canRunApart())(
   'without ethtool there are no sizes of rings to tell or set',
   async () => {
     const told = await runApart(
-      { hardware: 'src/modules/exec/network/hardware.ts' },
+      { hardware: 'src/modules/network/exec/network/hardware.ts' },
       `import { rmSync } from 'node:fs';
     rmSync('/usr/sbin/ethtool', { force: true });
     await step('sizes', () => hardware.get_bufsize('lo'));

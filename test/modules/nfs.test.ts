@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -162,7 +162,7 @@ test.skipIf(which('exportfs') === undefined || !canRunApart())(
   { timeout: 240_000 },
   async () => {
     const told = await runApart(
-      { nfs3: 'src/modules/exec/nfs3.ts', state: 'src/modules/state/nfs_export.ts' },
+      { nfs3: 'src/modules/nfs/exec/nfs3.ts', state: 'src/modules/nfs/states/nfs_export.ts' },
       `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
       mkdirSync('/opt/a b', { recursive: true });
       writeFileSync('/etc/exports', '# none\\n');

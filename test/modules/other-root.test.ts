@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import * as group from '../../src/modules/exec/groupadd.ts';
-import * as shadow from '../../src/modules/exec/shadow.ts';
-import * as change from '../../src/modules/exec/useradd/change.ts';
-import * as description from '../../src/modules/exec/useradd/description.ts';
-import * as read from '../../src/modules/exec/useradd/read.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as group from '../../src/modules/user/exec/groupadd.ts';
+import * as shadow from '../../src/modules/user/exec/shadow.ts';
+import * as change from '../../src/modules/user/exec/useradd/change.ts';
+import * as description from '../../src/modules/user/exec/useradd/description.ts';
+import * as read from '../../src/modules/user/exec/useradd/read.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 

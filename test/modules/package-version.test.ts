@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byEpoch } from '../../src/modules/lib/apt-versions.ts';
-import { compareAlpine, compareDebian, compareRpm } from '../../src/modules/lib/package-version.ts';
-import { fulfills } from '../../src/modules/lib/packages.ts';
+import {
+  compareAlpine,
+  compareDebian,
+  compareRpm,
+} from '../../src/modules/_shared/package-version.ts';
+import { byEpoch } from '../../src/modules/pkg/apt-versions.ts';
+import { fulfills } from '../../src/modules/pkg/packages.ts';
 
 const hasDpkg = spawnSync('dpkg', ['--version']).status === 0;
 

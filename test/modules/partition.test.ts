@@ -3,9 +3,9 @@ import { mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as change from '../../src/modules/exec/parted_partition/change.ts';
-import * as table from '../../src/modules/exec/parted_partition/table.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as change from '../../src/modules/disk/exec/parted_partition/change.ts';
+import * as table from '../../src/modules/disk/exec/parted_partition/table.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 

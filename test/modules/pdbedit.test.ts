@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ntHash } from '../../src/modules/lib/nt-hash.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { ntHash } from '../../src/modules/samba/nt-hash.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 
 test('an NT hash is MD4 of UTF-16, of passwords of any length', () => {
@@ -11,8 +11,8 @@ test('an NT hash is MD4 of UTF-16, of passwords of any length', () => {
 });
 
 const modules = {
-  pdbedit: 'src/modules/exec/pdbedit.ts',
-  account: 'src/modules/state/pdbedit.ts',
+  pdbedit: 'src/modules/samba/exec/pdbedit.ts',
+  account: 'src/modules/samba/states/pdbedit.ts',
 };
 
 const code = `

@@ -11,16 +11,16 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Plain } from '../../src/modules/api.ts';
-import * as pipInstall from '../../src/modules/exec/pip/install.ts';
-import * as pipList from '../../src/modules/exec/pip/list.ts';
-import * as pipUpgrades from '../../src/modules/exec/pip/upgrades.ts';
-import type { PipOptions } from '../../src/modules/lib/pip-run.ts';
+import * as pipInstall from '../../src/modules/python_pkg/exec/pip/install.ts';
+import * as pipList from '../../src/modules/python_pkg/exec/pip/list.ts';
+import * as pipUpgrades from '../../src/modules/python_pkg/exec/pip/upgrades.ts';
+import type { PipOptions } from '../../src/modules/python_pkg/pip-run.ts';
 import {
   comparePython,
   parseRequirement,
   satisfies,
-} from '../../src/modules/lib/python-version.ts';
-import * as state from '../../src/modules/state/pip_state.ts';
+} from '../../src/modules/python_pkg/python-version.ts';
+import * as state from '../../src/modules/python_pkg/states/pip_state.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';

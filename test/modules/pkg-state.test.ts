@@ -2,20 +2,23 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { LowChunk } from '../../src/modules/api.ts';
-import * as aptAvailable from '../../src/modules/exec/aptpkg/available.ts';
-import * as aptHold from '../../src/modules/exec/aptpkg/hold.ts';
-import * as aptInstall from '../../src/modules/exec/aptpkg/install.ts';
-import * as aptList from '../../src/modules/exec/aptpkg/list.ts';
-import * as aptRefresh from '../../src/modules/exec/aptpkg/refresh.ts';
-import * as aptRemove from '../../src/modules/exec/aptpkg/remove.ts';
-import * as aptSelections from '../../src/modules/exec/aptpkg/selections.ts';
-import { downloaded } from '../../src/modules/state/pkg/downloaded.ts';
-import { installed } from '../../src/modules/state/pkg/installed.ts';
-import { latest } from '../../src/modules/state/pkg/latest.ts';
-import { mod_aggregate } from '../../src/modules/state/pkg/mod_aggregate.ts';
-import { mod_init } from '../../src/modules/state/pkg/mod_init.ts';
-import { patch_downloaded, patch_installed } from '../../src/modules/state/pkg/patch_installed.ts';
-import { removed } from '../../src/modules/state/pkg/removed.ts';
+import * as aptAvailable from '../../src/modules/pkg/exec/aptpkg/available.ts';
+import * as aptHold from '../../src/modules/pkg/exec/aptpkg/hold.ts';
+import * as aptInstall from '../../src/modules/pkg/exec/aptpkg/install.ts';
+import * as aptList from '../../src/modules/pkg/exec/aptpkg/list.ts';
+import * as aptRefresh from '../../src/modules/pkg/exec/aptpkg/refresh.ts';
+import * as aptRemove from '../../src/modules/pkg/exec/aptpkg/remove.ts';
+import * as aptSelections from '../../src/modules/pkg/exec/aptpkg/selections.ts';
+import { downloaded } from '../../src/modules/pkg/states/pkg/downloaded.ts';
+import { installed } from '../../src/modules/pkg/states/pkg/installed.ts';
+import { latest } from '../../src/modules/pkg/states/pkg/latest.ts';
+import { mod_aggregate } from '../../src/modules/pkg/states/pkg/mod_aggregate.ts';
+import { mod_init } from '../../src/modules/pkg/states/pkg/mod_init.ts';
+import {
+  patch_downloaded,
+  patch_installed,
+} from '../../src/modules/pkg/states/pkg/patch_installed.ts';
+import { removed } from '../../src/modules/pkg/states/pkg/removed.ts';
 import { contextOf, testing, within } from './_context.ts';
 import { notedPrograms } from './_programs.ts';
 

@@ -11,27 +11,27 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readAccounts } from '../../src/modules/_shared/accounts.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import type { StateReturn } from '../../src/modules/api.ts';
-import * as clusters from '../../src/modules/exec/postgres/clusters.ts';
-import * as databases from '../../src/modules/exec/postgres/databases.ts';
-import * as objects from '../../src/modules/exec/postgres/objects.ts';
-import * as privileges from '../../src/modules/exec/postgres/privileges.ts';
-import * as queries from '../../src/modules/exec/postgres/queries.ts';
-import * as roles from '../../src/modules/exec/postgres/roles.ts';
-import * as storage from '../../src/modules/exec/postgres/storage.ts';
-import { readAccounts } from '../../src/modules/lib/accounts.ts';
-import { withoutArgumentNames } from '../../src/modules/lib/postgres-function.ts';
-import { hashedPassword, passwordFits } from '../../src/modules/lib/postgres-password.ts';
-import { which } from '../../src/modules/lib/which.ts';
-import * as database from '../../src/modules/state/postgres_database.ts';
-import * as extension from '../../src/modules/state/postgres_extension.ts';
-import * as group from '../../src/modules/state/postgres_group.ts';
-import * as initdb from '../../src/modules/state/postgres_initdb.ts';
-import * as language from '../../src/modules/state/postgres_language.ts';
-import * as rights from '../../src/modules/state/postgres_privileges.ts';
-import * as schema from '../../src/modules/state/postgres_schema.ts';
-import * as tablespace from '../../src/modules/state/postgres_tablespace.ts';
-import * as user from '../../src/modules/state/postgres_user.ts';
+import * as clusters from '../../src/modules/postgres/exec/postgres/clusters.ts';
+import * as databases from '../../src/modules/postgres/exec/postgres/databases.ts';
+import * as objects from '../../src/modules/postgres/exec/postgres/objects.ts';
+import * as privileges from '../../src/modules/postgres/exec/postgres/privileges.ts';
+import * as queries from '../../src/modules/postgres/exec/postgres/queries.ts';
+import * as roles from '../../src/modules/postgres/exec/postgres/roles.ts';
+import * as storage from '../../src/modules/postgres/exec/postgres/storage.ts';
+import { withoutArgumentNames } from '../../src/modules/postgres/postgres-function.ts';
+import { hashedPassword, passwordFits } from '../../src/modules/postgres/postgres-password.ts';
+import * as database from '../../src/modules/postgres/states/postgres_database.ts';
+import * as extension from '../../src/modules/postgres/states/postgres_extension.ts';
+import * as group from '../../src/modules/postgres/states/postgres_group.ts';
+import * as initdb from '../../src/modules/postgres/states/postgres_initdb.ts';
+import * as language from '../../src/modules/postgres/states/postgres_language.ts';
+import * as rights from '../../src/modules/postgres/states/postgres_privileges.ts';
+import * as schema from '../../src/modules/postgres/states/postgres_schema.ts';
+import * as tablespace from '../../src/modules/postgres/states/postgres_tablespace.ts';
+import * as user from '../../src/modules/postgres/states/postgres_user.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -494,8 +494,8 @@ describe.skipIf(!canRun || !canRunApart() || !which('pg_createcluster'))(
     test('are made, kept and removed', { timeout: 240_000 }, async () => {
       const told = await runApart(
         {
-          postgres: 'src/modules/exec/postgres/clusters.ts',
-          state: 'src/modules/state/postgres_cluster.ts',
+          postgres: 'src/modules/postgres/exec/postgres/clusters.ts',
+          state: 'src/modules/postgres/states/postgres_cluster.ts',
         },
         `import { mkdirSync, chmodSync } from 'node:fs';
       const version = ${JSON.stringify(bin.split('/').at(-2))};

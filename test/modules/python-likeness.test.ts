@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fnmatch } from '../../src/data/glob.ts';
-import { CommandExecutionError } from '../../src/modules/api.ts';
 import {
   escapeRegex,
   pythonMatcher,
   pythonRegex,
   pythonReplacement,
-} from '../../src/modules/lib/python-regex.ts';
-import { unifiedDiff } from '../../src/modules/lib/unified-diff.ts';
-import { which } from '../../src/modules/lib/which.ts';
+} from '../../src/modules/_shared/python-regex.ts';
+import { unifiedDiff } from '../../src/modules/_shared/unified-diff.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { CommandExecutionError } from '../../src/modules/api.ts';
 
 const hasPython = which('python3') !== undefined;
 

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 
 const modules = {
-  users: 'src/modules/exec/rabbitmq/users.ts',
-  vhosts: 'src/modules/exec/rabbitmq/vhosts.ts',
-  policies: 'src/modules/exec/rabbitmq/policies.ts',
-  node: 'src/modules/exec/rabbitmq/node.ts',
-  upstreams: 'src/modules/exec/rabbitmq/upstreams.ts',
-  user: 'src/modules/state/rabbitmq_user.ts',
-  vhost: 'src/modules/state/rabbitmq_vhost.ts',
-  policy: 'src/modules/state/rabbitmq_policy.ts',
-  plugin: 'src/modules/state/rabbitmq_plugin.ts',
-  upstream: 'src/modules/state/rabbitmq_upstream.ts',
-  cluster: 'src/modules/state/rabbitmq_cluster.ts',
+  users: 'src/modules/rabbitmq/exec/rabbitmq/users.ts',
+  vhosts: 'src/modules/rabbitmq/exec/rabbitmq/vhosts.ts',
+  policies: 'src/modules/rabbitmq/exec/rabbitmq/policies.ts',
+  node: 'src/modules/rabbitmq/exec/rabbitmq/node.ts',
+  upstreams: 'src/modules/rabbitmq/exec/rabbitmq/upstreams.ts',
+  user: 'src/modules/rabbitmq/states/rabbitmq_user.ts',
+  vhost: 'src/modules/rabbitmq/states/rabbitmq_vhost.ts',
+  policy: 'src/modules/rabbitmq/states/rabbitmq_policy.ts',
+  plugin: 'src/modules/rabbitmq/states/rabbitmq_plugin.ts',
+  upstream: 'src/modules/rabbitmq/states/rabbitmq_upstream.ts',
+  cluster: 'src/modules/rabbitmq/states/rabbitmq_cluster.ts',
 };
 
 const port = 20_000 + (process.pid % 10_000);

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import * as hashutil from '../../src/modules/exec/hashutil.ts';
-import * as random from '../../src/modules/exec/random.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as hashutil from '../../src/modules/hashutil/exec/hashutil.ts';
+import * as random from '../../src/modules/user/exec/random.ts';
 import { contextOf, within } from './_context.ts';
 
 const run = <T>(work: () => Promise<T>): Promise<T> =>

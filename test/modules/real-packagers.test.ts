@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makePacmanRepo, makeRpmRepo } from '../helpers/package-repos.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -11,27 +11,27 @@ const has = (...programs: string[]): boolean =>
   programs.every(name => which(name) !== undefined) && canRunApart();
 
 const modules = {
-  packages: 'src/modules/exec/yumpkg/packages.ts',
-  holds: 'src/modules/exec/yumpkg/holds.ts',
-  groups: 'src/modules/exec/yumpkg/groups.ts',
-  repos: 'src/modules/exec/yumpkg/repos.ts',
-  queries: 'src/modules/exec/yumpkg/queries.ts',
-  offers: 'src/modules/exec/yumpkg/offers.ts',
-  zypper: 'src/modules/exec/zypperpkg/packages.ts',
-  zypperLocks: 'src/modules/exec/zypperpkg/locks.ts',
-  zypperRepos: 'src/modules/exec/zypperpkg/repos.ts',
-  zypperQueries: 'src/modules/exec/zypperpkg/queries.ts',
-  zypperOffers: 'src/modules/exec/zypperpkg/offers.ts',
-  zypperPatches: 'src/modules/exec/zypperpkg/patches.ts',
-  pacman: 'src/modules/exec/pacmanpkg/packages.ts',
-  pacmanGroups: 'src/modules/exec/pacmanpkg/groups.ts',
-  pacmanFiles: 'src/modules/exec/pacmanpkg/files.ts',
-  pkgInstalled: 'src/modules/state/pkg/installed.ts',
-  pkgLatest: 'src/modules/state/pkg/latest.ts',
-  pkgRemoved: 'src/modules/state/pkg/removed.ts',
-  pkgHeld: 'src/modules/state/pkg/held.ts',
-  pkgUptodate: 'src/modules/state/pkg/uptodate.ts',
-  pkgGroup: 'src/modules/state/pkg/group_installed.ts',
+  packages: 'src/modules/pkg/exec/yumpkg/packages.ts',
+  holds: 'src/modules/pkg/exec/yumpkg/holds.ts',
+  groups: 'src/modules/pkg/exec/yumpkg/groups.ts',
+  repos: 'src/modules/pkg/exec/yumpkg/repos.ts',
+  queries: 'src/modules/pkg/exec/yumpkg/queries.ts',
+  offers: 'src/modules/pkg/exec/yumpkg/offers.ts',
+  zypper: 'src/modules/pkg/exec/zypperpkg/packages.ts',
+  zypperLocks: 'src/modules/pkg/exec/zypperpkg/locks.ts',
+  zypperRepos: 'src/modules/pkg/exec/zypperpkg/repos.ts',
+  zypperQueries: 'src/modules/pkg/exec/zypperpkg/queries.ts',
+  zypperOffers: 'src/modules/pkg/exec/zypperpkg/offers.ts',
+  zypperPatches: 'src/modules/pkg/exec/zypperpkg/patches.ts',
+  pacman: 'src/modules/pkg/exec/pacmanpkg/packages.ts',
+  pacmanGroups: 'src/modules/pkg/exec/pacmanpkg/groups.ts',
+  pacmanFiles: 'src/modules/pkg/exec/pacmanpkg/files.ts',
+  pkgInstalled: 'src/modules/pkg/states/pkg/installed.ts',
+  pkgLatest: 'src/modules/pkg/states/pkg/latest.ts',
+  pkgRemoved: 'src/modules/pkg/states/pkg/removed.ts',
+  pkgHeld: 'src/modules/pkg/states/pkg/held.ts',
+  pkgUptodate: 'src/modules/pkg/states/pkg/uptodate.ts',
+  pkgGroup: 'src/modules/pkg/states/pkg/group_installed.ts',
 };
 /** What the managers and these packages write to. */
 const written = ['/var', '/root', '/opt'];

@@ -2,23 +2,23 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makeRpmRepo } from '../helpers/package-repos.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const modules = {
-  packages: 'src/modules/exec/yumpkg/packages.ts',
-  holds: 'src/modules/exec/yumpkg/holds.ts',
-  groups: 'src/modules/exec/yumpkg/groups.ts',
-  repos: 'src/modules/exec/yumpkg/repos.ts',
-  queries: 'src/modules/exec/yumpkg/queries.ts',
-  offers: 'src/modules/exec/yumpkg/offers.ts',
-  advisories: 'src/modules/exec/yumpkg/advisories.ts',
-  pkgInstalled: 'src/modules/state/pkg/installed.ts',
-  pkgRemoved: 'src/modules/state/pkg/removed.ts',
-  pkgPatches: 'src/modules/state/pkg/patch_installed.ts',
-  pkgrepo: 'src/modules/state/pkgrepo.ts',
+  packages: 'src/modules/pkg/exec/yumpkg/packages.ts',
+  holds: 'src/modules/pkg/exec/yumpkg/holds.ts',
+  groups: 'src/modules/pkg/exec/yumpkg/groups.ts',
+  repos: 'src/modules/pkg/exec/yumpkg/repos.ts',
+  queries: 'src/modules/pkg/exec/yumpkg/queries.ts',
+  offers: 'src/modules/pkg/exec/yumpkg/offers.ts',
+  advisories: 'src/modules/pkg/exec/yumpkg/advisories.ts',
+  pkgInstalled: 'src/modules/pkg/states/pkg/installed.ts',
+  pkgRemoved: 'src/modules/pkg/states/pkg/removed.ts',
+  pkgPatches: 'src/modules/pkg/states/pkg/patch_installed.ts',
+  pkgrepo: 'src/modules/pkg/states/pkgrepo.ts',
 };
 
 const canRun = ['dnf', 'rpmbuild', 'createrepo_c', 'modifyrepo_c'].every(one => which(one));

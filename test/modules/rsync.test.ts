@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { which } from '../../src/modules/_shared/which.ts';
 import type { StateReturn } from '../../src/modules/api.ts';
-import { which } from '../../src/modules/lib/which.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 
 let host: TestHost;

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import * as rvm from '../../src/modules/exec/rvm.ts';
-import * as state from '../../src/modules/state/rvm.ts';
+import * as rvm from '../../src/modules/ruby/exec/rvm.ts';
+import * as state from '../../src/modules/ruby/states/rvm.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -54,9 +54,9 @@ test.skipIf(!canRunApart())(
     writeFileSync(join(folder, 'sets'), '   global\n');
     const told = await runApart(
       {
-        rvm: 'src/modules/exec/rvm.ts',
-        gem: 'src/modules/exec/gem.ts',
-        state: 'src/modules/state/rvm.ts',
+        rvm: 'src/modules/ruby/exec/rvm.ts',
+        gem: 'src/modules/ruby/exec/gem.ts',
+        state: 'src/modules/ruby/states/rvm.ts',
       },
       `import { copyFileSync, mkdirSync } from 'node:fs';
       await step('missing', () => rvm.is_installed());

@@ -4,15 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
-import * as booleanCalls from '../../src/modules/exec/selinux/booleans.ts';
-import * as fileCalls from '../../src/modules/exec/selinux/fcontext.ts';
-import * as modeCalls from '../../src/modules/exec/selinux/mode.ts';
-import * as moduleCalls from '../../src/modules/exec/selinux/modules.ts';
-import * as portCalls from '../../src/modules/exec/selinux/ports.ts';
-import * as files from '../../src/modules/state/selinux/fcontext.ts';
-import { boolean, mode } from '../../src/modules/state/selinux/mode.ts';
-import { module, module_install, module_remove } from '../../src/modules/state/selinux/module.ts';
-import * as ports from '../../src/modules/state/selinux/ports.ts';
+import * as booleanCalls from '../../src/modules/selinux/exec/selinux/booleans.ts';
+import * as fileCalls from '../../src/modules/selinux/exec/selinux/fcontext.ts';
+import * as modeCalls from '../../src/modules/selinux/exec/selinux/mode.ts';
+import * as moduleCalls from '../../src/modules/selinux/exec/selinux/modules.ts';
+import * as portCalls from '../../src/modules/selinux/exec/selinux/ports.ts';
+import * as files from '../../src/modules/selinux/states/selinux/fcontext.ts';
+import { boolean, mode } from '../../src/modules/selinux/states/selinux/mode.ts';
+import {
+  module,
+  module_install,
+  module_remove,
+} from '../../src/modules/selinux/states/selinux/module.ts';
+import * as ports from '../../src/modules/selinux/states/selinux/ports.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';

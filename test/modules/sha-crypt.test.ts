@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shaCrypt } from '../../src/modules/lib/sha-crypt.ts';
+import { shaCrypt } from '../../src/modules/user/sha-crypt.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 

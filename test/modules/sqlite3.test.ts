@@ -3,11 +3,15 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { which } from '../../src/modules/_shared/which.ts';
 import type { StateReturn } from '../../src/modules/api.ts';
-import * as sqlite from '../../src/modules/exec/sqlite3.ts';
-import { oneStatement, readQuoted, sqliteValue } from '../../src/modules/lib/sqlite-statement.ts';
-import { which } from '../../src/modules/lib/which.ts';
-import * as state from '../../src/modules/state/sqlite3.ts';
+import * as sqlite from '../../src/modules/sqlite3/exec/sqlite3.ts';
+import {
+  oneStatement,
+  readQuoted,
+  sqliteValue,
+} from '../../src/modules/sqlite3/sqlite-statement.ts';
+import * as state from '../../src/modules/sqlite3/states/sqlite3.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';

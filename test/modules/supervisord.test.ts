@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { which } from '../../src/modules/_shared/which.ts';
 import type { StateReturn } from '../../src/modules/api.ts';
-import * as supervisord from '../../src/modules/exec/supervisord.ts';
-import { which } from '../../src/modules/lib/which.ts';
-import * as state from '../../src/modules/state/supervisord.ts';
+import * as supervisord from '../../src/modules/supervisord/exec/supervisord.ts';
+import * as state from '../../src/modules/supervisord/states/supervisord.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, testing, within } from './_context.ts';
 

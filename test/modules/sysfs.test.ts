@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import * as sysfs from '../../src/modules/exec/sysfs.ts';
+import * as sysfs from '../../src/modules/kernel/exec/sysfs.ts';
 
 const statistics = 'class/net/lo/statistics';
 

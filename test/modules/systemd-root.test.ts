@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as boot from '../../src/modules/exec/systemd_service/boot.ts';
-import * as lists from '../../src/modules/exec/systemd_service/lists.ts';
-import * as masks from '../../src/modules/exec/systemd_service/masks.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import * as boot from '../../src/modules/service/exec/systemd_service/boot.ts';
+import * as lists from '../../src/modules/service/exec/systemd_service/lists.ts';
+import * as masks from '../../src/modules/service/exec/systemd_service/masks.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { contextOf, within } from './_context.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { timeZoneName } from '../../src/modules/lib/time-zone.ts';
+import { timeZoneName } from '../../src/modules/grains/time-zone.ts';
 
 const zones = [
   'Europe/Berlin',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 
 /** `settle` tells a state, does it, and does it again; `status` is what ufw says itself. */
@@ -39,7 +39,7 @@ describe.skipIf(!which('ufw') || !canRunApart())(
 
     beforeAll(async () => {
       told = await runApart(
-        { ufw: 'src/modules/exec/ufw.ts', state: 'src/modules/state/ufw.ts' },
+        { ufw: 'src/modules/firewall/exec/ufw.ts', state: 'src/modules/firewall/states/ufw.ts' },
         `${start}
         await settle('first', () => state.deny('f', { to_port: '*', protocol: 'tcp', from_addr: '10.0.0.9' }));
         await settle('off rule', () => state.allow('ssh', { protocol: 'tcp', to_port: 22 }));

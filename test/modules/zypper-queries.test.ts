@@ -2,20 +2,20 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makeRpmRepo } from '../helpers/package-repos.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const modules = {
-  packages: 'src/modules/exec/zypperpkg/packages.ts',
-  locks: 'src/modules/exec/zypperpkg/locks.ts',
-  offers: 'src/modules/exec/zypperpkg/offers.ts',
-  patches: 'src/modules/exec/zypperpkg/patches.ts',
-  repos: 'src/modules/exec/zypperpkg/repos.ts',
-  queries: 'src/modules/exec/zypperpkg/queries.ts',
-  pkgPatches: 'src/modules/state/pkg/patch_installed.ts',
-  pkgrepo: 'src/modules/state/pkgrepo.ts',
+  packages: 'src/modules/pkg/exec/zypperpkg/packages.ts',
+  locks: 'src/modules/pkg/exec/zypperpkg/locks.ts',
+  offers: 'src/modules/pkg/exec/zypperpkg/offers.ts',
+  patches: 'src/modules/pkg/exec/zypperpkg/patches.ts',
+  repos: 'src/modules/pkg/exec/zypperpkg/repos.ts',
+  queries: 'src/modules/pkg/exec/zypperpkg/queries.ts',
+  pkgPatches: 'src/modules/pkg/states/pkg/patch_installed.ts',
+  pkgrepo: 'src/modules/pkg/states/pkgrepo.ts',
 };
 
 const canRun = ['zypper', 'rpmbuild', 'createrepo_c', 'modifyrepo_c'].every(one => which(one));

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost, snapshot, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';
@@ -209,7 +209,7 @@ z.close()`,
   const listed = (await host.call('archive.list', archive)) as string[];
   expect(listed).toHaveLength(66_002);
   expect(listed).toContain('top/f65999');
-  const { withZip } = await import('../../src/modules/lib/zip-reader.ts');
+  const { withZip } = await import('../../src/modules/archive/zip-reader.ts');
   const texts = await withZip(archive, entries =>
     entries.slice(-2).map(entry => entry.content().toString()),
   );

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { changedJob, isSameJob } from '../../src/modules/lib/cron-job.ts';
-import { type CronJob, parseCrontab, renderCrontab } from '../../src/modules/lib/crontab.ts';
-import { which } from '../../src/modules/lib/which.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { changedJob, isSameJob } from '../../src/modules/cron/cron-job.ts';
+import { type CronJob, parseCrontab, renderCrontab } from '../../src/modules/cron/crontab.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';

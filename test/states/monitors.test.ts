@@ -88,7 +88,7 @@ test('processes are found by their command line, and ended', async () => {
 
 test.skipIf(!canRunApart())('an attribute of the kernel has a value', async () => {
   const told = await runApart(
-    { sysfs: 'src/modules/exec/sysfs.ts', state: 'src/modules/state/sysfs.ts' },
+    { sysfs: 'src/modules/kernel/exec/sysfs.ts', state: 'src/modules/kernel/states/sysfs.ts' },
     `import { execFileSync } from 'node:child_process';
     execFileSync('mount', ['-t', 'sysfs', 'sysfs', '/sys']);
     await thrice('mtu', () => state.present('class/net/lo/mtu', '9000'));

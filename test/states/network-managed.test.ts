@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { replaceInterface, splitInterfaces } from '../../src/modules/lib/ifupdown-file.ts';
-import { type InterfaceSettings, interfaceStanza } from '../../src/modules/lib/ifupdown-stanza.ts';
-import { which } from '../../src/modules/lib/which.ts';
-import { managed } from '../../src/modules/state/network.ts';
+import { which } from '../../src/modules/_shared/which.ts';
+import { replaceInterface, splitInterfaces } from '../../src/modules/network/ifupdown-file.ts';
+import {
+  type InterfaceSettings,
+  interfaceStanza,
+} from '../../src/modules/network/ifupdown-stanza.ts';
+import { managed } from '../../src/modules/network/states/network.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { contextOf, within } from '../modules/_context.ts';
 
@@ -156,9 +159,9 @@ const missing = canRunApart() && which('ifup') ? '' : ' (needs ifupdown and root
 test.skipIf(missing)(`the real ifupdown sets an interface up${missing}`, async () => {
   const told = await runApart(
     {
-      ip: 'src/modules/exec/ip.ts',
-      network: 'src/modules/exec/network/interfaces.ts',
-      state: 'src/modules/state/network.ts',
+      ip: 'src/modules/network/exec/ip.ts',
+      network: 'src/modules/network/exec/network/interfaces.ts',
+      state: 'src/modules/network/states/network.ts',
     },
     `import { execFileSync } from 'node:child_process';
     import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

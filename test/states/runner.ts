@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import {
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -12,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { discoverBuiltins } from '../../src/bundle/discover.ts';
 import { toData, toPlain } from '../../src/data/value.ts';
 import {
   type ControlLink,
@@ -43,7 +43,7 @@ export type TestHost = {
   readonly remove: () => void;
 };
 
-const modules = join(import.meta.dirname, '../../src/modules');
+const builtins = discoverBuiltins(join(import.meta.dirname, '../..')).modules;
 
 /** Functions of all built-in modules of a kind, loaded when they are first called. */
 const table = (kind: 'exec' | 'state', extra: Record<string, ModuleFunction>): FunctionTable => {
@@ -69,15 +69,10 @@ const table = (kind: 'exec' | 'state', extra: Record<string, ModuleFunction>): F
   });
 };
 
-const candidates = (kind: string, module: string): string[] => {
-  const folder = join(modules, kind, module);
-  if (existsSync(folder))
-    return readdirSync(folder)
-      .filter(name => name.endsWith('.ts'))
-      .map(name => join(folder, name));
-  const exact = [module, `${module}_manage`].map(name => join(modules, kind, `${name}.ts`));
-  return exact.filter(file => existsSync(file));
-};
+const candidates = (kind: string, module: string): readonly string[] =>
+  [module, `${module}_manage`].flatMap(
+    name => builtins.find(found => found.kind === kind && found.name === name)?.files ?? [],
+  );
 
 export const makeHost = ({
   opts = {},

@@ -1,4 +1,4 @@
-import { RefusedPath } from '../../modules/lib/safe-fs/refused.ts';
+import { RefusedPath } from '../../modules/_shared/safe-fs/refused.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { withShellOfStates } from '../../modules/lib/shell-default.ts';
+import { withShellOfStates } from '../../modules/salt/shell-default.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict, plainText } from '../../protocol/plain.ts';
 import { asList, truthy } from './low-tools.ts';

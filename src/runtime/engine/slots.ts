@@ -1,4 +1,4 @@
-import { withShellOfStates } from '../../modules/lib/shell-default.ts';
+import { withShellOfStates } from '../../modules/salt/shell-default.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
 import type { EngineHost } from './run-state.ts';
 import { traverse } from './traverse.ts';

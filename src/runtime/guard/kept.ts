@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { readAccounts } from '../../modules/lib/accounts.ts';
-import { hasFunction, salt } from '../../modules/lib/call.ts';
+import { readAccounts } from '../../modules/_shared/accounts.ts';
+import { hasFunction, salt } from '../../modules/_shared/call.ts';
 import { messageOf } from '../../protocol/error.ts';
 import type { GuardAnswer, GuardParams } from '../../protocol/guard.ts';
 import { isPlainDict } from '../../protocol/plain.ts';

@@ -1,5 +1,5 @@
-import { runCommand } from '../../modules/lib/run-command.ts';
-import { which } from '../../modules/lib/which.ts';
+import { runCommand } from '../../modules/_shared/run-command.ts';
+import { which } from '../../modules/_shared/which.ts';
 
 export type Argv = readonly [string, ...string[]];
 

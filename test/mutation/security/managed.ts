@@ -7,7 +7,7 @@ export const managed: readonly Breakage[] = [
     '%s of %s leaves what a link of the user leads to',
     [
       {
-        file: 'src/modules/lib/safe-fs/links.ts',
+        file: 'src/modules/_shared/safe-fs/links.ts',
         find: 'if (first === undefined) return;',
         replace: 'return;',
       },
@@ -18,7 +18,7 @@ export const managed: readonly Breakage[] = [
     'ssh_auth.present does not follow ~/.ssh to where other accounts have their keys',
     [
       {
-        file: 'src/modules/lib/safe-fs/place.ts',
+        file: 'src/modules/_shared/safe-fs/place.ts',
         find: 'if (keeper !== 0) links.push({ path: real, target, keeper });',
         replace: '',
       },
@@ -29,7 +29,7 @@ export const managed: readonly Breakage[] = [
     'a link of the user to what is the user’s own is followed, but not for another user',
     [
       {
-        file: 'src/modules/lib/safe-fs/links.ts',
+        file: 'src/modules/_shared/safe-fs/links.ts',
         find: 'if (isOwn && isFor(low?.user ?? low?.owner, keeper)) return;',
         replace: 'if (isOwn) return;',
       },
@@ -40,7 +40,7 @@ export const managed: readonly Breakage[] = [
     'a hard link to a file of root does not give that file away',
     [
       {
-        file: 'src/modules/lib/safe-fs/open.ts',
+        file: 'src/modules/_shared/safe-fs/open.ts',
         find: 'if (found.nlink < 2 || found.isDirectory() || found.uid === place.owner) return;',
         replace: 'return;',
       },
@@ -49,14 +49,14 @@ export const managed: readonly Breakage[] = [
   ...killedBy(
     'test/states/foreign-paths.test.ts',
     'a user’s setuid program does not become one of another owner',
-    [{ file: 'src/modules/lib/check-perms.ts', find: 'mode & ~0o6000', replace: 'mode' }],
+    [{ file: 'src/modules/_shared/check-perms.ts', find: 'mode & ~0o6000', replace: 'mode' }],
   ),
   ...killedBy(
     'test/states/foreign-paths.test.ts',
     'runas puts the user’s variables in force only after the change of the user',
     [
       {
-        file: 'src/modules/lib/run-command.ts',
+        file: 'src/modules/_shared/run-command.ts',
         find: 'const outer = changer ? behindChange(changer, argv, env) :',
         replace: 'const outer = changer ? { argv: [...changer, ...argv] as const, env } :',
       },
@@ -67,7 +67,7 @@ export const managed: readonly Breakage[] = [
     '%s refuses a newline, before anything is written: %j',
     [
       {
-        file: 'src/modules/lib/one-line.ts',
+        file: 'src/modules/_shared/one-line.ts',
         find: "if (typeof one === 'string' && /[\\n\\r\\0]/.test(one))",
         replace: 'if (false)',
       },
@@ -75,7 +75,7 @@ export const managed: readonly Breakage[] = [
   ),
   ...killedBy('test/architecture.test.ts', 'modules reach files of the host through safe-fs only', [
     {
-      file: 'src/modules/lib/run-lock.ts',
+      file: 'src/modules/_shared/run-lock.ts',
       find: "} from './safe-fs/fs.ts';",
       replace: "} from 'node:fs';",
     },
@@ -85,7 +85,7 @@ export const managed: readonly Breakage[] = [
     '%s is refused as a repository, and nothing of it runs: %s',
     [
       {
-        file: 'src/modules/lib/git-run.ts',
+        file: 'src/modules/git/git-run.ts',
         find: '`protocol.${name}.allow=never`',
         replace: '`protocol.${name}.allow=always`',
       },
@@ -96,7 +96,7 @@ export const managed: readonly Breakage[] = [
     'a password in the address of a repository is neither an argument of a process nor kept',
     [
       {
-        file: 'src/modules/lib/git-run.ts',
+        file: 'src/modules/git/git-run.ts',
         find: "talksToRemotes.has(args[0] ?? '') ? splitLogin(word) : { url: word },",
         replace: '({ url: word }),',
       },
@@ -107,7 +107,7 @@ export const managed: readonly Breakage[] = [
     'a source without a hash is refused unless it is told to be taken',
     [
       {
-        file: 'src/modules/lib/file-source.ts',
+        file: 'src/modules/_shared/file-source.ts',
         find: 'if (!wanted && !options.skip_verify && !options.use_etag)',
         replace: 'if (false)',
       },
@@ -118,7 +118,7 @@ export const managed: readonly Breakage[] = [
     'variables, labels, options of volumes and arguments of builds are in no argument',
     [
       {
-        file: 'src/modules/lib/docker-secrets.ts',
+        file: 'src/modules/docker/docker-secrets.ts',
         find: 'if (kind === undefined || cut < 1) open.push(word);',
         replace: 'if (true) open.push(word);',
       },
@@ -129,7 +129,7 @@ export const managed: readonly Breakage[] = [
     'a package whose address has a password is named to pip in a file',
     [
       {
-        file: 'src/modules/exec/pip/install.ts',
+        file: 'src/modules/python_pkg/exec/pip/install.ts',
         find: 'return lines.some(hasPassword)',
         replace: 'return false',
       },
@@ -140,7 +140,7 @@ export const managed: readonly Breakage[] = [
     'a password in the address of a source is no argument of gem',
     [
       {
-        file: 'src/modules/exec/gem.ts',
+        file: 'src/modules/ruby/exec/gem.ts',
         find: 'const words = args.some(hasPassword)',
         replace: 'const words = false',
       },
@@ -148,7 +148,7 @@ export const managed: readonly Breakage[] = [
   ),
   ...killedBy('test/states/archive.test.ts', 'a path that leads outside (%s) is refused', [
     {
-      file: 'src/modules/lib/archive-file.ts',
+      file: 'src/modules/archive/archive-file.ts',
       find: "if (name.startsWith('/') || name.split('/').includes('..') || name.includes('\\0'))",
       replace: 'if (false)',
     },
@@ -158,7 +158,7 @@ export const managed: readonly Breakage[] = [
     'nothing is written through a link that the archive brings',
     [
       {
-        file: 'src/modules/lib/archive-file.ts',
+        file: 'src/modules/archive/archive-file.ts',
         find: 'if (parent !== root && !parent.startsWith(root + sep))',
         replace: 'if (false)',
       },
@@ -166,7 +166,7 @@ export const managed: readonly Breakage[] = [
   ),
   ...killedBy('test/states/file.test.ts', '$title: test mode and a second run change nothing', [
     {
-      file: 'src/modules/state/file/managed.ts',
+      file: 'src/modules/file/states/file/managed.ts',
       find: 'if (__opts__.test) return await testAnswer(ret, file);',
       replace: '',
     },
@@ -202,14 +202,14 @@ export const managed: readonly Breakage[] = [
   ]),
   ...killedBy('test/runtime/serve.test.ts', 'refuses a second run and names the first', [
     {
-      file: 'src/modules/lib/run-lock.ts',
+      file: 'src/modules/_shared/run-lock.ts',
       find: 'const holder = stillHolding(dir, seen);',
       replace: 'const holder = undefined as Holder | undefined;',
     },
   ]),
   ...killedBy('test/runtime/serve.test.ts', 'a lock whose process is gone is taken over', [
     {
-      file: 'src/modules/lib/run-lock.ts',
+      file: 'src/modules/_shared/run-lock.ts',
       find: "return now === undefined || begun === '' || now === begun;",
       replace: 'return true;',
     },

@@ -1,6 +1,7 @@
 /** A host program as the artifact is one, with a few functions of its own. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from '../../../src/modules/_shared/run-command.ts';
 import {
   __context__,
   __grains__,
@@ -8,7 +9,6 @@ import {
   __opts__,
   __pillar__,
 } from '../../../src/modules/api.ts';
-import { runCommand } from '../../../src/modules/lib/run-command.ts';
 import { serve } from '../../../src/runtime/serve.ts';
 import { tableRegistry } from './table-registry.ts';
 

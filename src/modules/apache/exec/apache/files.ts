@@ -1,0 +1,107 @@
+import { isPlainDict } from '../../../../protocol/plain.ts';
+import { writeAtomic } from '../../../_shared/atomic-write.ts';
+import { salt } from '../../../_shared/call.ts';
+import { configOption } from '../../../_shared/config-option.ts';
+import { requestHttp } from '../../../_shared/http-request.ts';
+import { pyStr } from '../../../_shared/python-text.ts';
+import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
+
+/**
+ * Adds a user to a file of htpasswd, or sets the password, as `webutil.useradd` does.
+ *
+ * @param pwfile the file
+ * @param user the user
+ * @param password the password; it stands in no command line
+ * @param opts letters of htpasswd, `s` for SHA-1
+ * @example tsalt-ssh web1 apache.useradd /etc/apache2/htpasswd ann password opts=B
+ */
+export const useradd = async (
+  pwfile: string,
+  user: string,
+  password: string,
+  opts = '',
+): Promise<PlainDict> => salt('webutil.useradd')(pwfile, user, password, { opts });
+
+/**
+ * Takes a user out of a file of htpasswd.
+ *
+ * @param pwfile the file
+ * @param user the user
+ * @example tsalt-ssh web1 apache.userdel /etc/apache2/htpasswd ann
+ */
+export const userdel = async (pwfile: string, user: string): Promise<Plain> =>
+  salt('webutil.userdel')(pwfile, user);
+
+const states = ['_', 'S', 'R', 'W', 'K', 'D', 'C', 'L', 'G', 'I', '.'];
+
+/**
+ * What the running server tells of itself by its module `status`; `error` when it does not answer.
+ * Where it answers stands in the configuration or the pillar, in `apache.server-status:PROFILE`:
+ * `url` (`http://localhost/server-status`), `user` and `pass`, `timeout` (5 seconds).
+ *
+ * @param profile the name of such an entry
+ * @example tsalt-ssh web1 apache.server_status
+ */
+export const server_status = async (profile = 'default'): Promise<PlainDict | 'error'> => {
+  const all = await configOption('apache.server-status');
+  const own = isPlainDict(all) ? all[profile] : undefined;
+  const { url, user, pass, timeout }: PlainDict = isPlainDict(own) ? own : {};
+  const answer = await requestHttp(`${url || 'http://localhost/server-status'}?auto`, {
+    timeout: Number(timeout || 5),
+    ...(user && pass ? { username: String(user), password: String(pass) } : {}),
+  }).catch(() => undefined);
+  if (answer === undefined || answer.status >= 400) return 'error';
+  const board = Object.fromEntries(states.map(state => [state, 0]));
+  const facts: PlainDict = { Scoreboard: board };
+  for (const line of answer.body.split('\n')) {
+    const [, key = '', value = ''] = /^([^:]+):\s*(.*?)\s*$/.exec(line) ?? [];
+    if (key === 'Scoreboard') for (const one of value) board[one] = (board[one] ?? 0) + 1;
+    else if (key !== '')
+      facts[key] = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i.test(value) ? Number(value) : value;
+  }
+  return facts;
+};
+
+/**
+ * Writes a file of Apache's configuration from data, and gives its text.
+ *
+ * @param name the file
+ * @param config a list of `{DIRECTIVE: VALUE}`; `this` is what stands behind a section's name
+ * @param edit false: only give the text
+ * @example tsalt-ssh web1 apache.config /etc/apache2/ports.conf '[{Listen: 8080}]'
+ */
+export const config = async (name: string, config: PlainDict[], edit = true): Promise<string> => {
+  const text = config
+    .flatMap(entry => Object.entries(entry).slice(0, 1))
+    .map(([directive, value]) => linesOf(directive, value))
+    .join('\n');
+  if (edit) writeAtomic(followLinks(name), `# This file is managed by Salt.\n${text}`);
+  return text;
+};
+
+/** A section is a dict, or a list of dicts when one of its directives stands there twice. */
+const linesOf = (directive: string, value: Plain): string => {
+  if (isPlainDict(value)) {
+    if (!Object.hasOwn(value, 'this'))
+      throw new CommandExecutionError(
+        `Apache section container "<${directive}>" expects attribute. Specify it using key "this".`,
+      );
+    return section(directive, value.this ?? '', Object.entries(value));
+  }
+  if (!Array.isArray(value)) return `${directive} ${pyStr(value)}`;
+  const start = value.find(one => isPlainDict(one) && Object.hasOwn(one, 'this'));
+  if (start === undefined) return value.map(one => `${linesOf(directive, one)}\n`).join('');
+  return section(
+    directive,
+    (start as PlainDict).this ?? '',
+    value.flatMap(one => (isPlainDict(one) ? Object.entries(one) : [])),
+  );
+};
+
+const section = (name: string, argument: Plain, entries: readonly [string, Plain][]): string => {
+  const inner = entries
+    .filter(([key]) => key !== 'this')
+    .map(([key, value]) => `${linesOf(key, value)}\n`);
+  return `<${name} ${pyStr(argument)}>\n${inner.join('')}</${name}>\n`;
+};

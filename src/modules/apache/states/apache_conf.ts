@@ -1,0 +1,36 @@
+/**
+ * Apache's configurations, as Debian enables them.
+ *
+ * @platform Debian
+ */
+
+import { hasFunction } from '../../_shared/call.ts';
+import type { StateReturn } from '../../api.ts';
+import { keepApache } from '../apache-state.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('apache.a2enmod') || [false, 'apache2 is not installed.'];
+
+/**
+ * It is enabled. Apache is not reloaded: let `service.running` watch this.
+ *
+ * @param name its name
+ * @example
+ * security:
+ *   apache_conf.enabled:
+ *     - watch_in:
+ *       - service: apache2
+ */
+export const enabled = async (name: string): Promise<StateReturn> =>
+  keepApache(name, 'conf', 'enabled');
+
+/**
+ * It is not enabled.
+ *
+ * @param name its name
+ * @example
+ * security:
+ *   apache_conf.disabled: []
+ */
+export const disabled = async (name: string): Promise<StateReturn> =>
+  keepApache(name, 'conf', 'disabled');

@@ -1,0 +1,93 @@
+import { basename, dirname, join } from 'node:path';
+import { isFile, linkExists } from '../_shared/file-paths.ts';
+import { runCommand } from '../_shared/run-command.ts';
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from '../_shared/safe-fs/fs.ts';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+
+/** How the profiles of a file are to be: held to, only told of, or not loaded. */
+export const profileModes = ['enforce', 'complain', 'disable'] as const;
+export type ProfileMode = (typeof profileModes)[number];
+
+const folder = '/etc/apparmor.d';
+const loadedFile = '/sys/kernel/security/apparmor/profiles';
+/** A link to the file in one of these says how it is loaded at boot. */
+const linkFolders: Readonly<Partial<Record<ProfileMode, string>>> = {
+  complain: join(folder, 'force-complain'),
+  disable: join(folder, 'disable'),
+};
+
+/** @throws SaltInvocationError for another one */
+export const profileMode = (given: string): ProfileMode => {
+  const found = profileModes.find(mode => mode === given);
+  if (found !== undefined) return found;
+  throw new SaltInvocationError(`'${given}' is no mode of a profile: ${profileModes.join(', ')}`);
+};
+
+/** The kernel's profiles and their modes; undefined where AppArmor is not enabled. */
+export const loadedProfiles = (): Record<string, string> | undefined => {
+  try {
+    const lines = readFileSync(loadedFile, 'utf8').matchAll(/^(.+) \((\w+)\)$/gm);
+    return Object.fromEntries([...lines].map(([, name = '', mode = '']) => [name, mode]));
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The file of profiles by its name or path.
+ *
+ * @throws CommandExecutionError where there is none
+ */
+export const profileFile = (name: string): string => {
+  const path = join(folder, basename(name));
+  const isName = name === basename(name) || name === path;
+  if (isName && !basename(name).startsWith('.') && isFile(path)) return path;
+  throw new CommandExecutionError(`There is no file of profiles ${isName ? path : name}`);
+};
+
+const linkOf = (mode: ProfileMode, file: string): string | undefined => {
+  const place = linkFolders[mode];
+  return place && join(place, basename(file));
+};
+
+/** How a file is loaded at boot. */
+export const modeAtBoot = (file: string): ProfileMode =>
+  (['disable', 'complain'] as const).find(mode => linkExists(linkOf(mode, file) ?? '')) ??
+  (saysComplain(file) ? 'complain' : 'enforce');
+
+/** Whether the text itself has a profile only told of. */
+export const saysComplain = (file: string): boolean =>
+  /^[^#\n]*flags\s*=\s*\([^)]*\bcomplain\b/m.test(readFileSync(file, 'utf8'));
+
+/** Notes how a file is to be loaded at boot. */
+export const keepMode = (file: string, wanted: ProfileMode): void => {
+  for (const mode of profileModes) {
+    const link = linkOf(mode, file);
+    if (link === undefined) continue;
+    if (mode !== wanted) rmSync(link, { force: true });
+    else if (!linkExists(link)) {
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(file, link);
+    }
+  }
+};
+
+/**
+ * Runs the parser on a file's text: given the file, it passes over one that is disabled.
+ *
+ * @throws CommandExecutionError with what it says where it fails
+ */
+export const parseText = (file: string, ...words: string[]): Promise<string> =>
+  parser(words, readFileSync(file));
+
+/** @throws CommandExecutionError with what the parser says where it fails */
+export const parser = async (words: readonly string[], stdin?: Buffer): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(['apparmor_parser', ...words], {
+    plainLocale: true,
+    ...(stdin === undefined ? {} : { stdin }),
+  });
+  if (code === 0) return stdout;
+  // It also tells of a cache that it cannot use.
+  const said = stderr.split('\n').filter(line => !/^(?:Cache|Warning)/.test(line));
+  throw new CommandExecutionError(said.join('\n').trim() || `apparmor_parser ended with ${code}`);
+};

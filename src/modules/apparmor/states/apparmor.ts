@@ -1,0 +1,60 @@
+/** AppArmor: profiles that say what programs may do. Salt has no state for it. */
+
+import { hasFunction, salt } from '../../_shared/call.ts';
+import { failOnError } from '../../_shared/fail-on-error.ts';
+import { changed, unchanged, would } from '../../_shared/returns.ts';
+import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
+import { profileMode } from '../apparmor-profiles.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('apparmor.set_mode') || [false, 'apparmor is not installed.'];
+
+/**
+ * A file's profiles are held to (`enforce`), only told of in the log (`complain`), or not loaded
+ * (`disable`), now and at boot. Where the kernel has AppArmor not enabled, only at boot. With
+ * `watch` on the file they are loaded anew when it changes.
+ *
+ * @param name the file, as `usr.sbin.mysqld`, or its path in /etc/apparmor.d
+ * @param mode enforce, complain or disable
+ * @example
+ * /etc/apparmor.d/usr.sbin.app:
+ *   file.managed:
+ *     - source: salt://app/apparmor
+ *   apparmor.profile:
+ *     - mode: complain
+ *     - watch:
+ *       - file: /etc/apparmor.d/usr.sbin.app
+ */
+export const profile = async (name: string, mode = 'enforce'): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    const wanted = profileMode(mode);
+    const { boot, now }: { boot: string; now: string | null } = await salt('apparmor.mode')(name);
+    const changes: PlainDict = {
+      ...(boot === wanted ? {} : { boot: { old: boot, new: wanted } }),
+      ...(now === null || now === wanted ? {} : { now: { old: now, new: wanted } }),
+    };
+    const where = now === null ? ' at boot: the kernel has AppArmor not enabled' : '';
+    if (Object.keys(changes).length === 0)
+      return unchanged(name, `${name} is in mode ${wanted}${where}`);
+    if (__opts__.test)
+      return would(name, `${name} would be set to mode ${wanted}${where}`, changes);
+    await salt('apparmor.set_mode')(name, wanted);
+    return changed(name, `${name} was set to mode ${wanted}${where}`, changes);
+  });
+
+/**
+ * What is watched has changed: the profiles are loaded anew.
+ *
+ * @param name the file
+ * @param mode as the state has it
+ */
+export const mod_watch = async (
+  name: string,
+  { mode = 'enforce' }: { mode?: string; [other: string]: unknown } = {},
+): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    if (__opts__.test) return would(name, `${name} would be loaded anew`);
+    return (await salt('apparmor.reload')(name))
+      ? changed(name, `${name} was loaded anew in mode ${mode}`, { reloaded: true })
+      : unchanged(name, `${name} is disabled`);
+  });

@@ -1,0 +1,131 @@
+import { isAbsolute } from 'node:path';
+import { isDir } from '../_shared/file-paths.ts';
+import { runCommand } from '../_shared/run-command.ts';
+import { CommandExecutionError, log } from '../api.ts';
+
+/** Which lenses read which files: all that augeas knows, or one for one file. */
+export type AugeasScope = {
+  readonly loadPath?: string | null | undefined;
+  readonly lens?: string | null | undefined;
+  /** The file of the one lens, with or without `/files` before it. */
+  readonly context?: string | null | undefined;
+};
+
+/** A command of augtool with its arguments. */
+export type AugeasCommand = readonly [name: string, ...args: string[]];
+
+export type AugeasAnswer = {
+  readonly stdout: string;
+  /** What it complained of; empty when all went well. */
+  readonly error: string;
+};
+
+/** Runs commands of augtool in one session. They go to it by a pipe: values may be secrets. */
+export const runAugtool = async (
+  commands: readonly AugeasCommand[],
+  { loadPath = null, lens = null, context = null }: AugeasScope = {},
+): Promise<AugeasAnswer> => {
+  const folders = foldersIn(loadPath);
+  const { stdout, stderr } = await runCommand(
+    [
+      'augtool',
+      ...(folders ? ['--include', folders] : []),
+      ...(lens && context
+        ? ['--noautoload', '--transform', `${lens} incl ${context.replace(/^\/files/, '')}`]
+        : []),
+    ],
+    {
+      cwd: '/',
+      env: { LC_ALL: 'C.UTF-8', LANGUAGE: 'C' },
+      stdin: commands.map(words => `${words.map(quote).join(' ')}\n`).join(''),
+    },
+  );
+  return { stdout, error: stderr.trim() };
+};
+
+const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
+
+const quote = (word: string, at: number): string =>
+  at === 0
+    ? word
+    : `"${word.replace(/["\\]/g, found => `\\${found}`).replace(/[\n\t\r]/g, found => escapes[found] ?? '')}"`;
+
+/** The folders of a load path that are there. */
+const foldersIn = (loadPath: string | null): string =>
+  (loadPath ?? '')
+    .split(':')
+    .filter(folder => {
+      const isUseful = isAbsolute(folder) && isDir(folder);
+      if (!isUseful && folder !== '') log.info(`Invalid augeas load_path entry: ${folder} removed`);
+      return isUseful;
+    })
+    .join(':');
+
+type Nodes = [path: string, value: string | null][];
+
+/** Nodes as `match` and `get` print them: a value may go on in further lines. */
+export const readNodes = (text: string): Nodes => {
+  const nodes: Nodes = [];
+  for (const line of text.replace(/\n$/, '').split('\n')) {
+    const [, path, none, value] =
+      /^(\/.*?)(?: = \(none\)| (\(none\)|\(o\))| = (.*))?$/.exec(line) ?? [];
+    const last = nodes.at(-1);
+    if (path !== undefined && line !== path) nodes.push([path, none ? null : (value ?? null)]);
+    else if (last && line !== '  (no matches)') last[1] = `${last[1] ?? ''}\n${line}`;
+  }
+  return nodes;
+};
+
+/** Nodes as `print` prints them, with quoted values. */
+export const readPrinted = (text: string): Nodes =>
+  text
+    .split('\n')
+    .filter(line => line.startsWith('/'))
+    .map(line => {
+      const [, path = line, value] = /^(.*?) = "(.*)"$/.exec(line) ?? [];
+      return [path, value === undefined ? null : unquoted(value)];
+    });
+
+const unquoted = (text: string): string =>
+  text.replace(/\\(.)/g, (_, letter: string) => ({ n: '\n', t: '\t', r: '\r' })[letter] ?? letter);
+
+/** A command that failed says more than that the file cannot be saved with what came of it. */
+const throwFault = (error: string): void => {
+  const words = error
+    .replace(/(?:^error: Failed to execute command\n)?^saving failed.*$/m, '')
+    .replace(/^error: /gm, '')
+    .trim();
+  if (error !== '') throw new CommandExecutionError(words || 'Unable to save to file!');
+};
+
+const save: readonly AugeasCommand[] = [['save'], ['match', '/augeas/events/saved']];
+
+/**
+ * The files that commands would change. Nothing is written.
+ *
+ * @throws CommandExecutionError when one of them fails, or a file would not be one of its lens any more
+ */
+export const wouldSave = async (
+  commands: readonly AugeasCommand[],
+  scope: AugeasScope = {},
+): Promise<{ files: string[]; stdout: string }> => {
+  const { stdout, error } = await runAugtool(
+    [['set', '/augeas/save', 'noop'], ...commands, ...save, ['errors']],
+    scope,
+  );
+  throwFault(error);
+  const saved = readNodes(stdout).filter(([path]) => path.startsWith('/augeas/events/saved'));
+  return { files: saved.map(([, file]) => String(file)), stdout };
+};
+
+/** Runs commands and saves, when all of them succeed and something changes; gives what they said. */
+export const runAndSave = async (
+  commands: readonly AugeasCommand[],
+  scope: AugeasScope = {},
+): Promise<string> => {
+  const { files, stdout } = await wouldSave(commands, scope);
+  if (files.length === 0) return stdout;
+  const done = await runAugtool([...commands, ['save']], scope);
+  throwFault(done.error);
+  return done.stdout;
+};

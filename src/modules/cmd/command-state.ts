@@ -1,0 +1,158 @@
+import { isPlainDict } from '../../protocol/plain.ts';
+import { pyStr } from '../_shared/python-text.ts';
+import { failed } from '../_shared/returns.ts';
+import { statSync } from '../_shared/safe-fs/fs.ts';
+import { splitWords } from '../_shared/words.ts';
+import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
+
+/** What states that run a command take, whatever the command is. */
+export type CommandArguments = {
+  cwd?: string | null;
+  runas?: string | null;
+  group?: string | null;
+  shell?: string | null;
+  env?: Plain;
+  prepend_path?: string | null;
+  stateful?: Plain;
+  output_loglevel?: string;
+  hide_output?: boolean;
+  timeout?: number | null;
+  use_vt?: boolean;
+  success_retcodes?: Plain;
+  success_stdout?: Plain;
+  success_stderr?: Plain;
+  umask?: string | number | null;
+  stdin?: string | null;
+  clean_env?: boolean;
+  rstrip?: boolean;
+  ignore_retcode?: boolean;
+  bg?: boolean;
+  password?: string | null;
+  output_encoding?: string | null;
+  reset_system_locale?: boolean;
+};
+
+export const testNameOf = (stateful: Plain): string | undefined => {
+  const first = Array.isArray(stateful) ? stateful[0] : undefined;
+  return isPlainDict(first) && typeof first.test_name === 'string' ? first.test_name : undefined;
+};
+
+/** What runs: in test mode the command that `stateful` names for it. */
+export const commandIn = (name: string, stateful: Plain): string =>
+  (__opts__.test ? testNameOf(stateful) : undefined) ?? name;
+
+const isStateful = (stateful: Plain): boolean => stateful === true || Array.isArray(stateful);
+
+/** Why the arguments cannot be used. */
+export const wrongArguments = (
+  name: string,
+  { env = null, output_encoding = null }: CommandArguments,
+): StateReturn | undefined => {
+  if (env !== null && typeof env !== 'object')
+    return failed(name, "Invalidly-formatted 'env' parameter. See documentation.");
+  return output_encoding === null || /^utf[-_]?8$/i.test(output_encoding)
+    ? undefined
+    : failed(
+        name,
+        `'output_encoding: ${output_encoding}' is not supported: what a command says is read as UTF-8`,
+      );
+};
+
+/** In test mode a stateful command is not asked, so there is nothing to read back: as Salt, no comment. */
+export const wouldRun = (
+  name: string,
+  comment: string,
+  stateful: Plain,
+  changes: PlainDict = {},
+): StateReturn => ({
+  name,
+  changes: isStateful(stateful) ? {} : changes,
+  result: null,
+  comment: isStateful(stateful) ? '' : comment,
+});
+
+/** The state's answer, after the command ended. */
+export const finish = (
+  name: string,
+  outcome: PlainDict,
+  comment: string,
+  stateful: Plain,
+): StateReturn => {
+  const plain: StateReturn = { name, changes: outcome, result: outcome.retcode === 0, comment };
+  const state = isStateful(stateful) ? readStateful(plain) : plain;
+  return __opts__.test && outcome.retcode === 0 && Object.keys(state.changes).length > 0
+    ? { ...state, result: null }
+    : state;
+};
+
+/** The command's own report: JSON, or `name=value` words in the last line. */
+const readStateful = (state: StateReturn): StateReturn => {
+  const outcome = state.changes;
+  const text = String(outcome.stdout ?? '');
+  if (text === '') return { ...state, changes: {}, comment: String(outcome.stderr ?? '') };
+  const json = parseJson(text);
+  if (json !== undefined && !isPlainDict(json))
+    return {
+      ...state,
+      changes: {},
+      result: false,
+      comment: 'script JSON output must be a JSON object (e.g., {})!',
+    };
+  const newline = text.trimEnd().lastIndexOf('\n');
+  const words = json ?? parseWords(newline === -1 ? text : text.slice(newline + 1));
+  if (!words)
+    return {
+      ...state,
+      changes: outcome,
+      result: false,
+      comment: 'Failed parsing script output! Stdout must be JSON or a line of name=value pairs.',
+    };
+  const { comment = '', ...data } = words;
+  const changed = isTrue(data.changed ?? 'no');
+  if (changed === undefined)
+    return {
+      ...state,
+      result: false,
+      comment: `Failed parsing boolean value: ${pyStr(data.changed)}`,
+    };
+  if (!changed) return { ...state, changes: {}, comment: pyStr(comment) };
+  const all: PlainDict = { ...data };
+  for (const [key, value] of Object.entries(outcome)) if (!(key in all)) all[key] = value;
+  // Salt cuts the last line off the output, and one character of a single line.
+  const shown = String(all.stdout ?? '');
+  all.stdout = json ? '' : newline === -1 ? shown.slice(0, -1) : shown.slice(0, newline);
+  return { ...state, changes: all, comment: pyStr(comment) };
+};
+
+const parseJson = (text: string): Plain | undefined => {
+  try {
+    return JSON.parse(text) as Plain;
+  } catch {
+    return undefined;
+  }
+};
+
+const parseWords = (line: string): PlainDict | undefined => {
+  try {
+    const pairs = splitWords(line).map(word => word.split('='));
+    if (pairs.some(pair => pair.length !== 2)) return undefined;
+    return Object.fromEntries(pairs as [string, string][]);
+  } catch {
+    return undefined;
+  }
+};
+
+const isTrue = (value: Plain): boolean | undefined => {
+  const text = pyStr(value).toLowerCase();
+  if (['true', 'yes', '1'].includes(text)) return true;
+  if (['false', 'no', '0'].includes(text)) return false;
+  return undefined;
+};
+
+export const isFolder = (path: string): boolean => {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,106 @@
+import { extname, join } from 'node:path';
+import { fetchScript } from '../../../_shared/fetch-script.ts';
+import { uidOf } from '../../../_shared/owner-names.ts';
+import { chmod, chown, writeFile } from '../../../_shared/safe-fs/promises.ts';
+import { makeTempFolder, removeTemp } from '../../../_shared/temporary.ts';
+import { toList } from '../../../_shared/values.ts';
+import { quoteWord } from '../../../_shared/words.ts';
+import type { Plain, PlainDict } from '../../../api.ts';
+import type { RunOptions, RunResult } from '../../cmd-options.ts';
+import { run_all } from './run.ts';
+
+/** Only who runs a program may read it: the account that it is to run as becomes its owner. */
+const handTo = async (runas: string | null | undefined, ...paths: string[]): Promise<void> => {
+  const owner = runas ? uidOf(runas) : undefined;
+  if (owner !== undefined) for (const path of paths) await chown(path, owner, -1);
+};
+
+type ScriptOptions = {
+  args?: string | null;
+} & RunOptions & {
+    /** render it on the control node first, with this renderer */
+    template?: string | null;
+    /** the environment to fetch it from */
+    saltenv?: string | null;
+    /** variables for the template */
+    context?: PlainDict;
+  };
+
+/**
+ * Fetches a script from the file server and runs it. Arguments as `cmd.run_all`.
+ *
+ * @param source `salt://…`, a URL or a path on the host
+ * @param args arguments for the script, one text
+ * @example tsalt-ssh '*' cmd.script salt://scripts/setup.sh args='a b'
+ */
+export const script = async (
+  source: string,
+  { args = null, ...given }: ScriptOptions = {},
+): Promise<RunResult & { cache_error?: boolean }> => {
+  const { template, saltenv: named, context = {}, ...options } = given;
+  const saltenv = named ?? 'base';
+  const missing = { pid: 0, retcode: 1, stdout: '', stderr: '', cache_error: true };
+  const folder = makeTempFolder('tsalt-script-');
+  const path = join(folder, `script${extname(source.split('?')[0] ?? '')}`);
+  try {
+    if (!(await fetchScript(source, path, { saltenv, template, context }))) return missing;
+    await chmod(path, 0o500);
+    await handTo(options.runas, path, folder);
+    const line = args ? `${quoteWord(path)} ${args}` : quoteWord(path);
+    return await run_all(line, { ...options, python_shell: true });
+  } finally {
+    removeTemp(folder);
+  }
+};
+
+/**
+ * As `cmd.script`, giving the exit status only.
+ *
+ * @param source `salt://…`, a URL or a path on the host
+ * @param args arguments for the script, one text
+ * @example tsalt-ssh '*' cmd.script_retcode salt://scripts/check.sh
+ */
+export const script_retcode = async (
+  source: string,
+  { args = null, ...options }: ScriptOptions = {},
+): Promise<number> => (await script(source, { args, ...options })).retcode;
+
+/**
+ * Runs source code by an interpreter and gives its stdout.
+ *
+ * @param lang the interpreter, e.g. `bash` or `perl`
+ * @param code the program, a text or a list of lines
+ * @param cwd the folder to run in
+ * @param args arguments for the program
+ * @example tsalt-ssh '*' cmd.exec_code bash 'echo "$1"' args='[hello]'
+ */
+export const exec_code = async (
+  lang: string,
+  code: string | string[],
+  { cwd = null, args = null, ...options }: { cwd?: string | null; args?: Plain } & RunOptions = {},
+): Promise<string> => (await exec_code_all(lang, code, { cwd, args, ...options })).stdout;
+
+/**
+ * Runs source code by an interpreter and gives pid, retcode, stdout and stderr.
+ *
+ * @param lang the interpreter, e.g. `bash` or `perl`
+ * @param code the program, a text or a list of lines
+ * @param cwd the folder to run in
+ * @param args arguments for the program
+ * @example tsalt-ssh '*' cmd.exec_code_all perl 'print "hi"'
+ */
+export const exec_code_all = async (
+  lang: string,
+  code: string | string[],
+  { cwd = null, args = null, ...options }: { cwd?: string | null; args?: Plain } & RunOptions = {},
+): Promise<RunResult> => {
+  const folder = makeTempFolder('tsalt-code-');
+  try {
+    const file = join(folder, 'code');
+    await writeFile(file, Array.isArray(code) ? `${code.join('\n')}\n` : code, { mode: 0o600 });
+    await handTo(options.runas, file, folder);
+    return await run_all([lang, file, ...toList(args)], { ...options, cwd });
+  } finally {
+    removeTemp(folder);
+  }
+};

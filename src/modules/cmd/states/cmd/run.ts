@@ -1,0 +1,140 @@
+/** Commands and scripts are run: when something else changed, or always. */
+import { messageOf } from '../../../../protocol/error.ts';
+import { failed } from '../../../_shared/returns.ts';
+import { __grains__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
+import {
+  type CommandArguments,
+  commandIn,
+  finish,
+  isFolder,
+  testNameOf,
+  wouldRun,
+  wrongArguments,
+} from '../../command-state.ts';
+
+export type RunArguments = CommandArguments & {
+  root?: string | null;
+  ignore_timeout?: boolean;
+  python_shell?: boolean;
+  redirect_stderr?: boolean;
+  template?: string | null;
+};
+
+/**
+ * Runs a command. It runs every time: say with `creates`, `unless`, `onlyif` or `onchanges` when
+ * it need not.
+ *
+ * @param name the command line, run by the shell
+ * @param cwd the folder to run in
+ * @param root run it inside this root folder (chroot)
+ * @param runas the account to run as, in the environment of its login
+ * @param group the group to run with
+ * @param shell the shell, by default the one of the grain `shell`
+ * @param env variables to add, a dict or a list of dicts
+ * @param prepend_path folders to put in front of PATH
+ * @param stateful true: the command tells its result by its last line, `changed=yes comment='…'`, or
+ *   as JSON; `- test_name: …` names the command to run in test mode
+ * @param umask octal mask for new files
+ * @param output_loglevel level at which the output is logged, `quiet` for not at all
+ * @param hide_output true: the output is not in the result
+ * @param timeout seconds after which the command is killed
+ * @param ignore_timeout true: a command killed by `timeout` counts as a success
+ * @param use_vt taken, without effect: output comes through pipes
+ * @param success_retcodes exit statuses that count as 0
+ * @param success_stdout texts in stdout that make it a success
+ * @param success_stderr texts in stderr that make it a success
+ * @param stdin text for its standard input
+ * @param clean_env true: no variables but those of `env`
+ * @param bg true: start it and do not wait
+ * @param rstrip false: the output keeps the empty lines at its end
+ * @param ignore_retcode true: a failure is not logged as one
+ * @param python_shell false: the words are run as they are, without a shell
+ * @param redirect_stderr true: stderr becomes part of stdout
+ * @param reset_system_locale false: the command keeps the locale of the login
+ * @param output_encoding what a command says is UTF-8: another encoding is refused
+ * @param password has no effect: users of Windows need it
+ * @param template refused: an SLS is a template itself
+ * @unknown ignored
+ * @example
+ * make install:
+ *   cmd.run:
+ *     - cwd: /usr/src/tool
+ *     - creates: /usr/local/bin/tool
+ */
+export const run = async (
+  name: string,
+  {
+    cwd = null,
+    root = null,
+    runas = null,
+    group = null,
+    shell = null,
+    env = null,
+    prepend_path = null,
+    stateful = false,
+    umask = null,
+    output_loglevel = 'debug',
+    hide_output = false,
+    timeout = null,
+    ignore_timeout = false,
+    use_vt = false,
+    success_retcodes = null,
+    success_stdout = null,
+    success_stderr = null,
+    stdin = null,
+    clean_env = false,
+    rstrip = true,
+    ignore_retcode = false,
+    python_shell = true,
+    redirect_stderr = false,
+    reset_system_locale = true,
+    output_encoding = null,
+    password: _password = null,
+    template = null,
+    bg = false,
+  }: RunArguments = {},
+): Promise<StateReturn> => {
+  const line = commandIn(name, stateful);
+  const refused = wrongArguments(name, { env, output_encoding });
+  if (refused) return refused;
+  if (__opts__.test && !testNameOf(stateful))
+    return wouldRun(name, `Command "${line}" would have been executed`, stateful, { cmd: name });
+  if (cwd && !isFolder(cwd))
+    return failed(name, `Desired working directory "${cwd}" is not available`);
+  const options = {
+    cwd,
+    runas,
+    group,
+    shell: shell ?? __grains__.shell ?? '/bin/sh',
+    env,
+    prepend_path,
+    umask,
+    output_loglevel,
+    hide_output,
+    timeout,
+    use_vt,
+    success_retcodes,
+    success_stdout,
+    success_stderr,
+    stdin,
+    clean_env,
+    rstrip,
+    ignore_retcode,
+    python_shell,
+    redirect_stderr,
+    reset_system_locale,
+    template,
+    bg,
+  };
+  let outcome: PlainDict;
+  try {
+    outcome = root
+      ? await __salt__['cmd.run_chroot'](root, line, options)
+      : await __salt__['cmd.run_all'](line, options);
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+  const timedOut = outcome.retcode === 1 && String(outcome.stdout).includes('Timed out after');
+  const changes = ignore_timeout && timedOut ? { ...outcome, retcode: 0 } : outcome;
+  return finish(name, changes, `Command "${line}" run`, stateful);
+};

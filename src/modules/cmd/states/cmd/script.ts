@@ -1,0 +1,160 @@
+import { messageOf } from '../../../../protocol/error.ts';
+import { isPlainDict } from '../../../../protocol/plain.ts';
+import { failed, newReturn } from '../../../_shared/returns.ts';
+import {
+  __env__,
+  __grains__,
+  __opts__,
+  __salt__,
+  type PlainDict,
+  type StateReturn,
+} from '../../../api.ts';
+import {
+  type CommandArguments,
+  commandIn,
+  finish,
+  isFolder,
+  testNameOf,
+  wouldRun,
+  wrongArguments,
+} from '../../command-state.ts';
+
+export type ScriptArguments = CommandArguments & {
+  source?: string | null;
+  template?: string | null;
+  args?: string | null;
+  defaults?: PlainDict | null;
+  context?: PlainDict | null;
+};
+
+/**
+ * Fetches a script from the file server and runs it.
+ *
+ * @param name the source, with arguments after it; or any name when `source` is given
+ * @param source `salt://…`, a URL or a path on the host
+ * @param template render it on the control node first, with this renderer
+ * @param args arguments for the script
+ * @param cwd the folder to run in
+ * @param runas the account to run as
+ * @param shell the shell
+ * @param env variables to add, a dict or a list of dicts
+ * @param stateful as in `cmd.run`
+ * @param timeout seconds after which the script is killed
+ * @param output_loglevel level at which the output is logged
+ * @param hide_output true: the output is not in the result
+ * @param defaults variables for the template
+ * @param context variables for the template that win over `defaults`
+ * @param success_retcodes exit statuses that count as 0
+ * @param success_stdout texts in stdout that make it a success
+ * @param success_stderr texts in stderr that make it a success
+ * @param stdin text for its standard input
+ * @param umask octal mask for new files
+ * @param clean_env true: no variables but those of `env`
+ * @param bg true: start it and do not wait
+ * @param reset_system_locale false: the script keeps the locale of the login
+ * @param output_encoding what a script says is UTF-8: another encoding is refused
+ * @param password has no effect: users of Windows need it
+ * @unknown variables
+ * @example
+ * setup:
+ *   cmd.script:
+ *     - source: salt://scripts/setup.sh
+ *     - creates: /etc/setup.done
+ */
+export const script = async (
+  name: string,
+  {
+    source = null,
+    template = null,
+    args = null,
+    cwd = null,
+    runas = null,
+    group = null,
+    shell = null,
+    env = null,
+    prepend_path = null,
+    stateful = false,
+    umask = null,
+    timeout = null,
+    use_vt = false,
+    output_loglevel = 'debug',
+    hide_output = false,
+    defaults = null,
+    context = null,
+    success_retcodes = null,
+    success_stdout = null,
+    success_stderr = null,
+    stdin = null,
+    clean_env = false,
+    rstrip = true,
+    ignore_retcode = false,
+    bg = false,
+    reset_system_locale = true,
+    output_encoding = null,
+    password: _password = null,
+  }: ScriptArguments = {},
+): Promise<StateReturn> => {
+  const line = commandIn(name, stateful);
+  const refused = wrongArguments(name, { env, output_encoding });
+  if (refused) return refused;
+  for (const [argument, value] of Object.entries({ context, defaults }))
+    if (value && !isPlainDict(value))
+      return failed(name, `Invalidly-formatted '${argument}' parameter. Must be formed as a dict.`);
+  if (__opts__.test && !testNameOf(stateful))
+    return wouldRun(name, `Command '${line}' would have been executed`, stateful);
+  if (cwd && !isFolder(cwd))
+    return failed(name, `Desired working directory "${cwd}" is not available`);
+  const [first = line, ...rest] = line.split(' ');
+  let outcome: PlainDict;
+  try {
+    outcome = await __salt__['cmd.script'](source ?? first, {
+      args: args ?? (rest.length > 0 ? rest.join(' ') : null),
+      template,
+      saltenv: String(__env__),
+      context: { ...defaults, ...context },
+      cwd,
+      runas,
+      group,
+      shell: shell ?? __grains__.shell ?? '/bin/sh',
+      env,
+      prepend_path,
+      umask,
+      timeout,
+      use_vt,
+      output_loglevel,
+      hide_output,
+      success_retcodes,
+      success_stdout,
+      success_stderr,
+      stdin,
+      clean_env,
+      rstrip,
+      ignore_retcode,
+      reset_system_locale,
+      bg,
+    });
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+  const comment = outcome.cache_error
+    ? `Unable to cache script ${source ?? first} from saltenv '${__env__}'`
+    : `Command '${line}' run`;
+  return finish(name, outcome, comment, stateful);
+};
+
+/**
+ * Runs a script of the file server only when something it watches has changed.
+ *
+ * @param name the source, with arguments after it; or any name when `source` is given
+ * @param source `salt://…`, a URL or a path on the host
+ * @unknown ignored
+ * @example
+ * salt://scripts/rebuild.sh:
+ *   cmd.wait_script:
+ *     - watch:
+ *       - file: /etc/tool.conf
+ */
+export const wait_script = async (
+  name: string,
+  { ...options }: ScriptArguments = {},
+): Promise<StateReturn> => wrongArguments(name, options) ?? newReturn(name);

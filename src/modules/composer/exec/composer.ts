@@ -1,0 +1,122 @@
+/**
+ * Packages of PHP, which a project's `composer.json` names.
+ *
+ * @platform all
+ * @depends composer
+ */
+import { join } from 'node:path';
+import { exists } from '../../_shared/file-paths.ts';
+import { runCommand } from '../../_shared/run-command.ts';
+import { variablesOf } from '../../_shared/values.ts';
+import { which } from '../../_shared/which.ts';
+import { CommandExecutionError } from '../../api.ts';
+import type { ComposerProgram, ComposerQuiet, ComposerWish } from '../composer-options.ts';
+
+type Program = ComposerProgram & { runas?: string | null };
+type Options = Program & ComposerWish;
+
+type Said = { pid: number; retcode: number; stdout: string; stderr: string };
+
+const run = async (
+  action: string,
+  words: readonly string[],
+  { composer, php, runas, quiet = false, composer_home = '/root', env }: Options,
+): Promise<Said | true> => {
+  const program = composer ?? 'composer';
+  if (!which(program))
+    throw new CommandExecutionError(
+      `'composer.${action}' is not available. Couldn't find '${program}'.`,
+    );
+  const interpreter = php ?? (composer ? 'php' : null);
+  const argv = [
+    ...(interpreter === null ? [] : [interpreter]),
+    ...[program, action, '--no-interaction', '--no-ansi', ...words],
+    ...(quiet ? ['--quiet'] : []),
+  ];
+  const { code, stdout, stderr, pid } = await runCommand(argv as [string, ...string[]], {
+    ...(runas ? { runas } : {}),
+    env: {
+      ...variablesOf(env),
+      COMPOSER_HOME: composer_home,
+    },
+  });
+  if (code !== 0) throw new CommandExecutionError(stderr.trim() || stdout.trim());
+  return quiet || { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
+};
+
+const wordsOf = (directory: string, options: Options): string[] => [
+  ...['--working-dir', directory],
+  ...(options.no_dev ? ['--no-dev'] : []),
+  ...(options.prefer_source ? ['--prefer-source'] : []),
+  ...(options.prefer_dist ? ['--prefer-dist'] : []),
+  ...(options.no_scripts ? ['--no-scripts'] : []),
+  ...(options.no_plugins ? ['--no-plugins'] : []),
+  ...(options.optimize ? ['--optimize-autoloader'] : []),
+];
+
+/**
+ * Whether a project has a folder `vendor`.
+ *
+ * @param dir the project's folder
+ * @example tsalt-ssh web1 composer.did_composer_install /srv/app
+ */
+export const did_composer_install = async (dir: string): Promise<boolean> =>
+  exists(join(dir, 'vendor'));
+
+/**
+ * Installs what a project needs, in the versions of its `composer.lock` where it has one: pid,
+ * retcode, stdout and stderr of composer, or true with `quiet`.
+ *
+ * @param directory the project's folder
+ * @param composer the path of composer, which php runs; found by its name when left out
+ * @param php the path of php
+ * @param runas the account to run as
+ * @param prefer_source true: from repositories of sources where there are
+ * @param prefer_dist true: from archives where there are
+ * @param no_scripts true: without the project's own scripts
+ * @param no_plugins true: without plugins
+ * @param optimize true: a faster autoloader
+ * @param no_dev true: without what only development needs
+ * @param quiet true: composer says nothing
+ * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
+ * @param env further variables for composer
+ * @example tsalt-ssh web1 composer.install /srv/app no_dev=true optimize=true
+ */
+export const install = async (directory: string, options: Options = {}): Promise<Said | true> =>
+  run('install', wordsOf(directory, options), options);
+
+/**
+ * Brings what a project needs to the newest versions that its `composer.json` allows: pid,
+ * retcode, stdout and stderr of composer, or true with `quiet`.
+ *
+ * @param directory the project's folder
+ * @param composer the path of composer, which php runs; found by its name when left out
+ * @param php the path of php
+ * @param runas the account to run as
+ * @param prefer_source true: from repositories of sources where there are
+ * @param prefer_dist true: from archives where there are
+ * @param no_scripts true: without the project's own scripts
+ * @param no_plugins true: without plugins
+ * @param optimize true: a faster autoloader
+ * @param no_dev true: without what only development needs
+ * @param quiet true: composer says nothing
+ * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
+ * @param env further variables for composer
+ * @example tsalt-ssh web1 composer.update /srv/app no_dev=true
+ */
+export const update = async (directory: string, options: Options = {}): Promise<Said | true> =>
+  run('update', ['--no-progress', ...wordsOf(directory, options)], options);
+
+/**
+ * Brings composer itself to its newest version: pid, retcode, stdout and stderr, or true with
+ * `quiet`.
+ *
+ * @param composer the path of composer, which php runs; found by its name when left out
+ * @param php the path of php
+ * @param runas the account to run as
+ * @param quiet true: composer says nothing
+ * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
+ * @example tsalt-ssh web1 composer.selfupdate
+ */
+export const selfupdate = async (options: Program & ComposerQuiet = {}): Promise<Said | true> =>
+  run('selfupdate', ['--no-progress'], options);

@@ -1,0 +1,107 @@
+/** Packages of PHP, which a project's `composer.json` names. */
+import { messageOf } from '../../../protocol/error.ts';
+import { hasFunction, salt } from '../../_shared/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { __opts__, type StateReturn } from '../../api.ts';
+import type { ComposerProgram, ComposerWish } from '../composer-options.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('composer.install') || [false, 'composer.install is not available on this host.'];
+
+type Options = ComposerProgram & { user?: string | null } & ComposerWish;
+
+/**
+ * A project has the packages that its `composer.json` names, in the versions of its
+ * `composer.lock` where it has one. There is no change when composer finds nothing to do.
+ *
+ * @param name the project's folder
+ * @param composer the path of composer, which php runs; found by its name when left out
+ * @param php the path of php
+ * @param user the account to run as
+ * @param prefer_source true: from repositories of sources where there are
+ * @param prefer_dist true: from archives where there are
+ * @param no_scripts true: without the project's own scripts
+ * @param no_plugins true: without plugins
+ * @param optimize true: a faster autoloader
+ * @param no_dev true: without what only development needs
+ * @param quiet true: composer says nothing, and no change is told
+ * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
+ * @param always_check false: composer runs only where there is no folder `vendor`
+ * @param env further variables for composer
+ * @example
+ * /srv/app:
+ *   composer.installed:
+ *     - no_dev: true
+ *     - user: app
+ */
+export const installed = async (
+  name: string,
+  { always_check = true, ...options }: Options & { always_check?: boolean } = {},
+): Promise<StateReturn> => {
+  const isThere: boolean = await salt('composer.did_composer_install')(name);
+  if (!always_check && isThere) return unchanged(name, 'Composer already installed this directory');
+  if (__opts__.test)
+    return would(name, `The state of "${name}" will be changed.`, {
+      old: `composer install has ${isThere ? '' : 'not '}been run in ${name}`,
+      new: `composer install will be run in ${name}`,
+    });
+  return apply(name, 'install', isThere, options);
+};
+
+/**
+ * A project has the newest packages that its `composer.json` allows. There is no change when
+ * composer finds nothing to do.
+ *
+ * @param name the project's folder
+ * @param composer the path of composer, which php runs; found by its name when left out
+ * @param php the path of php
+ * @param user the account to run as
+ * @param prefer_source true: from repositories of sources where there are
+ * @param prefer_dist true: from archives where there are
+ * @param no_scripts true: without the project's own scripts
+ * @param no_plugins true: without plugins
+ * @param optimize true: a faster autoloader
+ * @param no_dev true: without what only development needs
+ * @param quiet true: composer says nothing, and no change is told
+ * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
+ * @param env further variables for composer
+ * @example
+ * /srv/app:
+ *   composer.update:
+ *     - no_dev: true
+ */
+export const update = async (name: string, options: Options = {}): Promise<StateReturn> => {
+  const isThere: boolean = await salt('composer.did_composer_install')(name);
+  if (__opts__.test)
+    return would(name, `The state of "${name}" will be changed.`, {
+      old: `composer install has ${isThere ? '' : 'not yet '}been run in ${name}`,
+      new: `composer install/update will be run in ${name}`,
+    });
+  return apply(name, 'update', isThere, options);
+};
+
+const apply = async (
+  name: string,
+  action: 'install' | 'update',
+  wasThere: boolean,
+  { user = null, ...options }: Options,
+): Promise<StateReturn> => {
+  try {
+    const said: { stdout: string; stderr: string } | true = await salt(`composer.${action}`)(name, {
+      ...options,
+      runas: user,
+    });
+    const done = `Composer ${action} completed successfully`;
+    if (said === true) return unchanged(name, `${done}, output silenced by quiet flag`);
+    const { stdout, stderr } = said;
+    return wasThere && isIdle(`${stdout}\n${stderr}`)
+      ? unchanged(name, done)
+      : changed(name, done, { stderr, stdout });
+  } catch (error) {
+    return failed(name, `Error executing composer in '${name}': ${messageOf(error)}`);
+  }
+};
+
+/** Composer tells what it does to each package, and to its lock file. */
+const isIdle = (said: string): boolean =>
+  /^Nothing to (?:install|modify)/m.test(said) && !/^(?:Package|Lock file) operations:/m.test(said);

@@ -1,0 +1,101 @@
+/** Commands that incron runs when files change. */
+import { messageOf } from '../../../protocol/error.ts';
+import { hasFunction, salt } from '../../_shared/call.ts';
+import { failOnError } from '../../_shared/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { isUserToCome } from '../../_shared/to-come.ts';
+import { toList } from '../../_shared/values.ts';
+import { __opts__, type Plain, type StateReturn } from '../../api.ts';
+import { type IncronJob, type Incrontab, jobIn, parseIncrontab } from '../incrontab.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('incron.set_job') || [false, 'incrontab is not installed.'];
+
+const tabOf = async (user: string): Promise<Incrontab> =>
+  user !== 'system' && isUserToCome(user) ? parseIncrontab('') : salt('incron.list_tab')(user);
+
+type Whose = { path?: string | null; user?: string };
+
+/** A command in a block of YAML ends with a line's end. */
+const jobOf = (path: string, mask: Plain, cmd: string): IncronJob => ({
+  path,
+  mask: toList(mask).join(','),
+  cmd: cmd.replace(/\n$/, ''),
+});
+
+const notCommitted = (name: string, user: string, error: unknown): StateReturn =>
+  failed(name, `Incron ${name} for user ${user} failed to commit with error \n${messageOf(error)}`);
+
+/**
+ * A command runs when something happens to a path. Another mask for the same path and command
+ * takes the place of the one that is there.
+ *
+ * @param name the path that is watched, or any name beside `path`
+ * @param mask events: `[IN_CREATE, IN_CLOSE_WRITE]`
+ * @param cmd the command, where `$@` is the path, `$#` the file in it and `$%` the event
+ * @param path the path that is watched
+ * @param user the user, or `system`
+ * @example
+ * /srv/in:
+ *   incron.present:
+ *     - mask: [IN_CLOSE_WRITE]
+ *     - cmd: /usr/local/bin/take $@/$#
+ */
+export const present = async (
+  name: string,
+  mask: Plain,
+  cmd: string,
+  { path = null, user = 'root' }: Whose = {},
+): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    const job = jobOf(path ?? name, mask, cmd);
+    const { status } = jobIn(await tabOf(user), job);
+    if (status === 'present') return unchanged(name, `Incron ${name} already present`);
+    const changes = { [user]: name };
+    const word = status === 'update' ? 'updated' : 'added';
+    if (__opts__.test) return would(name, `Incron ${name} is set to be ${word}`, changes);
+    try {
+      await salt('incron.set_job')(user, job.path, job.mask, job.cmd);
+    } catch (error) {
+      return notCommitted(name, user, error);
+    }
+    return changed(
+      name,
+      word === 'added' ? `Incron ${name} added to ${user}'s incrontab` : `Incron ${name} updated`,
+      changes,
+    );
+  });
+
+/**
+ * A command does not run when this happens to a path.
+ *
+ * @param name the path that is watched, or any name beside `path`
+ * @param mask events, all of the job
+ * @param cmd the command
+ * @param path the path that is watched
+ * @param user the user, or `system`
+ * @example
+ * /srv/in:
+ *   incron.absent:
+ *     - mask: [IN_CLOSE_WRITE]
+ *     - cmd: /usr/local/bin/take $@/$#
+ */
+export const absent = async (
+  name: string,
+  mask: Plain,
+  cmd: string,
+  { path = null, user = 'root' }: Whose = {},
+): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    const job = jobOf(path ?? name, mask, cmd);
+    const { status } = jobIn(await tabOf(user), job);
+    if (status !== 'present') return unchanged(name, `Incron ${name} already absent`);
+    const changes = { [user]: name };
+    if (__opts__.test) return would(name, `Incron ${name} is set to be removed`, changes);
+    try {
+      await salt('incron.rm_job')(user, job.path, job.mask, job.cmd);
+    } catch (error) {
+      return notCommitted(name, user, error);
+    }
+    return changed(name, `Incron ${name} removed from ${user}'s crontab`, changes);
+  });

@@ -1,0 +1,18 @@
+import { salt } from '../_shared/call.ts';
+import { isUserToCome } from '../_shared/to-come.ts';
+import { CommandExecutionError } from '../api.ts';
+import { type Crontab, parseCrontab } from './crontab.ts';
+
+/** A user's crontab; an empty one in a prediction where the user is yet to come. */
+export const tabOf = async (user: string): Promise<Crontab> =>
+  isUserToCome(user) ? parseCrontab('') : await salt('cron.list_tab')(user);
+
+/** What a change of a crontab came to; the error's text where it could not be made. */
+export const said = async (change: () => Promise<string>): Promise<string> => {
+  try {
+    return await change();
+  } catch (error) {
+    if (error instanceof CommandExecutionError) return error.message;
+    throw error;
+  }
+};

@@ -1,0 +1,96 @@
+/**
+ * Usage and properties of disks.
+ *
+ * @platform linux, macOS
+ */
+
+import { runCommand } from '../../../_shared/run-command.ts';
+import { CommandExecutionError, log } from '../../../api.ts';
+
+type Usage = {
+  filesystem: string;
+  '1K-blocks': string;
+  used: string;
+  available: string;
+  capacity: string;
+};
+
+/**
+ * How full the file systems are, by mount point, as `df` tells it, in units of 1 KiB.
+ *
+ * @param args single-letter flags of `df`: `l` leaves out network file systems, `a` takes all,
+ *   `T` puts the type behind the device
+ * @example tsalt-ssh '*' disk.usage
+ */
+export const usage = async (args: string | null = null): Promise<Record<string, Usage>> =>
+  Object.fromEntries(
+    (await df('disk.usage', '-kP', args)).map(
+      ([filesystem, blocks, used, available, capacity, path]): [string, Usage] => [
+        path,
+        { filesystem, '1K-blocks': blocks, used, available, capacity },
+      ],
+    ),
+  );
+
+/**
+ * How many inodes the file systems have, by mount point, as `df -i` tells it.
+ *
+ * @param args single-letter flags of `df`
+ * @example tsalt-ssh '*' disk.inodeusage
+ */
+export const inodeusage = async (
+  args: string | null = null,
+): Promise<Record<string, Record<string, string>>> =>
+  Object.fromEntries(
+    (await df('disk.inodeusage', '-iP', args)).map(
+      ([filesystem, inodes, used, free, use, path]) => [
+        path,
+        { inodes, used, free, use, filesystem },
+      ],
+    ),
+  );
+
+/**
+ * How full the file systems are, in percent, by mount point.
+ *
+ * @param args one mount point: only its number
+ * @example tsalt-ssh '*' disk.percent /var
+ */
+export const percent = async (
+  args: string | null = null,
+): Promise<Record<string, string> | string> => {
+  const all = Object.fromEntries(
+    Object.entries(await usage()).map(([path, { capacity }]) => [path, capacity]),
+  );
+  if (!args) return all;
+  const one = all[args];
+  if (one === undefined) log.error(`Nothing is mounted at ${args}.`);
+  return one ?? {};
+};
+
+type Row = [string, string, string, string, string, string];
+
+/** Flags that change what a line means, or want a word of their own behind them, are not let in. */
+const flagsOf = (caller: string, args: string | null): string[] => {
+  const flags = [...(args ?? '')];
+  const odd = flags.find(flag => !'ahHklPTv'.includes(flag));
+  if (odd !== undefined)
+    throw new CommandExecutionError(`Invalid flag passed to ${caller}: ${odd}`);
+  return flags.length > 0 ? [`-${flags.join('')}`] : [];
+};
+
+/** The columns of `df -P`: names and mount points may have blanks, numbers have none. */
+const df = async (caller: string, base: string, args: string | null): Promise<Row[]> => {
+  const { code, stdout, stderr } = await runCommand(['df', base, ...flagsOf(caller, args)], {
+    plainLocale: true,
+    cwd: '/',
+  });
+  // A mount point that may not be looked at makes df fail, after telling the others.
+  if (code !== 0 && stdout.trim() === '') throw new CommandExecutionError(stderr.trim());
+  return stdout.split('\n').flatMap((line): Row[] => {
+    const found = line.match(
+      /^(\S.*?)\s+([\d.]+[KMGTPE]?)\s+([\d.]+[KMGTPE]?)\s+([\d.-]+[KMGTPE]?)\s+(\d+%|-)\s+(\/.*)$/,
+    );
+    return found ? [found.slice(1) as Row] : [];
+  });
+};

@@ -1,0 +1,100 @@
+import { existsSync } from '../../../_shared/safe-fs/fs.ts';
+import { toList } from '../../../_shared/values.ts';
+import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
+import { changeLvm, lvmOptions } from '../../lvm.ts';
+import { pvdisplay } from './facts.ts';
+
+const createOptions = [
+  'metadatasize',
+  'dataalignment',
+  'dataalignmentoffset',
+  'pvmetadatacopies',
+  'metadatacopies',
+  'metadataignore',
+  'restorefile',
+  'labelsector',
+  'setphysicalvolumesize',
+];
+
+const isVolume = async (device: string): Promise<boolean> =>
+  Object.keys(await pvdisplay(device, { quiet: true })).length > 0;
+
+const answers = (force: boolean): string => (force ? '--yes' : '-qq');
+
+/**
+ * Makes devices physical volumes. Further arguments are options of `pvcreate`.
+ *
+ * @param devices one, or several as a list or with commas
+ * @param override false: fail when one is a physical volume already
+ * @param force false: do not answer questions with yes
+ * @example tsalt-ssh '*' lvm.pvcreate /dev/sdb1,/dev/sdb2
+ */
+export const pvcreate = async (
+  devices: Plain,
+  {
+    override = true,
+    force = true,
+    ...options
+  }: { override?: boolean; force?: boolean; [option: string]: unknown } = {},
+): Promise<boolean> => {
+  const extra = lvmOptions(options, createOptions, ['norestorefile']);
+  const due = await dueDevices(devices, override, false);
+  if (due.length > 0) await changeLvm('pvcreate', answers(force), ...extra, '--', ...due);
+  return true;
+};
+
+/** Of the devices those that are (or are not) physical volumes; without `override` all must be so. */
+const dueDevices = async (
+  devices: Plain,
+  override: boolean,
+  volumes: boolean,
+): Promise<string[]> => {
+  const names = toList(devices);
+  if (names.length === 0) throw new SaltInvocationError('Error: at least one device is required');
+  const due: string[] = [];
+  for (const name of names) {
+    if (!volumes && !existsSync(name)) throw new CommandExecutionError(`${name} does not exist`);
+    if ((await isVolume(name)) === volumes) due.push(name);
+    else if (!override)
+      throw new CommandExecutionError(
+        volumes
+          ? `${name} is not a physical volume`
+          : `Device "${name}" is already an LVM physical volume.`,
+      );
+  }
+  return due;
+};
+
+/**
+ * Makes physical volumes plain devices again.
+ *
+ * @param devices one, or several as a list or with commas
+ * @param override false: fail when one is no physical volume
+ * @param force false: do not answer questions with yes
+ * @example tsalt-ssh '*' lvm.pvremove /dev/sdb1,/dev/sdb2
+ */
+export const pvremove = async (
+  devices: Plain,
+  { override = true, force = true }: { override?: boolean; force?: boolean } = {},
+): Promise<boolean> => {
+  const due = await dueDevices(devices, override, true);
+  if (due.length > 0) await changeLvm('pvremove', answers(force), '--', ...due);
+  return true;
+};
+
+/**
+ * Makes physical volumes as large as their devices are now.
+ *
+ * @param devices one, or several as a list or with commas
+ * @param override false: fail when one is no physical volume
+ * @param force false: do not answer questions with yes
+ * @example tsalt-ssh '*' lvm.pvresize /dev/sdb1
+ */
+export const pvresize = async (
+  devices: Plain,
+  { override = true, force = true }: { override?: boolean; force?: boolean } = {},
+): Promise<boolean> => {
+  const due = await dueDevices(devices, override, true);
+  if (due.length > 0) await changeLvm('pvresize', answers(force), '--', ...due);
+  return true;
+};

@@ -1,0 +1,57 @@
+import { decode } from '../../../_shared/fstab.ts';
+import { runCommand } from '../../../_shared/run-command.ts';
+import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
+import { CommandExecutionError } from '../../../api.ts';
+
+/**
+ * The swap spaces in use.
+ *
+ * @example tsalt-ssh '*' mount.swaps
+ */
+export const swaps = async (): Promise<Record<string, Record<string, string>>> => {
+  const lines = existsSync('/proc/swaps') ? readFileSync('/proc/swaps', 'utf8').split('\n') : [];
+  return Object.fromEntries(
+    lines
+      .slice(1)
+      .filter(Boolean)
+      .map(line => {
+        const [name = '', type = '', size = '', used = '', priority = ''] = line
+          .split(/\s+/)
+          .map(decode);
+        return [name, { type, size, used, priority }];
+      }),
+  );
+};
+
+/**
+ * Uses a swap space. Gives whether it is in use, and whether it was before.
+ *
+ * @param name the device or file
+ * @param priority its priority
+ *
+ * @example tsalt-ssh '*' mount.swapon /root/swapfile
+ */
+export const swapon = async (
+  name: string,
+  priority: number | null = null,
+): Promise<{ stats: Record<string, string> | null; new: boolean }> => {
+  const before = (await swaps())[name];
+  if (before) return { stats: before, new: false };
+  const rank = priority === null ? [] : ['-p', String(Number(priority))];
+  const { code, stderr } = await runCommand(['swapon', ...rank, '--', name], { plainLocale: true });
+  if (code !== 0) throw new CommandExecutionError(stderr.trim());
+  return { stats: (await swaps())[name] ?? null, new: true };
+};
+
+/**
+ * Uses a swap space no more. True when it is not in use then, null when it was not before.
+ *
+ * @param name the device or file
+ *
+ * @example tsalt-ssh '*' mount.swapoff /root/swapfile
+ */
+export const swapoff = async (name: string): Promise<boolean | null> => {
+  if (!(await swaps())[name]) return null;
+  await runCommand(['swapoff', '--', name], { plainLocale: true });
+  return !(await swaps())[name];
+};

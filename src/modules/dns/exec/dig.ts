@@ -1,0 +1,193 @@
+/** Answers of name servers in the form that `dig +short` gives them; dig itself is not needed. */
+
+import type { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { messageOf } from '../../../protocol/error.ts';
+import { log } from '../../api.ts';
+import { askDns } from '../ask-dns.ts';
+
+/**
+ * Whether this is an IP address, or a network.
+ *
+ * @param addr the text
+ *
+ * @example tsalt-ssh '*' dig.check_ip 127.0.0.1
+ */
+export const check_ip = async (addr: string): Promise<boolean> => {
+  const [address = '', prefix] = addr.split('/');
+  const version = isIP(address);
+  if (version === 0 || prefix === undefined) return version !== 0;
+  const [least, most] = version === 4 ? [1, 32] : [8, 128];
+  return /^\d+$/.test(prefix) && Number(prefix) >= least && Number(prefix) <= most;
+};
+
+/**
+ * The IPv4 addresses of a name. Nothing where no server answers, as with all functions here.
+ *
+ * @param host the name
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.A www.example.com
+ */
+export const A = (host: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(host, nameserver, resolver => resolver.resolve4(host));
+
+/**
+ * The IPv6 addresses of a name.
+ *
+ * @param host the name
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.AAAA www.example.com
+ */
+export const AAAA = (host: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(host, nameserver, resolver => resolver.resolve6(host));
+
+/**
+ * The names of an address.
+ *
+ * @param host the address
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.PTR 192.0.2.1
+ */
+export const PTR = (host: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(host, nameserver, async resolver => (await resolver.reverse(host)).map(rooted));
+
+/**
+ * The name that a name stands for.
+ *
+ * @param host the name
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.CNAME www.example.com
+ */
+export const CNAME = (host: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(host, nameserver, async resolver => (await resolver.resolveCname(host)).map(rooted));
+
+/**
+ * The name servers of a zone.
+ *
+ * @param domain the zone
+ * @param resolve their addresses; false: their names
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.NS example.com resolve=false
+ */
+export const NS = async (
+  domain: string,
+  resolve = true,
+  nameserver: string | null = null,
+): Promise<string[]> => {
+  const names = await ask(domain, nameserver, resolver => resolver.resolveNs(domain));
+  if (!resolve) return names.map(rooted);
+  return (await Promise.all(names.map(name => A(name, nameserver)))).flat();
+};
+
+/**
+ * The mail servers of a domain, each as its preference and its name.
+ *
+ * @param domain the domain
+ * @param resolve one address of each in place of its name
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.MX example.com
+ */
+export const MX = async (
+  domain: string,
+  resolve = false,
+  nameserver: string | null = null,
+): Promise<string[][]> => {
+  const found = await ask(domain, nameserver, resolver => resolver.resolveMx(domain));
+  return Promise.all(
+    found.map(async ({ priority, exchange }) => {
+      const [address = rooted(exchange)] = resolve ? await A(exchange, nameserver) : [];
+      return [String(priority), address];
+    }),
+  );
+};
+
+/**
+ * The texts of a name, each in quotes.
+ *
+ * @param host the name
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.TXT example.com
+ */
+export const TXT = (host: string, nameserver: string | null = null): Promise<string[]> =>
+  ask(host, nameserver, async resolver =>
+    (await resolver.resolveTxt(host)).map(parts => parts.map(part => `"${part}"`).join(' ')),
+  );
+
+/**
+ * The addresses and networks that the SPF record of a domain allows, those of domains that it
+ * includes too.
+ *
+ * @param domain the domain
+ * @param _record `SPF` or `TXT`: the record stands under TXT in any case
+ * @param nameserver the address of the server to ask; the system's when not given
+ *
+ * @example tsalt-ssh '*' dig.SPF example.com
+ */
+export const SPF = async (
+  domain: string,
+  _record = 'SPF',
+  nameserver: string | null = null,
+): Promise<string[]> => allowedBy(domain, nameserver, { left: mostLookups });
+
+// RFC 7208 allows this many in all; records that include themselves end here.
+const mostLookups = 10;
+
+const allowedBy = async (
+  domain: string,
+  nameserver: string | null,
+  lookups: { left: number },
+): Promise<string[]> => {
+  if (lookups.left < 0) return [];
+  lookups.left -= 1;
+  const texts = await ask(domain, nameserver, async resolver =>
+    (await resolver.resolveTxt(domain)).map(parts => parts.join('')),
+  );
+  const record = texts.find(text => /^v=spf1(?:\s|$)/.test(text)) ?? '';
+  const [, first = '', ...others] = record.split(/\s+/);
+  if (first.startsWith('redirect=')) return allowedBy(first.slice(9), nameserver, lookups);
+  const found: string[] = [];
+  for (const section of [first, ...others]) {
+    const [, mechanism, address = ''] = /^[+~]?(ip[46]|include):(.+)/.exec(section) ?? [];
+    if (mechanism === 'include') found.push(...(await allowedBy(address, nameserver, lookups)));
+    else if (mechanism && (await check_ip(address))) found.push(address);
+  }
+  return found;
+};
+
+/** The same as `dig.A`. */
+export const a = A;
+/** The same as `dig.PTR`. */
+export const ptr = PTR;
+/** The same as `dig.AAAA`. */
+export const aaaa = AAAA;
+/** The same as `dig.CNAME`. */
+export const cname = CNAME;
+/** The same as `dig.NS`. */
+export const ns = NS;
+/** The same as `dig.SPF`. */
+export const spf = SPF;
+/** The same as `dig.MX`. */
+export const mx = MX;
+
+/** dig writes names with the dot of the root behind them. */
+const rooted = (name: string): string => `${name}.`;
+
+const ask = async <T>(
+  name: string,
+  nameserver: string | null,
+  how: (resolver: Resolver) => Promise<T[]>,
+): Promise<T[]> => {
+  try {
+    return await askDns(name, nameserver, how);
+  } catch (error) {
+    log.warning(`${messageOf(error)} An empty list is given in place of it.`);
+    return [];
+  }
+};

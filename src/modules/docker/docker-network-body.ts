@@ -1,0 +1,89 @@
+import { pyStr } from '../_shared/python-text.ts';
+import { repackDictList } from '../_shared/values.ts';
+import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
+
+/** What a network is made of, by Salt's names. */
+export type NetworkOptions = {
+  driver?: string | null;
+  subnet?: string | null;
+  gateway?: string | null;
+  ip_range?: string | null;
+  iprange?: string | null;
+  aux_addresses?: Plain;
+  aux_address?: Plain;
+  ipam_pools?: PlainDict[] | null;
+  ipam_driver?: string | null;
+  ipam_opts?: Plain;
+  scope?: string | null;
+  ingress?: boolean;
+  internal?: boolean;
+  attachable?: boolean;
+  enable_ipv6?: boolean;
+  labels?: Plain;
+  driver_opts?: Plain;
+  driver_opt?: Plain;
+  options?: Plain;
+};
+
+/** The same as the engine reads it; what is not given is not in it. */
+export const networkBody = (options: NetworkOptions): PlainDict => {
+  const { ipam_pools, scope, ingress, internal, attachable, enable_ipv6 } = options;
+  const single = pool(options as PlainDict);
+  if (ipam_pools && Object.keys(single).length > 0)
+    throw new SaltInvocationError(
+      'A network takes ipam_pools, or subnet, gateway, iprange and aux_addresses: not both.',
+    );
+  const pools = ipam_pools ? ipam_pools.map(one => pool(repackDictList(one))) : [single];
+  const Config = pools.filter(one => Object.keys(one).length > 0);
+  const ipamOptions = textDict(options.ipam_opts ?? null);
+  return {
+    Driver: options.driver ?? 'bridge',
+    ...(internal ? { Internal: true } : {}),
+    ...(attachable ? { Attachable: true } : {}),
+    ...(ingress ? { Ingress: true } : {}),
+    ...(enable_ipv6 ? { EnableIPv6: true } : {}),
+    ...(scope ? { Scope: scope } : {}),
+    ...given('Labels', textDict(options.labels ?? null)),
+    ...given(
+      'Options',
+      textDict(options.driver_opts ?? options.driver_opt ?? options.options ?? null),
+    ),
+    ...(Config.length > 0 || options.ipam_driver || ipamOptions
+      ? {
+          IPAM: {
+            Driver: options.ipam_driver ?? 'default',
+            ...(Config.length > 0 ? { Config } : {}),
+            ...given('Options', ipamOptions),
+          },
+        }
+      : {}),
+  };
+};
+
+const given = (key: string, value: PlainDict | undefined): PlainDict =>
+  value ? { [key]: value } : {};
+
+const pool = (from: PlainDict): PlainDict => ({
+  ...(from.subnet ? { Subnet: pyStr(from.subnet) } : {}),
+  ...(from.gateway ? { Gateway: pyStr(from.gateway) } : {}),
+  ...(from.iprange || from.ip_range
+    ? { IPRange: pyStr((from.iprange ?? from.ip_range) as Plain) }
+    : {}),
+  ...given('AuxiliaryAddresses', textDict(from.aux_addresses ?? from.aux_address ?? null)),
+});
+
+/** A dict of texts, from a dict, a list of dicts or a list of `a=b`. */
+export const textDict = (value: Plain): PlainDict | undefined => {
+  if (value === null) return undefined;
+  const list = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
+  const lines = list.filter(item => typeof item === 'string').map(item => String(item).trim());
+  const all: PlainDict = Object.fromEntries(
+    lines.map(line => {
+      const cut = line.indexOf('=');
+      return cut === -1 ? [line, ''] : [line.slice(0, cut), line.slice(cut + 1)];
+    }),
+  );
+  for (const [key, item] of Object.entries(repackDictList(value)))
+    all[key] = item === null ? '' : typeof item === 'boolean' ? String(item) : pyStr(item);
+  return Object.keys(all).length > 0 ? all : undefined;
+};

@@ -1,0 +1,41 @@
+import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { CommandExecutionError, type Plain } from '../api.ts';
+
+export type DockerInput = {
+  readonly stdin?: string;
+  /** Variables for the docker program itself; null takes one away. */
+  readonly env?: Readonly<Record<string, string | null>>;
+};
+
+/** Runs `docker` and gives all that came of it. Throws with what it complained about. */
+export const dockerWith = async (input: DockerInput, ...args: string[]): Promise<CommandResult> => {
+  const result = await runCommand(['docker', ...args], {
+    plainLocale: true,
+    cwd: '/',
+    ...input,
+  });
+  if (result.code === 0) return result;
+  throw new CommandExecutionError(
+    result.stderr.trim().replace(/^Error response from daemon: /, '') || `docker ${args[0]} failed`,
+  );
+};
+
+/** Runs `docker` and gives what it printed. Throws with what it complained about. */
+export const docker = async (...args: string[]): Promise<string> =>
+  (await dockerWith({}, ...args)).stdout;
+
+export type Inspected = { readonly [key: string]: Plain };
+
+/** What docker knows of one object; undefined when there is none of that name. */
+export const inspect = async (
+  kind: 'container' | 'image' | 'network' | 'volume',
+  name: string,
+): Promise<Inspected | undefined> => {
+  const { code, stdout, stderr } = await runCommand(['docker', kind, 'inspect', '--', name], {
+    plainLocale: true,
+    cwd: '/',
+  });
+  if (code === 0) return (JSON.parse(stdout) as Inspected[])[0];
+  if (/no such|not found/i.test(stderr)) return undefined;
+  throw new CommandExecutionError(stderr.trim() || `docker ${kind} inspect failed`);
+};

@@ -1,0 +1,94 @@
+import { withSecretFile } from '../_shared/secret-file.ts';
+import { CommandExecutionError, type PlainDict } from '../api.ts';
+import { withLogOptions } from './docker-relay.ts';
+import type { DockerInput } from './docker-run.ts';
+
+/** What docker's own program reads from its environment. */
+const read = /^(?:PATH|HOME|DOCKER_.*|BUILDX?_.*|LD_.*|LC_.*|SSL_.*|[a-z]+_proxy)$/i;
+/** A line that docker's files cannot hold as it is: it would be cut, skipped or refused. */
+const isOdd = (entry: string): boolean =>
+  /[\r\n]|^[#\s]/.test(entry) || Buffer.byteLength(entry) > 60_000;
+
+/** Options of logging that are about sizes and names; any other may be a token or a password. */
+const isOpenLogOption = (name: string): boolean =>
+  /^(?:max-(?:size|file|buffer-size)|compress|mode|labels|labels-regex|env|env-regex|tag)$/.test(
+    name,
+  );
+
+/**
+ * Gives `work` the words of a docker command with its variables and labels apart from them:
+ * everybody on the host sees arguments. They go through a file; a value of several lines goes
+ * through the environment of docker's program. Docker has neither for options of logging: those
+ * are added on the way to the engine.
+ */
+export const withHidden = async <T>(
+  words: readonly string[],
+  work: (words: string[], input: DockerInput) => Promise<T>,
+): Promise<T> => {
+  const end = words.indexOf('--') === -1 ? words.length : words.indexOf('--');
+  const options = new Map<string, string>();
+  const open = words.filter((word, at) => {
+    const [, name, value = ''] = /^--log-opt=([^=]+)=([\s\S]*)$/.exec(word) ?? [];
+    if (at >= end || name === undefined || isOpenLogOption(name)) return true;
+    options.set(name, value);
+    return false;
+  });
+  if (options.size === 0) return withHiddenEntries(open, work);
+  return withLogOptions(Object.fromEntries(options), relay =>
+    withHiddenEntries(open, (rest, input) =>
+      work(rest, { ...input, env: { ...input.env, ...relay } }),
+    ),
+  );
+};
+
+const withHiddenEntries = async <T>(
+  words: readonly string[],
+  work: (words: string[], input: DockerInput) => Promise<T>,
+): Promise<T> => {
+  const entries = { env: [] as string[], label: [] as string[] };
+  const env: Record<string, string> = {};
+  const open: string[] = [];
+  const end = words.indexOf('--') === -1 ? words.length : words.indexOf('--');
+  for (const word of words.slice(0, end)) {
+    const [, kind, entry = ''] = /^--(env|label)=([\s\S]*)$/.exec(word) ?? [];
+    const cut = entry.indexOf('=');
+    const name = entry.slice(0, cut);
+    if (kind === undefined || cut < 1) open.push(word);
+    else if (!isOdd(entry)) entries[kind as 'env' | 'label'].push(entry);
+    else if (kind === 'label') open.push(word);
+    else if (read.test(name))
+      throw new CommandExecutionError(
+        `The variable ${name} of a container takes one line only: docker itself reads it too.`,
+      );
+    else {
+      env[name] = entry.slice(cut + 1);
+      open.push(`--env=${name}`);
+    }
+  }
+  const files = (Object.keys(entries) as ('env' | 'label')[]).filter(
+    kind => entries[kind].length > 0,
+  );
+  const next = async (left: typeof files, flags: string[]): Promise<T> => {
+    const [kind, ...rest] = left;
+    if (kind === undefined) return work([...flags, ...open, ...words.slice(end)], { env });
+    return withSecretFile(`${entries[kind].join('\n')}\n`, undefined, path =>
+      next(rest, [...flags, `--${kind}-file=${path}`]),
+    );
+  };
+  return next(files, []);
+};
+
+/** Values for the steps of a build, apart from the arguments: docker takes them from its environment. */
+export const hiddenArgs = (values: PlainDict): { words: string[]; env: Record<string, string> } => {
+  const words: string[] = [];
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    // What docker itself reads (a proxy) is for it too: it stays an argument.
+    if (read.test(name)) words.push(`--build-arg=${name}=${value}`);
+    else {
+      env[name] = String(value);
+      words.push(`--build-arg=${name}`);
+    }
+  }
+  return { words, env };
+};

@@ -1,0 +1,61 @@
+import { controlList } from '../_shared/control-files.ts';
+import { parseSource } from '../_shared/source-url.ts';
+import { getContext } from '../api.ts';
+
+/** A folder of the file server: paths are relative to it. */
+export type ControlFolder = {
+  /** Its URL, and what goes behind a file's name in it. */
+  readonly source: string;
+  readonly query: string;
+  readonly files: string[];
+  /** All directories, when asked for. */
+  readonly dirs: string[];
+  /** Symlinks with their targets, when asked for. */
+  readonly symlinks: Readonly<Record<string, string>>;
+};
+
+/** The first of these folders that is there. */
+export const controlFolder = async (
+  sources: readonly string[],
+  saltenv: string,
+  wanted: { dirs: boolean; symlinks: boolean },
+): Promise<ControlFolder | undefined> => {
+  for (const source of sources) {
+    const url = parseSource(source);
+    const env = url.saltenv ?? saltenv;
+    const files = await controlList(url.path, env);
+    const dirs = wanted.dirs
+      ? below(url.path, await ask('cp.list_master_dirs', env, url.path))
+      : [];
+    if (files.length === 0 && dirs.length === 0) continue;
+    const links = wanted.symlinks ? await ask('cp.list_master_symlinks', env, url.path) : {};
+    const symlinks = Object.fromEntries(
+      Object.entries(links as Record<string, string>).flatMap(([path, target]) =>
+        below(url.path, [path]).map(relative => [relative, target]),
+      ),
+    );
+    return {
+      source: `salt://${url.path}`,
+      query: url.saltenv ? `?saltenv=${url.saltenv}` : '',
+      files,
+      dirs,
+      symlinks,
+    };
+  }
+  return undefined;
+};
+
+const ask = async (fun: string, saltenv: string, prefix: string): Promise<unknown> =>
+  (await getContext().control?.request('control.call', {
+    fun,
+    args: [saltenv, prefix],
+    kwargs: {},
+  })) ?? [];
+
+const below = (folder: string, paths: unknown): string[] => {
+  const prefix = folder === '' ? '' : `${folder.replace(/\/+$/, '')}/`;
+  return (Array.isArray(paths) ? paths : [])
+    .map(String)
+    .filter(path => path.startsWith(prefix) && path !== prefix)
+    .map(path => path.slice(prefix.length));
+};

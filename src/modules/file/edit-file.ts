@@ -1,0 +1,74 @@
+import { writeAll, writeAtomic } from '../_shared/atomic-write.ts';
+import {
+  chownSync,
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+} from '../_shared/safe-fs/fs.ts';
+import { restoreContext } from '../_shared/selinux.ts';
+import { decode, isText } from '../_shared/text-diff.ts';
+import { SaltInvocationError } from '../api.ts';
+
+/** A file's text, with a way back to the bytes of its encoding. */
+export type EditedText = { readonly text: string; readonly encoding: 'utf8' | 'latin1' };
+
+/** A file as text: UTF-8, or byte by byte where it is not valid UTF-8. */
+export const readText = (path: string): EditedText => asText(readFileSync(path));
+
+/**
+ * A file as text, for edits that make no sense in other files.
+ *
+ * @throws SaltInvocationError for a binary file
+ */
+export const readOnlyText = (path: string): EditedText => {
+  const bytes = readFileSync(path);
+  if (isText(bytes)) return asText(bytes);
+  throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${path}`);
+};
+
+const asText = (bytes: Buffer): EditedText => {
+  const text = decode(bytes);
+  return { text, encoding: Buffer.byteLength(text) === bytes.length ? 'utf8' : 'latin1' };
+};
+
+/**
+ * Writes an edited file: atomically, with its owner and mode; in place where other names (hard
+ * links) point to the same file and `preserveInode` holds.
+ */
+export const writeText = (
+  path: string,
+  text: string,
+  {
+    encoding = 'utf8',
+    preserveInode = true,
+  }: { encoding?: 'utf8' | 'latin1'; preserveInode?: boolean } = {},
+): void => {
+  const bytes = Buffer.from(text, encoding);
+  if (preserveInode && statSync(path).nlink > 1) writeInPlace(path, bytes);
+  else writeAtomic(path, bytes);
+  restoreContext(path);
+};
+
+const writeInPlace = (path: string, bytes: Buffer): void => {
+  const fd = openSync(path, 'r+');
+  try {
+    writeAll(fd, bytes);
+    ftruncateSync(fd, bytes.length);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+};
+
+/** A copy of a file with its mode, times and, as root, its owner. */
+export const copyWithAttributes = (from: string, to: string): void => {
+  const { uid, gid, atime, mtime } = statSync(from);
+  copyFileSync(from, to);
+  if (process.geteuid?.() === 0) chownSync(to, uid, gid);
+  utimesSync(to, atime, mtime);
+};

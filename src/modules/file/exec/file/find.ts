@@ -1,0 +1,217 @@
+import { basename, join } from 'node:path';
+import { getOwn } from '../../../../protocol/plain.ts';
+import { hashFile } from '../../../_shared/file-hash.ts';
+import { expandUser, lstatOf, statOf } from '../../../_shared/file-paths.ts';
+import { globPaths } from '../../../_shared/glob-paths.ts';
+import { groupName, userName } from '../../../_shared/owner-names.ts';
+import { namesIn } from '../../../_shared/read-file.ts';
+import { runCommand } from '../../../_shared/run-command.ts';
+import { rmSync, type Stats } from '../../../_shared/safe-fs/fs.ts';
+import { splitWords } from '../../../_shared/words.ts';
+import { SaltInvocationError } from '../../../api.ts';
+import {
+  byContent,
+  byGroup,
+  byName,
+  byNameInAnyCase,
+  byOwner,
+  byPattern,
+  byPatternInAnyCase,
+  bySize,
+  byTime,
+  byType,
+  type FindTest,
+  type Found,
+  fileLetter,
+  wordsOf,
+} from '../../find-tests.ts';
+
+type FindOptions = {
+  name?: string | null;
+  iname?: string | null;
+  regex?: string | null;
+  iregex?: string | null;
+  type?: string | null;
+  owner?: string | number | null;
+  user?: string | number | null;
+  group?: string | number | null;
+  size?: string | number | null;
+  mtime?: string | number | null;
+  grep?: string | null;
+  maxdepth?: number | null;
+  mindepth?: number | null;
+  print?: string | null;
+  exec?: string | null;
+  delete?: string | boolean | null;
+  test?: boolean;
+};
+
+type Value = string | number;
+type Shown = Value | Value[];
+type Action = (found: Found) => Promise<Shown | undefined>;
+
+/**
+ * Finds files below a directory, or below what a glob matches; what they are told by is sorted.
+ * A symlink counts as what it leads to.
+ *
+ * @param path where to look
+ * @param name glob for the name
+ * @param iname the same, in any case of letters
+ * @param regex regular expression (Python's syntax) that the name begins with
+ * @param iregex the same, in any case of letters
+ * @param type letters: `f` file, `d` directory, `l` symlink that leads nowhere, `b`, `c`, `p`, `s`
+ * @param owner names or ids of owners, with commas or blanks
+ * @param user another name for `owner`
+ * @param group names or ids of groups, with commas or blanks
+ * @param size `+10m` that and larger, `-1k` that and smaller, `512b`
+ * @param mtime changed longer ago than `2w`, `3d`, `12h`; with `-` before it: since then
+ * @param grep regular expression that a file's content has
+ * @param maxdepth look so deep
+ * @param mindepth leave out what is less deep
+ * @param print what to give: `path`, `name`, `size`, `type`, `user`, `group`, `mode`, `mtime`, `md5`, with commas
+ * @param exec run this command for each, `{}` being its path; gives what it printed
+ * @param delete delete those of these types: letters as of `type`, or `a` for all
+ * @param test true: tell what `delete` would delete
+ * @param actions `delete` (plain files) or `print` as words
+ *
+ * @example tsalt-ssh '*' file.find /var/log name='*.gz' mtime=30d print=path,size
+ * @example tsalt-ssh '*' file.find /var/tmp type=f mtime=30d delete=f
+ */
+export const find = async (
+  path: string,
+  {
+    maxdepth = null,
+    mindepth = null,
+    print = null,
+    exec = null,
+    delete: remove = null,
+    test = false,
+    name = null,
+    iname = null,
+    regex = null,
+    iregex = null,
+    type = null,
+    owner = null,
+    user = null,
+    group = null,
+    size = null,
+    mtime = null,
+    grep = null,
+  }: FindOptions = {},
+  ...actions: string[]
+): Promise<Shown[]> => {
+  const types = actions.includes('delete') ? 'f' : deletedTypes(remove);
+  const wrong = actions.find(word => word !== 'delete' && word !== 'print');
+  if (wrong !== undefined)
+    throw new SaltInvocationError(`file.find takes its options by name: '${wrong}' has none`);
+  const tests = [
+    testOf(name, byName),
+    testOf(iname, byNameInAnyCase),
+    testOf(regex, byPattern),
+    testOf(iregex, byPatternInAnyCase),
+    testOf(type, byType),
+    testOf(owner ?? user, byOwner),
+    testOf(group, byGroup),
+    testOf(size, bySize),
+    testOf(mtime, byTime),
+    testOf(types, byType),
+    testOf(grep, byContent),
+  ].filter(item => item !== undefined);
+  const todo = [
+    ...(print !== null || (exec === null && types === null) ? [printer(print)] : []),
+    ...(exec === null ? [] : [runner(exec)]),
+    ...(types ? [deleter(test)] : []),
+  ];
+  const shown: Shown[] = [];
+  for (const start of globPaths(expandUser(path)))
+    for (const found of walk(start, { max: maxdepth, min: mindepth ?? 0 }))
+      if (tests.every(fits => fits(found)))
+        for (const act of todo) {
+          const item = await act(found);
+          if (item !== undefined) shown.push(item);
+        }
+  return shown.sort(compare);
+};
+
+const testOf = (given: Value | null, make: (text: string) => FindTest): FindTest | undefined =>
+  given === null || given === '' ? undefined : make(String(given));
+
+/** Before what is below them, so that a deleted directory is not looked into. */
+function* walk(
+  path: string,
+  depths: { readonly max: number | null; readonly min: number },
+  depth = 0,
+): Generator<Found> {
+  const stats = statOf(path) ?? lstatOf(path);
+  if (!stats) return;
+  if (depth >= depths.min) yield { path, stats };
+  if (depths.max !== null && depth >= depths.max) return;
+  if (!isOpen(path, stats, depth)) return;
+  for (const name of namesIn(path)) yield* walk(join(path, name), depths, depth + 1);
+}
+
+/** Directories are looked into, links to them only at the start. */
+const isOpen = (path: string, stats: Stats, depth: number): boolean => {
+  const now = depth === 0 ? stats : lstatOf(path);
+  return now?.isDirectory() === true;
+};
+
+const printer = (print: string | null): Action => {
+  const wanted = wordsOf(print ?? '');
+  for (const word of wanted)
+    if (!Object.hasOwn(fields, word))
+      throw new SaltInvocationError(`invalid print option: "${word}"`);
+  return async found => {
+    const values = (wanted.length > 0 ? wanted : ['path']).map(
+      word => getOwn(fields, word)?.(found) ?? '',
+    );
+    return values.length === 1 ? values[0] : values;
+  };
+};
+
+const fields: Readonly<Record<string, (found: Found) => Value>> = {
+  path: ({ path }) => path,
+  name: ({ path }) => basename(path),
+  size: ({ stats }) => stats.size,
+  type: ({ stats }) => fileLetter(stats),
+  user: ({ stats }) => userName(stats.uid),
+  group: ({ stats }) => groupName(stats.gid),
+  mode: ({ stats }) => stats.mode & 0o777,
+  mtime: ({ stats }) => Math.floor(stats.mtimeMs / 1000),
+  md5: ({ path, stats }) => (stats.isFile() ? hashFile(path, 'md5') : ''),
+};
+
+const runner =
+  (command: string): Action =>
+  async ({ path }) => {
+    const [program, ...args] = splitWords(command).map(word => word.replaceAll('{}', path));
+    if (program === undefined) throw new SaltInvocationError('exec needs a command');
+    const { stdout } = await runCommand([program, ...args]);
+    return `${command.replaceAll('{}', path)}:\n${stdout}\n`;
+  };
+
+const deletedTypes = (given: string | boolean | null): string | null => {
+  if (given === null || given === false || given === '') return null;
+  const letters = given === true ? 'f' : given;
+  return letters.includes('a') ? 'bcdpfls' : letters;
+};
+
+const deleter =
+  (test: boolean): Action =>
+  async ({ path }) => {
+    if (!test) rmSync(path, { recursive: true, force: true });
+    return path;
+  };
+
+/** As Python sorts: numbers by size, texts by characters, lists item by item. */
+const compare = (a: Shown, b: Shown): number => {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
+      const order = compare(a[at] ?? '', b[at] ?? '');
+      if (order !== 0) return order;
+    }
+    return a.length - b.length;
+  }
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
+};

@@ -1,0 +1,137 @@
+import { exists, expandUser, isLink } from '../../../_shared/file-paths.ts';
+import { ASCII, pythonRegex, regexFlags } from '../../../_shared/python-regex.ts';
+import { splitKeepingEnds } from '../../../_shared/python-text.ts';
+import { readlinkSync, rmSync, symlinkSync } from '../../../_shared/safe-fs/fs.ts';
+import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { linesDiff } from '../../../_shared/text-diff.ts';
+import { SaltInvocationError } from '../../../api.ts';
+import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts';
+import { type ReplaceOptions, replaceText } from '../../replace-text.ts';
+
+type Flags = number | string | string[];
+
+/**
+ * Replaces what a regular expression (Python's syntax) matches in a file. Gives the diff, or ''.
+ *
+ * @param path the file
+ * @param pattern the regular expression
+ * @param repl the replacement, with `\1` or `\g<name>` for groups
+ * @param count replace so many, 0 for all
+ * @param flags `MULTILINE`, `IGNORECASE`, `DOTALL` …, a list of them, or a number
+ * @param bufsize accepted for compatibility: the whole file is searched
+ * @param append_if_not_found add the replacement at the end when nothing matches
+ * @param prepend_if_not_found add it at the start when nothing matches
+ * @param not_found_content what to add instead of the replacement
+ * @param backup what the name of a copy of the old file ends with; false for none
+ * @param dry_run change nothing, only tell
+ * @param search_only only tell whether it matches
+ * @param show_changes false: give true or false, not the diff
+ * @param ignore_if_missing false: a missing file is an error
+ * @param preserve_inode keep hard links to the file
+ * @param backslash_literal backslashes in the replacement are just that
+ *
+ * @example tsalt-ssh '*' file.replace /etc/ssh/sshd_config '^#?Port .*' 'Port 2222'
+ */
+export const replace = async (
+  path: string,
+  pattern: string,
+  repl: string | number,
+  {
+    count = 0,
+    flags = 8,
+    bufsize: _bufsize = 1,
+    append_if_not_found = false,
+    prepend_if_not_found = false,
+    not_found_content = null,
+    backup = '.bak',
+    dry_run = false,
+    search_only = false,
+    show_changes = true,
+    ignore_if_missing = false,
+    preserve_inode = true,
+    backslash_literal = false,
+  }: ReplaceOptions & {
+    flags?: Flags;
+    bufsize?: number | string;
+    backup?: string | boolean | null;
+    dry_run?: boolean;
+    search_only?: boolean;
+    show_changes?: boolean;
+    ignore_if_missing?: boolean;
+    preserve_inode?: boolean;
+  } = {},
+): Promise<string | boolean> => {
+  if (search_only && (append_if_not_found || prepend_if_not_found))
+    throw new SaltInvocationError('search_only cannot be used with append/prepend_if_not_found');
+  if (append_if_not_found && prepend_if_not_found)
+    throw new SaltInvocationError('Only one of append and prepend_if_not_found is permitted');
+  const given = expandUser(path);
+  const full = followLinks(given);
+  if (!exists(full)) {
+    if (ignore_if_missing) return false;
+    throw new SaltInvocationError(`File not found: ${full}`);
+  }
+  const { text, encoding } = readOnlyText(full);
+  // Salt replaces in bytes, where `\w` and `\s` mean those of ASCII.
+  const bits = regexFlags(flags) | ASCII;
+  if (search_only) return pythonRegex(pattern, bits).test(text);
+  const options = {
+    count,
+    append_if_not_found,
+    prepend_if_not_found,
+    not_found_content,
+    backslash_literal,
+  };
+  const result = replaceText(text, pattern, String(repl), bits, options);
+  if (result === text) return show_changes ? '' : false;
+  if (!dry_run) {
+    if (backup) keepCopy(given, full, backup === true ? '.bak' : backup);
+    writeText(full, result, { encoding, preserveInode: preserve_inode });
+  }
+  return show_changes ? linesDiff(splitKeepingEnds(text), splitKeepingEnds(result)) : true;
+};
+
+/**
+ * Whether a regular expression (Python's syntax) matches in a file.
+ *
+ * @param path the file
+ * @param pattern the regular expression
+ * @param flags `MULTILINE`, `IGNORECASE`, `DOTALL` …, a list of them, or a number
+ * @param bufsize accepted for compatibility: the whole file is searched
+ * @param ignore_if_missing false: a missing file is an error
+ * @param multiline `^` and `$` match at every line
+ *
+ * @example tsalt-ssh '*' file.search /etc/crontab 'mymaintenance.sh'
+ */
+export const search = async (
+  path: string,
+  pattern: string,
+  {
+    flags = 8,
+    bufsize: _bufsize = 1,
+    ignore_if_missing = false,
+    multiline = false,
+  }: {
+    flags?: Flags;
+    bufsize?: number | string;
+    ignore_if_missing?: boolean;
+    multiline?: boolean;
+  } = {},
+): Promise<boolean> => {
+  const bits = regexFlags(flags) | (multiline ? 8 : 0);
+  const found = await replace(path, pattern, '', {
+    flags: bits,
+    dry_run: true,
+    search_only: true,
+    ignore_if_missing,
+  });
+  return found === true;
+};
+
+/** The copy stands beside the real file; a symlink to the file gets a symlink to the copy. */
+const keepCopy = (given: string, full: string, suffix: string): void => {
+  copyWithAttributes(full, full + suffix);
+  if (!isLink(given)) return;
+  rmSync(given + suffix, { force: true });
+  symlinkSync(readlinkSync(given) + suffix, given + suffix);
+};

@@ -1,0 +1,69 @@
+import { salt } from '../../../_shared/call.ts';
+import { selinuxContextOf } from '../../../_shared/selinux.ts';
+import { runPlain } from '../../../_shared/selinux-run.ts';
+import { CommandExecutionError } from '../../../api.ts';
+
+/**
+ * The SELinux context of a file, or a sentence where it has none.
+ *
+ * @param path the file
+ *
+ * @example tsalt-ssh '*' file.get_selinux_context /etc/hosts
+ */
+export const get_selinux_context = async (path: string): Promise<string> =>
+  selinuxContextOf(path) ?? `No selinux context information is available for ${path}`;
+
+/**
+ * Gives a file parts of an SELinux context. Gives the whole then; false when it did not work.
+ *
+ * @param path the file
+ * @param user the user
+ * @param role the role
+ * @param type the type
+ * @param range the range of levels
+ * @param persist also in the policy, so that relabelling keeps it
+ *
+ * @example tsalt-ssh '*' file.set_selinux_context /var/www type=httpd_sys_content_t
+ */
+export const set_selinux_context = async (
+  path: string,
+  {
+    user = null,
+    role = null,
+    type = null,
+    range = null,
+    persist = false,
+  }: {
+    user?: string | null;
+    role?: string | null;
+    type?: string | null;
+    range?: string | null;
+    persist?: boolean;
+  } = {},
+): Promise<string | false> => {
+  const parts = [
+    ['--user', user],
+    ['--role', role],
+    ['--type', type],
+    ['--range', range],
+  ].flatMap(([flag, value]) => (value ? [`${flag}=${value}`] : []));
+  if (parts.length === 0) return false;
+  if (persist) {
+    const wish = { sel_type: type, sel_user: user, sel_level: range };
+    const { retcode, stderr } = await salt('selinux.fcontext_add_policy')(path, wish);
+    if (retcode !== 0) throw new CommandExecutionError(`Problem setting fcontext: ${stderr}`);
+  }
+  const { code } = await runPlain(['chcon', ...parts, '--', path]);
+  return code === 0 ? get_selinux_context(path) : false;
+};
+
+/**
+ * Gives a file the SELinux context that the policy has for it. True when it did.
+ *
+ * @param path the file
+ * @param recursive also what is below
+ *
+ * @example tsalt-ssh '*' file.restorecon /home/user/.ssh/authorized_keys
+ */
+export const restorecon = async (path: string, recursive = false): Promise<boolean> =>
+  (await runPlain(['restorecon', recursive ? '-FR' : '-F', '--', path])).code === 0;

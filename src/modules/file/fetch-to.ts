@@ -1,0 +1,36 @@
+import { basename, dirname, join } from 'node:path';
+import { cachePath } from '../_shared/cache-dir.ts';
+import { expandUser, isDir } from '../_shared/file-paths.ts';
+import { findSource } from '../_shared/file-source.ts';
+import { makeDirs } from '../_shared/make-dirs.ts';
+import { parseSource } from '../_shared/source-url.ts';
+
+type FetchOptions = Omit<Parameters<typeof findSource>[1], 'name' | 'near'> & {
+  readonly saltenv: string;
+  readonly makedirs: boolean;
+};
+
+/**
+ * Copies a source to this host, rendered where a template is named, and gives the path.
+ *
+ * @param dest the file, or a directory; '' for the cache
+ * @throws SourceError when there is no such source
+ */
+export const fetchTo = async (
+  path: string,
+  dest: string,
+  { makedirs, ...options }: FetchOptions,
+): Promise<string> => {
+  const place = placeFor(path, dest, options.saltenv);
+  if (makedirs || dest === '') makeDirs(dirname(place));
+  const found = await findSource(path, { ...options, name: place, near: place });
+  // A template may have put secrets into it: as in Salt, it is for the account of the run alone.
+  (await found.content()).place(place, options.template ? { mode: 0o600 } : {});
+  return place;
+};
+
+const placeFor = (path: string, dest: string, saltenv: string): string => {
+  if (dest === '') return cachePath(path, saltenv);
+  const full = expandUser(dest);
+  return full.endsWith('/') || isDir(full) ? join(full, basename(parseSource(path).path)) : full;
+};

@@ -1,0 +1,33 @@
+import { isAbs, isDir } from '../_shared/file-paths.ts';
+
+/** Why the arguments of a `file.managed` make no sense together; undefined when they do. */
+export const refuseArguments = (
+  {
+    contents,
+    contents_pillar,
+    contents_grains,
+  }: { contents?: unknown; contents_pillar?: unknown; contents_grains?: unknown },
+  hasSource: boolean,
+  keepMode: boolean,
+): string | undefined => {
+  const ways = [contents, contents_pillar, contents_grains].filter(
+    way => way !== null && way !== undefined,
+  );
+  const three = "'contents', 'contents_pillar', or 'contents_grains'";
+  if (hasSource && ways.length > 0) return `'source' cannot be used in combination with ${three}`;
+  if (keepMode && ways.length > 0)
+    return `Mode preservation cannot be used in combination with ${three}`;
+  if (ways.length > 1)
+    return "Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted";
+  return undefined;
+};
+
+/** Why a file cannot be managed at this place or with these template variables. */
+export const wrongPlace = (path: string, context: unknown, defaults: unknown): string => {
+  if (!isAbs(path)) return `Specified file ${path} is not an absolute path`;
+  if (isDir(path)) return `Specified target ${path} is a directory`;
+  const isDict = (value: unknown): boolean =>
+    value === null || (typeof value === 'object' && !Array.isArray(value));
+  if (!isDict(context)) return 'Context must be formed as a dict';
+  return isDict(defaults) ? '' : 'Defaults must be formed as a dict';
+};

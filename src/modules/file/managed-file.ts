@@ -1,0 +1,204 @@
+import { dirname } from 'node:path';
+import type { Ownership } from '../_shared/atomic-write.ts';
+import {
+  type Account,
+  type Before,
+  checkPerms,
+  permDifferences,
+  readPerms,
+  type WantedPerms,
+  withoutSetId,
+} from '../_shared/check-perms.ts';
+import { attributeChanges, attributesOf } from '../_shared/file-attributes.ts';
+import { type Content, contentOf } from '../_shared/file-content.ts';
+import { hashOf } from '../_shared/file-hash.ts';
+import { modeBits, modeText, normalizeMode } from '../_shared/file-mode.ts';
+import { isDir, isFile, isLink, statOf } from '../_shared/file-paths.ts';
+import type { FoundSource } from '../_shared/file-source.ts';
+import { makeDirs } from '../_shared/make-dirs.ts';
+import { gidOf, uidOf } from '../_shared/owner-names.ts';
+import { failed } from '../_shared/returns.ts';
+import { readFileSync } from '../_shared/safe-fs/fs.ts';
+import { followLinks } from '../_shared/safe-fs/place.ts';
+import { applySelinux, restoreContext } from '../_shared/selinux.ts';
+import { contentDiff } from '../_shared/text-diff.ts';
+import type { PlainDict, StateReturn } from '../api.ts';
+import { backUp } from './file-backup.ts';
+
+/** A file as a state wants it: content from a source or given as bytes, and who may use it. */
+export type WantedFile = {
+  readonly name: string;
+  readonly source?: FoundSource | undefined;
+  readonly contents?: Buffer | undefined;
+  readonly perms: WantedPerms;
+  readonly backup?: string | null | undefined;
+  readonly makedirs?: boolean;
+  readonly dirMode?: string | number | null | undefined;
+  readonly showChanges?: boolean;
+};
+
+/** What would change: nothing is touched. */
+export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
+  const { name, perms } = file;
+  const follow = perms.follow ?? true;
+  if (!statOf(name)) return { newfile: name };
+  const changes: PlainDict = {};
+  const target = follow ? followLinks(name) : name;
+  if (!(await isCurrent(file, target))) {
+    const diff = await plannedDiff(file, target);
+    if (diff) changes.diff = diff;
+  }
+  Object.assign(changes, permDifferences(readPerms(name, follow), perms));
+  if (perms.attrs) {
+    const { added, removed } = attributeChanges(attributesOf(name) ?? perms.attrs, perms.attrs);
+    if (added || removed) changes.attrs = perms.attrs;
+  }
+  return { ...changes, ...applySelinux(name, perms.selinux, true).changes };
+};
+
+/** Makes the file so and reports into `ret`. */
+export const placeFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const { name, perms } = file;
+  if (isFile(name) || (isLink(name) && statOf(name))) return replaceFile(ret, file);
+  const behindLink = isLink(name) && (perms.follow ?? true);
+  return createFile(ret, behindLink ? { ...file, name: followLinks(name) } : file);
+};
+
+const replaceFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const { name, perms, showChanges = true } = file;
+  const follow = perms.follow ?? true;
+  const linkBecomesFile = isLink(name) && !follow;
+  const target = isLink(name) && follow ? followLinks(name) : name;
+  const content = linkBecomesFile ? await wholeContent(file) : await newContent(file, target);
+  const before = readPerms(target, true);
+  if (content) {
+    const diff = linkBecomesFile
+      ? 'Replace symbolic link with regular file'
+      : showChanges
+        ? diffWith(target, content)
+        : '<show_changes=False>';
+    if (diff) ret.changes.diff = diff;
+    backUp(target, file.backup);
+    content.place(target, ownership(perms, before));
+    restoreContext(target);
+  }
+  const result = reportPerms(ret, file, before);
+  if (!result.result) return result;
+  const changed = Object.keys(ret.changes).length > 0;
+  return { ...ret, comment: `File ${name} ${changed ? 'updated' : 'is in the correct state'}` };
+};
+
+const createFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const { name, perms, source, contents } = file;
+  if (!isDir(dirname(name))) {
+    if (!file.makedirs) return failed(ret, 'Parent directory not present');
+    const mode = file.dirMode ?? traversable(perms.mode);
+    makeDirs(dirname(name), { user: perms.user, group: perms.group, mode });
+  }
+  const content = (await wholeContent(file)) ?? contentOf('');
+  const open = 0o666 & ~process.umask();
+  const wanted = { ...perms, mode: normalizeMode(perms.mode) ?? modeText(open) };
+  const before: Before = {
+    uid: process.geteuid?.() ?? 0,
+    gid: process.getegid?.() ?? 0,
+    mode: source || perms.mode ? 0o600 : open,
+  };
+  content.place(name, ownership(wanted));
+  restoreContext(name);
+  if (source || contents) ret.changes.diff = 'New file';
+  else ret.changes.new = `file ${name} created`;
+  const result = reportPerms(ret, { ...file, perms: wanted }, before);
+  if (!result.result) return result;
+  return { ...ret, comment: source || contents ? `File ${name} updated` : 'Empty file' };
+};
+
+const reportPerms = (
+  ret: StateReturn,
+  { name, perms }: WantedFile,
+  before: Before,
+): StateReturn => {
+  const { ok, changes, comments } = checkPerms(name, { follow: true, ...perms }, { before });
+  Object.assign(ret.changes, changes);
+  return ok ? ret : failed(ret, comments.join('; '));
+};
+
+/** The content that has to be written; undefined when the file holds it already. */
+const newContent = async (file: WantedFile, target: string): Promise<Content | undefined> =>
+  (await isCurrent(file, target)) ? undefined : wholeContent(file);
+
+const isCurrent = async ({ source, contents }: WantedFile, target: string): Promise<boolean> => {
+  if (source) {
+    const { hash_type, hsum } = source.sum;
+    const now = isFile(target) ? await hashOf(target, hash_type) : undefined;
+    return now === hsum;
+  }
+  if (contents === undefined) return true;
+  const found = statOf(target);
+  return found?.size === contents.length && readFileSync(target).equals(contents);
+};
+
+const wholeContent = async ({ source, contents }: WantedFile): Promise<Content | undefined> =>
+  source ? source.content() : contents && contentOf(contents);
+
+const largestDiff = 16 * 1024 * 1024;
+
+const isLarge = (target: string, size: number): boolean =>
+  (statOf(target)?.size ?? 0) + size > largestDiff;
+
+/** What is known to be large does not travel to be compared. */
+const plannedDiff = async (file: WantedFile, target: string): Promise<string | undefined> => {
+  if (isLarge(target, file.source?.size ?? 0)) return 'Replace large file';
+  const content = await wholeContent(file);
+  const diff = content && diffWith(target, content);
+  content?.discard();
+  return diff;
+};
+
+const diffWith = (target: string, content: Content): string => {
+  if (isLarge(target, content.size)) return 'Replace large file';
+  const size = statOf(target)?.size ?? 0;
+  return contentDiff(size > 0 ? readFileSync(target) : Buffer.alloc(0), content.bytes());
+};
+
+const ownership = (perms: WantedPerms, before?: Before): Ownership => {
+  const uid = idOf(perms.user, uidOf) ?? before?.uid;
+  const gid = idOf(perms.group, gidOf) ?? before?.gid;
+  const stays = uid === before?.uid && gid === before?.gid;
+  const inherited = before && (stays ? before.mode : withoutSetId(before.mode));
+  const mode = modeBits(normalizeMode(perms.mode) ?? '-') ?? inherited;
+  return {
+    ...(uid !== undefined && uid >= 0 && { uid }),
+    ...(gid !== undefined && gid >= 0 && { gid }),
+    ...(mode !== undefined && { mode }),
+  };
+};
+
+const idOf = (
+  account: Account,
+  find: (name: string | number) => number | undefined,
+): number | undefined =>
+  account === null || account === undefined || account === '' ? undefined : find(account);
+
+/** A file's mode as a mode for the folders made for it: who may read may also enter. */
+const traversable = (mode: string | number | null | undefined): string | undefined =>
+  normalizeMode(mode)
+    ?.slice(-3)
+    .replace(/[1-7]/g, digit => String(Number(digit) | 1));
+
+/** What a source is compared with: the file that is there, hashed once and only when asked. */
+export const destinationOf = (
+  name: string,
+  follow: boolean,
+): { path: string; sha256: () => Promise<string> } | undefined => {
+  if (!follow && isLink(name)) return undefined;
+  const found = statOf(name);
+  if (!found?.isFile()) return undefined;
+  let known: Promise<string> | undefined;
+  return {
+    path: name,
+    sha256: () => {
+      known ??= hashOf(name);
+      return known;
+    },
+  };
+};

@@ -1,0 +1,75 @@
+import { splitLines } from '../../../_shared/python-text.ts';
+import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
+import { decode, isText } from '../../../_shared/text-diff.ts';
+import type { PlainDict, StateReturn } from '../../../api.ts';
+import { addToFile } from '../../add-to-file.ts';
+import { addedDiff, missingLines } from '../../added-text.ts';
+import { touch } from './touch.ts';
+
+type AppendOptions = {
+  text?: string | string[] | null;
+  makedirs?: boolean;
+  source?: string | null;
+  source_hash?: string | null;
+  template?: string | null;
+  sources?: string[] | null;
+  source_hashes?: string[] | null;
+  defaults?: PlainDict | null;
+  context?: PlainDict | null;
+  ignore_whitespace?: boolean;
+};
+
+/**
+ * Adds text to the end of a file, unless the file has it already. A missing file is made.
+ *
+ * @param name the file
+ * @param text one text or several; each is looked for on its own
+ * @param makedirs make missing directories above
+ * @param source where the text is, instead of `text`
+ * @param source_hash hash of a source from the web
+ * @param template renderer for a source; null takes it as it is
+ * @param sources several sources
+ * @param source_hashes their hashes
+ * @param defaults variables for the template that `context` overrides
+ * @param context variables for the template
+ * @param ignore_whitespace text that differs only in blanks counts as the same
+ *
+ * @example
+ * /etc/motd:
+ *   file.append:
+ *     - text: Trust no one unless you have eaten much salt with him.
+ */
+export const append = async (
+  name: string,
+  {
+    text = null,
+    makedirs = false,
+    source = null,
+    source_hash = null,
+    template = 'jinja',
+    sources = null,
+    source_hashes = null,
+    defaults = null,
+    context = null,
+    ignore_whitespace = true,
+  }: AppendOptions = {},
+): Promise<StateReturn> =>
+  addToFile(
+    name,
+    { text, makedirs, source, source_hash, template, sources, source_hashes, defaults, context },
+    {
+      verb: 'append',
+      touch,
+      plan: async (path, chunks) => {
+        const lines = await missingLines(path, chunks, ignore_whitespace);
+        return {
+          lines,
+          diff: () => {
+            const bytes = readFileSync(path);
+            const before = splitLines(decode(bytes));
+            return isText(bytes) ? addedDiff(before, [...before, ...lines]) : 'Replace binary file';
+          },
+        };
+      },
+    },
+  );

@@ -1,0 +1,294 @@
+import { messageOf } from '../../../../protocol/error.ts';
+import { mergeDicts } from '../../../../protocol/whole-floats.ts';
+import {
+  type Account,
+  checkPerms,
+  readPerms,
+  type WantedPerms,
+} from '../../../_shared/check-perms.ts';
+import { missingAccounts, warn } from '../../../_shared/file-checks.ts';
+import { modeText, normalizeMode } from '../../../_shared/file-mode.ts';
+import { exists, expandUser, isFile } from '../../../_shared/file-paths.ts';
+import {
+  chooseSource,
+  type FoundSource,
+  findSource,
+  SourceError,
+} from '../../../_shared/file-source.ts';
+import { failed, newReturn } from '../../../_shared/returns.ts';
+import type { SelinuxContext } from '../../../_shared/selinux.ts';
+import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
+import { accumulatedFor } from '../../accumulators.ts';
+import { checkContent } from '../../check-cmd.ts';
+import { encodeText } from '../../encode-text.ts';
+import { refuseArguments, wrongPlace } from '../../managed-arguments.ts';
+import { givenContents, renderContents } from '../../managed-contents.ts';
+import { destinationOf, placeFile, plannedChanges, type WantedFile } from '../../managed-file.ts';
+
+type ManagedOptions = {
+  source?: string | (string | PlainDict)[] | null;
+  source_hash?: string | null;
+  source_hash_name?: string | null;
+  keep_source?: boolean;
+  user?: Account;
+  group?: Account;
+  mode?: string | number | null;
+  attrs?: string | null;
+  template?: string | null;
+  makedirs?: boolean;
+  dir_mode?: string | number | null;
+  context?: PlainDict | null;
+  replace?: boolean;
+  defaults?: PlainDict | null;
+  backup?: string | null;
+  show_changes?: boolean;
+  create?: boolean;
+  contents?: Plain;
+  tmp_dir?: string;
+  tmp_ext?: string;
+  contents_pillar?: string | string[] | null;
+  contents_grains?: string | string[] | null;
+  contents_newline?: boolean;
+  contents_delimiter?: string;
+  encoding?: string | null;
+  encoding_errors?: string;
+  allow_empty?: boolean;
+  follow_symlinks?: boolean;
+  check_cmd?: string | null;
+  skip_verify?: boolean;
+  selinux?: SelinuxContext | null;
+  verify_ssl?: boolean;
+  use_etag?: boolean;
+  owner?: Account;
+};
+
+/**
+ * Manages a file: its content, from a source, from a template or given here, its owner and mode.
+ *
+ * @param name path of the file
+ * @param source `salt://`, `http(s)://` or `file://` URL or a path of this host; of a list the first that is there
+ * @param source_hash hash of a source from the web, `type=hash`, or where a file of hashes is
+ * @param source_hash_name name to look up in a file of hashes
+ * @param keep_source has no effect here: sources are not cached on the host
+ * @param user owner
+ * @param group group
+ * @param mode mode in octal digits; `keep` takes the source's
+ * @param attrs attributes as `lsattr` shows them
+ * @param template renderer for the content: `liquid`, `jinja` …
+ * @param makedirs make missing folders above the file
+ * @param dir_mode mode of such folders
+ * @param context variables for the template
+ * @param replace false: leave the content of a file that is there as it is
+ * @param defaults variables for the template that `context` overrides
+ * @param backup `minion`: keep a copy of what is replaced, see `file.list_backups`
+ * @param show_changes false: the diff is not shown
+ * @param create false: do nothing where there is no such file
+ * @param contents the content: text, or a list of lines
+ * @param tmp_dir where `check_cmd` finds its file
+ * @param tmp_ext what the name of `check_cmd`'s file ends with
+ * @param contents_pillar pillar key that holds the content
+ * @param contents_grains grain that holds the content
+ * @param contents_newline end the content with a newline
+ * @param contents_delimiter separates the parts of the two keys
+ * @param encoding encoding of the file for given contents
+ * @param encoding_errors `strict`, `ignore` or `replace`
+ * @param allow_empty false: empty contents are an error
+ * @param follow_symlinks false: replace a symlink, do not write through it
+ * @param check_cmd command that must succeed with the new file's path before it is put in place
+ * @param skip_verify take a source from the web without a hash
+ * @param selinux `seuser`, `serole`, `setype`, `serange`
+ * @param verify_ssl false: take any certificate of a web server, with a warning; a `source_hash` is checked all the same
+ * @param use_etag keep a copy of a source from the web, and ask the server by its ETag whether it still holds; no `source_hash` is needed then
+ * @param owner another word for user
+ * @unknown variables
+ *
+ * @example
+ * /etc/motd:
+ *   file.managed:
+ *     - source: salt://motd.liquid
+ *     - template: liquid
+ *     - mode: 644
+ */
+export const managed = async (
+  name: string,
+  {
+    source = null,
+    source_hash = '',
+    source_hash_name = null,
+    keep_source: _keepSource = true,
+    user = null,
+    group = null,
+    mode = null,
+    attrs = null,
+    template = null,
+    makedirs = false,
+    dir_mode = null,
+    context = null,
+    replace = true,
+    defaults = null,
+    backup = '',
+    show_changes = true,
+    create = true,
+    contents = null,
+    tmp_dir = '',
+    tmp_ext = '',
+    contents_pillar = null,
+    contents_grains = null,
+    contents_newline = true,
+    contents_delimiter = ':',
+    encoding = null,
+    encoding_errors = 'strict',
+    allow_empty = true,
+    follow_symlinks = true,
+    check_cmd = null,
+    skip_verify = false,
+    selinux = null,
+    verify_ssl = true,
+    use_etag = false,
+    owner = null,
+  }: ManagedOptions = {},
+): Promise<StateReturn> => {
+  const path = expandUser(name);
+  const ret = newReturn(path);
+  if (!path) return failed(ret, 'Destination file name is required');
+  const keepMode = typeof mode === 'string' && mode.toLowerCase() === 'keep';
+  const wantedMode = keepMode ? undefined : normalizeMode(mode);
+  const given = { contents, contents_pillar, contents_grains };
+  const refusal = refuseArguments(given, Boolean(source), keepMode);
+  if (refusal) return failed(ret, refusal);
+  if (!verify_ssl && [source].flat().some(isSecure)) warn(ret, uncheckedServer);
+  const resolved = await givenContents({
+    ...given,
+    contents_delimiter,
+    contents_newline,
+    allow_empty,
+  });
+  if (resolved.error !== undefined) return failed(ret, resolved.error);
+  if (!create && !isFile(path))
+    return { ...ret, comment: `File ${path} is not present and is not set for creation` };
+  const user_ = user ?? owner;
+  const problem = missingAccounts(user_, group) || wrongPlace(path, context, defaults);
+  if (problem) return failed(ret, problem);
+  const perms: WantedPerms = {
+    user: user_,
+    group,
+    mode: wantedMode,
+    attrs,
+    selinux: selinux ?? undefined,
+    follow: follow_symlinks,
+  };
+  const keepsContent = !replace || (!source && resolved.text === undefined);
+  if (keepsContent && exists(path)) return onlyPerms(ret, path, perms);
+
+  const accumulator = accumulatedFor(path);
+  const variables = accumulator ? mergeDicts(context, { accumulator }) : context;
+  const saltenv = __env__.name;
+  try {
+    const found = await sourceFor(path, {
+      source,
+      source_hash,
+      source_hash_name,
+      user: user_,
+      group,
+      mode,
+      attrs,
+      template,
+      context: variables,
+      defaults,
+      skip_verify,
+      verify_ssl,
+      use_etag,
+      saltenv,
+      follow_symlinks,
+    });
+    const text =
+      template && resolved.text !== undefined
+        ? await renderContents(resolved.text, {
+            name: path,
+            template,
+            context: variables,
+            defaults,
+            saltenv,
+          })
+        : resolved.text;
+    const file: WantedFile = {
+      name: path,
+      source: found,
+      contents:
+        text === undefined ? undefined : encodeText(text, encoding ?? undefined, encoding_errors),
+      perms: keepMode && found?.mode !== undefined ? { ...perms, mode: found.mode } : perms,
+      backup,
+      makedirs,
+      dirMode: dir_mode,
+      showChanges: show_changes,
+    };
+    if (__opts__.test) return await testAnswer(ret, file);
+    const checked = check_cmd ? await checkContent(file, check_cmd, tmp_dir, tmp_ext) : file;
+    return 'result' in checked ? { ...ret, ...checked } : await placeFile(ret, checked);
+  } catch (error) {
+    const message = messageOf(error);
+    return failed(
+      { ...ret, changes: {} },
+      error instanceof SourceError ? message : `Unable to manage file: ${message}`,
+    );
+  }
+};
+
+const uncheckedServer =
+  'verify_ssl is False: anybody between here and the web server can give another file; a source_hash tells that it is the right one.';
+
+const isSecure = (source: string | PlainDict | null): boolean =>
+  /^https:/i.test(typeof source === 'string' ? source : (Object.keys(source ?? {})[0] ?? ''));
+
+const onlyPerms = (ret: StateReturn, name: string, perms: WantedPerms): StateReturn => {
+  const { test } = __opts__;
+  const current = modeText(readPerms(name, perms.follow ?? true).mode);
+  const { ok, changes, comments } = checkPerms(name, perms, { test });
+  const changed = Object.keys(changes).length > 0;
+  const mode = normalizeMode(perms.mode);
+  const comment = test
+    ? mode !== undefined && mode !== current
+      ? `File ${name} will be updated with permissions ${mode} from its current state of ${current}`
+      : `File ${name} not updated`
+    : ok && !changed
+      ? `File ${name} exists with proper permissions. No changes made.`
+      : comments.join('; ');
+  return { ...ret, changes, comment, result: ok ? (test && changed ? null : true) : false };
+};
+
+type SourceArguments = {
+  source: ManagedOptions['source'];
+  follow_symlinks: boolean;
+} & Omit<Parameters<typeof findSource>[1], 'name' | 'dest' | 'near'>;
+
+const sourceFor = async (
+  name: string,
+  { source, follow_symlinks, ...options }: SourceArguments,
+): Promise<FoundSource | undefined> => {
+  if (!source) return undefined;
+  const chosen = Array.isArray(source)
+    ? await chooseSource(source, options.source_hash, options.saltenv, {
+        verify: options.verify_ssl,
+      })
+    : { source, source_hash: options.source_hash };
+  return findSource(chosen.source, {
+    ...options,
+    source_hash: chosen.source_hash,
+    name,
+    dest: destinationOf(name, follow_symlinks),
+    near: __opts__.test ? undefined : name,
+  });
+};
+
+const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+  const changes = await plannedChanges(file);
+  if (Object.keys(changes).length === 0)
+    return { ...ret, comment: `The file ${file.name} is in the correct state` };
+  if ('diff' in changes && !file.showChanges) changes.diff = '<show_changes=False>';
+  return {
+    ...ret,
+    changes,
+    result: null,
+    comment: `The file ${file.name} is set to be changed\nNote: No changes made, actual changes may\nbe different due to other states.`,
+  };
+};

@@ -1,0 +1,254 @@
+import { join, normalize } from 'node:path';
+import type { Account } from '../../../_shared/check-perms.ts';
+import { missingAccounts } from '../../../_shared/file-checks.ts';
+import { normalizeMode } from '../../../_shared/file-mode.ts';
+import { exists, expandUser, isAbs, isDir, isLink } from '../../../_shared/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/returns.ts';
+import { parseSource } from '../../../_shared/source-url.ts';
+import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
+import { keptByRequisites, superfluous, topmost } from '../../directory-checks.ts';
+import { recursedFiles } from '../../recursed-files.ts';
+import { directory } from './directory.ts';
+import { managed } from './managed.ts';
+import { symlink } from './symlink.ts';
+
+type RecurseOptions = {
+  keep_source?: boolean;
+  clean?: boolean;
+  require?: PlainDict[] | null;
+  user?: Account;
+  group?: Account;
+  dir_mode?: string | number | null;
+  file_mode?: string | number | null;
+  sym_mode?: string | number | null;
+  template?: string | null;
+  context?: PlainDict | null;
+  replace?: boolean;
+  defaults?: PlainDict | null;
+  include_empty?: boolean;
+  backup?: string | null;
+  include_pat?: string | string[] | null;
+  exclude_pat?: string | string[] | null;
+  maxdepth?: number | null;
+  keep_symlinks?: boolean;
+  force_symlinks?: boolean;
+  mode?: string | number | null;
+  show_changes?: boolean;
+  owner?: Account;
+};
+
+/**
+ * Manages a directory tree after a folder of the file server.
+ *
+ * @param name the directory
+ * @param source the folder, `salt://…`; of a list the first that is there
+ * @param keep_source has no effect here: sources are not cached on the host
+ * @param clean remove what is neither in the folder nor managed by a required file state
+ * @param require the requisite; its file states say what `clean` keeps
+ * @param user owner of all
+ * @param group group of all
+ * @param dir_mode mode of directories
+ * @param file_mode mode of files; `keep` takes the source's
+ * @param sym_mode mode of directories made for symlinks
+ * @param template renderer for every file
+ * @param context variables for the templates
+ * @param replace false: leave files that are there as they are
+ * @param defaults variables for the templates that `context` overrides
+ * @param include_empty also make empty directories
+ * @param backup `minion`: keep copies of what is replaced
+ * @param include_pat only these: globs, or `E@` and a regular expression
+ * @param exclude_pat not these
+ * @param maxdepth how deep to go: 0 for the files of the folder itself
+ * @param keep_symlinks symlinks of the folder become symlinks
+ * @param force_symlinks replace what is in the way of a symlink
+ * @param mode not allowed: use file_mode and dir_mode
+ * @param show_changes false: diffs are not shown
+ * @param owner another word for user
+ * @unknown variables
+ *
+ * @example
+ * /opt/code/flask:
+ *   file.recurse:
+ *     - source: salt://code/flask
+ *     - include_empty: True
+ */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: most lines are its documented arguments
+export const recurse = async (
+  name: string,
+  source: string | string[],
+  {
+    keep_source: _keepSource = true,
+    clean = false,
+    require: required = null,
+    user = null,
+    group = null,
+    dir_mode = null,
+    file_mode = null,
+    sym_mode = null,
+    template = null,
+    context = null,
+    replace = true,
+    defaults = null,
+    include_empty = false,
+    backup = '',
+    include_pat = null,
+    exclude_pat = null,
+    maxdepth = null,
+    keep_symlinks = false,
+    force_symlinks = false,
+    mode = null,
+    show_changes = true,
+    owner = null,
+  }: RecurseOptions = {},
+): Promise<StateReturn> => {
+  const path = normalize(expandUser(name)).replace(/(.)\/$/, '$1');
+  const ret = newReturn(expandUser(name));
+  if (mode !== null)
+    return failed(
+      ret,
+      "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.",
+    );
+  const problem = missingAccounts(user ?? owner, group);
+  if (problem) return failed(ret, problem);
+  if (!isAbs(path)) return failed(ret, `Specified file ${path} is not an absolute path`);
+  const sources = [source].flat().map(each => String(each).replace(/\/+$/, ''));
+  const wrong = sources.find(each => !each.startsWith('salt://'));
+  if (wrong !== undefined) return failed(ret, `Invalid source '${wrong}' (must be a salt:// URI)`);
+  const selection = { include_empty, keep_symlinks, include_pat, exclude_pat, maxdepth };
+  const found = await recursedFiles(path, sources, __env__.name, selection);
+  if (!found) {
+    if (sources.length > 1)
+      return failed(ret, 'Recurse failed: none of the specified sources were found');
+    const { path: missing, saltenv = __env__.name } = parseSource(sources[0] ?? '');
+    return failed(
+      ret,
+      `The directory '${missing}' does not exist on the salt fileserver in saltenv '${saltenv}'`,
+    );
+  }
+  if (!isDir(path) && exists(path))
+    return failed(ret, `The path ${path} exists and is not a directory`);
+
+  const owners = { user: user ?? owner, group };
+  const dirMode = normalizeMode(dir_mode) ?? null;
+  const { test } = __opts__;
+  if (!isDir(path) && !test)
+    await __salt__['file.makedirs_perms']?.(path, { ...owners, mode: dirMode });
+  const { folder, files, dirs, emptyDirs, links } = found;
+  const report = newReport();
+  for (const [link, target] of links) {
+    const options = { ...owners, makedirs: true, force: force_symlinks, mode: sym_mode };
+    report.add(join(path, link), await symlink(join(path, link), target, options));
+  }
+  for (const dir of dirs) {
+    if (clean && exists(dir) && !isDir(dir))
+      if (
+        await makeRoom(
+          report,
+          dir,
+          `Replacing ${dir} with a directory`,
+          'Replaced file with a directory',
+        )
+      )
+        continue;
+    report.add(dir, await directory(dir, { ...owners, dir_mode: dirMode, makedirs: true }));
+  }
+  for (const file of files) {
+    const dest = join(path, file);
+    if (clean && isDir(dest) && replace)
+      if (
+        await makeRoom(
+          report,
+          dest,
+          `Replacing directory ${dest} with a file`,
+          'Replaced directory with a new file',
+        )
+      )
+        continue;
+    report.add(
+      dest,
+      await managed(dest, {
+        ...owners,
+        source: `${folder.source}/${file}${folder.query}`,
+        mode: file_mode,
+        template,
+        makedirs: true,
+        dir_mode: dirMode,
+        replace,
+        context,
+        defaults,
+        backup,
+        show_changes,
+      }),
+    );
+  }
+  const kept = [
+    ...files.map(file => join(path, file)),
+    ...dirs,
+    ...links.map(([link]) => join(path, link)),
+  ];
+  if (clean) {
+    const others = await keptByRequisites(required);
+    const own = [...kept.filter(each => isLink(each) || !isDir(each)), ...emptyDirs];
+    const removed = superfluous(path, { ...others, paths: [...own, ...others.paths] }, exclude_pat);
+    if (removed.length > 0) await report.removed(removed);
+  }
+  return report.finish(ret, path);
+};
+
+type Report = {
+  add: (path: string, result: StateReturn) => void;
+  removed: (paths: string[]) => Promise<void>;
+  finish: (ret: StateReturn, path: string) => StateReturn;
+};
+
+const newReport = (): Report => {
+  const comments = new Map<string, string[]>();
+  const changes: PlainDict = {};
+  let result: boolean | null = true;
+  const comment = (path: string, ...lines: string[]): void => {
+    comments.set(path, [...(comments.get(path) ?? []), ...lines]);
+  };
+  return {
+    add: (path, one) => {
+      if (one.result === false || result === true) result = one.result;
+      if (one.result !== true && one.comment) comment(path, ...[one.comment].flat());
+      if (Object.keys(one.changes).length > 0) changes[path] = one.changes;
+    },
+    removed: async paths => {
+      if (__opts__.test) {
+        if (result) result = null;
+        comment('removed', ...paths);
+        return;
+      }
+      for (const path of paths.toReversed()) await __salt__['file.remove']?.(path);
+      changes.removed = topmost(paths);
+    },
+    finish: (ret, path) => {
+      const text = [...comments]
+        .map(([key, lines]) => `\n#### ${key} ####\n${lines.join('\n')}`)
+        .join('\n')
+        .trim();
+      const same = Object.keys(changes).length === 0 && result === true;
+      const summary = same
+        ? `The directory ${path} is in the correct state`
+        : `Recursively updated ${path}`;
+      return { ...ret, changes, result, comment: same ? summary : text || summary };
+    },
+  };
+};
+
+/** Removes what stands where something of another kind belongs; true in test mode: all is said. */
+const makeRoom = async (
+  report: Report,
+  path: string,
+  planned: string,
+  done: string,
+): Promise<boolean> => {
+  if (__opts__.test) {
+    report.add(path, { name: path, changes: {}, result: null, comment: planned });
+    return true;
+  }
+  await __salt__['file.remove']?.(path);
+  report.add(path, { name: path, changes: { diff: done }, result: true, comment: '' });
+  return false;
+};

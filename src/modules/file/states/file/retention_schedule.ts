@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { expandUser, isDir } from '../../../_shared/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/returns.ts';
+import { lstatSync, readdirSync } from '../../../_shared/safe-fs/fs.ts';
+import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
+import { parseTime } from '../../parse-time.ts';
+
+/**
+ * Keeps some of the files of a directory, by age, and removes the others.
+ *
+ * @param name the directory
+ * @param retain how many to keep: `most_recent`, `first_of_hour`, `first_of_day`, `first_of_week`, `first_of_month`, `first_of_year`; a number or `all`
+ * @param strptime_format the time is in the name, in this format; else the time of change counts
+ * @param timezone accepted for compatibility: names tell the time as it is, times of change are local
+ *
+ * @example
+ * /var/backups/app:
+ *   file.retention_schedule:
+ *     - retain:
+ *         most_recent: 5
+ *         first_of_week: 4
+ *     - strptime_format: app-%Y-%m-%d.tar.gz
+ */
+export const retention_schedule = async (
+  name: string,
+  retain: Record<string, number | string>,
+  {
+    strptime_format = null,
+    timezone: _timezone = null,
+  }: { strptime_format?: string | null; timezone?: string | null } = {},
+): Promise<StateReturn> => {
+  const path = expandUser(name);
+  const ret = newReturn(path);
+  if (!path) return failed(ret, 'Must provide name to file.retention_schedule');
+  if (!isDir(path)) return failed(ret, 'Name provided to file.retention must be a directory');
+  const unknown = Object.keys(retain).find(rule => !Object.hasOwn(periods, rule));
+  if (unknown !== undefined)
+    return failed(ret, `${unknown} is no rule; use ${Object.keys(periods).join(', ')}`);
+  const unclear = Object.entries(retain).find(([, count]) => limitOf(count) === undefined);
+  if (unclear)
+    return failed(ret, `${unclear[0]} must be a number of files or all, not ${unclear[1]}`);
+  const all = readdirSync(path).map(file => ({ file, time: timeOf(path, file, strptime_format) }));
+  const dated = all.filter((entry): entry is Dated => entry.time !== undefined);
+  const kept = new Set<string>();
+  for (const [rule, count] of Object.entries(retain)) {
+    for (const file of firstOfEach(dated, rule, limitOf(count) ?? 0)) kept.add(file);
+  }
+  const newestFirst = (files: string[]): string[] => files.sort().reverse();
+  const deleted = newestFirst(dated.map(({ file }) => file).filter(file => !kept.has(file)));
+  const ignored = newestFirst([
+    ...all.filter(({ time }) => !time).map(({ file }) => file),
+    '.',
+    '..',
+  ]);
+  const changes = deleted.length > 0 ? { retained: newestFirst([...kept]), deleted, ignored } : {};
+  if (__opts__.test)
+    return {
+      ...ret,
+      changes,
+      result: deleted.length > 0 ? null : true,
+      comment: `${deleted.length} backups would have been removed from ${path}.\n`,
+    };
+  for (const file of deleted) await __salt__['file.remove']?.(join(path, file));
+  return { ...ret, changes, comment: `${deleted.length} backups were removed from ${path}.\n` };
+};
+
+type Dated = { file: string; time: Date };
+
+/** How many files a rule keeps; undefined when that is no number: what is unclear removes nothing. */
+const limitOf = (count: unknown): number | undefined => {
+  if (count === 'all') return Number.POSITIVE_INFINITY;
+  return /^\d+$/.test(String(count)) ? Number(count) : undefined;
+};
+
+const timeOf = (dir: string, file: string, format: string | null): Date | undefined =>
+  format === null ? localTime(lstatSync(join(dir, file)).mtime) : parseTime(file, format);
+
+/** A time whose UTC fields are those of the local time. */
+const localTime = (time: Date): Date =>
+  new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+
+/** Days since Monday. */
+const weekday = (time: Date): number => (time.getUTCDay() + 6) % 7;
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** The period a time falls into, as sortable text, by rule. */
+const periods: Readonly<Record<string, (time: Date) => string>> = {
+  most_recent: time => time.toISOString(),
+  first_of_hour: time => time.toISOString().slice(0, 13),
+  first_of_day: time => time.toISOString().slice(0, 10),
+  // Salt counts the week of ISO 8601 in the year of the calendar.
+  first_of_week: time => {
+    const thursday = new Date(time);
+    thursday.setUTCDate(time.getUTCDate() + 3 - weekday(time));
+    const start = Date.UTC(thursday.getUTCFullYear(), 0, 1);
+    const week = Math.floor((thursday.getTime() - start) / 604_800_000) + 1;
+    return `${time.getUTCFullYear()}-${two(week)}`;
+  },
+  first_of_month: time => time.toISOString().slice(0, 7),
+  first_of_year: time => time.toISOString().slice(0, 4),
+};
+
+const firstOfEach = (dated: Dated[], rule: string, limit: number): string[] => {
+  const first = new Map<string, Dated>();
+  for (const entry of dated) {
+    const period = periods[rule]?.(entry.time) ?? '';
+    const known = first.get(period);
+    if (!known || isBefore(entry.time, known.time, rule)) first.set(period, entry);
+  }
+  return (
+    [...first.keys()]
+      .sort()
+      .reverse()
+      // Salt keeps one week more than it is told.
+      .slice(0, rule === 'first_of_week' ? limit + 1 : limit)
+      .map(period => first.get(period)?.file ?? '')
+  );
+};
+
+/** By time; in a week, which may be the first and the last of a year, by weekday before that. */
+const isBefore = (time: Date, known: Date, rule: string): boolean => {
+  const days = rule === 'first_of_week' ? weekday(time) - weekday(known) : 0;
+  return days === 0 ? time < known : days < 0;
+};

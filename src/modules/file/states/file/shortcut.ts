@@ -1,0 +1,14 @@
+import { failed } from '../../../_shared/returns.ts';
+import type { StateReturn } from '../../../api.ts';
+
+/**
+ * Refused: shortcuts are files of Windows. `file.symlink` makes a link.
+ *
+ * @param name the shortcut
+ * @param target what it leads to
+ */
+export const shortcut = async (
+  name: string,
+  { target }: { target: string; [argument: string]: unknown },
+): Promise<StateReturn> =>
+  failed(name, `file.shortcut is for Windows only: make a link to ${target} with file.symlink.`);

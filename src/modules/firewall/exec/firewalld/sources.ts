@@ -1,0 +1,123 @@
+import { linesOf, wordsOf, zoneCmd } from '../../firewall-cmd.ts';
+
+/**
+ * The interfaces of a zone.
+ *
+ * @param zone the zone
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.get_interfaces public
+ */
+export const get_interfaces = async (zone: string, permanent = true): Promise<string[]> =>
+  wordsOf(await zoneCmd(zone, permanent, '--list-interfaces'));
+
+/**
+ * Adds an interface to a zone.
+ *
+ * @param zone the zone
+ * @param interface the interface
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.add_interface public eth0
+ */
+export const add_interface = async (
+  zone: string,
+  { interface: device, permanent = true }: { interface: string; permanent?: boolean },
+): Promise<string> => zoneCmd(zone, permanent, `--add-interface=${device}`);
+
+/**
+ * Takes an interface out of a zone.
+ *
+ * @param zone the zone
+ * @param interface the interface
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.remove_interface public eth0
+ */
+export const remove_interface = async (
+  zone: string,
+  { interface: device, permanent = true }: { interface: string; permanent?: boolean },
+): Promise<string> => zoneCmd(zone, permanent, `--remove-interface=${device}`);
+
+/**
+ * Moves an interface to a zone, whatever zone it is in.
+ *
+ * @param zone the zone
+ * @param interface the interface
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.change_interface public eth0
+ */
+export const change_interface = async (
+  zone: string,
+  { interface: device, permanent = true }: { interface: string; permanent?: boolean },
+): Promise<string> => zoneCmd(zone, permanent, `--change-interface=${device}`);
+
+/**
+ * The source addresses of a zone.
+ *
+ * @param zone the zone
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.get_sources public
+ */
+export const get_sources = async (zone: string, permanent = true): Promise<string[]> =>
+  wordsOf(await zoneCmd(zone, permanent, '--list-sources'));
+
+/**
+ * Adds a source address to a zone.
+ *
+ * @param zone the zone
+ * @param source the source address
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.add_source public 192.168.1.0/24
+ */
+export const add_source = async (zone: string, source: string, permanent = true): Promise<string> =>
+  zoneCmd(zone, permanent, `--add-source=${source}`);
+
+/**
+ * Takes a source address out of a zone.
+ *
+ * @param zone the zone
+ * @param source the source address
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.remove_source public 192.168.1.0/24
+ */
+export const remove_source = async (
+  zone: string,
+  source: string,
+  permanent = true,
+): Promise<string> => zoneCmd(zone, permanent, `--remove-source=${source}`);
+
+/**
+ * The rich rules of a zone.
+ *
+ * @param zone the zone
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.get_rich_rules public
+ */
+export const get_rich_rules = async (zone: string, permanent = true): Promise<string[]> =>
+  linesOf(await zoneCmd(zone, permanent, '--list-rich-rules'));
+
+/**
+ * Adds a rich rule to a zone.
+ *
+ * @param zone the zone
+ * @param rule the rich rule
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.add_rich_rule public 'rule service name="ssh" accept'
+ */
+export const add_rich_rule = async (
+  zone: string,
+  rule: string,
+  permanent = true,
+): Promise<string> => zoneCmd(zone, permanent, `--add-rich-rule=${rule}`);
+
+/**
+ * Takes a rich rule out of a zone.
+ *
+ * @param zone the zone
+ * @param rule the rich rule
+ * @param permanent false: now instead of permanently
+ * @example tsalt-ssh '*' firewalld.remove_rich_rule public 'rule service name="ssh" accept'
+ */
+export const remove_rich_rule = async (
+  zone: string,
+  rule: string,
+  permanent = true,
+): Promise<string> => zoneCmd(zone, permanent, `--remove-rich-rule=${rule}`);

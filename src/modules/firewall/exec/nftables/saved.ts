@@ -1,0 +1,66 @@
+import { statSync } from '../../../_shared/safe-fs/fs.ts';
+import { readFile } from '../../../_shared/safe-fs/promises.ts';
+import { replaceFile } from '../../../_shared/write-file.ts';
+import { CommandExecutionError, type PlainDict } from '../../../api.ts';
+import { listNft, nftFamilies, nftFamily, runNft } from '../../nft.ts';
+import { list_tables } from './tables.ts';
+
+const savedFile = '/etc/nftables';
+
+/**
+ * The tables of a family in nft's language.
+ *
+ * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
+ * @example tsalt-ssh '*' nftables.get_rules
+ */
+export const get_rules = async (family = 'ipv4'): Promise<string[]> => {
+  const kind = nftFamily(family);
+  const texts: string[] = [];
+  for (const { name } of await list_tables(family)) {
+    const { code, stdout, stderr } = await runNft('list', 'table', kind, String(name));
+    if (code !== 0) throw new CommandExecutionError(stderr.trim());
+    texts.push(stdout.trimEnd());
+  }
+  return texts;
+};
+
+/**
+ * Tables, chains and rules of a family as data.
+ *
+ * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
+ * @example tsalt-ssh '*' nftables.get_rules_json
+ */
+export const get_rules_json = async (family = 'ipv4'): Promise<PlainDict[]> =>
+  listNft('ruleset', nftFamily(family));
+
+/**
+ * The lines of the rules that were written down, comments left out.
+ *
+ * @param conf_file the file, `/etc/nftables` by default
+ * @example tsalt-ssh '*' nftables.get_saved_rules
+ */
+export const get_saved_rules = async (conf_file: string | null = null): Promise<string[]> => {
+  const text = await readFile(conf_file ?? savedFile, 'utf8');
+  return text.split(/(?<=\n)/).filter(line => !/^\s*(?:#|$)/.test(line));
+};
+
+/**
+ * Writes all rules of all families down and gives them. A folder gets a file
+ * `salt-all-in-one.nft`, which the main configuration has to include.
+ *
+ * @param filename the file, `/etc/nftables` by default
+ * @param family checked only: the rules of all families are written
+ * @example tsalt-ssh '*' nftables.save /etc/nftables/salt.nft
+ */
+export const save = async (filename: string | null = null, family = 'ipv4'): Promise<string> => {
+  nftFamily(family);
+  let text = '#! nft -f\n';
+  for (const kind of nftFamilies) {
+    const tables = await get_rules(kind);
+    if (tables.length > 0) text += `\n${tables.join('\n')}`;
+  }
+  const path = filename ?? savedFile;
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  await replaceFile(isFolder ? `${path}/salt-all-in-one.nft` : path, `${text}\n`, 0o600);
+  return `${text}\n`;
+};

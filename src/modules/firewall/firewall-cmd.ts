@@ -1,0 +1,51 @@
+import { runCommand } from '../_shared/run-command.ts';
+import { CommandExecutionError } from '../api.ts';
+
+/** Runs firewall-cmd and gives what it prints. */
+export const firewallCmd = async (...args: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(['firewall-cmd', ...args], {
+    plainLocale: true,
+    cwd: '/',
+  });
+  if (code !== 0)
+    throw new CommandExecutionError(`firewall-cmd failed: ${stderr.trim() || stdout.trim()}`);
+  return stdout.trim();
+};
+
+/** The same for one zone; without a name for the default one. */
+export const zoneCmd = (
+  zone: string | null,
+  permanent: boolean,
+  ...args: string[]
+): Promise<string> =>
+  firewallCmd(...(permanent ? ['--permanent'] : []), ...(zone ? [`--zone=${zone}`] : []), ...args);
+
+/** Words of a list that firewall-cmd prints. */
+export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(word => word !== '');
+
+/** Lines of a list that firewall-cmd prints. */
+export const linesOf = (text: string): string[] =>
+  text.split('\n').filter(line => line.trim() !== '');
+
+/** Zones by name with their settings, each a list of its lines. */
+export type Zones = { [zone: string]: { [setting: string]: string[] } };
+
+/** What `--list-all` prints: a name, then `setting: value` lines, then further values below some. */
+export const parseZones = (text: string): Zones => {
+  const zones: Zones = {};
+  let zone: { [setting: string]: string[] } = {};
+  let values: string[] = [];
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue;
+    if (/^\w/.test(line)) {
+      zone = {};
+      zones[line.trim()] = zone;
+    } else if (line.startsWith('\t')) values.push(line.trim());
+    else {
+      const [setting = '', value = ''] = line.split(/:(.*)/);
+      values = [value.trim()];
+      zone[setting.trim()] = values;
+    }
+  }
+  return zones;
+};

@@ -1,0 +1,90 @@
+import { getOwn } from '../../protocol/plain.ts';
+import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
+
+const families: Readonly<Record<string, string>> = {
+  ipv4: 'ip',
+  ip4: 'ip',
+  ip: 'ip',
+  ipv6: 'ip6',
+  ip6: 'ip6',
+  inet: 'inet',
+  arp: 'arp',
+  bridge: 'bridge',
+  netdev: 'netdev',
+};
+
+/** All families as nft calls them. */
+export const nftFamilies: readonly string[] = [...new Set(Object.values(families))];
+
+/** A family as nft calls it. */
+export const nftFamily = (family: string): string => {
+  const name = getOwn(families, family);
+  if (name === undefined)
+    throw new SaltInvocationError(
+      `Not a family of nftables: ${family}. Write one of ${Object.keys(families).join(', ')}.`,
+    );
+  return name;
+};
+
+/** nft reads its arguments as a program: a name must not end one statement and begin another. */
+export const nftName = (name: string, what: string): string => {
+  if (!/^[A-Za-z_][\w/\\.-]*$/.test(name))
+    throw new SaltInvocationError(`Not a name that nftables takes for a ${what}: ${name}`);
+  return name;
+};
+
+const plain = { plainLocale: true, cwd: '/' } as const;
+
+export const runNft = (...args: string[]): Promise<CommandResult> =>
+  runCommand(['nft', ...args], plain);
+
+/** Objects as `nft --json` lists them; none when there is no such table or chain. */
+export const listNft = async (...what: string[]): Promise<PlainDict[]> => {
+  const { code, stdout } = await runNft('--json', '--numeric', 'list', ...what);
+  if (code !== 0 || stdout.trim() === '') return [];
+  return (JSON.parse(stdout) as { nftables: PlainDict[] }).nftables;
+};
+
+export type NftRule = { readonly text: string; readonly handle: string };
+
+/** The rules of a chain in order, in a form that can be compared. */
+export const rulesOfChain = async (
+  family: string,
+  table: string,
+  chain: string,
+): Promise<NftRule[]> => {
+  const { code, stdout, stderr } = await runNft('-a', 'list', 'chain', family, table, chain);
+  if (code !== 0) throw new CommandExecutionError(stderr.trim());
+  return stdout.split('\n').flatMap(line => {
+    const match = /^\t\t(.*) # handle (\d+)$/.exec(line);
+    return match ? [{ text: comparable(match[1] ?? ''), handle: match[2] ?? '' }] : [];
+  });
+};
+
+/** A rule without what changes by itself, its sets in one order: nft lists them in another than it echoes. */
+const comparable = (rule: string): string =>
+  rule
+    .replace(/\bcounter packets \d+ bytes \d+/g, 'counter')
+    .replace(/\{ ([^{}]*) \}/g, (_, items: string) => `{ ${items.split(', ').sort().join(', ')} }`)
+    .trim();
+
+/**
+ * A rule as nft will list it once it is there: tried out on a copy of its table in a network
+ * namespace of its own, which ends with the command. As given where that cannot be done.
+ */
+export const listedForm = async (
+  family: string,
+  table: string,
+  chain: string,
+  rule: string,
+): Promise<string> => {
+  const { stdout: copy } = await runNft('--terse', 'list', 'table', family, table);
+  const { code, stdout } = await runCommand(['unshare', '--net', 'nft', '--echo', '-f', '-'], {
+    ...plain,
+    stdin: `${copy}\nadd rule ${family} ${table} ${chain} ${rule}\n`,
+  });
+  const start = `add rule ${family} ${table} ${chain} `;
+  const added = stdout.split('\n').findLast(line => line.startsWith(start));
+  return comparable(code === 0 && added ? added.slice(start.length) : rule);
+};

@@ -1,0 +1,58 @@
+import { salt } from '../../../_shared/call.ts';
+import { failOnError } from '../../../_shared/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
+import { __opts__, type StateReturn } from '../../../api.ts';
+import {
+  eachRule,
+  type RuleOptions,
+  savedAfter,
+  savedLikewise,
+  shownRule,
+} from '../../iptables-state.ts';
+
+/**
+ * A rule is there; a new one goes to `position` in its chain.
+ *
+ * @param name any name
+ * @param table its table
+ * @param chain its chain
+ * @param position where a new one goes, from 1; -1 makes it the last but one
+ * @param family `ipv4` or `ipv6`
+ * @param save true or a file: write the rules down for the next boot
+ * @param rules several rules instead, each with a `name` and all its arguments
+ * @example
+ * ssh:
+ *   iptables.insert:
+ *     - chain: INPUT
+ *     - position: 1
+ *     - protocol: tcp
+ *     - dport: 22
+ *     - jump: ACCEPT
+ */
+export const insert = async (name: string, options: RuleOptions = {}): Promise<StateReturn> =>
+  failOnError(name, async () => {
+    if (options.rules) return eachRule(name, options, insert);
+    const { table = 'filter', chain, position, family = 'ipv4', save = false } = options;
+    if (!chain) return failed(name, 'iptables.insert needs the argument "chain".');
+    if (position === undefined)
+      return failed(name, 'iptables.insert needs the argument "position".');
+    if (!Number.isInteger(Number(position)))
+      return failed(name, `The argument "position" must be a whole number, not "${position}".`);
+    const { rule, command } = await shownRule(options, 'I');
+    if (await salt('iptables.check')(table, chain, rule, family))
+      return savedLikewise(
+        unchanged(name, `iptables rule for ${name} already set for ${family} (${command})`),
+        save,
+        family,
+      );
+    if (__opts__.test)
+      return would(name, `iptables rule for ${name} needs to be set for ${family} (${command})`);
+    await salt('iptables.insert')(table, chain, Number(position), rule, family);
+    return changed(
+      name,
+      save
+        ? `Set and saved iptables rule ${name} for ${family}\n${command}\n${await savedAfter(save, family)}`
+        : `Set iptables rule for ${name} to: ${command} for ${family}`,
+      { locale: name },
+    );
+  });

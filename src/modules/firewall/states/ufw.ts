@@ -1,0 +1,246 @@
+/** The firewall ufw, with the names and arguments of the public ufw formula. */
+
+import { lookup } from 'node:dns/promises';
+import { messageOf } from '../../../protocol/error.ts';
+import { hasFunction, salt } from '../../_shared/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { __opts__, SaltInvocationError, type StateReturn } from '../../api.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  hasFunction('ufw.add_rule') || [false, 'ufw is not installed.'];
+
+const power = async (name: string, wanted: boolean): Promise<StateReturn> => {
+  const word = wanted ? 'enabled' : 'disabled';
+  try {
+    const have: boolean = await salt('ufw.is_enabled')();
+    if (have === wanted) return unchanged(name, `UFW is already ${word}`);
+    const changes = { enabled: { old: have, new: wanted } };
+    if (__opts__.test) return would(name, `UFW would be ${word}`, changes);
+    await salt('ufw.set_enabled')(wanted);
+    return changed(name, `UFW is ${word}`, changes);
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+};
+
+/**
+ * The firewall is on, now and at boot.
+ *
+ * @param name a name for this
+ * @example
+ * ufw:
+ *   ufw.enabled
+ */
+export const enabled = async (name: string): Promise<StateReturn> => power(name, true);
+
+/**
+ * The firewall is off.
+ *
+ * @param name a name for this
+ * @example
+ * ufw:
+ *   ufw.disabled
+ */
+export const disabled = async (name: string): Promise<StateReturn> => power(name, false);
+
+const policy = async (name: string, direction: string, wanted: string): Promise<StateReturn> => {
+  try {
+    const defaults: Record<string, string> = await salt('ufw.get_defaults')();
+    const have = defaults[direction] ?? null;
+    if (have === wanted) return unchanged(name, `default for ${direction} was already ${wanted}`);
+    const changes = { [direction]: { old: have, new: wanted } };
+    if (__opts__.test) return would(name, `default for ${direction} would be ${wanted}`, changes);
+    await salt('ufw.set_default')(wanted, direction);
+    return changed(name, `default for ${direction} was set to ${wanted}`, changes);
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+};
+
+/**
+ * What happens to incoming packets that no rule speaks of.
+ *
+ * @param name a name for this
+ * @param default_ `allow`, `deny` or `reject`
+ * @example
+ * incoming:
+ *   ufw.default_incoming:
+ *     - default: deny
+ */
+export const default_incoming = async (
+  name: string,
+  { default: wanted = 'deny' }: { default?: string } = {},
+): Promise<StateReturn> => policy(name, 'incoming', wanted);
+
+/**
+ * What happens to outgoing packets that no rule speaks of.
+ *
+ * @param name a name for this
+ * @param default_ `allow`, `deny` or `reject`
+ * @example
+ * outgoing:
+ *   ufw.default_outgoing:
+ *     - default: allow
+ */
+export const default_outgoing = async (
+  name: string,
+  { default: wanted = 'allow' }: { default?: string } = {},
+): Promise<StateReturn> => policy(name, 'outgoing', wanted);
+
+/**
+ * What happens to packets for others that no rule speaks of.
+ *
+ * @param name a name for this
+ * @param default_ `allow`, `deny` or `reject`
+ * @example
+ * routed:
+ *   ufw.default_routed:
+ *     - default: deny
+ */
+export const default_routed = async (
+  name: string,
+  { default: wanted = 'deny' }: { default?: string } = {},
+): Promise<StateReturn> => policy(name, 'routed', wanted);
+
+type Rule = {
+  app?: string | null;
+  interface?: string | null;
+  protocol?: string | null;
+  from_addr?: string | null;
+  from_port?: string | number | null;
+  to_addr?: string | null;
+  to_port?: string | number | null;
+  comment?: string | null;
+};
+
+/** A rule in ufw's words, as its manual page spells them. */
+const wordsOf = async (method: string, rule: Rule): Promise<string[]> => {
+  const [app, port] = [orAny(rule.app), orAny(rule.to_port)];
+  if (app && (port || rule.protocol))
+    throw new SaltInvocationError('A rule for an app takes neither to_port nor protocol.');
+  const to = app ? ['app', app] : port ? ['port', port] : [];
+  return [
+    method,
+    ...(rule.interface ? ['in', 'on', rule.interface] : []),
+    ...(rule.protocol ? ['proto', rule.protocol] : []),
+    ...['from', await addressOf(rule.from_addr ?? 'any')],
+    ...(rule.from_port ? ['port', String(rule.from_port)] : []),
+    ...['to', rule.to_addr ?? 'any', ...to],
+    ...(rule.comment ? ['comment', unquoted(rule.comment)] : []),
+  ];
+};
+
+/** The formula puts quotes around what it hands to a shell; here no shell takes them away. */
+const unquoted = (text: string): string => text.replace(/^\s*(["'])(.*)\1\s*$/s, '$2');
+
+/** `*` is any app and any port. */
+const orAny = (wanted: string | number | null | undefined): string | undefined => {
+  const text = unquoted(String(wanted ?? ''));
+  return text === '' || text === '*' ? undefined : text;
+};
+
+/** ufw knows addresses only: a name is asked for, as by the formula. */
+const addressOf = async (from: string): Promise<string> =>
+  from === 'any' || /^[0-9]|:/.test(from) ? from : (await lookup(from, { family: 4 })).address;
+
+/**
+ * A refusal goes before all rules, as in the formula: behind an `allow` it would have no effect. Of a
+ * rule that is there with another action, ufw inserts no second one: it is changed in its place.
+ */
+const placed = async (words: string[]): Promise<string[]> => {
+  if (words[0] !== 'deny') return words;
+  const first = ['insert', '1', ...words];
+  try {
+    return (await salt('ufw.has_rule')(first)) ? words : first;
+  } catch (error) {
+    // Where there is no rule yet, there is no place to insert one at.
+    if (/Invalid position '1'/.test(messageOf(error))) return words;
+    throw error;
+  }
+};
+
+const ruled = async (name: string, method: string, rule: Rule): Promise<StateReturn> => {
+  try {
+    const wanted = await wordsOf(method, rule);
+    if (await salt('ufw.has_rule')(wanted)) return unchanged(name, `${name} was already ${method}`);
+    const words = await placed(wanted);
+    const changes = { rule: { old: null, new: words.join(' ') } };
+    if (__opts__.test) return would(name, `${name} would have been configured`, changes);
+    await salt('ufw.add_rule')(words);
+    return changed(name, `${name} has been configured`, changes);
+  } catch (error) {
+    return failed(name, messageOf(error));
+  }
+};
+
+/**
+ * Packets are let in.
+ *
+ * @param name a name for this
+ * @param app an application profile
+ * @param interface the interface they come in on
+ * @param protocol `tcp`, `udp` …
+ * @param from_addr where they come from
+ * @param from_port the port they come from
+ * @param to_addr where they go to
+ * @param to_port the port they go to, as `80` or `6000:6007`
+ * @param comment a note beside the rule
+ * @example
+ * web:
+ *   ufw.allow:
+ *     - protocol: tcp
+ *     - to_port: 80
+ */
+export const allow = async (name: string, rule: Rule = {}): Promise<StateReturn> =>
+  ruled(name, 'allow', rule);
+
+/** The same as `ufw.allow`. */
+export const allowed = allow;
+
+/**
+ * Packets are dropped. A new rule goes before all others.
+ *
+ * @param name a name for this
+ * @param protocol `tcp`, `udp` …
+ * @param from_addr where they come from
+ * @param to_port the port they go to
+ * @example
+ * telnet:
+ *   ufw.deny:
+ *     - protocol: tcp
+ *     - to_port: 23
+ */
+export const deny = async (name: string, rule: Rule = {}): Promise<StateReturn> =>
+  ruled(name, 'deny', rule);
+
+/**
+ * Packets are refused with an answer.
+ *
+ * @param name a name for this
+ * @param protocol `tcp`, `udp` …
+ * @param from_addr where they come from
+ * @param to_port the port they go to
+ * @example
+ * ident:
+ *   ufw.reject:
+ *     - protocol: tcp
+ *     - to_port: 113
+ */
+export const reject = async (name: string, rule: Rule = {}): Promise<StateReturn> =>
+  ruled(name, 'reject', rule);
+
+/**
+ * Connections are let in, but not many in a short time from one place.
+ *
+ * @param name a name for this
+ * @param protocol `tcp`, `udp` …
+ * @param from_addr where they come from
+ * @param to_port the port they go to
+ * @example
+ * ssh:
+ *   ufw.limit:
+ *     - protocol: tcp
+ *     - to_port: 22
+ */
+export const limit = async (name: string, rule: Rule = {}): Promise<StateReturn> =>
+  ruled(name, 'limit', rule);

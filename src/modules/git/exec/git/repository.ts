@@ -1,0 +1,197 @@
+/**
+ * Works with git repositories.
+ *
+ * @platform all
+ * @depends git
+ */
+
+import { join } from 'node:path';
+import { isDir } from '../../../_shared/file-paths.ts';
+import { existsSync } from '../../../_shared/safe-fs/fs.ts';
+import { which } from '../../../_shared/which.ts';
+import {
+  type Base,
+  type GitOpts,
+  inHome,
+  type Opts,
+  runOptions,
+  wordsOf,
+} from '../../git-options.ts';
+import { git, gitText, plainWord } from '../../git-run.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  which('git') ? true : [false, 'git is not installed'];
+
+/**
+ * The version of git.
+ *
+ * @param versioninfo true: as a list of numbers
+ *
+ * @example tsalt-ssh '*' git.version
+ */
+export const version = async (versioninfo = false): Promise<string | (string | number)[]> => {
+  const text = (await gitText(['--version'])).replace(/^git version (\S+).*$/s, '$1');
+  return versioninfo
+    ? text.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part))
+    : text;
+};
+
+/**
+ * Whether a directory is the top of a repository, bare or with a working tree.
+ *
+ * @param cwd the directory
+ *
+ * @example tsalt-ssh '*' git.is_repo /srv/app
+ */
+export const is_repo = async (cwd: string, options: Base = {}): Promise<boolean> => {
+  const place = inHome(cwd, options.user);
+  if (!isDir(place)) return false;
+  if (existsSync(join(place, '.git'))) return true;
+  const how = { ...runOptions(cwd, options), ignore: true };
+  const result = await git(['rev-parse', '--is-bare-repository'], how);
+  return result.code === 0 && result.stdout.trim() === 'true' && existsSync(join(place, 'HEAD'));
+};
+
+/**
+ * The commit that a revision stands for.
+ *
+ * @param cwd the repository
+ * @param rev the revision
+ * @param short shorten it
+ *
+ * @example tsalt-ssh '*' git.revision /srv/app main
+ */
+export const revision = async (
+  cwd: string,
+  rev = 'HEAD',
+  { short = false, ...options }: { short?: boolean } & Base = {},
+): Promise<string> =>
+  gitText(
+    [
+      'rev-parse',
+      ...(short ? ['--short'] : []),
+      '--verify',
+      '--quiet',
+      `${plainWord(rev, 'rev')}^{commit}`,
+    ],
+    runOptions(cwd, options),
+  );
+
+/**
+ * The branch that is checked out; `HEAD` when it is none.
+ *
+ * @param cwd the repository
+ *
+ * @example tsalt-ssh '*' git.current_branch /srv/app
+ */
+export const current_branch = async (cwd: string, options: Base = {}): Promise<string> => {
+  const how = runOptions(cwd, options);
+  const found = await git(['symbolic-ref', '--quiet', '--short', 'HEAD'], { ...how, ignore: true });
+  // 1: HEAD is detached. Anything else is no answer.
+  if (found.code > 1) return gitText(['symbolic-ref', '--short', 'HEAD'], how);
+  return found.stdout.trim() || 'HEAD';
+};
+
+/**
+ * Whether files that git knows were changed in the working tree.
+ *
+ * @param cwd the repository
+ *
+ * @example tsalt-ssh '*' git.has_changes /srv/app
+ */
+export const has_changes = async (cwd: string, options: Base = {}): Promise<boolean> =>
+  (await gitText(['status', '--porcelain', '--untracked-files=no'], runOptions(cwd, options))) !==
+  '';
+
+/** Names below a prefix, whole also where a branch and a tag are called alike. */
+const listRefs = async (cwd: string, kind: string, options: Base): Promise<string[]> => {
+  const name = kind === 'remotes' ? '%(refname:short)' : '%(refname:lstrip=2)';
+  const asked = ['for-each-ref', `--format=${name}`, `refs/${kind}`];
+  const text = await gitText(asked, runOptions(cwd, options));
+  return text === '' ? [] : text.split('\n');
+};
+
+/**
+ * The branches of a repository, or those it knows of its remotes.
+ *
+ * @param cwd the repository
+ * @param remote true: of the remotes
+ *
+ * @example tsalt-ssh '*' git.list_branches /srv/app
+ */
+export const list_branches = async (
+  cwd: string,
+  { remote = false, ...options }: { remote?: boolean } & Base = {},
+): Promise<string[]> => listRefs(cwd, remote ? 'remotes' : 'heads', options);
+
+/**
+ * The tags of a repository.
+ *
+ * @param cwd the repository
+ *
+ * @example tsalt-ssh '*' git.list_tags /srv/app
+ */
+export const list_tags = async (cwd: string, options: Base = {}): Promise<string[]> =>
+  listRefs(cwd, 'tags', options);
+
+/**
+ * What `git rev-parse` says.
+ *
+ * @param cwd the repository
+ * @param rev the revision
+ *
+ * @example tsalt-ssh '*' git.rev_parse /srv/app opts=--is-shallow-repository
+ */
+export const rev_parse = async (
+  cwd: string,
+  rev: string | null = null,
+  { opts = '', ...options }: Opts & GitOpts & Base = {},
+): Promise<string> =>
+  gitText(
+    ['rev-parse', ...wordsOf(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
+    runOptions(cwd, options),
+  );
+
+/**
+ * What differs from the last commit: files by `modified`, `new`, `deleted`, `untracked`, and by git's
+ * own letters where it is something else (`R`: renamed).
+ *
+ * @param cwd the repository
+ *
+ * @example tsalt-ssh '*' git.status /srv/app
+ */
+export const status = async (
+  cwd: string,
+  options: Base = {},
+): Promise<Record<string, string[]>> => {
+  const kinds: Readonly<Record<string, string>> = {
+    M: 'modified',
+    A: 'new',
+    D: 'deleted',
+    '??': 'untracked',
+  };
+  const found: Record<string, string[]> = {};
+  const { stdout } = await git(['status', '-z', '--porcelain'], runOptions(cwd, options));
+  const entries = stdout.split('\0').filter(text => text !== '');
+  for (let at = 0; at < entries.length; at += 1) {
+    const entry = entries[at] ?? '';
+    const state = entry.slice(0, 2).trim();
+    const kind = kinds[state] ?? kinds[state[0] ?? ''] ?? state;
+    found[kind] ??= [];
+    found[kind].push(entry.slice(3));
+    // The name of before follows.
+    if (/[RC]/.test(state)) at += 1;
+  }
+  return found;
+};
+
+/**
+ * How a commit is known by the nearest tag.
+ *
+ * @param cwd the repository
+ * @param rev the commit
+ *
+ * @example tsalt-ssh '*' git.describe /srv/app
+ */
+export const describe = async (cwd: string, rev = 'HEAD', options: Base = {}): Promise<string> =>
+  gitText(['describe', '--always', plainWord(rev, 'rev')], runOptions(cwd, options));

@@ -1,0 +1,59 @@
+import { SaltInvocationError } from '../../../api.ts';
+import {
+  type Base,
+  type GitOpts,
+  type Login,
+  type Opts,
+  runOptions,
+  wordsOf,
+} from '../../git-options.ts';
+import { loginUrl } from '../../git-remotes.ts';
+import { gitText, plainWord } from '../../git-run.ts';
+
+type Submodule = Opts & GitOpts & Base & Login;
+
+/**
+ * Works on the submodules of a repository: `git submodule` with this command.
+ *
+ * @param cwd the repository
+ * @param command `add`, `status`, `init`, `update`, `sync` …
+ * @param init refused: write `--init` into `opts`
+ *
+ * @example tsalt-ssh '*' git.submodule /srv/app update opts='--init --recursive'
+ */
+export const submodule = async (
+  cwd: string,
+  command: string,
+  {
+    opts = '',
+    git_opts = '',
+    user = null,
+    password = null,
+    identity = null,
+    init = false,
+    ...login
+  }: { init?: boolean } & Submodule = {},
+): Promise<string> => {
+  if (init)
+    throw new SaltInvocationError(
+      "The 'init' argument is no longer supported. Either set 'command' to 'init', or include '--init' in the 'opts' argument and set 'command' to 'update'.",
+    );
+  const how = { git_opts, user, password, identity, ...login };
+  return gitText(
+    ['submodule', plainWord(command, 'command'), ...wordsOf(opts)],
+    runOptions(cwd, how, await loginUrl(cwd, how)),
+  );
+};
+
+/**
+ * Brings all submodules of a repository, and theirs, to the commits it has of them.
+ *
+ * @param cwd the repository
+ *
+ * @example tsalt-ssh '*' git.submodule_update /srv/app
+ */
+export const submodule_update = async (
+  cwd: string,
+  { opts = '', ...options }: Submodule = {},
+): Promise<string> =>
+  submodule(cwd, 'update', { ...options, opts: ['--init', '--recursive', ...wordsOf(opts)] });

@@ -1,0 +1,42 @@
+import { messageOf } from '../../protocol/error.ts';
+import { failed } from '../_shared/returns.ts';
+import { redact } from '../_shared/url-login.ts';
+import { __opts__, type StateReturn } from '../api.ts';
+
+/** What was done, as Salt's states of git say it: one thing as it is, several as sentences. */
+export const sentences = (comments: readonly string[]): string =>
+  `${comments.join('. ')}${comments.length > 1 ? '.' : ''}`;
+
+/** All is as wanted, but for what does not count as a change. */
+export const upToDate = (
+  ret: StateReturn,
+  path: string,
+  comments: readonly string[] = [],
+  isDirty = false,
+): StateReturn => {
+  const open = isDirty
+    ? ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted changes."
+    : '';
+  const done =
+    comments.length === 0
+      ? ''
+      : `\n\nChanges ${__opts__.test ? 'that would be ' : ''}made: ${sentences(comments)}`;
+  return { ...ret, comment: `Repository ${path} is up-to-date${open}${done}` };
+};
+
+/** A failure, and what was done before it. */
+export const failedAfter = (
+  ret: StateReturn,
+  message: string,
+  comments: readonly string[] = [],
+): StateReturn =>
+  failed(
+    ret,
+    comments.length === 0 ? message : `${message}\n\nChanges already made: ${sentences(comments)}`,
+  );
+
+/** What git said, without the command that it was asked. */
+export const saidByGit = (error: unknown): string =>
+  redact(messageOf(error)).replace(/^Command ['"].+['"] failed: /, '');
+
+export const shortSha = (sha: string | null): string => (sha === null ? 'None' : sha.slice(0, 7));

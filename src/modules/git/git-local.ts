@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { isDir } from '../_shared/file-paths.ts';
+import { __salt__ } from '../api.ts';
+import type { Base } from './git-options.ts';
+import { git } from './git-run.ts';
+
+/** Where a clone stands. */
+export type Local = {
+  /** The commit that is checked out; null in a repository without one. */
+  readonly rev: string | null;
+  /** The branch that is checked out, `HEAD` when it is none; null without a commit. */
+  readonly branch: string | null;
+  readonly branches: readonly string[];
+  readonly tags: readonly string[];
+  /** Addresses by name of the remote, passwords included. */
+  readonly remotes: Readonly<Record<string, { fetch: string }>>;
+  readonly isDirty: boolean;
+};
+
+export const lookAtClone = async (path: string, user: string | null): Promise<Local> => {
+  const rev = await commitOf(path, 'HEAD', user);
+  return {
+    rev,
+    branch: rev === null ? null : await __salt__['git.current_branch'](path, { user }),
+    branches: await __salt__['git.list_branches'](path, { user }),
+    tags: await __salt__['git.list_tags'](path, { user }),
+    remotes: await __salt__['git.remotes'](path, { user, redact_auth: false }),
+    isDirty: rev !== null && (await hasChanges(path, user)),
+  };
+};
+
+/** A bare repository has no files to be changed. */
+const hasChanges = async (path: string, user: string | null): Promise<boolean> => {
+  try {
+    return await __salt__['git.has_changes'](path, { user });
+  } catch {
+    return false;
+  }
+};
+
+/** Whether a clone is there, bare or with its files, which may be a further worktree of another. */
+export const isClone = async (path: string, user: string | null, bare = false): Promise<boolean> =>
+  isDir(join(path, bare ? 'refs' : '.git')) || __salt__['git.is_worktree'](path, { user });
+
+/** The commit that a revision stands for in the clone; null when there is none. */
+export const commitOf = async (
+  path: string,
+  rev: string,
+  user: string | null,
+): Promise<string | null> => {
+  try {
+    return (await __salt__['git.revision'](path, rev, { user })) || null;
+  } catch {
+    return null;
+  }
+};
+
+/** The branch elsewhere that a local branch follows; false for none. */
+export const upstreamOf = async (
+  path: string,
+  branch: string,
+  { user = null }: Base,
+): Promise<string | false> => {
+  const asked = ['rev-parse', '--abbrev-ref', `${branch}@{upstream}`];
+  const { code, stdout } = await git(asked, { cwd: path, user, ignore: true });
+  return code === 0 ? stdout.trim() : false;
+};

@@ -1,0 +1,76 @@
+import { expandUser } from '../_shared/file-paths.ts';
+import { splitWords } from '../_shared/words.ts';
+import { CommandExecutionError } from '../api.ts';
+import { type GitOptions, loginTo } from './git-run.ts';
+
+/** What every function of git takes. */
+export type Base = {
+  /** run as this user */
+  user?: string | null;
+  /** has no effect: users of Windows need it */
+  password?: string | null;
+  /** has no effect: a failure is an error, and is not logged besides */
+  ignore_retcode?: boolean;
+  /** what git says is UTF-8: another encoding is refused */
+  output_encoding?: string | null;
+};
+
+/** Options of git itself, before its command. */
+export type GitOpts = {
+  /** options of git itself, as text or a list: `-c core.abbrev=12` */
+  git_opts?: string | string[];
+};
+
+/** Options of a command of git. */
+export type Opts = {
+  /** further options, as text or a list */
+  opts?: string | string[];
+};
+
+/** What a function takes that may have to log in. */
+export type Login = {
+  /** private key, or keys, to log in with: paths on the host, or `salt://` */
+  identity?: string | string[] | null;
+  /** name to log in with, over https */
+  https_user?: string | null;
+  /** its password */
+  https_pass?: string | null;
+  /** where keys of the file roots are */
+  saltenv?: string;
+};
+
+/** Options as text or a list, as words. */
+export const wordsOf = (opts: string | string[] | undefined): string[] =>
+  Array.isArray(opts) ? opts.map(String) : splitWords(opts ?? '');
+
+/** How git runs for such a call; `url` is what it logs in to. */
+export const runOptions = (
+  cwd: string | undefined,
+  given: Base & GitOpts & Login,
+  url?: string,
+): GitOptions => {
+  const { user, identity, https_user, https_pass } = given;
+  refuseEncoding(given.output_encoding ?? null);
+  return {
+    cwd: cwd === undefined ? undefined : inHome(cwd, user),
+    user,
+    before: wordsOf(given.git_opts),
+    identity: [identity ?? []].flat(),
+    saltenv: given.saltenv,
+    ...(https_user || https_pass ? { login: loginTo(url ?? '', https_user, https_pass) } : {}),
+  };
+};
+
+/** What git says is read as UTF-8. */
+export const refuseEncoding = (output_encoding: string | null): void => {
+  if (output_encoding !== null && !/^utf[-_]?8$/i.test(output_encoding))
+    throw new CommandExecutionError(
+      `'output_encoding: ${output_encoding}' is not supported: what git says is read as UTF-8`,
+    );
+};
+
+/** A path as the user means it who runs git: below the home when it is not absolute. */
+export const inHome = (path: string, user: string | null | undefined): string => {
+  if (path.startsWith('/')) return path;
+  return expandUser(path.startsWith('~') ? path : `~${user ?? ''}/${path}`);
+};

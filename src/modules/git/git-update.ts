@@ -1,0 +1,266 @@
+import { getOwn } from '../../protocol/plain.ts';
+import { failed } from '../_shared/returns.ts';
+import { redact } from '../_shared/url-login.ts';
+import { __opts__, __salt__, type StateReturn } from '../api.ts';
+import { failedAfter, saidByGit, sentences, upToDate } from './git-comments.ts';
+import {
+  isFastForward,
+  type Plan,
+  planUpdate,
+  refusal,
+  shownName,
+  staysBehind,
+  tracking,
+  type Wanted,
+} from './git-latest.ts';
+import { commitOf, type Local, lookAtClone } from './git-local.ts';
+import { predictUpdate } from './git-predict.ts';
+import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
+import { git, plainWord } from './git-run.ts';
+import { syncTags, tagChanges } from './git-tags.ts';
+
+/** Brings a clone that is there to the wanted revision. */
+export const updateClone = async (
+  ret: StateReturn,
+  wanted: Wanted,
+  found: RemoteRev | undefined,
+  refs: Refs,
+): Promise<StateReturn> => {
+  const { path, user, force_reset } = wanted;
+  const comments: string[] = [];
+  try {
+    const local = await lookAtClone(path, user);
+    if (!found)
+      return local.rev === null
+        ? upToDate(ret, path)
+        : failed(
+            ret,
+            'Remote repository is empty, cannot update from a non-empty to an empty repository',
+          );
+    if (local.isDirty && isAt(local.rev, found)) {
+      if (force_reset !== true) return upToDate(ret, path, [], true);
+      if (__opts__.test) return wouldReset(ret, path);
+    }
+    const plan = await planUpdate(ret, wanted, found, local);
+    if ('result' in plan) return plan;
+    const tags = await tagChanges(wanted, refs);
+    if (__opts__.test) {
+      const actions: string[] = [];
+      await syncTags(wanted, tags, ret, actions);
+      return predictUpdate(ret, wanted, plan, actions);
+    }
+    const stopped = await carryOut(ret, wanted, plan, tags, comments);
+    return stopped ?? (await answer(ret, wanted, plan, comments));
+  } catch (error) {
+    return failedAfter(ret, saidByGit(error), comments);
+  }
+};
+
+const wouldReset = (ret: StateReturn, path: string): StateReturn => ({
+  ...ret,
+  result: null,
+  changes: { 'forced update': true },
+  comment: `${path} is up-to-date, but with uncommitted changes. Since 'force_reset' is set to True, these local changes would be reset. To only reset when there are changes in the remote repository, set 'force_reset' to 'remote-changes'.`,
+});
+
+const answer = async (
+  ret: StateReturn,
+  { path, user }: Wanted,
+  { local, found }: Plan,
+  comments: string[],
+): Promise<StateReturn> => {
+  const now = await commitOf(path, 'HEAD', user);
+  if (!isAt(now, found)) return failedAfter(ret, 'Failed to update repository', comments);
+  if (now === local.rev) return upToDate(ret, path, comments);
+  ret.changes.revision = { old: local.rev, new: now };
+  return { ...ret, comment: sentences(comments) };
+};
+
+/** Answers only what ends the state. */
+const carryOut = async (
+  ret: StateReturn,
+  wanted: Wanted,
+  plan: Plan,
+  tags: Awaited<ReturnType<typeof tagChanges>>,
+  comments: string[],
+): Promise<StateReturn | undefined> => {
+  const { path, user } = wanted;
+  const { local, found } = plan;
+  await pointRemote(ret, wanted, local, comments);
+  const follow = tracking(wanted, found, local.branches, plan.upstream);
+  const lacksTags = await syncTags(wanted, tags, ret, comments);
+  const ready = plan.hasRev && !lacksTags ? plan : await fetchFor(ret, wanted, plan, comments);
+  if ('result' in ready) return ready;
+  const stopped = await changeBranch(ret, wanted, plan, comments);
+  if (stopped) return stopped;
+  await discard(ret, wanted, ready, comments);
+  const setUpstream = async (): Promise<void> => {
+    if (follow === null) return;
+    await __salt__['git.branch'](path, null, { opts: follow.opts, user });
+    comments.push(follow.done);
+  };
+  // Without a commit there is no branch yet that could follow one.
+  if (plan.baseRev !== null) await setUpstream();
+  if (ready.fastForward && !isAt(plan.baseRev, found)) {
+    const problem = await goForward(ret, wanted, plan, comments);
+    if (problem) return problem;
+  }
+  if (plan.baseRev === null) await setUpstream();
+  return wanted.submodules ? updateSubmodules(ret, wanted, comments) : undefined;
+};
+
+const pointRemote = async (
+  ret: StateReturn,
+  wanted: Wanted,
+  { remotes }: Local,
+  comments: string[],
+): Promise<void> => {
+  const { path, url, remote, user } = wanted;
+  const old = getOwn(remotes, remote)?.fetch;
+  if (old === url) return;
+  await __salt__['git.remote_set'](path, url, { remote, user });
+  const name = shownName(wanted);
+  if (old === undefined) ret.changes.new = `${name} => ${remote}`;
+  comments.push(
+    old === undefined
+      ? `Remote '${remote}' set to ${name}`
+      : `Remote '${remote}' changed from ${redact(old)} to ${name}`,
+  );
+};
+
+/** Fetches, and looks again whether going on loses nothing. */
+const fetchFor = async (
+  ret: StateReturn,
+  wanted: Wanted,
+  plan: Plan,
+  comments: string[],
+): Promise<Plan | StateReturn> => {
+  const { path, user, rev, force_reset } = wanted;
+  const { found, local, isThere, changesBranch, baseRev } = plan;
+  const name = shownName(wanted);
+  const problem = await fetchRefs(ret, wanted, comments);
+  if (problem) return problem;
+  try {
+    await __salt__['git.rev_parse'](path, `${found.sha}^{commit}`, { user });
+  } catch (error) {
+    const why = redact(error instanceof Error ? error.message : String(error));
+    return failed(ret, `Fetch did not successfully retrieve rev '${rev}' from ${name}: ${why}`);
+  }
+  if (!isThere && !wanted.update_head && !changesBranch)
+    return { ...ret, comment: staysBehind(found, local) };
+  const fastForward = await isFastForward(path, baseRev, found.sha, user);
+  const now = { ...plan, fastForward };
+  const loses = !fastForward || local.isDirty;
+  return loses && force_reset === false ? refusal(ret, wanted, now, comments) : now;
+};
+
+/** Fetches into the names of the remote's branches. */
+export const fetchRefs = async (
+  ret: StateReturn,
+  wanted: Wanted,
+  comments: string[],
+): Promise<StateReturn | undefined> => {
+  const { path, remote, login, branches, tags, depth } = wanted;
+  const heads = `refs/heads/${branches}:refs/remotes/${remote}/${branches}`;
+  try {
+    const changes: Record<string, unknown> = await __salt__['git.fetch'](path, {
+      remote,
+      refspecs: tags === null ? [`+${heads}`] : [heads, `+refs/tags/${tags}:refs/tags/${tags}`],
+      force: wanted.force_fetch,
+      // Without this git takes all tags of what it fetches.
+      opts: [
+        ...(depth === null ? [] : ['--depth', String(depth)]),
+        ...(tags === '*' ? [] : ['--no-tags']),
+      ],
+      ...login,
+    });
+    if (Object.keys(changes).length > 0)
+      comments.push(`${shownName(wanted)} was fetched, resulting in updated refs`);
+    return undefined;
+  } catch (error) {
+    return failedAfter(
+      ret,
+      `Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the fetch command follows:\n\n${saidByGit(error)}`,
+      comments,
+    );
+  }
+};
+
+const changeBranch = async (
+  ret: StateReturn,
+  { path, user, branch, force_checkout }: Wanted,
+  { local, found, changesBranch }: Plan,
+  comments: string[],
+): Promise<StateReturn | undefined> => {
+  if (branch === null || !changesBranch) return undefined;
+  if (local.isDirty && !force_checkout)
+    return failed(
+      ret,
+      `Local branch '${local.branch}' has uncommitted changes. Set 'force_checkout' to True to discard them and proceed.`,
+    );
+  const isNew = !local.branches.includes(branch);
+  await __salt__['git.checkout'](path, isNew ? startOf(found) : branch, {
+    force: force_checkout,
+    opts: isNew ? ['-b', plainWord(branch, 'branch')] : [],
+    user,
+  });
+  comments.push(
+    isNew
+      ? `New branch '${branch}' was checked out, with ${found.place} as a starting point`
+      : `'${branch}' was checked out`,
+  );
+  return undefined;
+};
+
+/** What a new branch begins with. */
+export const startOf = ({ rev, sha, upstream }: RemoteRev): string =>
+  rev === 'HEAD' ? sha : upstream || rev;
+
+const discard = async (
+  ret: StateReturn,
+  { path, user, force_reset }: Wanted,
+  { local, found, fastForward }: Plan,
+  comments: string[],
+): Promise<void> => {
+  if (fastForward === false) {
+    await __salt__['git.reset'](path, { opts: ['--hard', found.sha], user });
+    ret.changes['forced update'] = true;
+    if (local.isDirty) comments.push('Uncommitted changes were discarded');
+    comments.push(`Repository was hard-reset to ${found.place}`);
+  } else if (fastForward && local.isDirty && force_reset !== false) {
+    await __salt__['git.discard_local_changes'](path, '.', { user });
+    comments.push('Uncommitted changes were discarded');
+  }
+};
+
+const goForward = async (
+  ret: StateReturn,
+  { path, user, rev }: Wanted,
+  { found }: Plan,
+  comments: string[],
+): Promise<StateReturn | undefined> => {
+  if (!found.upstream && rev !== 'HEAD') {
+    await __salt__['git.reset'](path, { opts: ['--hard', found.rev], user });
+    comments.push(`Repository was reset to ${found.rev} (fast-forward)`);
+    return undefined;
+  }
+  const head = await git(['symbolic-ref', '--quiet', 'HEAD'], { cwd: path, user, ignore: true });
+  if (head.code !== 0)
+    return failedAfter(ret, 'Unable to fast-forward, HEAD is detached', comments);
+  await __salt__['git.merge'](path, { rev: found.sha, opts: ['--ff-only'], user });
+  comments.push(`Repository was fast-forwarded to ${found.place}`);
+  return undefined;
+};
+
+export const updateSubmodules = async (
+  ret: StateReturn,
+  { path, login }: Wanted,
+  comments: string[],
+): Promise<StateReturn | undefined> => {
+  try {
+    await __salt__['git.submodule_update'](path, login);
+    return undefined;
+  } catch (error) {
+    return failedAfter(ret, `Failed to update submodules: ${saidByGit(error)}`, comments);
+  }
+};

@@ -1,0 +1,137 @@
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { hasFunction, salt } from '../_shared/call.ts';
+import { isDir } from '../_shared/file-paths.ts';
+import { homeOf, primaryGid, uidOf } from '../_shared/owner-names.ts';
+import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { chownSync, mkdirSync, writeFileSync } from '../_shared/safe-fs/fs.ts';
+import { makeTempFolder, removeTemp } from '../_shared/temporary.ts';
+import { which } from '../_shared/which.ts';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+
+/** Whose keys, and where they are when that is not the account's own place. */
+export type GpgWhere = {
+  readonly user?: string | null | undefined;
+  readonly gnupghome?: string | null | undefined;
+};
+
+type GpgInput = {
+  readonly input?: string | Uint8Array;
+  /** It goes before the input, by the same pipe. */
+  readonly passphrase?: string | undefined;
+};
+
+/** What gpg said: its own words, and its status lines as `[keyword, rest]`. */
+export type GpgAnswer = CommandResult & {
+  readonly status: readonly (readonly [key: string, value: string])[];
+  readonly words: string;
+};
+
+export const gpgHere = (): true | [false, string] =>
+  which('gpg') !== undefined || [false, 'gpg is not installed.'];
+
+/** The account that gpg runs as; undefined: this process's own. Salt's own account needs not be there. */
+const accountOf = (user: string | null | undefined): string | undefined => {
+  if (!user) return undefined;
+  const uid = uidOf(user);
+  if (uid === undefined && user === 'salt') return undefined;
+  if (uid === undefined) throw new SaltInvocationError(`User ${user} does not exist`);
+  return user === 'salt' || uid === process.getuid?.() ? undefined : user;
+};
+
+/** The folder of the keys. */
+export const gpgHome = ({ user, gnupghome }: GpgWhere): string => {
+  if (gnupghome) return gnupghome;
+  if (user === 'salt') return '/etc/salt/gpgkeys';
+  const account = accountOf(user);
+  const home = account === undefined ? userInfo().homedir : homeOf(account);
+  return join(home ?? '/', '.gnupg');
+};
+
+/** Makes the folder of the keys, for its account alone. */
+export const makeGpgHome = (where: GpgWhere): void => {
+  const home = gpgHome(where);
+  if (isDir(home)) return;
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  giveTo(accountOf(where.user), home);
+};
+
+const giveTo = (account: string | undefined, ...paths: string[]): void => {
+  if (account === undefined) return;
+  for (const path of paths) chownSync(path, uidOf(account) ?? -1, primaryGid(account) ?? -1);
+};
+
+/** Runs gpg on somebody's keys, without a terminal. */
+export const runGpg = async (
+  args: readonly string[],
+  where: GpgWhere,
+  { input, passphrase }: GpgInput = {},
+): Promise<GpgAnswer> => {
+  const secret = passphrase === undefined ? [] : ['--pinentry-mode', 'loopback'];
+  const runas = accountOf(where.user);
+  const result = await runCommand(
+    [
+      'gpg',
+      ...secret,
+      ...['--status-fd', '2', '--no-tty', '--no-verbose', '--fixed-list-mode', '--batch'],
+      ...['--with-colons', '--homedir', gpgHome(where)],
+      ...(passphrase === undefined ? [] : ['--passphrase-fd', '0']),
+      ...args,
+    ],
+    { plainLocale: true, cwd: '/', stdin: pipeOf(input, passphrase), ...(runas ? { runas } : {}) },
+  );
+  const lines = result.stderr.split('\n');
+  return {
+    ...result,
+    status: lines.flatMap(line => {
+      const [, key = '', value = ''] = /^\[GNUPG:\] (\S+) ?(.*)$/.exec(line) ?? [];
+      return key === '' ? [] : [[key, value] as const];
+    }),
+    words: lines.filter(line => line !== '' && !line.startsWith('[GNUPG:]')).join('\n'),
+  };
+};
+
+const pipeOf = (input: GpgInput['input'] = '', passphrase?: string): Buffer =>
+  Buffer.concat([
+    Buffer.from(passphrase === undefined ? '' : `${passphrase}\n`),
+    typeof input === 'string' ? Buffer.from(input) : input,
+  ]);
+
+/** The pillar's `gpg_passphrase`, or undefined when there is none. */
+export const gpgPassphrase = async (): Promise<string | undefined> => {
+  const value: unknown = hasFunction('pillar.get')
+    ? await salt('pillar.get')('gpg_passphrase', null)
+    : null;
+  if (value === null || value === undefined || value === '') return undefined;
+  if (/[\r\n\0]/.test(String(value)))
+    throw new CommandExecutionError('The gpg_passphrase of the pillar has more than one line.');
+  return String(value);
+};
+
+/** The same where it must be there; undefined when it is not to be used. */
+export const neededPassphrase = async (isUsed: boolean): Promise<string | undefined> => {
+  if (!isUsed) return undefined;
+  const found = await gpgPassphrase();
+  if (found === undefined) throw new SaltInvocationError('gpg_passphrase not available in pillar.');
+  return found;
+};
+
+/** Gives `work` a folder that gpg's account can write to, with these files in it. */
+export const withGpgFolder = async <T>(
+  { user }: GpgWhere,
+  files: Readonly<Record<string, Uint8Array>>,
+  work: (folder: string) => Promise<T>,
+): Promise<T> => {
+  const account = accountOf(user);
+  const folder = makeTempFolder('.tsalt-');
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      writeFileSync(join(folder, name), content, { mode: 0o600, flag: 'wx' });
+      giveTo(account, join(folder, name));
+    }
+    giveTo(account, folder);
+    return await work(folder);
+  } finally {
+    removeTemp(folder);
+  }
+};

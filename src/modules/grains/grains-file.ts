@@ -1,0 +1,47 @@
+import { isPlainDict } from '../../protocol/plain.ts';
+import { readFileSync } from '../_shared/safe-fs/fs.ts';
+import { formatSimpleYaml, parseSimpleYaml } from '../_shared/simple-yaml.ts';
+import { replaceFile } from '../_shared/write-file.ts';
+import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
+
+/** Where static grains live on a host, as Salt has it. `grains_file` in the options moves it. */
+export const grainsFile = (): string => {
+  try {
+    const own: unknown = __opts__.grains_file;
+    if (typeof own === 'string' && own !== '') return own;
+  } catch {
+    // no run yet: the default
+  }
+  return '/etc/salt/grains';
+};
+
+/**
+ * The static grains of this host; none when there is no file.
+ *
+ * @throws SaltInvocationError when the file is no readable YAML mapping
+ */
+export const readGrainsFile = async (file = grainsFile()): Promise<PlainDict> => {
+  let text: string;
+  try {
+    // Asynchronously it would start Node's threads, in every run, for a file of some lines.
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return {};
+  }
+  const value = parseSimpleYaml(text, file);
+  if (value === null) return {};
+  if (!isPlainDict(value)) throw new CommandExecutionError(`${file} is not a mapping of grains.`);
+  return value;
+};
+
+/** Replaces the static grains of this host, atomically. */
+export const writeGrainsFile = async (grains: PlainDict, file = grainsFile()): Promise<void> => {
+  const text = Object.keys(grains).length === 0 ? '{}' : formatSimpleYaml(grains);
+  try {
+    await replaceFile(file, `${text}\n`, 0o640);
+  } catch (error) {
+    throw new CommandExecutionError(
+      `Unable to write to grains file ${file}: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+};

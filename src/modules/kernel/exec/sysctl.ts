@@ -1,0 +1,153 @@
+/**
+ * Parameters of the kernel: now, and for later boots.
+ *
+ * @platform linux
+ * @depends sysctl
+ */
+
+import { dirname, join } from 'node:path';
+import { writeAtomic } from '../../_shared/atomic-write.ts';
+import { makeDirs } from '../../_shared/make-dirs.ts';
+import { refuseNewlines } from '../../_shared/one-line.ts';
+import { runCommand } from '../../_shared/run-command.ts';
+import { existsSync, readdirSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
+import { CommandExecutionError } from '../../api.ts';
+
+/**
+ * The file in which values are kept.
+ *
+ * @example tsalt-ssh '*' sysctl.default_config
+ */
+export const default_config = async (): Promise<string> =>
+  existsSync('/run/systemd/system') || existsSync('/etc/sysctl.d')
+    ? '/etc/sysctl.d/99-salt.conf'
+    : '/etc/sysctl.conf';
+
+/**
+ * The value of a kernel parameter; '' where there is none.
+ *
+ * @param name the parameter, as `net.ipv4.ip_forward`
+ *
+ * @example tsalt-ssh '*' sysctl.get net.ipv4.ip_forward
+ */
+export const get = async (name: string): Promise<string> => {
+  try {
+    return readFileSync(procPath(name), 'utf8').trimEnd();
+  } catch {
+    return '';
+  }
+};
+
+/**
+ * The values of a file, or of the running kernel when none is given. An empty list when it is missing.
+ *
+ * @param config_file the file
+ *
+ * @example tsalt-ssh '*' sysctl.show config_file=/etc/sysctl.conf
+ */
+export const show = async ({
+  config_file = null,
+}: {
+  config_file?: string | null;
+} = {}): Promise<Record<string, string> | []> => {
+  if (config_file === null) return Object.fromEntries(running('/proc/sys', ''));
+  if (!existsSync(config_file)) return [];
+  return Object.fromEntries(entriesOf(readFileSync(config_file, 'utf8')));
+};
+
+/**
+ * Sets a kernel parameter until the next boot.
+ *
+ * @param name the parameter
+ * @param value its value
+ *
+ * @example tsalt-ssh '*' sysctl.assign net.ipv4.ip_forward 1
+ */
+export const assign = async (
+  name: string,
+  value: string | number,
+): Promise<Record<string, string>> => {
+  refuseNewlines({ name, value });
+  if (!existsSync(procPath(name))) throw new CommandExecutionError(`sysctl ${name} does not exist`);
+  const { code, stderr } = await runCommand(['sysctl', '-w', `${name}=${value}`], {
+    plainLocale: true,
+  });
+  if (code !== 0 || stderr.trim() !== '')
+    throw new CommandExecutionError(`sysctl -w failed: ${stderr.trim()}`);
+  return { [name]: String(value) };
+};
+
+/**
+ * Sets a kernel parameter now and for later boots. Gives `Updated` or `Already set`.
+ *
+ * @param name the parameter
+ * @param value its value
+ * @param config the file to keep it in
+ *
+ * @example tsalt-ssh '*' sysctl.persist net.ipv4.ip_forward 1
+ */
+export const persist = async (
+  name: string,
+  value: string | number,
+  config: string | null = null,
+): Promise<'Updated' | 'Already set'> => {
+  refuseNewlines({ name, value });
+  const path = config ?? (await default_config());
+  const text = existsSync(path)
+    ? readFileSync(path, 'utf8')
+    : '#\n# Kernel sysctl configuration\n#\n';
+  const kept = new Map(entriesOf(text)).get(name);
+  const sameKept = kept !== undefined && isSame(kept, value);
+  const sameNow = isSame(await get(name), value);
+  if (sameKept && sameNow) return 'Already set';
+  if (!sameNow) await assign(name, value);
+  if (!sameKept) {
+    makeDirs(dirname(path));
+    writeAtomic(path, withValue(text, name, String(value)));
+  }
+  return 'Updated';
+};
+
+const procPath = (name: string): string => {
+  if (!/^[\w./*@:-]+$/.test(name) || name.includes('..'))
+    throw new CommandExecutionError(`${name} is no name of a kernel parameter`);
+  // As sysctl(8): the first of the two is what separates, the other stands for it inside a name.
+  const isPath = /[./]/.exec(name)?.[0] === '/';
+  const swapped = name.replace(/[./]/g, one => (one === '/' ? '.' : '/'));
+  return join('/proc/sys', isPath ? name : swapped);
+};
+
+const isSame = (one: string, other: string | number): boolean =>
+  one.split(/\s+/).join(' ').trim() === String(other).split(/\s+/).join(' ').trim();
+
+const entriesOf = (text: string): [string, string][] =>
+  text.split('\n').flatMap((line): [string, string][] => {
+    const [, name, value] = line.match(/^\s*([^#;=\s][^=]*?)\s*=\s*(.*?)\s*$/) ?? [];
+    return name === undefined ? [] : [[name, value ?? '']];
+  });
+
+const withValue = (text: string, name: string, value: string): string => {
+  let placed = false;
+  const lines = text
+    .replace(/\n$/, '')
+    .split('\n')
+    .flatMap(line => {
+      if (entriesOf(line)[0]?.[0] !== name) return [line];
+      if (placed) return [];
+      placed = true;
+      return [`${name} = ${value}`];
+    });
+  if (!placed) lines.push(`${name} = ${value}`);
+  return `${lines.join('\n')}\n`;
+};
+
+const running = (dir: string, prefix: string): [string, string][] =>
+  readdirSync(dir, { withFileTypes: true }).flatMap((entry): [string, string][] => {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) return running(path, `${prefix}${entry.name}.`);
+    try {
+      return [[prefix + entry.name, readFileSync(path, 'utf8').trimEnd()]];
+    } catch {
+      return [];
+    }
+  });

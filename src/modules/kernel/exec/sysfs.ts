@@ -1,0 +1,154 @@
+/**
+ * Attributes of the kernel's devices, in /sys.
+ *
+ * @platform Linux
+ */
+
+import { basename, join } from 'node:path';
+import { isDir, isFile, lstatOf, statOf } from '../../_shared/file-paths.ts';
+import { namesIn } from '../../_shared/read-file.ts';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readSync,
+  realpathSync,
+  writeFileSync,
+} from '../../_shared/safe-fs/fs.ts';
+import type { Plain, PlainDict } from '../../api.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  process.platform === 'linux' || [false, 'there is no /sys here.'];
+
+const pathOf = (key: string): string | undefined => {
+  try {
+    const path = realpathSync(key.startsWith('/sys/') || key === '/sys' ? key : join('/sys', key));
+    return path === '/sys' || path.startsWith('/sys/') ? path : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Where a key leads, its links followed; false for one that is not there.
+ *
+ * @param key a path below /sys
+ * @param full false: only its last part
+ * @example tsalt-ssh '*' sysfs.target class/net/eth0
+ */
+export const target = async (key: string, full = true): Promise<string | false> => {
+  const path = pathOf(key);
+  return path === undefined ? false : full ? path : basename(path);
+};
+
+/**
+ * An attribute's value; with a value, sets it and tells whether that went well. A folder gives its
+ * path.
+ *
+ * @param key a path below /sys
+ * @param value what to write
+ * @example tsalt-ssh '*' sysfs.attr block/sda/queue/logical_block_size
+ */
+export const attr = async (key: string, value: Plain = null): Promise<Plain> => {
+  const path = pathOf(key);
+  if (path === undefined) return false;
+  if (isDir(path)) return path;
+  return value === null ? read(path) : write(path, value);
+};
+
+/**
+ * Writes to an attribute, and tells whether that went well.
+ *
+ * @param key a path below /sys
+ * @param value what to write
+ * @example tsalt-ssh '*' sysfs.write block/sda/queue/scheduler none
+ */
+export const write = async (key: string, value: Plain): Promise<boolean> => {
+  const path = pathOf(key);
+  if (path === undefined) return false;
+  try {
+    writeFileSync(path, `${value}\n`, { flag: 'r+' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const attributeOf = (path: string): Plain => {
+  let fd: number | undefined;
+  try {
+    // Some attributes are pipes: nobody may be writing to them.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(65536);
+    const text = buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, null)).trim();
+    if (text === '') return false;
+    return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+};
+
+/**
+ * An attribute's value, or all below a folder; false where there is nothing to read.
+ *
+ * @param key a path below /sys, or several
+ * @param root goes before them
+ * @example tsalt-ssh '*' sysfs.read class/net/eth0/statistics
+ */
+export const read = async (key: string | string[], root = ''): Promise<Plain> => {
+  if (Array.isArray(key)) {
+    const all: PlainDict = {};
+    for (const one of key) {
+      const value = await read(join(root, one));
+      if (value !== false) all[one] = value;
+    }
+    return all;
+  }
+  const path = pathOf(root === '' || key.startsWith('/') ? key : join(root, key));
+  if (path === undefined) return false;
+  if (!isDir(path)) return attributeOf(path);
+  const found = kindsBelow(path);
+  const tree: PlainDict = {};
+  for (const below of [...found.r, ...found.rw]) {
+    const value = attributeOf(join(path, below));
+    if (value === false) continue;
+    const parts = below.split('/');
+    let place = tree;
+    for (const part of parts.slice(0, -1)) {
+      place[part] ??= {};
+      place = place[part] as PlainDict;
+    }
+    place[parts.at(-1) ?? ''] = value;
+  }
+  return tree;
+};
+
+type Kinds = { r: string[]; w: string[]; rw: string[] };
+
+const kindsBelow = (root: string, below = '', kinds: Kinds = { r: [], w: [], rw: [] }): Kinds => {
+  for (const name of namesIn(join(root, below))) {
+    const at = join(below, name);
+    const path = join(root, at);
+    if (lstatOf(path)?.isDirectory()) kindsBelow(root, at, kinds);
+    else if (isFile(path)) {
+      const mode = statOf(path)?.mode ?? 0;
+      const kind = `${mode & 0o400 ? 'r' : ''}${mode & 0o200 ? 'w' : ''}`;
+      if (kind === 'r' || kind === 'w' || kind === 'rw') kinds[kind].push(at);
+    }
+  }
+  return kinds;
+};
+
+/**
+ * The attributes below a folder, by what may be done with them: `r`, `w` and `rw`. Links are not
+ * followed. False for what is no folder.
+ *
+ * @param root a path below /sys
+ * @example tsalt-ssh '*' sysfs.interfaces class/net/eth0/statistics
+ */
+export const interfaces = async (root: string): Promise<Kinds | false> => {
+  const path = pathOf(root);
+  return path === undefined || !isDir(path) ? false : kindsBelow(path);
+};

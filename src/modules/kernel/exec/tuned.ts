@@ -1,0 +1,55 @@
+/**
+ * Profiles of tuned, by tuned-adm.
+ *
+ * @platform linux
+ */
+import { runCommand } from '../../_shared/run-command.ts';
+import { which } from '../../_shared/which.ts';
+
+export const __virtual__ = (): true | [false, string] =>
+  which('tuned-adm') !== undefined || [false, 'tuned-adm is not installed.'];
+
+const tuned = (...args: string[]) =>
+  runCommand(['tuned-adm', ...args], { plainLocale: true, cwd: '/' });
+
+/**
+ * The profiles that there are.
+ *
+ * @example tsalt-ssh '*' tuned.list
+ */
+export const list_ = async (): Promise<string[]> => {
+  const { stdout } = await tuned('list');
+  const all = stdout.split('** COLLECTED WARNINGS **')[0] ?? '';
+  return [...all.matchAll(/^\s*- (\S+)/gm)].map(([, name = '']) => name);
+};
+
+export const __func_alias__ = { list_: 'list' };
+
+/**
+ * The profile that is used, several with blanks between; `none` when tuned is off.
+ *
+ * @example tsalt-ssh '*' tuned.active
+ */
+export const active = async (): Promise<string> => {
+  const { code, stdout } = await tuned('active');
+  const found = /^Current active profile: (\w.*)$/m.exec(stdout)?.[1];
+  return code === 0 && found !== undefined ? found.trim() : 'none';
+};
+
+/**
+ * Switches tuned off; whether that worked.
+ *
+ * @example tsalt-ssh '*' tuned.off
+ */
+export const off = async (): Promise<boolean> => (await tuned('off')).code === 0;
+
+/**
+ * Uses a profile, and gives its name; false when that did not work.
+ *
+ * @param profile_name the profile, or several with blanks between
+ * @example tsalt-ssh '*' tuned.profile virtual-guest
+ */
+export const profile = async (profile_name: string): Promise<string | false> => {
+  const words = profile_name.split(/\s+/).filter(word => word !== '');
+  return (await tuned('profile', ...words)).code === 0 && profile_name;
+};

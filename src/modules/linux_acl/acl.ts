@@ -1,0 +1,167 @@
+import { gidOf, uidOf } from '../_shared/owner-names.ts';
+import { runCommand } from '../_shared/run-command.ts';
+import { statSync } from '../_shared/safe-fs/fs.ts';
+import { forProgram, openPlace } from '../_shared/safe-fs/place.ts';
+import { CommandExecutionError, SaltInvocationError } from '../api.ts';
+
+/** Whom an entry is about. */
+export type AclKind = 'user' | 'group' | 'mask' | 'other';
+
+/** One line of an ACL; `name` is empty for the owner and the owning group. */
+export type AclEntry = {
+  readonly kind: AclKind;
+  /** True: what is made inside of the folder gets it. */
+  readonly isDefault: boolean;
+  readonly name: string;
+  /** As in a mode: 4 read, 2 write, 1 execute. */
+  readonly octal: number;
+};
+
+export type Acl = {
+  readonly owner: string;
+  readonly group: string;
+  readonly flags: string | undefined;
+  readonly entries: readonly AclEntry[];
+};
+
+const kinds: Readonly<Record<string, AclKind>> = {
+  u: 'user',
+  user: 'user',
+  g: 'group',
+  group: 'group',
+  m: 'mask',
+  mask: 'mask',
+  o: 'other',
+  other: 'other',
+};
+
+/**
+ * What `user`, `default:group`, `d:u` … mean.
+ *
+ * @throws SaltInvocationError for any other type
+ */
+export const aclType = (text: string): { kind: AclKind; isDefault: boolean } => {
+  const [, prefix, word = ''] = /^(d:|default:)?(.*)$/s.exec(text) ?? [];
+  const kind = Object.hasOwn(kinds, word) ? kinds[word] : undefined;
+  if (kind === undefined)
+    throw new SaltInvocationError(
+      `ACL Type does not exist: '${text}' is none of user, group, mask and other, with default: before it or not.`,
+    );
+  return { kind, isDefault: prefix !== undefined };
+};
+
+/** The bits of `rwx`, `r-x` or `7`; `X` is execution where something may be executed already. */
+export const aclBits = (perms: string, canExecute: boolean): number =>
+  /^[0-7]$/.test(perms)
+    ? Number(perms)
+    : (perms.includes('r') ? 4 : 0) |
+      (perms.includes('w') ? 2 : 0) |
+      (perms.includes('x') || (perms.includes('X') && canExecute) ? 1 : 0);
+
+/** `r-x` for 5. */
+export const aclLetters = (octal: number): string =>
+  `${octal & 4 ? 'r' : '-'}${octal & 2 ? 'w' : '-'}${octal & 1 ? 'x' : '-'}`;
+
+const run = async (argv: readonly [string, ...string[]]): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(argv, { plainLocale: true, cwd: '/' });
+  if (code !== 0) throw new CommandExecutionError(stderr.trim() || `${argv[0]} failed`);
+  return stdout;
+};
+
+/** The ACLs of paths, and of all below them when `recursive`. */
+export const readAcls = async (
+  paths: readonly string[],
+  recursive: boolean,
+): Promise<Map<string, Acl>> =>
+  parseAcls(
+    await run([
+      ...(['getfacl', '--absolute-names', '--no-effective'] as const),
+      ...(recursive ? ['--recursive'] : []),
+      ...['--', ...paths],
+    ]),
+  );
+
+/** What getfacl prints: blocks of `# file:`, `# owner:`, `# group:`, perhaps `# flags:`, and entries. */
+export const parseAcls = (text: string): Map<string, Acl> => {
+  const all = new Map<string, Acl>();
+  for (const block of text.split('\n\n')) {
+    const heads: Record<string, string> = {};
+    const entries: AclEntry[] = [];
+    for (const line of block.split('\n')) {
+      const [, key, value = ''] = /^# (file|owner|group|flags): (.*)$/.exec(line) ?? [];
+      if (key !== undefined) heads[key] = unquote(value);
+      const [, inherited, kind, name = '', perms = ''] =
+        /^(default:)?(user|group|mask|other):(.*):([rwx-]{3})$/.exec(line) ?? [];
+      if (kind !== undefined)
+        entries.push({
+          kind: kind as AclKind,
+          isDefault: inherited !== undefined,
+          name: unquote(name),
+          octal: aclBits(perms, false),
+        });
+    }
+    const { file, owner = '', group = '', flags } = heads;
+    if (file !== undefined) all.set(file, { owner, group, flags, entries });
+  }
+  return all;
+};
+
+/** getfacl writes characters that would break a line in octal. */
+const unquote = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+
+/** The words of setfacl for an entry: `d:u:ann:rwx`. */
+export const aclWord = (type: string, name: string, perms?: string): string => {
+  const { kind, isDefault } = aclType(type);
+  const parts = [...(isDefault ? ['d'] : []), kind[0] ?? '', name];
+  return [...parts, ...(perms === undefined ? [] : [perms])].join(':');
+};
+
+/** Runs setfacl on paths: `--modify WORD`, `--remove WORD` or `--remove-all`. */
+export const setAcls = async (
+  change: readonly string[],
+  paths: readonly string[],
+  recursive: boolean,
+): Promise<void> => {
+  const options = [...(recursive ? ['--recursive', '--physical'] : []), ...change];
+  for (const path of paths) {
+    const place = openPlace(path, true);
+    try {
+      await run(['setfacl', ...options, '--', forProgram(place)]);
+    } finally {
+      place.close();
+    }
+  }
+};
+
+/** The entry of an ACL for somebody, by name or number. */
+export const entryOf = (acl: Acl, type: string, name: string): AclEntry | undefined => {
+  const { kind, isDefault } = aclType(type);
+  return acl.entries.find(
+    entry => entry.kind === kind && entry.isDefault === isDefault && isSame(kind, entry.name, name),
+  );
+};
+
+const isSame = (kind: AclKind, have: string, wanted: string): boolean => {
+  if (have === wanted) return true;
+  if (have === '' || !/^\d+$/.test(wanted)) return false;
+  return (kind === 'user' ? uidOf(have) : gidOf(have)) === Number(wanted);
+};
+
+/** Whether an ACL gives somebody these permissions. Only folders have entries to inherit. */
+export const grants = (
+  path: string,
+  acl: Acl,
+  type: string,
+  name: string,
+  perms: string,
+): boolean => {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const { isDefault } = aclType(type);
+  if (isDefault && !isFolder) return true;
+  const canExecute =
+    isFolder || acl.entries.some(entry => entry.isDefault === isDefault && (entry.octal & 1) === 1);
+  return entryOf(acl, type, name)?.octal === aclBits(perms, canExecute);
+};

@@ -1,0 +1,129 @@
+/**
+ * Access control lists of files, by getfacl and setfacl. Goes by the name `acl`.
+ *
+ * @platform Linux
+ * @depends getfacl, setfacl
+ */
+
+import { runChecked } from '../../_shared/run-command.ts';
+import { which } from '../../_shared/which.ts';
+import type { PlainDict } from '../../api.ts';
+import { type AclEntry, aclWord, readAcls, setAcls } from '../acl.ts';
+
+export const __virtualname__ = 'acl';
+
+export const __virtual__ = (): string | [false, string] =>
+  which('getfacl') !== undefined && which('setfacl') !== undefined
+    ? __virtualname__
+    : [false, 'getfacl and setfacl are not installed (package acl).'];
+
+/**
+ * The version of getfacl.
+ *
+ * @example tsalt-ssh '*' acl.version
+ */
+export const version = async (): Promise<string> =>
+  (await runChecked(['getfacl', '--version'])).stdout.trim().split(/\s+/)[1] ?? '';
+
+/**
+ * The access control lists of files, in every detail: `comment`, `user`, `group`, `mask`, `other`
+ * and `defaults`. What belongs to the owner goes by the owner's name.
+ *
+ * @param recursive true: and of all below them
+ * @param paths paths
+ * @example tsalt-ssh '*' acl.getfacl /srv/www
+ */
+export const getfacl = async (
+  { recursive = false }: { recursive?: boolean },
+  ...paths: string[]
+): Promise<PlainDict> => {
+  const all: PlainDict = {};
+  for (const [path, { owner, group, flags, entries }] of await readAcls(paths, recursive)) {
+    const told: PlainDict = {
+      comment: { file: path, owner, group, ...(flags === undefined ? {} : { flags }) },
+      user: [],
+      group: [],
+    };
+    const defaults: PlainDict = {};
+    for (const entry of entries) {
+      const place = entry.isDefault ? defaults : told;
+      const owners: Record<string, string> = { user: owner, group };
+      const name = entry.name || (owners[entry.kind] ?? '');
+      place[entry.kind] = [...((place[entry.kind] as PlainDict[]) ?? []), { [name]: shown(entry) }];
+    }
+    if (Object.keys(defaults).length > 0) told.defaults = defaults;
+    for (const [at, bit] of ['suid', 'sgid', 'sticky'].entries())
+      if (flags?.[at] !== undefined && flags[at] !== '-') told[bit] = true;
+    all[path] = told;
+  }
+  return all;
+};
+
+const shown = ({ octal }: AclEntry): PlainDict => ({
+  permissions: {
+    read: (octal & 4) !== 0,
+    write: (octal & 2) !== 0,
+    execute: (octal & 1) !== 0,
+  },
+  octal,
+});
+
+/** Where a change goes; `raise_err` is Salt's: an error is always told here. */
+type Where = { recursive?: boolean; raise_err?: boolean };
+
+/**
+ * Takes all entries of access control lists away; the mode stays.
+ *
+ * @param recursive true: from all below too
+ * @param raise_err Salt's way to have errors told: here they always are
+ * @param paths paths
+ * @example tsalt-ssh '*' acl.wipefacls /srv/www
+ */
+export const wipefacls = async (
+  { recursive = false, raise_err: _raise_err = false }: Where,
+  ...paths: string[]
+): Promise<true> => {
+  await setAcls(['--remove-all'], paths, recursive);
+  return true;
+};
+
+/**
+ * Adds an entry to access control lists, or changes it.
+ *
+ * @param acl_type `user`, `group`, `mask` or `other`, with `default:` (`d:`) before it or not
+ * @param acl_name the user or group; empty: the owner
+ * @param perms permissions: `rwx`, `rX` or a digit
+ * @param recursive true: of all below too
+ * @param raise_err Salt's way to have errors told: here they always are
+ * @param paths paths
+ * @example tsalt-ssh '*' acl.modfacl user ann rwx /srv/www
+ */
+export const modfacl = async (
+  acl_type: string,
+  acl_name: string,
+  perms: string,
+  { recursive = false, raise_err: _raise_err = false }: Where,
+  ...paths: string[]
+): Promise<true> => {
+  await setAcls(['--modify', aclWord(acl_type, acl_name, perms)], paths, recursive);
+  return true;
+};
+
+/**
+ * Takes an entry of access control lists away.
+ *
+ * @param acl_type `user`, `group` or `mask`, with `default:` (`d:`) before it or not
+ * @param acl_name the user or group
+ * @param recursive true: from all below too
+ * @param paths paths
+ * @example tsalt-ssh '*' acl.delfacl user ann /srv/www
+ */
+export const delfacl = async (
+  acl_type: string,
+  acl_name: string,
+  { recursive = false }: { recursive?: boolean },
+  ...paths: string[]
+): Promise<true> => {
+  await setAcls(['--remove', aclWord(acl_type, acl_name)], paths, recursive);
+  return true;
+};

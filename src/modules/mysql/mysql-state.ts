@@ -1,0 +1,7 @@
+import { hasFunction } from '../_shared/call.ts';
+
+export const mysqlVirtual = (): true | [false, string] =>
+  hasFunction('mysql.version') || [
+    false,
+    'The execution module mysql is not available on this host: it needs mariadb or mysql.',
+  ];

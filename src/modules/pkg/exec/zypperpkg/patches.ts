@@ -1,0 +1,85 @@
+import { inRoot } from '../../../_shared/other-root.ts';
+import { xmlElements } from '../../../_shared/xml-elements.ts';
+import type { Downloaded } from '../../downloaded-packages.ts';
+import { refreshWith } from '../../package-manager.ts';
+import { downloadedRpms } from '../../rpm.ts';
+import { rpm } from '../../rpm-run.ts';
+import { zypper } from '../../zypper.ts';
+import { readZypper } from '../../zypper-run.ts';
+
+type Summaries = { [id: string]: { installed: boolean; summary: string } };
+
+type Options = { refresh?: boolean; root?: string | null; [other: string]: unknown };
+
+/** What `zypper search -t KIND` finds, and whether each is installed. */
+const summariesOf = async (kind: string, { refresh, root = null }: Options): Promise<Summaries> => {
+  if (refresh) await refreshWith(zypper, { root });
+  return _parseSolvables(await readZypper(root, 'search', '-t', kind));
+};
+
+export const _parseSolvables = (xml: string): Summaries =>
+  Object.fromEntries(
+    xmlElements(xml, 'solvable').map(({ attributes: { name = '', status, summary = '' } }) => [
+      name,
+      { installed: status === 'installed', summary },
+    ]),
+  );
+
+const installedOf = (found: Summaries): Summaries =>
+  Object.fromEntries(Object.entries(found).filter(([, { installed }]) => installed));
+
+/**
+ * The patches that the repositories know, and whether each is installed.
+ *
+ * @param refresh true: fetch the repositories' data first
+ * @param root a folder with another system
+ * @example tsalt-ssh '*' pkg.list_patches
+ */
+export const list_patches = async (options: Options = {}): Promise<Summaries> =>
+  summariesOf('patch', options);
+
+/**
+ * The patches that are installed.
+ *
+ * @param root a folder with another system
+ * @example tsalt-ssh '*' pkg.list_installed_patches
+ */
+export const list_installed_patches = async (options: Options = {}): Promise<Summaries> =>
+  installedOf(await summariesOf('patch', options));
+
+/**
+ * The patterns that the repositories know, and whether each is installed.
+ *
+ * @param refresh true: fetch the repositories' data first
+ * @param root a folder with another system
+ * @example tsalt-ssh '*' pkg.list_patterns
+ */
+export const list_patterns = async (options: Options = {}): Promise<Summaries> =>
+  summariesOf('pattern', options);
+
+/**
+ * The patterns that are installed, those that zypper does not show too.
+ *
+ * @param root a folder with another system
+ * @example tsalt-ssh '*' pkg.list_installed_patterns
+ */
+export const list_installed_patterns = async (options: Options = {}): Promise<Summaries> => {
+  const { stdout } = await rpm(['-q', '--provides', '--whatprovides', 'pattern()'], options.root);
+  const hidden = [...stdout.matchAll(/^pattern\(\) = ([^.\s]\S*)/gm)].map(([, name = '']) => [
+    name,
+    { installed: true, summary: 'Non-visible pattern' },
+  ]);
+  return {
+    ...Object.fromEntries(hidden),
+    ...installedOf(await summariesOf('pattern', { root: options.root ?? null })),
+  };
+};
+
+/**
+ * The package files that zypper has downloaded, by name and version.
+ *
+ * @param root a folder with another system
+ * @example tsalt-ssh '*' pkg.list_downloaded
+ */
+export const list_downloaded = async ({ root = null }: Options = {}): Promise<Downloaded> =>
+  downloadedRpms([inRoot('/var/cache/zypp/packages', root)]);

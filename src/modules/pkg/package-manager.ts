@@ -1,0 +1,234 @@
+import { fnmatch } from '../../data/glob.ts';
+import { getOwn } from '../../protocol/plain.ts';
+import { compareDebian, type VersionCompare } from '../_shared/package-version.ts';
+import { variablesOf } from '../_shared/values.ts';
+import { __opts__, CommandExecutionError, type Plain } from '../api.ts';
+import {
+  forgetPackages,
+  fulfills,
+  type PackageChanges,
+  PackageError,
+  type PackageList,
+  packageChanges,
+  refreshDone,
+  rememberPackages,
+  runPackager,
+  targetsOf,
+} from './packages.ts';
+
+export const actions = ['install', 'upgrade', 'downgrade', 'reinstall'] as const;
+export type InstallAction = (typeof actions)[number];
+
+/** What tells one package manager from another; what all of them do alike is in this file. */
+export type Manager = {
+  /** The installed packages, asked of the system, or of the one below a folder. */
+  readonly list: (root?: string | null) => Promise<PackageList>;
+  readonly compare: VersionCompare;
+  /** How a package at a version is written on its command line. */
+  readonly word: (name: string, version: string | null) => string;
+  /** The command that installs, by what has to be done. */
+  readonly install: (
+    action: InstallAction,
+    words: readonly string[],
+    options: ManagerOptions,
+  ) => readonly [string, ...string[]];
+  /** True: `install` leaves an older package as it is, and `upgrade` is a command of its own. */
+  readonly installsOnly?: boolean;
+  /** The advisories that are known; others are refused. */
+  readonly advisories?: (options: ManagerOptions) => Promise<readonly string[]>;
+  /** Packages of which an older version goes beside a newer one. */
+  readonly sideBySide?: RegExp;
+  /** The command that installs what advisories name. */
+  readonly installAdvisories?: (
+    ids: readonly string[],
+    options: ManagerOptions,
+  ) => readonly [string, ...string[]];
+  readonly remove: (
+    action: 'remove' | 'purge',
+    words: readonly string[],
+    options: ManagerOptions,
+  ) => readonly [string, ...string[]];
+  /** True: several versions of a package stand side by side, and one of them can be removed. */
+  readonly removesVersions?: boolean;
+  /** The command that upgrades these packages, or all when none is named. */
+  readonly upgrade: (
+    names: readonly string[],
+    options: ManagerOptions,
+  ) => readonly [string, ...string[]];
+  /** False: package lists are fetched only where that is asked for. */
+  readonly refreshesFirst?: boolean;
+  /** Fetches the package lists and says what came of it. */
+  readonly refresh: (options: ManagerOptions) => Promise<Plain>;
+  /** The newest versions that could be installed. */
+  readonly candidates: (
+    names: readonly string[],
+    options: ManagerOptions,
+  ) => Promise<ReadonlyMap<string, string>>;
+  /** What an upgrade would bring, with new versions. */
+  readonly upgrades: (options: ManagerOptions) => Promise<Iterable<readonly [string, string]>>;
+  /** What it says while another one works. */
+  readonly locked: RegExp;
+  /** The exit codes of a success, where 0 is not the only one. */
+  readonly goodCodes?: readonly number[];
+  /** The packages that are kept at their version, and what lets them go or keeps them again. */
+  readonly holds?: {
+    readonly list: () => Promise<readonly string[]>;
+    readonly change: (names: readonly string[], holding: boolean) => Promise<readonly string[]>;
+  };
+  /** All versions of a package that could be installed; needed for `>=1.2`. */
+  readonly versions?: (name: string, options: ManagerOptions) => Promise<string[]>;
+};
+
+/** Arguments that `pkg.install` has in common everywhere. */
+export type ManagerOptions = {
+  readonly refresh?: boolean;
+  readonly pkgs?: Plain;
+  readonly sources?: Plain;
+  readonly advisory_ids?: Plain;
+  readonly version?: Plain;
+  readonly fromrepo?: string | null;
+  readonly enablerepo?: Plain;
+  readonly disablerepo?: Plain;
+  readonly skip_verify?: boolean;
+  readonly reinstall?: boolean;
+  readonly ignore_epoch?: boolean | null;
+  readonly downloadonly?: boolean;
+  readonly update_holds?: boolean;
+  readonly root?: string | null;
+  readonly env?: Plain;
+  readonly [other: string]: unknown;
+};
+
+/** The installed packages, asked once per run; those below a folder are asked every time. */
+export const installedBy = (
+  { list }: Pick<Manager, 'list'>,
+  root: string | null = null,
+): Promise<PackageList> => (root ? list(root) : rememberPackages(() => list()));
+
+/** Whether a command of this manager's came to a good end. */
+export const isGood = ({ goodCodes = [0] }: Pick<Manager, 'goodCodes'>, code: number): boolean =>
+  goodCodes.includes(code);
+
+/** Runs a package manager to an end that is either good or a `CommandExecutionError`. */
+export const runManager = async (
+  argv: readonly [string, ...string[]],
+  locked: RegExp,
+  env: Plain | undefined = null,
+): Promise<{ code: number; stdout: string; stderr: string }> =>
+  runPackager(argv, {
+    env: variablesOf(env),
+    locked,
+  });
+
+/** `pkg.remove` and `pkg.purge` for any manager. */
+export const removeWith = async (
+  manager: Manager,
+  action: 'remove' | 'purge',
+  name: string | null,
+  { pkgs, ...options }: ManagerOptions,
+): Promise<PackageChanges> => {
+  const { root = null } = options;
+  const before = await installedBy(manager, root);
+  const words = [...targetsOf(name, pkgs, undefined)].flatMap(([one, condition]) =>
+    Object.keys(before)
+      .filter(have => have === one || (one.includes('*') && fnmatch(have, one)))
+      .flatMap(have => removedWords(manager, have, getOwn(before, have) ?? [], condition)),
+  );
+  if (words.length === 0) return {};
+  const argv = manager.remove(action, words, options);
+  const { code, stdout, stderr } = await runManager(argv, manager.locked);
+  forgetPackages();
+  const changes = packageChanges(before, await installedBy(manager, root));
+  if (!isGood(manager, code))
+    throw new PackageError(
+      'Problem encountered removing package(s)',
+      [stderr.trim() || stdout.trim()],
+      changes,
+    );
+  return changes;
+};
+
+/** A package by its name, or the versions of it that are meant where others are to stay. */
+const removedWords = (
+  { removesVersions, compare, word }: Manager,
+  name: string,
+  have: readonly string[],
+  condition: string | null,
+): string[] => {
+  if (condition === null) return [name];
+  const meant = have.filter(one => fulfills([one], condition, compare));
+  if (meant.length === 0) return [];
+  return removesVersions && meant.length < have.length
+    ? meant.map(version => word(name, version))
+    : [name];
+};
+
+/** `pkg.upgrade` for any manager. */
+export const upgradeWith = async (
+  manager: Manager,
+  argv: readonly [string, ...string[]],
+  { root = null }: ManagerOptions = {},
+): Promise<PackageChanges> => {
+  const before = await installedBy(manager, root);
+  const { code, stdout, stderr } = await runManager(argv, manager.locked);
+  forgetPackages();
+  const changes = packageChanges(before, await installedBy(manager, root));
+  if (!isGood(manager, code))
+    throw new PackageError(
+      'Problem encountered upgrading packages',
+      [stderr.trim() || stdout.trim()],
+      changes,
+    );
+  return changes;
+};
+
+/** `pkg.refresh_db` for any manager. */
+export const refreshWith = async (
+  { refresh }: Manager,
+  options: ManagerOptions = {},
+): Promise<Plain> => {
+  refreshDone();
+  return __opts__.test ? true : refresh(options);
+};
+
+/** The command that fetches package lists; what it printed. */
+export const runRefresh = async (
+  argv: readonly [string, ...string[]],
+  locked: RegExp,
+  goodCodes: readonly number[] = [0],
+): Promise<string> => {
+  const { code, stdout, stderr } = await runManager(argv, locked);
+  if (!goodCodes.includes(code)) throw new CommandExecutionError(stderr.trim() || stdout.trim());
+  return stdout;
+};
+
+/** `pkg.latest_version` for any manager: an empty text for what is up to date. */
+export const latestWith = async (
+  manager: Manager,
+  names: readonly string[],
+  candidates: ReadonlyMap<string, string>,
+  root: string | null = null,
+): Promise<string | { [name: string]: string }> => {
+  const list = await installedBy(manager, root);
+  const newest = names.map(name => {
+    const candidate = candidates.get(name) ?? '';
+    const isNew =
+      candidate !== '' &&
+      !(getOwn(list, name) ?? []).some(have => manager.compare(have, candidate) >= 0);
+    return [name, isNew ? candidate : ''] as const;
+  });
+  return newest.length === 1 ? (newest[0]?.[1] ?? '') : Object.fromEntries(newest);
+};
+
+/** Lines of `name version` as a list of packages. */
+export const parseNameVersion = (
+  text: string,
+  compare: VersionCompare = compareDebian,
+): PackageList => {
+  const list: PackageList = {};
+  for (const line of text.split('\n')) {
+    const [name, version] = line.trim().split(/\s+/);
+    if (name && version) list[name] = [...(getOwn(list, name) ?? []), version].sort(compare);
+  }
+  return list;
+};

@@ -1,0 +1,213 @@
+import { fnmatch } from '../../data/glob.ts';
+import { getOwn, isPlainDict } from '../../protocol/plain.ts';
+import { pyStr } from '../_shared/python-text.ts';
+import { runCommand } from '../_shared/run-command.ts';
+import { orderHolds } from '../_shared/version-order.ts';
+import {
+  __context__,
+  __opts__,
+  CommandExecutionError,
+  type Plain,
+  type PlainDict,
+  SaltInvocationError,
+} from '../api.ts';
+
+/** Installed packages: every version of each name. */
+export type PackageList = { [name: string]: string[] };
+/** Before and after, by package: what every function that changes packages answers. */
+export type PackageChanges = { [name: string]: { old: string; new: string } };
+/** What is to be installed: a version or null for any, by name, in order. */
+export type Wanted = Map<string, string | null>;
+
+/** A failure after which some packages may have changed all the same. */
+export class PackageError extends CommandExecutionError {
+  readonly changes: PlainDict;
+  constructor(message: string, errors: readonly string[], changes: PlainDict) {
+    super(
+      errors.length === 0
+        ? message
+        : `${message}. Additional info follows:\n\nerrors:\n${errors
+            .map(text => `    - ${text.trim().replaceAll('\n', '\n      ')}`)
+            .join('\n')}`,
+    );
+    this.changes = changes;
+  }
+}
+
+/** A package that a list names twice: at which version it is to be cannot be told. */
+export class PackageTwice extends SaltInvocationError {
+  constructor(name: string) {
+    super(
+      `The list of packages names ${name} twice: name it once, with the version it is to have.`,
+    );
+  }
+}
+
+/** Names and versions from Salt's forms: a list of names and one-key dicts, or a dict. */
+export const wantedPackages = (
+  pkgs: Plain | undefined,
+  normalize: (name: string) => string = name => name,
+): Wanted => {
+  const wanted: Wanted = new Map();
+  const add = (name: string, version: Plain): void => {
+    const key = normalize(name);
+    if (wanted.has(key)) throw new PackageTwice(key);
+    wanted.set(key, version === null || version === '' ? null : pyStr(version));
+  };
+  if (isPlainDict(pkgs)) for (const [name, version] of Object.entries(pkgs)) add(name, version);
+  else if (Array.isArray(pkgs))
+    for (const item of pkgs)
+      if (isPlainDict(item)) for (const [name, version] of Object.entries(item)) add(name, version);
+      else if (item !== null && typeof item !== 'object') add(String(item), null);
+      else throw new SaltInvocationError('Every entry of pkgs must be a name or {name: version}.');
+  else if (typeof pkgs === 'string')
+    for (const name of pkgs.split(',')) if (name.trim()) add(name.trim(), null);
+  return wanted;
+};
+
+/** Sources by package name: a list of one-key dicts `{name: path or URL}`, or a dict. */
+export const packageSources = (sources: Plain | undefined): Map<string, string> => {
+  const found = new Map<string, string>();
+  const items = isPlainDict(sources) ? [sources] : Array.isArray(sources) ? sources : [];
+  for (const item of items) {
+    if (!isPlainDict(item))
+      throw new SaltInvocationError('Every entry of sources must be {name: path or URL}.');
+    for (const [name, source] of Object.entries(item)) found.set(name, pyStr(source));
+  }
+  return found;
+};
+
+/** The names a function of any provider works on: `pkgs` when given, else `name` (commas allowed). */
+export const targetsOf = (
+  name: string | null | undefined,
+  pkgs: Plain | undefined,
+  version: Plain | undefined,
+  normalize?: (name: string) => string,
+): Wanted => {
+  if (pkgs !== null && pkgs !== undefined) return wantedPackages(pkgs, normalize);
+  if (!name) throw new SaltInvocationError('No package sources provided');
+  const wanted = wantedPackages(name, normalize);
+  if (version === null || version === undefined) return wanted;
+  return new Map([...wanted.keys()].map(key => [key, pyStr(version)]));
+};
+
+/** What differs between two lists of packages. */
+export const packageChanges = (before: PackageList, after: PackageList): PackageChanges => {
+  const changes: PackageChanges = {};
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, current] = [
+      getOwn(before, name)?.join(',') ?? '',
+      getOwn(after, name)?.join(',') ?? '',
+    ];
+    if (old !== current) changes[name] = { old, new: current };
+  }
+  return changes;
+};
+
+/** A list of packages as callers ask for it: versions as lists, or joined by commas. */
+export const shownPackages = (
+  list: PackageList,
+  asList: boolean | undefined,
+): { [name: string]: string | string[] } =>
+  Object.fromEntries(
+    Object.entries(list).map(([name, versions]) => [
+      name,
+      asList ? [...versions] : versions.join(','),
+    ]),
+  );
+
+const listKey = 'pkg.list_pkgs';
+
+/** What `read` gives, read once per run: until `forgetPackages` says that something was changed. */
+export const rememberPackages = async <T>(read: () => Promise<T>): Promise<T> => {
+  const known: unknown = __context__[listKey];
+  if (known !== undefined) return known as T;
+  const fresh = await read();
+  __context__[listKey] = fresh;
+  return fresh;
+};
+
+export const forgetPackages = (): void => {
+  delete __context__[listKey];
+};
+
+const refreshKey = 'pkg.refresh_due';
+
+/** The first pkg state of a run makes one refresh due. */
+export const makeRefreshDue = (): void => {
+  __context__[refreshKey] = true;
+};
+
+export const refreshDone = (): void => {
+  delete __context__[refreshKey];
+};
+
+/** Whether the package lists are to be fetched now: as asked, else once per run; never in test mode. */
+export const isRefreshDue = (refresh: boolean | null | undefined): boolean => {
+  if (__opts__.test) return false;
+  return refresh === true || (refresh !== false && __context__[refreshKey] === true);
+};
+
+/**
+ * Whether one of the installed versions satisfies `1.2`, `1.*`, `>=1.2`, `>=1.2,<2` … An epoch
+ * that is not written does not count, unless versions are put in order.
+ */
+export const fulfills = (
+  installed: readonly string[],
+  wanted: string,
+  compare: (left: string, right: string, ignoreEpoch: boolean) => number,
+  {
+    ignoreEpoch,
+    allowUpdates = false,
+  }: { ignoreEpoch?: boolean | null; allowUpdates?: boolean } = {},
+): boolean => {
+  const conditions = parseConditions(wanted);
+  const isUpdate = allowUpdates && conditions.length === 1;
+  return installed.some(have =>
+    conditions.every(({ operator, version }) => {
+      const effective = isUpdate && operator === '==' ? '>=' : operator;
+      const skipEpoch = ignoreEpoch ?? (!/[<>]/.test(effective) && !version.includes(':'));
+      return (
+        (effective === '==' && fnmatch(have, version)) ||
+        orderHolds(effective, compare(have, version, skipEpoch))
+      );
+    }),
+  );
+};
+
+/** The conditions of a version text, `==` where none is written. */
+export const parseConditions = (text: string): { operator: string; version: string }[] =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+    .map(part => {
+      const match = /^(<=>|!=|>=|<=|>>|<<|==|<>|>|<|=)?\s*(\S+)$/.exec(part);
+      if (!match) throw new CommandExecutionError(`Invalid version specification: ${text}`);
+      const operator = match[1] ?? '==';
+      return { operator: operator === '=' ? '==' : operator, version: match[2] ?? '' };
+    });
+
+/** Runs a package manager, waiting while another one holds its lock. */
+export const runPackager = async (
+  argv: readonly [string, ...string[]],
+  {
+    env = {},
+    locked,
+    stdin,
+    cwd = '/',
+  }: {
+    env?: Record<string, string>;
+    /** What the manager says when another one works. */
+    locked: RegExp;
+    stdin?: string;
+    cwd?: string;
+  },
+): Promise<{ code: number; stdout: string; stderr: string }> => {
+  for (let turn = 1; ; turn += 1) {
+    const result = await runCommand(argv, { env, plainLocale: true, stdin, cwd });
+    const busy = result.code !== 0 && locked.test(result.stderr + result.stdout);
+    if (!busy || turn > 7) return result;
+    await new Promise(resolve => setTimeout(resolve, 1000 * Math.min(2 ** turn, 30)));
+  }
+};

@@ -1,0 +1,24 @@
+import { hasFunction } from '../../../_shared/call.ts';
+import { type Description, describedState } from '../../../_shared/describe.ts';
+import { heldPackages } from '../../package-holds.ts';
+import { currentPackages } from '../../wanted-packages.ts';
+
+/**
+ * All installed packages with their versions, and those that are held.
+ *
+ * @returns `packages` (one `pkg.installed`), and `held packages` where there are any
+ */
+export const describe = async (): Promise<Description> => {
+  const packages = Object.entries(await currentPackages()).sort(([a], [b]) => (a < b ? -1 : 1));
+  const held = hasFunction('pkg.hold') ? await heldPackages() : [];
+  // Several versions side by side (kernels) cannot be asked for by one state.
+  const pkgs = packages.map(([name, [version = '', ...more]]) =>
+    version === '' || more.length > 0 ? name : { [name]: version },
+  );
+  return {
+    ...(pkgs.length > 0 ? { packages: describedState('pkg.installed', { pkgs }) } : {}),
+    ...(held.length > 0
+      ? { 'held packages': describedState('pkg.held', { pkgs: held.toSorted() }) }
+      : {}),
+  };
+};

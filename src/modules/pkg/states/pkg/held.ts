@@ -1,0 +1,110 @@
+import { hasFunction, salt } from '../../../_shared/call.ts';
+import { failed, unchanged } from '../../../_shared/returns.ts';
+import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
+import { heldPackages } from '../../package-holds.ts';
+import { wantedPackages } from '../../packages.ts';
+
+type HeldOptions = {
+  version?: Plain;
+  pkgs?: Plain;
+  replace?: boolean;
+  all?: boolean;
+  [other: string]: unknown;
+};
+
+/**
+ * Packages are kept at their version.
+ *
+ * @param name a package; not used when `pkgs` is given
+ * @param version the version to keep (zypper)
+ * @param pkgs a list of names
+ * @param replace true: let all other packages be upgraded
+ * @example
+ * kernel:
+ *   pkg.held:
+ *     - pkgs: [linux-image-amd64]
+ */
+export const held = async (
+  name: string,
+  { version = null, pkgs = null, replace = false }: HeldOptions = {},
+): Promise<StateReturn> => {
+  if (Array.isArray(pkgs) && pkgs.length === 0 && !replace)
+    return unchanged(name, 'No packages to be held provided');
+  if (!hasFunction('pkg.hold'))
+    return failed(name, '`hold` function is not implemented for the package manager.');
+  const wanted = wantedPackages(pkgs ?? [version === null ? name : { [name]: version }]);
+  const locks = await heldPackages();
+  const missing = [...wanted.keys()].filter(one => !locks.includes(one));
+  const extra = replace ? locks.filter(one => !wanted.has(one)) : [];
+  if (__opts__.test)
+    return holdReport(
+      name,
+      [
+        ...missing.map(one => `The following package would be held: ${one}`),
+        ...extra.map(one => `The following package would be unheld: ${one}`),
+      ],
+      {},
+      true,
+    );
+  const results = missing.length > 0 ? await salt('pkg.hold')(null, { pkgs: missing }) : {};
+  const lifted = extra.length > 0 ? await salt('pkg.unhold')(null, { pkgs: extra }) : {};
+  const ok = [...Object.values(results), ...Object.values(lifted)].every(
+    one => (one as { result: boolean }).result,
+  );
+  const comments = [
+    ...missing.map(one =>
+      results[one]?.result ? `Package ${one} is now being held` : `Package ${one} was not held`,
+    ),
+    ...Object.values(lifted).map(one => (one as { comment: string }).comment),
+  ];
+  return holdReport(name, comments, { ...results, ...lifted }, ok);
+};
+
+/**
+ * Packages may be upgraded.
+ *
+ * @param name a package; not used when `pkgs` is given
+ * @param pkgs a list of names
+ * @param all true: all packages
+ * @example
+ * nginx:
+ *   pkg.unheld
+ */
+export const unheld = async (
+  name: string,
+  { version = null, pkgs = null, all = false }: HeldOptions = {},
+): Promise<StateReturn> => {
+  if (Array.isArray(pkgs) && pkgs.length === 0 && !all)
+    return unchanged(name, 'No packages to be unheld provided');
+  if (!hasFunction('pkg.unhold'))
+    return failed(name, '`unhold` function is not implemented for the package manager.');
+  const wanted = wantedPackages(pkgs ?? [version === null ? name : { [name]: version }]);
+  const due = (await heldPackages()).filter(one => all || wanted.has(one));
+  if (__opts__.test)
+    return holdReport(
+      name,
+      due.map(one => `The following package would be unheld: ${one}`),
+      {},
+      true,
+    );
+  const results = due.length > 0 ? await salt('pkg.unhold')(null, { pkgs: due }) : {};
+  const all_ = Object.values(results) as { result: boolean; comment: string }[];
+  return holdReport(
+    name,
+    all_.map(one => one.comment),
+    results,
+    all_.every(one => one.result),
+  );
+};
+
+const holdReport = (
+  name: string,
+  comments: string[],
+  changes: PlainDict,
+  ok: boolean,
+): StateReturn => ({
+  name,
+  changes,
+  result: !ok ? false : __opts__.test && comments.length > 0 ? null : true,
+  comment: comments.length > 0 ? comments.join('\n') : 'No changes made',
+});

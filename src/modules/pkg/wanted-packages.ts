@@ -1,0 +1,99 @@
+import { getOwn } from '../../protocol/plain.ts';
+import { hasFunction, salt } from '../_shared/call.ts';
+import {
+  compareAlpine,
+  compareDebian,
+  compareRpm,
+  withoutEpoch,
+} from '../_shared/package-version.ts';
+import { pyStr } from '../_shared/python-text.ts';
+import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
+import { type PackageList, packageSources, type Wanted, wantedPackages } from './packages.ts';
+
+export const currentPackages = async (): Promise<PackageList> =>
+  salt('pkg.list_pkgs')({ versions_as_list: true });
+
+/** Which repositories dnf and yum are to look into: their `latest_version` takes that too. */
+export const repoChoice = (options: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    ['enablerepo', 'disablerepo', 'disableexcludes', 'branch', 'setopt']
+      .filter(key => options[key] !== null && options[key] !== undefined)
+      .map(key => [key, options[key]]),
+  );
+
+export const latestVersions = async (
+  names: readonly string[],
+  options: { refresh: boolean; fromrepo: string | null; [repos: string]: unknown },
+): Promise<{ [name: string]: string }> => {
+  const found: unknown = await salt('pkg.latest_version')(...names, options);
+  return typeof found === 'string'
+    ? { [names[0] ?? '']: found }
+    : (found as { [name: string]: string });
+};
+
+export const desiredPackages = async ({
+  name,
+  version,
+  pkgs,
+  sources,
+  normalize,
+}: {
+  name: string;
+  version: Plain;
+  pkgs: Plain;
+  sources: Plain;
+  normalize: boolean;
+}): Promise<Wanted> => {
+  const raw = sources
+    ? new Map([...packageSources(sources)].map(([key, value]) => [key, value as string | null]))
+    : wantedPackages(pkgs ?? [version === null ? name : { [name]: pyStr(version) }]);
+  if (raw.size === 0) throw new CommandExecutionError('no packages');
+  if (!normalize || !hasFunction('pkg.normalize_name')) return raw;
+  const wanted: Wanted = new Map();
+  for (const [key, value] of raw) wanted.set(await normalName(key), value);
+  return wanted;
+};
+
+/**
+ * What is wanted with `resolve_capabilities` (zypper): the packages that provide it, those that are
+ * installed already first.
+ */
+export const withProviders = async (
+  wanted: Wanted,
+  current: PackageList,
+  { resolve_capabilities = false, root = null }: Record<string, unknown>,
+): Promise<Wanted> => {
+  if (!resolve_capabilities || !hasFunction('pkg.resolve_capabilities')) return wanted;
+  const provided: { [capability: string]: string[] } = await salt('pkg.list_provides')({ root });
+  const pkgs = [...wanted].map(([name, version]) => {
+    const provider = getOwn(current, name) ? name : (getOwn(provided, name)?.[0] ?? name);
+    return version === null ? provider : { [provider]: version };
+  });
+  const options = { resolve_capabilities: true, root };
+  return wantedPackages(await salt('pkg.resolve_capabilities')(pkgs, options));
+};
+
+/** Names without an architecture that is this system's own. */
+export const normalNames = async (names: readonly string[]): Promise<string[]> => {
+  if (!hasFunction('pkg.normalize_name')) return [...names];
+  const normal: string[] = [];
+  for (const name of names) normal.push(await normalName(name));
+  return normal;
+};
+
+const normalName = async (name: string): Promise<string> =>
+  name.includes(':') || name.includes('.') ? salt('pkg.normalize_name')(name) : name;
+
+/** How versions are ordered where it is not Debian's way. */
+const orders = new Map([
+  ['RedHat', compareRpm],
+  ['Suse', compareRpm],
+  ['Arch', compareRpm],
+  ['Alpine', compareAlpine],
+  ['MacOS', compareAlpine],
+]);
+
+export const compareVersions = (left: string, right: string, ignoreEpoch: boolean): number => {
+  const compare = orders.get(String(__grains__.os_family)) ?? compareDebian;
+  return ignoreEpoch ? compare(withoutEpoch(left), withoutEpoch(right)) : compare(left, right);
+};

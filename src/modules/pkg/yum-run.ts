@@ -1,0 +1,36 @@
+import { toList } from '../_shared/values.ts';
+import { which } from '../_shared/which.ts';
+import type { Plain } from '../api.ts';
+import { type ManagerOptions, runManager } from './package-manager.ts';
+
+export const yumProgram = (): string => (which('dnf') ? 'dnf' : 'yum');
+
+export const isDnf = (): boolean => yumProgram() === 'dnf';
+
+/** What dnf or yum says while another one works. */
+export const yumLocked =
+  /Another app is currently holding the yum lock|Failed to obtain the transaction lock|Waiting for process/;
+
+/** Runs dnf or yum, whichever is there. */
+export const runYum = (...args: string[]) => runManager([yumProgram(), ...args], yumLocked);
+
+/** Salt's arguments for repositories as the command line has them. */
+export const repoOptions = ({
+  repo,
+  fromrepo = (repo as string | undefined) ?? null,
+  enablerepo,
+  disablerepo,
+  disableexcludes,
+  branch,
+  setopt,
+}: ManagerOptions): string[] => [
+  ...(fromrepo
+    ? ['--disablerepo=*', `--enablerepo=${fromrepo}`]
+    : [
+        ...toList(disablerepo).map(one => `--disablerepo=${one}`),
+        ...toList(enablerepo).map(one => `--enablerepo=${one}`),
+      ]),
+  ...(disableexcludes ? [`--disableexcludes=${disableexcludes}`] : []),
+  ...(branch ? [`--branch=${branch}`] : []),
+  ...toList(setopt as Plain).map(option => `--setopt=${option}`),
+];

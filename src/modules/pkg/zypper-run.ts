@@ -1,0 +1,46 @@
+import { xmlElements, xmlText } from '../_shared/xml-elements.ts';
+import { CommandExecutionError } from '../api.ts';
+import { runManager } from './package-manager.ts';
+
+type Root = string | null | undefined;
+
+/** A line of zypper's that asks nothing and fetches nothing. */
+export const zypperLine = (root: Root, ...args: string[]): [string, ...string[]] => [
+  'zypper',
+  '--non-interactive',
+  '--no-refresh',
+  ...(root ? ['--root', root] : []),
+  ...args,
+];
+
+export const zypperLocked = /System management is locked by the application/;
+
+/**
+ * How zypper ends well: patches or a restart are due, a repository was left out, or a script of a
+ * package failed that is installed all the same.
+ */
+export const zypperGood = [0, 100, 101, 102, 103, 106, 107];
+
+/** Reads something from zypper as XML. */
+export const readZypper = async (root: Root, ...args: string[]): Promise<string> => {
+  const [program, ...words] = zypperLine(root, ...args);
+  const { stdout } = await runManager([program, '--xmlout', ...words], zypperLocked);
+  return stdout;
+};
+
+/** Has zypper change something; its own words tell why it could not. */
+export const changeByZypper = async (
+  { root = null, before = [] }: { root?: Root; before?: readonly string[] },
+  ...args: string[]
+): Promise<string> => {
+  const [program, ...words] = zypperLine(root, ...args);
+  const line: [string, ...string[]] = [program, '--xmlout', ...before, ...words];
+  const { code, stdout, stderr } = await runManager(line, zypperLocked);
+  if (zypperGood.includes(code)) return stdout;
+  const errors = xmlElements(stdout, 'message')
+    .filter(({ attributes }) => attributes.type === 'error')
+    .map(({ inner }) => xmlText(inner));
+  throw new CommandExecutionError(
+    `Zypper command failure: ${errors.join('\n') || stderr.trim() || "Check Zypper's logs."}`,
+  );
+};

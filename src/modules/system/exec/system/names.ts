@@ -1,0 +1,60 @@
+import { hostname } from 'node:os';
+import { salt } from '../../../_shared/call.ts';
+import { parseAssignments, readOr } from '../../../_shared/read-file.ts';
+import { runCommand } from '../../../_shared/run-command.ts';
+import { existsSync } from '../../../_shared/safe-fs/fs.ts';
+import { which } from '../../../_shared/which.ts';
+import { replaceFile } from '../../../_shared/write-file.ts';
+
+const file = '/etc/machine-info';
+
+/**
+ * The name of this machine.
+ *
+ * @example tsalt-ssh '*' system.get_computer_name
+ */
+export const get_computer_name = async (): Promise<string> => hostname();
+
+/**
+ * Gives this machine another name, as `network.mod_hostname`.
+ *
+ * @param hostname the name
+ * @example tsalt-ssh 'web1' system.set_computer_name web1
+ */
+export const set_computer_name = async (hostname: string): Promise<boolean> =>
+  salt('network.mod_hostname')(hostname);
+
+/**
+ * The name for people (`hostnamectl --pretty`); false when it has none.
+ *
+ * @example tsalt-ssh '*' system.get_computer_desc
+ */
+export const get_computer_desc = async (): Promise<string | false> => {
+  const told = parseAssignments(readOr(file) ?? '').get('PRETTY_HOSTNAME');
+  return told === undefined ? false : told.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
+};
+
+/**
+ * Gives this machine a name for people.
+ *
+ * @param desc the name
+ * @example tsalt-ssh 'web1' system.set_computer_desc "Anna's laptop"
+ */
+export const set_computer_desc = async (desc: string): Promise<boolean> => {
+  if (which('hostnamectl') && existsSync('/run/systemd/system')) {
+    const { code } = await runCommand(['hostnamectl', 'set-hostname', '--pretty', '--', desc], {
+      plainLocale: true,
+    });
+    return code === 0;
+  }
+  const escaped = desc
+    .replace(/[\\"$`]/g, found => `\\${found}`)
+    .replaceAll('\n', '\\n')
+    .replaceAll('\t', '\\t');
+  const line = `PRETTY_HOSTNAME="${escaped}"`;
+  const lines = (readOr(file) ?? '').split('\n').filter(Boolean);
+  const at = lines.findIndex(one => /^\s*PRETTY_HOSTNAME=/.test(one));
+  const text = (at < 0 ? [...lines, line] : lines.with(at, line)).join('\n');
+  await replaceFile(file, `${text}\n`);
+  return true;
+};

@@ -1,0 +1,65 @@
+import { type Account, type Group, readAccounts, readGroups } from '../_shared/accounts.ts';
+import { inRoot } from '../_shared/other-root.ts';
+import { readOr } from '../_shared/read-file.ts';
+import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { which } from '../_shared/which.ts';
+import { CommandExecutionError } from '../api.ts';
+
+/** A folder with another system in it; null for this one. */
+export type Root = string | null | undefined;
+
+export const run = (argv: readonly [string, ...string[]]): Promise<CommandResult> =>
+  runCommand(argv, { plainLocale: true, cwd: '/' });
+
+/** Runs a tool of the shadow suite; what it says is the error. */
+export const tool = async (argv: readonly [string, ...string[]]): Promise<true> => {
+  const { code, stderr } = await run(argv);
+  if (code !== 0)
+    throw new CommandExecutionError(stderr.trim() || `${argv[0]} failed with status ${code}`);
+  return true;
+};
+
+/** The account of this name, of another system only from its own file. */
+export const findUser = async (name: string, root: Root): Promise<Account | undefined> => {
+  const local = (await localUsers(root)).find(account => account.name === name);
+  if (local || root || !usesDirectory()) return local;
+  const { code, stdout } = await run(['getent', 'passwd', '--', name]);
+  const [first, passwd, uid, gid, gecos, home, shell] = stdout.trim().split(':');
+  if (code !== 0 || !first || !uid || !gid) return undefined;
+  return {
+    name: first,
+    passwd: passwd ?? 'x',
+    uid: Number(uid),
+    gid: Number(gid),
+    gecos: gecos ?? '',
+    home: home ?? '',
+    shell: shell ?? '',
+  };
+};
+
+/** Whether nsswitch.conf names a source besides the local files: only then is a lookup worth a process. */
+const usesDirectory = (): boolean => {
+  const line = /^passwd:(.*)$/m.exec(readOr('/etc/nsswitch.conf') ?? '')?.[1] ?? 'files';
+  const local = ['files', 'compat', 'systemd', 'db', 'altfiles'];
+  return (
+    which('getent') !== undefined &&
+    line
+      .replace(/\[.*?\]/g, '')
+      .split(/\s+/)
+      .some(source => source !== '' && !source.startsWith('#') && !local.includes(source))
+  );
+};
+
+/** Names of the groups that an account is in. */
+export const groupsOf = async ({ name, gid }: Account, root: Root): Promise<string[]> =>
+  (await localGroups(root))
+    .filter(group => group.gid === gid || group.members.includes(name))
+    .map(group => group.name)
+    .sort();
+
+/** The accounts in the file of a system. */
+export const localUsers = (root: Root): Promise<Account[]> =>
+  readAccounts(inRoot('/etc/passwd', root));
+
+/** The groups in the file of a system. */
+export const localGroups = (root: Root): Promise<Group[]> => readGroups(inRoot('/etc/group', root));
