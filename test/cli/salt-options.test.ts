@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
@@ -123,6 +131,29 @@ test('--update-roster writes a host that answered, and never its password', asyn
     `# hosts\nother: {host: 10.0.0.1}\n127.0.0.1:\n  host: 127.0.0.1\n  port: ${port}\n  user: tester\n`,
   );
   expect((await made.run('-H')).stdout).toContain('127.0.0.1');
+});
+
+test('--update-roster makes a private roster where there is none, and leaves one that others can write', async () => {
+  const made = await project({ keys: [], password: 'hunter2' });
+  const target = `tester@127.0.0.1:${made.hosts.web1?.server.port}`;
+  const roster = join(made.dir, 'roster.yaml');
+  const run = () =>
+    made.runWith(
+      { env: { PW: 'hunter2' } },
+      ...['--passwd-from', 'env:PW', '--update-roster', target, 'test.ping'],
+    );
+  rmSync(roster);
+  expect((await run()).code).toBe(0);
+  expect(statSync(roster).mode & 0o777).toBe(0o600);
+  const others = 'other: {host: 10.0.0.1}\n';
+  writeFileSync(roster, others);
+  chmodSync(roster, 0o666);
+  const { code, stderr } = await run();
+  expect({ code, stderr }).toEqual({
+    code: 64,
+    stderr: expect.stringMatching(/roster\.yaml.* writable|writ\w+ by/),
+  });
+  expect(readFileSync(roster, 'utf8')).toBe(others);
 });
 
 test('the password comes from a file, a program or a descriptor, and from nowhere else', async () => {
