@@ -1,4 +1,4 @@
-import { moduleName, showDefault, unknownText } from '../src/data/module-docs.ts';
+import { moduleName, showDefault, unknownText } from '../src/data/signatures/module-docs.ts';
 import type { FunctionMeta, ModuleKind, ModuleMeta, Param } from '../src/protocol/meta.ts';
 
 const titles: Partial<Record<ModuleKind, string>> = {

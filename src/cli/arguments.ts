@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 const keyword = /^([\p{L}_][\p{L}\p{N}\p{M}_.-]*)=(?!=)(.*)\n?$/u;

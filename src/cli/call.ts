@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Request } from '../config/request.ts';
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';

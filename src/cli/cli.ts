@@ -51,7 +51,7 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
     return printed(await newModule(words.slice(2), config));
   }
   if (words[0] === 'node' && words[1] === 'fetch') {
-    const { fetchNodes } = await import('../control/fetch-node.ts');
+    const { fetchNodes } = await import('../control/prepare/fetch-node.ts');
     return printed(await fetchNodes(words.slice(2), config));
   }
   return runCall({ given, config, env, sdb });
@@ -103,7 +103,7 @@ const runCall = async (opened: Opened): Promise<number> => {
     });
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
-    const { run } = await import('../control/run.ts');
+    const { run } = await import('../control/fleet/run.ts');
     const updates =
       given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
     const met = new Set<string>();

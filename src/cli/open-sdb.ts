@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { type Data, type Dict, isDict, toData, toPlain } from '../data/value.ts';
+import { type Data, type Dict, isDict, toData, toPlain } from '../data/values/value.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { isSdbSetting, Sdb } from '../sdb/sdb.ts';
 

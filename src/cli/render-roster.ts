@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { RenderRoster } from '../roster/load.ts';
 

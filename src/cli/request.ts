@@ -1,6 +1,6 @@
 import type { Batch, Request, RunOptions } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import { adHocHost, type Roster } from '../roster/load.ts';

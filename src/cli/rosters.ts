@@ -1,6 +1,6 @@
 import type { Config, RosterSource } from '../config/config.ts';
 import type { Question, RosterPlaces } from '../config/request.ts';
-import { type Data, type Dict, Float } from '../data/value.ts';
+import { type Data, type Dict, Float } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
 import { isForward } from '../roster/check.ts';

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { TargetType } from '../config/request.ts';
-import type { Dict } from '../data/value.ts';
+import type { Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { readAddress } from '../roster/address.ts';
 

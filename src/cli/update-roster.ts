@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dumpYaml } from '../data/yaml-dump.ts';
+import { dumpYaml } from '../data/formats/yaml-dump.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { checkTrusted } from '../trust/check.ts';

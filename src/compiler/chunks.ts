@@ -1,8 +1,8 @@
-import { canonical } from '../data/canonical.ts';
-import { pyStr } from '../data/python-text.ts';
-import { stamp } from '../data/stamp.ts';
-import type { Data, DataKey, Dict } from '../data/value.ts';
-import { Float, isDict, isWhole, keyText, toPlain } from '../data/value.ts';
+import { pyStr } from '../data/python/python-text.ts';
+import { canonical } from '../data/values/canonical.ts';
+import { stamp } from '../data/values/stamp.ts';
+import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { Float, isDict, isWhole, keyText, toPlain } from '../data/values/value.ts';
 import type { Place } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type PlainDict, setOwn } from '../protocol/plain.ts';

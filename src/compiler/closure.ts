@@ -1,7 +1,7 @@
-import { fnmatch, isGlob } from '../data/glob.ts';
-import { pyStr } from '../data/python-text.ts';
-import type { Data, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { fnmatch, isGlob } from '../data/python/glob.ts';
+import { pyStr } from '../data/python/python-text.ts';
+import type { Data, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 
 const pulling: readonly string[] = [
   'require',

@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { Chunk } from './chunks.ts';
 import { chunksOf } from './chunks.ts';
 import { applyExclude, reconcileExtend } from './extend.ts';

@@ -1,7 +1,7 @@
-import { canonical } from '../data/canonical.ts';
-import { pyStr } from '../data/python-text.ts';
-import type { Data, DataKey } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { pyStr } from '../data/python/python-text.ts';
+import { canonical } from '../data/values/canonical.ts';
+import type { Data, DataKey } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration } from './high.ts';
 import { newHigh } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';

@@ -1,6 +1,6 @@
-import type { Trace } from '../data/position.ts';
-import type { Data, DataKey, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import type { Trace } from '../data/values/position.ts';
+import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { fileKey, fileOf, type Marked, originalKey, originalOf, traceKey } from './place.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { fnmatchFilter, isGlob } from '../data/glob.ts';
-import type { Trace } from '../data/position.ts';
-import { pyStr } from '../data/python-text.ts';
+import { fnmatchFilter, isGlob } from '../data/python/glob.ts';
+import { pyStr } from '../data/python/python-text.ts';
 import type { RenderedSls, SlsLoader } from '../data/sls.ts';
-import type { Data, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
-import { withoutEnd } from '../data/without-end.ts';
+import type { Trace } from '../data/values/position.ts';
+import type { Data, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
+import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';

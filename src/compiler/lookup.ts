@@ -1,5 +1,5 @@
-import type { Data, DataKey } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import type { Data, DataKey } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import type { High } from './high.ts';
 import { firstKey, isOwnKey } from './high.ts';
 

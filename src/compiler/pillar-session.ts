@@ -1,6 +1,6 @@
-import type { MergeOptions } from '../data/merge.ts';
 import type { SlsLoader } from '../data/sls.ts';
-import type { Data, Dict } from '../data/value.ts';
+import type { MergeOptions } from '../data/values/merge.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { Subject } from '../targeting/match.ts';
 import type { Problem } from './problem.ts';
 

@@ -1,9 +1,9 @@
-import { fnmatchFilter } from '../data/glob.ts';
-import { mergeDicts } from '../data/merge.ts';
-import { pyStr } from '../data/python-text.ts';
+import { fnmatchFilter } from '../data/python/glob.ts';
+import { pyStr } from '../data/python/python-text.ts';
 import type { RenderedSls } from '../data/sls.ts';
-import type { Data, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { mergeDicts } from '../data/values/merge.ts';
+import type { Data, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';

@@ -1,7 +1,7 @@
-import { pyStr } from '../data/python-text.ts';
+import { pyStr } from '../data/python/python-text.ts';
 import type { RenderedSls } from '../data/sls.ts';
-import type { Data, DataKey } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import type { Data, DataKey } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Subject } from '../targeting/match.ts';
 import { isEnv, type Session } from './pillar-session.ts';

@@ -1,6 +1,6 @@
-import { mergeDicts } from '../data/merge.ts';
-import type { Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { mergeDicts } from '../data/values/merge.ts';
+import type { Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
 import type { ExtPillar, PillarInput, Session } from './pillar-session.ts';
 import { renderPillar } from './pillar-sls.ts';

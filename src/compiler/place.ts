@@ -1,6 +1,6 @@
-import type { Position, Trace } from '../data/position.ts';
-import { keyPosition, nodePosition } from '../data/position.ts';
-import type { Dict } from '../data/value.ts';
+import type { Position, Trace } from '../data/values/position.ts';
+import { keyPosition, nodePosition } from '../data/values/position.ts';
+import type { Dict } from '../data/values/value.ts';
 import type { Place } from '../protocol/error.ts';
 
 // On the nodes themselves: weak maps of that many entries make the garbage collector slow.

@@ -1,4 +1,4 @@
-import { excerptAt } from '../data/position.ts';
+import { excerptAt } from '../data/values/position.ts';
 import { type Place, showError, TsaltError } from '../protocol/error.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { pyStr } from '../data/python-text.ts';
-import type { Data, DataKey, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { pyStr } from '../data/python/python-text.ts';
+import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { reconcileExtend } from './extend.ts';
 import type { High, IdDeclaration } from './high.ts';
 import { firstKey, isOwnKey } from './high.ts';

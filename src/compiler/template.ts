@@ -1,7 +1,7 @@
-import { splitFunctionName } from '../data/function-name.ts';
-import { pyStr } from '../data/python-text.ts';
-import type { Data, DataKey, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { pyStr } from '../data/python/python-text.ts';
+import { splitFunctionName } from '../data/signatures/function-name.ts';
+import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { isFalsy } from './high.ts';
 import { copyOf, placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';

@@ -1,8 +1,8 @@
-import { fnmatchFilter } from '../data/glob.ts';
-import { pyRepr, pyStr } from '../data/python-text.ts';
+import { fnmatchFilter } from '../data/python/glob.ts';
+import { pyRepr, pyStr } from '../data/python/python-text.ts';
 import type { SlsLoader } from '../data/sls.ts';
-import type { Data, DataKey, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Subject } from '../targeting/match.ts';
 import { matches as isMatch } from '../targeting/match.ts';

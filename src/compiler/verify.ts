@@ -1,6 +1,6 @@
-import { pyRepr, pyStr, pyType } from '../data/python-text.ts';
-import type { Data, DataKey, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { pyRepr, pyStr, pyType } from '../data/python/python-text.ts';
+import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration, StateDeclaration } from './high.ts';
 import { firstKey, isOwnKey } from './high.ts';
 import { placeOf } from './place.ts';

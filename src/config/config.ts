@@ -1,4 +1,4 @@
-import type { Dict } from '../data/value.ts';
+import type { Dict } from '../data/values/value.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 
 /** `base: [folder, …]` by saltenv, absolute. */

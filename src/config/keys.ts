@@ -1,4 +1,14 @@
-import { dict, flag, list, mapping, oneOf, seconds, text, texts, whole } from '../data/read.ts';
+import {
+  dict,
+  flag,
+  list,
+  mapping,
+  oneOf,
+  seconds,
+  text,
+  texts,
+  whole,
+} from '../data/values/read.ts';
 
 /** The options that are read as they stand, and what each must be. */
 export const keys = {

@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Config } from './config.ts';

@@ -1,4 +1,4 @@
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import type { Config } from './config.ts';
 
 /** Options of Salt's that are taken and do nothing here, and what there is instead. */

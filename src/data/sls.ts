@@ -1,7 +1,7 @@
-import type { Trace } from './position.ts';
-import type { Data } from './value.ts';
+import type { Trace } from './values/position.ts';
+import type { Data } from './values/value.ts';
 
-/** One SLS after its render pipe. Keys and nodes know their places (`data/position.ts`). */
+/** One SLS after its render pipe. Keys and nodes know their places (`data/values/position.ts`). */
 export type RenderedSls = {
   readonly sls: string;
   readonly saltenv: string;

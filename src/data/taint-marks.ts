@@ -1,5 +1,5 @@
-import { stamp } from './stamp.ts';
 import type { Ranges } from './taint.ts';
+import { stamp } from './values/stamp.ts';
 
 /** Which keys and values of one collection a host chose, where they were written into a text. */
 export type TaintMarks = {

@@ -1,5 +1,5 @@
-import { globTest } from '../data/glob.ts';
-import { pythonPattern } from '../data/python-pattern.ts';
+import { globTest } from '../data/python/glob.ts';
+import { pythonPattern } from '../data/python/python-pattern.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 
 export type IgnoreRules = {

@@ -9,7 +9,7 @@ import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { Position } from '../protocol/stack.ts';
 import { asView, dataView, view as viewOf } from '../protocol/views.ts';
-import { deepDiff } from './_shared/deep-diff.ts';
+import { deepDiff } from './_shared/states/deep-diff.ts';
 
 export type { LowChunk } from '../protocol/low.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';

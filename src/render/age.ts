@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { decryptAll, type Said } from './secrets.ts';
 import type { Stage } from './types.ts';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { pack } from './confined/wire.ts';

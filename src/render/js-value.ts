@@ -1,4 +1,11 @@
-import { type Data, type DataKey, type Dict, Float, isDict, keyText } from '../data/value.ts';
+import {
+  type Data,
+  type DataKey,
+  type Dict,
+  Float,
+  isDict,
+  keyText,
+} from '../data/values/value.ts';
 
 /**
  * Data as JavaScript code likes it: objects without a prototype, numbers for floats. A dict's

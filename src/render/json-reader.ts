@@ -1,4 +1,4 @@
-import { type Data, type Dict, Float } from '../data/value.ts';
+import { type Data, type Dict, Float } from '../data/values/value.ts';
 
 const maxDepth = 500;
 const words = new Map<string, Data>([

@@ -1,4 +1,4 @@
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import { messageOf } from '../protocol/error.ts';
 import { renderFault } from './fault.ts';
 import { JsonReader } from './json-reader.ts';

@@ -1,5 +1,5 @@
 import json5 from 'json5';
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import { renderFault } from './fault.ts';
 import { fromJs } from './js-value.ts';
 import { parseBody } from './taint/parse-body.ts';

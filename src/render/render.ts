@@ -1,6 +1,6 @@
 import { excerptOf } from '../data/excerpt.ts';
 import type { Ranges } from '../data/taint.ts';
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
 import { unguard } from './guard.ts';

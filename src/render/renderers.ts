@@ -1,4 +1,4 @@
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import { shebangOf } from './pipe.ts';
 import type { Renderer, RendererTable, Stage } from './types.ts';
 

@@ -1,6 +1,6 @@
 import { excerptOf } from '../data/excerpt.ts';
-import type { Trace } from '../data/position.ts';
-import type { Data } from '../data/value.ts';
+import type { Trace } from '../data/values/position.ts';
+import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { type Mapping, type Origins, RenderedText } from './source-map.ts';
 

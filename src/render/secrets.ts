@@ -1,5 +1,5 @@
-import { type Data, isDict } from '../data/value.ts';
-import { withoutEnd } from '../data/without-end.ts';
+import { type Data, isDict } from '../data/values/value.ts';
+import { withoutEnd } from '../data/values/without-end.ts';
 
 /** Has the host said this text? */
 export type Said = (text: string) => boolean;

@@ -1,4 +1,4 @@
-import { type Position, type Trace, withText } from '../data/position.ts';
+import { type Position, type Trace, withText } from '../data/values/position.ts';
 import type { Place } from '../protocol/error.ts';
 
 /** Where a piece of rendered text begins in its template. */

@@ -1,5 +1,5 @@
 import { parse, TomlDate, TomlError } from 'smol-toml';
-import { type Data, Float } from '../data/value.ts';
+import { type Data, Float } from '../data/values/value.ts';
 import { renderFault } from './fault.ts';
 import { fromJs } from './js-value.ts';
 import { parseBody } from './taint/parse-body.ts';

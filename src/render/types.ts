@@ -1,6 +1,6 @@
-import type { Trace } from '../data/position.ts';
 import type { Ranges } from '../data/taint.ts';
-import type { Data, Dict } from '../data/value.ts';
+import type { Trace } from '../data/values/position.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import type { Said } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';

@@ -1,5 +1,5 @@
-import { type Data, type Dict, isDict } from '../data/value.ts';
-import { withoutEnd } from '../data/without-end.ts';
+import { type Data, type Dict, isDict } from '../data/values/value.ts';
+import { withoutEnd } from '../data/values/without-end.ts';
 import type { RenderRequest } from './types.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { cloneData, cloneTree, isTree } from '../data/clone.ts';
 import type { Ranges } from '../data/taint.ts';
-import type { Data } from '../data/value.ts';
+import { cloneData, cloneTree, isTree } from '../data/values/clone.ts';
+import type { Data } from '../data/values/value.ts';
 import { loadYaml } from '../yaml/load.ts';
 import { isTrue } from './filters/filter.ts';
 import { traceOf } from './retrace.ts';

@@ -1,5 +1,5 @@
 import type { Ranges } from '../data/taint.ts';
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import { loadYamlex } from '../yaml/yamlex.ts';
 import type { Stage } from './types.ts';
 

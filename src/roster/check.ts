@@ -1,8 +1,8 @@
 import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '../data/nearest.ts';
-import { describe, type Kind, placeOf, readKey } from '../data/read.ts';
-import { type Dict, isDict } from '../data/value.ts';
+import { describe, type Kind, placeOf, readKey } from '../data/values/read.ts';
+import { type Dict, isDict } from '../data/values/value.ts';
 import { type Place, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import type { PlainDict } from '../protocol/plain.ts';

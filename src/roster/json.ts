@@ -1,4 +1,4 @@
-import { type Data, toData } from '../data/value.ts';
+import { type Data, toData } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Plain } from '../protocol/plain.ts';
 

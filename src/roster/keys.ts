@@ -1,4 +1,4 @@
-import { flag, type Kind, mapping, oneOf, seconds, text, texts } from '../data/read.ts';
+import { flag, type Kind, mapping, oneOf, seconds, text, texts } from '../data/values/read.ts';
 import { isJumpChain, isUser } from './address.ts';
 import type { SecretKey } from './roster.ts';
 import { splitWords } from './words.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { hideSecrets } from '../data/hide-secrets.ts';
 import { nearest } from '../data/nearest.ts';
-import { type Data, type Dict, isDict } from '../data/value.ts';
+import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { checkDefaults, checkHost } from './check.ts';

@@ -1,5 +1,5 @@
-import { placeOf } from '../data/read.ts';
-import { type Dict, isDict } from '../data/value.ts';
+import { placeOf } from '../data/values/read.ts';
+import { type Dict, isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { secretKeys } from './keys.ts';
 import type { Layer } from './roster.ts';

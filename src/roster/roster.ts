@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { Place } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 

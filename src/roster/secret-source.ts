@@ -1,5 +1,5 @@
-import { placeOf } from '../data/read.ts';
-import { type Data, type Dict, isDict } from '../data/value.ts';
+import { placeOf } from '../data/values/read.ts';
+import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { type Place, TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
 import { secretKeys } from './keys.ts';

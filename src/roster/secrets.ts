@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { type Data, type Dict, isDict } from '../data/value.ts';
+import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { type Host, Secret } from '../protocol/host.ts';
 import { checkProgram } from '../trust/program.ts';

@@ -1,4 +1,4 @@
-import { shellWords } from '../data/shell-words.ts';
+import { shellWords } from '../data/python/shell-words.ts';
 
 /**
  * Splits a command line into words as Python's `shlex.split` does.

@@ -1,4 +1,4 @@
-import { deepDiff } from '../modules/_shared/deep-diff.ts';
+import { deepDiff } from '../modules/_shared/states/deep-diff.ts';
 import { CommandExecutionError, getContext, withContext } from '../modules/api.ts';
 import type { Signature } from '../protocol/meta.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';

@@ -1,4 +1,4 @@
-import { findDescriptionFault } from '../modules/_shared/describe.ts';
+import { findDescriptionFault } from '../modules/_shared/states/describe.ts';
 import { CommandExecutionError } from '../modules/api.ts';
 import type { Param, Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';

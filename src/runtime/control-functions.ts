@@ -1,4 +1,4 @@
-import { splitFunctionName } from '../data/function-name.ts';
+import { splitFunctionName } from '../data/signatures/function-name.ts';
 import { CommandExecutionError, getContext } from '../modules/api.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { openSignature, type Signature } from '../protocol/meta.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from '../modules/_shared/run-lock.ts';
+import { isAlive } from '../modules/_shared/commands/run-lock.ts';
 
 /** A reaction that is owed: to the changes of these states (`stemOf`), by the state of this SLS. */
 export type Debt = { readonly sls: string; readonly changed: Set<string> };

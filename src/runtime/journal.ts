@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processStart } from '../modules/_shared/run-lock.ts';
+import { processStart } from '../modules/_shared/commands/run-lock.ts';
 import { messageOf } from '../protocol/error.ts';
 import { type LowChunk, lowTag } from '../protocol/low.ts';
 import { truthy } from './engine/low-tools.ts';

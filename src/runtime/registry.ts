@@ -1,5 +1,5 @@
-import { bind } from '../data/bind.ts';
-import { splitFunctionName } from '../data/function-name.ts';
+import { bind } from '../data/signatures/bind.ts';
+import { splitFunctionName } from '../data/signatures/function-name.ts';
 import {
   asModule,
   type FunctionTable,

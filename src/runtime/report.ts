@@ -1,4 +1,4 @@
-import { pyStr } from '../modules/_shared/python-text.ts';
+import { pyStr } from '../modules/_shared/text/python-text.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { RunParams, StateFinished, StateStarted } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';

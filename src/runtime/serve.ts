@@ -1,4 +1,4 @@
-import { showHolder } from '../modules/_shared/run-lock.ts';
+import { showHolder } from '../modules/_shared/commands/run-lock.ts';
 import { type ModuleContext, setContext } from '../modules/api.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { GuardEnd } from '../protocol/guard.ts';
@@ -237,10 +237,10 @@ const leave = async (code: number): Promise<never> => {
 };
 
 const commands = async (): Promise<
-  typeof import('../modules/_shared/run-command.ts') | undefined
+  typeof import('../modules/_shared/commands/run-command.ts') | undefined
 > =>
   process.getActiveResourcesInfo().includes('ProcessWrap')
-    ? await import('../modules/_shared/run-command.ts')
+    ? await import('../modules/_shared/commands/run-command.ts')
     : undefined;
 
 const sayHello = async (session: Session): Promise<Hello> => {

@@ -1,7 +1,7 @@
-import { recordChildren } from '../modules/_shared/run-children.ts';
-import { childrenFile, type Lock, temporaryFile } from '../modules/_shared/run-lock.ts';
-import { settle } from '../modules/_shared/settle.ts';
-import { recordTemporary } from '../modules/_shared/temporary.ts';
+import { recordChildren } from '../modules/_shared/commands/run-children.ts';
+import { childrenFile, type Lock, temporaryFile } from '../modules/_shared/commands/run-lock.ts';
+import { settle } from '../modules/_shared/files/settle.ts';
+import { recordTemporary } from '../modules/_shared/files/temporary.ts';
 import { getContext, type ModuleContext, withContext } from '../modules/api.ts';
 import { accumulatorsKey } from '../modules/file/accumulators.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';

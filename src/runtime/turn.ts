@@ -4,7 +4,7 @@ import {
   type Lock,
   showHolder,
   takeLock,
-} from '../modules/_shared/run-lock.ts';
+} from '../modules/_shared/commands/run-lock.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { LogLevel, RunParams } from '../protocol/job.ts';
 import { guardHolder } from './guard/folders.ts';

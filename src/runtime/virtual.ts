@@ -1,4 +1,4 @@
-import { which } from '../modules/_shared/which.ts';
+import { which } from '../modules/_shared/commands/which.ts';
 import { asModule, type DependsMark, dependsKey, getContext } from '../modules/api.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';

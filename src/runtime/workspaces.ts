@@ -10,7 +10,12 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type Holder, isAlive, lockHolder, processStart } from '../modules/_shared/run-lock.ts';
+import {
+  type Holder,
+  isAlive,
+  lockHolder,
+  processStart,
+} from '../modules/_shared/commands/run-lock.ts';
 import { guardHolder } from './guard/folders.ts';
 
 /** Names the process that a workspace with a random name belongs to. */

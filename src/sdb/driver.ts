@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { Vault } from './vault.ts';
 
 /** What a driver may use of the control node. */

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type Data, type Dict, isDict } from '../data/value.ts';
+import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { getOwn } from '../protocol/plain.ts';
 import type { SdbDriver, SdbWorld } from './driver.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { resolve } from 'node:path';
-import { type Data, type Dict, isDict, toData, toPlain } from '../data/value.ts';
+import { type Data, type Dict, isDict, toData, toPlain } from '../data/values/value.ts';
 import type { Plain } from '../protocol/plain.ts';
 import type { SdbWorld } from './driver.ts';
 

@@ -1,7 +1,7 @@
-import { fnmatch } from '../data/glob.ts';
-import { pyStr } from '../data/python-text.ts';
-import type { Data, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import { fnmatch } from '../data/python/glob.ts';
+import { pyStr } from '../data/python/python-text.ts';
+import type { Data, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { getOwn } from '../protocol/plain.ts';
 import type { Address, Network } from './address.ts';

@@ -1,4 +1,4 @@
-import { pythonPattern } from '../data/python-pattern.ts';
+import { pythonPattern } from '../data/python/python-pattern.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 /**

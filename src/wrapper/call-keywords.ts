@@ -1,6 +1,6 @@
-import { invalidKeywords } from '../data/bind.ts';
 import { nearest } from '../data/nearest.ts';
-import type { Dict } from '../data/value.ts';
+import { invalidKeywords } from '../data/signatures/bind.ts';
+import type { Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 /** Keywords of every function that compiles or runs states, as Salt 3006 takes them. */

@@ -1,7 +1,7 @@
 import type { Problem } from '../compiler/problem.ts';
 import type { Config } from '../config/config.ts';
 import type { SlsLoader } from '../data/sls.ts';
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
@@ -9,7 +9,7 @@ import type { StateResults } from '../protocol/result.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Matchers } from '../targeting/match.ts';
 
-/** What a function of the control node works with: one host's run. Made by `control/wrapper-context.ts`. */
+/** What a function of the control node works with: one host's run. Made by `control/host/wrapper-context.ts`. */
 export type WrapperContext = {
   readonly id: string;
   readonly grains: Dict;

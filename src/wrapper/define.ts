@@ -1,5 +1,5 @@
-import { bind } from '../data/bind.ts';
-import type { Data, Dict } from '../data/value.ts';
+import { bind } from '../data/signatures/bind.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { FunctionMeta, ModuleMeta, Param, Signature } from '../protocol/meta.ts';
 import { type Plain, setOwn } from '../protocol/plain.ts';

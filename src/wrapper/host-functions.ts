@@ -1,5 +1,5 @@
-import { splitFunctionName } from '../data/function-name.ts';
-import { type Data, Float } from '../data/value.ts';
+import { splitFunctionName } from '../data/signatures/function-name.ts';
+import { type Data, Float } from '../data/values/value.ts';
 
 /** How much one call may bring: nested values, values in all, characters in all. */
 export type CallLimits = {

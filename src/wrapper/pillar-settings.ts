@@ -1,5 +1,5 @@
-import type { Data, Dict } from '../data/value.ts';
-import { isDict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
+import { isDict } from '../data/values/value.ts';
 import type { PillarSettings } from './context.ts';
 
 /**

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { compile, compileHigh } from '../compiler/compile.ts';
 import { loadRendered } from '../compiler/load.ts';
 import { templateHigh } from '../compiler/template.ts';
-import { isDict } from '../data/value.ts';
+import { isDict } from '../data/values/value.ts';
 import type { Wrapper } from './context.ts';
 import { noDict, runCompiled, withView } from './run-low.ts';
 import { bindArguments, compileOptions, errorAnswer, required } from './state-call.ts';

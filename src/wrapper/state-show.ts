@@ -6,7 +6,7 @@ import { loadSls } from '../compiler/load.ts';
 import type { Problem } from '../compiler/problem.ts';
 import { matchesAsData, verifyTop } from '../compiler/top.ts';
 import { verifyHigh } from '../compiler/verify.ts';
-import type { Data, Dict } from '../data/value.ts';
+import type { Data, Dict } from '../data/values/value.ts';
 import type { StateAnswer, Wrapper, WrapperCall } from './context.ts';
 import type { StateView } from './state-call.ts';
 import {

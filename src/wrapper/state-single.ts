@@ -1,7 +1,7 @@
 import { requisiteKeywords } from '../compiler/keywords.ts';
-import { splitFunctionName } from '../data/function-name.ts';
-import type { Dict } from '../data/value.ts';
-import { isDict, toData } from '../data/value.ts';
+import { splitFunctionName } from '../data/signatures/function-name.ts';
+import type { Dict } from '../data/values/value.ts';
+import { isDict, toData } from '../data/values/value.ts';
 import type { Plain } from '../protocol/plain.ts';
 import type { RunOutcome, StateAnswer, Wrapper, WrapperContext } from './context.ts';
 import { asLow, noDict, runChunks, withView } from './run-low.ts';

@@ -1,4 +1,4 @@
-import { splitFunctionName } from '../data/function-name.ts';
+import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { ModuleMeta, Signature } from '../protocol/meta.ts';
 import { type WrapperFunction, type WrapperModule, wrapperMeta } from './define.ts';
 import { config } from './functions/config.ts';

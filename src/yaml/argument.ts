@@ -1,4 +1,4 @@
-import { type Data, isDict } from '../data/value.ts';
+import { type Data, isDict } from '../data/values/value.ts';
 import { loadYaml } from './load.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { yamlKind } from '../data/yaml-kind.ts';
+import { yamlKind } from '../data/formats/yaml-kind.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
 import {

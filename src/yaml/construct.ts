@@ -1,10 +1,10 @@
-import { findKey } from '../data/key.ts';
-import { markOrdered } from '../data/ordered.ts';
-import { Places, setPlaces } from '../data/position.ts';
-import { escapeOf, pyRepr } from '../data/python-text.ts';
+import { escapeOf, pyRepr } from '../data/python/python-text.ts';
 import type { Ranges } from '../data/taint.ts';
 import { setTaintMarks } from '../data/taint-marks.ts';
-import { type Data, type DataKey, type Dict, Float } from '../data/value.ts';
+import { findKey } from '../data/values/key.ts';
+import { markOrdered } from '../data/values/ordered.ts';
+import { Places, setPlaces } from '../data/values/position.ts';
+import { type Data, type DataKey, type Dict, Float } from '../data/values/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
 import { flatten } from './merge-keys.ts';

@@ -1,7 +1,7 @@
 import { excerptOf } from '../data/excerpt.ts';
-import type { Position, Trace } from '../data/position.ts';
 import type { Ranges } from '../data/taint.ts';
-import type { Data } from '../data/value.ts';
+import type { Position, Trace } from '../data/values/position.ts';
+import type { Data } from '../data/values/value.ts';
 import { type Place, TsaltError } from '../protocol/error.ts';
 
 export type LoadOptions = {
@@ -9,7 +9,7 @@ export type LoadOptions = {
   readonly file?: string | undefined;
   /** The number of the text's first line, where it is a part of a file. Default 1. */
   readonly firstLine?: number | undefined;
-  /** Whether mappings are ordered dictionaries (`data/ordered.ts`), as in SLS. Default false. */
+  /** Whether mappings are ordered dictionaries (`data/values/ordered.ts`), as in SLS. Default false. */
   readonly ordered?: boolean | undefined;
   /** Further tags, and what they make of the value they stand before; a scalar is a text to them. */
   readonly tags?: OwnTags | undefined;

@@ -1,4 +1,4 @@
-import type { Data } from '../data/value.ts';
+import type { Data } from '../data/values/value.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
 import type { LoadOptions } from './fault.ts';

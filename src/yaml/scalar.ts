@@ -1,4 +1,4 @@
-import { Float } from '../data/value.ts';
+import { Float } from '../data/values/value.ts';
 
 const truths: ReadonlyMap<string, boolean> = new Map([
   ['yes', true],

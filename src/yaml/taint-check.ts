@@ -1,5 +1,5 @@
 import { firstBehind, isTouched, type Ranges, type TaintRange, touching } from '../data/taint.ts';
-import { withoutEnd } from '../data/without-end.ts';
+import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Source } from './fault.ts';
 import { Scanner } from './scanner.ts';

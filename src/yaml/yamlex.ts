@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { findKey } from '../data/key.ts';
-import { markOrdered } from '../data/ordered.ts';
-import { Places, setPlaces } from '../data/position.ts';
-import { type Data, type DataKey, type Dict, isDict } from '../data/value.ts';
-import { yamlKind } from '../data/yaml-kind.ts';
+import { yamlKind } from '../data/formats/yaml-kind.ts';
+import { findKey } from '../data/values/key.ts';
+import { markOrdered } from '../data/values/ordered.ts';
+import { Places, setPlaces } from '../data/values/position.ts';
+import { type Data, type DataKey, type Dict, isDict } from '../data/values/value.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
 import type { LoadOptions, Source } from './fault.ts';

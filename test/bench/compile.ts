@@ -3,7 +3,7 @@ import { type Chunk, lowChunks } from '../../src/compiler/chunks.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadSls, type SlsTree } from '../../src/compiler/load.ts';
 import type { SlsLoader } from '../../src/data/sls.ts';
-import { toDict } from '../../src/data/value.ts';
+import { toDict } from '../../src/data/values/value.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
 
 export type CompileRow = {

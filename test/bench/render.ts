@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cloneData } from '../../src/data/clone.ts';
-import { missing, traverse } from '../../src/data/traverse.ts';
-import { type Dict, toDict } from '../../src/data/value.ts';
+import { cloneData } from '../../src/data/values/clone.ts';
+import { missing, traverse } from '../../src/data/values/traverse.ts';
+import { type Dict, toDict } from '../../src/data/values/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { render } from '../../src/render/render.ts';
 import type { RenderContext } from '../../src/render/types.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from '@babel/parser';
 import { expect, test } from 'vitest';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
-import { moduleName } from '../../src/data/module-docs.ts';
+import { moduleName } from '../../src/data/signatures/module-docs.ts';
 import type { Signature } from '../../src/protocol/meta.ts';
 
 type Node = { type: string; start: number } & Record<string, unknown>;

@@ -7,7 +7,7 @@ import { parseArguments } from '../../src/cli/parse.ts';
 import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
-import { Float } from '../../src/data/value.ts';
+import { Float } from '../../src/data/values/value.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { fault } from '../helpers/fault.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { closureOf } from '../../src/compiler/closure.ts';
-import { type Dict, toDict } from '../../src/data/value.ts';
+import { type Dict, toDict } from '../../src/data/values/value.ts';
 import type { Plain } from '../../src/protocol/plain.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 

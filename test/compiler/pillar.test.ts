@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { brokenPillar, compilePillar, pillarFailure } from '../../src/compiler/pillar.ts';
-import { type Dict, toDict, toPlainDict } from '../../src/data/value.ts';
+import { type Dict, toDict, toPlainDict } from '../../src/data/values/value.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
 import { memoryLoader, type Texts } from './memory-loader.ts';
 

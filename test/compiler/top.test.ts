@@ -6,7 +6,7 @@ import {
   topMatches,
   verifyTop,
 } from '../../src/compiler/top.ts';
-import { toDict, toPlainDict } from '../../src/data/value.ts';
+import { toDict, toPlainDict } from '../../src/data/values/value.ts';
 import { memoryLoader, type Texts } from './memory-loader.ts';
 
 const read = async (texts: Texts, options: Partial<TopOptions> = {}) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newBarrier } from '../../src/control/barrier.ts';
+import { newBarrier } from '../../src/control/fleet/barrier.ts';
 
 const settled = async (promise: Promise<void>): Promise<boolean> => {
   const open = Symbol('open');

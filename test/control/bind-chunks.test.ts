@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
-import { bindChunks } from '../../src/control/bind-chunks.ts';
-import { type Data, Float, toPlainDict } from '../../src/data/value.ts';
+import { bindChunks } from '../../src/control/prepare/bind-chunks.ts';
+import { type Data, Float, toPlainDict } from '../../src/data/values/value.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
 import { mergeDicts } from '../../src/protocol/whole-floats.ts';

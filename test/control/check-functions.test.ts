@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
-import { checkFunctions } from '../../src/control/check-functions.ts';
+import { checkFunctions } from '../../src/control/prepare/check-functions.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
 import type { ModuleMeta } from '../../src/protocol/meta.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';

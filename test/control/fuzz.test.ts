@@ -8,7 +8,7 @@ import { parseArguments } from '../../src/cli/parse.ts';
 import { makeRequest } from '../../src/cli/request.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { run } from '../../src/control/run.ts';
+import { run } from '../../src/control/fleet/run.ts';
 import { createOutput } from '../../src/output/output.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import { threadTime } from '../helpers/cpu-time.ts';

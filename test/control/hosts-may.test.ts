@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { HostWork } from '../../src/control/apart/host-work.ts';
-import { checkFunctions } from '../../src/control/check-functions.ts';
-import { HostFunctions } from '../../src/control/host-functions.ts';
+import { HostFunctions } from '../../src/control/host/host-functions.ts';
+import { checkFunctions } from '../../src/control/prepare/check-functions.ts';
 import { wholeRange } from '../../src/data/taint.ts';
-import { toDict } from '../../src/data/value.ts';
+import { toDict } from '../../src/data/values/value.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
 import type { WrapperContext } from '../../src/wrapper/context.ts';

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { pushHandler } from '../../src/control/pushed-files.ts';
+import { pushHandler } from '../../src/control/serve/pushed-files.ts';
 import { push, push_dir } from '../../src/modules/file/exec/cp/push.ts';
 import type { ControlMethods } from '../../src/protocol/job.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';

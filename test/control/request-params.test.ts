@@ -7,7 +7,7 @@ import {
   readList,
   readPush,
   readRender,
-} from '../../src/control/request-params.ts';
+} from '../../src/control/serve/request-params.ts';
 import { fault } from '../helpers/fault.ts';
 
 const place = { path: 'salt://a', saltenv: 'base' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bind } from '../../src/data/bind.ts';
-import { checkType } from '../../src/data/check-type.ts';
+import { bind } from '../../src/data/signatures/bind.ts';
+import { checkType } from '../../src/data/signatures/check-type.ts';
 import type { Signature } from '../../src/protocol/meta.ts';
 
 const signature: Signature = {

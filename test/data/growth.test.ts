@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { checkType } from '../../src/data/check-type.ts';
 import { excerptOf } from '../../src/data/excerpt.ts';
-import { fnmatch } from '../../src/data/glob.ts';
-import { pythonPattern } from '../../src/data/python-pattern.ts';
-import { pyRepr } from '../../src/data/python-text.ts';
-import { traverse } from '../../src/data/traverse.ts';
-import { dumpYaml } from '../../src/data/yaml-dump.ts';
+import { dumpYaml } from '../../src/data/formats/yaml-dump.ts';
+import { fnmatch } from '../../src/data/python/glob.ts';
+import { pythonPattern } from '../../src/data/python/python-pattern.ts';
+import { pyRepr } from '../../src/data/python/python-text.ts';
+import { checkType } from '../../src/data/signatures/check-type.ts';
+import { traverse } from '../../src/data/values/traverse.ts';
 import { harmless, repr, show, splitLines } from '../../src/output/text.ts';
 import { callFilter } from '../../src/render/filters/filter.ts';
 import { saltFilters } from '../../src/render/filters/filters.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonical } from '../../src/data/canonical.ts';
-import { cloneData } from '../../src/data/clone.ts';
-import { joinLists, mergeAllByStrategy, mergeByStrategy } from '../../src/data/merge.ts';
-import { type Data, Float, toData, toDict, toPlain } from '../../src/data/value.ts';
+import { canonical } from '../../src/data/values/canonical.ts';
+import { cloneData } from '../../src/data/values/clone.ts';
+import { joinLists, mergeAllByStrategy, mergeByStrategy } from '../../src/data/values/merge.ts';
+import { type Data, Float, toData, toDict, toPlain } from '../../src/data/values/value.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
 import { growth } from '../helpers/growth.ts';
 

@@ -8,7 +8,7 @@ import {
   stateSchemas,
   synced,
   syncedAll,
-} from '../../src/data/module-docs.ts';
+} from '../../src/data/signatures/module-docs.ts';
 import type { ModuleMeta } from '../../src/protocol/meta.ts';
 
 const modules: ModuleMeta[] = [

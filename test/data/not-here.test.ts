@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
-import { checkCall } from '../../src/control/check-call.ts';
-import { moduleName } from '../../src/data/module-docs.ts';
+import { checkCall } from '../../src/control/prepare/check-call.ts';
 import { whyNotHere } from '../../src/data/not-here.ts';
+import { moduleName } from '../../src/data/signatures/module-docs.ts';
 
 const modules = builtinMetadata();
 const namesOf = (kind: 'exec' | 'state'): string[] =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePlist } from '../../src/data/plist-read.ts';
+import { parsePlist } from '../../src/data/formats/plist-read.ts';
 
 const nested = (levels: number): string =>
   `<plist version="1.0">${'<array>'.repeat(levels)}${'</array>'.repeat(levels)}</plist>`;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shellWords } from '../../src/data/shell-words.ts';
+import { shellWords } from '../../src/data/python/shell-words.ts';
 
 const split = (line: string): string[] | undefined => {
   try {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Dict, toDict } from '../../src/data/value.ts';
-import { WatchedDict } from '../../src/data/watched-dict.ts';
+import { type Dict, toDict } from '../../src/data/values/value.ts';
+import { WatchedDict } from '../../src/data/values/watched-dict.ts';
 
 const before = { os: 'Debian', mem_total: 100, dns: { nameservers: ['10.0.0.1'] } };
 const supposed = (): WatchedDict => new WatchedDict(toDict(before));

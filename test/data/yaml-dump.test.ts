@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cloneData } from '../../src/data/clone.ts';
-import { dumpJson } from '../../src/data/json-dump.ts';
-import { markOrdered } from '../../src/data/ordered.ts';
-import { type Data, type Dict, Float } from '../../src/data/value.ts';
-import { dumpYaml } from '../../src/data/yaml-dump.ts';
+import { dumpJson } from '../../src/data/formats/json-dump.ts';
+import { dumpYaml } from '../../src/data/formats/yaml-dump.ts';
+import { cloneData } from '../../src/data/values/clone.ts';
+import { markOrdered } from '../../src/data/values/ordered.ts';
+import { type Data, type Dict, Float } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
 type Case = {

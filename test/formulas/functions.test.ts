@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { dumpJson } from '../../src/data/json-dump.ts';
-import { type Data, type DataKey, type Dict, isDict, toData } from '../../src/data/value.ts';
+import { dumpJson } from '../../src/data/formats/json-dump.ts';
+import { type Data, type DataKey, type Dict, isDict, toData } from '../../src/data/values/value.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import type { WrapperContext } from '../../src/wrapper/context.ts';
 import { callWrapper } from '../../src/wrapper/define.ts';

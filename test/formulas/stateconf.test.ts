@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chunkData } from '../../src/compiler/chunks.ts';
-import { dumpJson } from '../../src/data/json-dump.ts';
-import { toData } from '../../src/data/value.ts';
+import { dumpJson } from '../../src/data/formats/json-dump.ts';
+import { toData } from '../../src/data/values/value.ts';
 import type { Plain } from '../../src/protocol/plain.ts';
 import { compileTree } from './compile-tree.ts';
 import tree from './stateconf.json' with { type: 'json' };

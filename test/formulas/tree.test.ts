@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { chunkData } from '../../src/compiler/chunks.ts';
-import { dumpJson } from '../../src/data/json-dump.ts';
-import { markOrdered } from '../../src/data/ordered.ts';
-import { type Dict, toData, toDict } from '../../src/data/value.ts';
+import { dumpJson } from '../../src/data/formats/json-dump.ts';
+import { markOrdered } from '../../src/data/values/ordered.ts';
+import { type Dict, toData, toDict } from '../../src/data/values/value.ts';
 import type { Plain } from '../../src/protocol/plain.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 import { compileTree } from './compile-tree.ts';

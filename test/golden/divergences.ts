@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDict, toPlain } from '../../src/data/value.ts';
+import { isDict, toPlain } from '../../src/data/values/value.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { processStart } from '../../src/modules/_shared/run-lock.ts';
+import { processStart } from '../../src/modules/_shared/commands/run-lock.ts';
 import type { CliResult } from '../helpers/cli.ts';
 import { type Project, startProject } from '../helpers/project.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { changedJob } from '../../src/modules/cron/cron-job.ts';
 import { parseCrontab } from '../../src/modules/cron/crontab.ts';
 import { nothing } from '../helpers/nothing.ts';

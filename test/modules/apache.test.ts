@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as files from '../../src/modules/apache/exec/apache/files.ts';
 import * as parts from '../../src/modules/apache/exec/apache/parts.ts';
 import * as server from '../../src/modules/apache/exec/apache/server.ts';

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as pack from '../../src/modules/archive/exec/archive/pack.ts';
 import * as unpack from '../../src/modules/archive/exec/archive/unpack.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readMounts } from '../../src/modules/_shared/mounts.ts';
-import { which } from '../../src/modules/_shared/which.ts';
-import { splitWords } from '../../src/modules/_shared/words.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
+import { readMounts } from '../../src/modules/_shared/files/mounts.ts';
+import { splitWords } from '../../src/modules/_shared/text/words.ts';
 import type { PlainDict } from '../../src/modules/api.ts';
 import { run_chroot } from '../../src/modules/cmd/exec/cmd/chroot.ts';
 import * as programs from '../../src/modules/cmd/exec/cmd/programs.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as devices from '../../src/modules/disk/exec/disk/devices.ts';
 import * as hardware from '../../src/modules/disk/exec/disk/hardware.ts';
 import * as disk from '../../src/modules/disk/exec/disk/usage.ts';

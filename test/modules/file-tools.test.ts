@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { hasSelinux } from '../../src/modules/_shared/selinux.ts';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
+import { hasSelinux } from '../../src/modules/_shared/files/selinux.ts';
 import * as backups from '../../src/modules/file/exec/file/backups.ts';
 import { get_diff } from '../../src/modules/file/exec/file/get_diff.ts';
 import * as managed from '../../src/modules/file/exec/file/managed.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatSimpleYaml, parseSimpleYaml } from '../../src/modules/_shared/simple-yaml.ts';
+import { formatSimpleYaml, parseSimpleYaml } from '../../src/modules/_shared/text/simple-yaml.ts';
 import * as core from '../../src/modules/grains/grains/core.ts';
 import { _initSystem, os_data } from '../../src/modules/grains/grains/core.ts';
 import * as hardware from '../../src/modules/grains/grains/core_hardware.ts';

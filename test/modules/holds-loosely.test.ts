@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { escapeRegex, pythonRegex } from '../../src/modules/_shared/python-regex.ts';
-import { splitLines } from '../../src/modules/_shared/python-text.ts';
+import { escapeRegex, pythonRegex } from '../../src/modules/_shared/text/python-regex.ts';
+import { splitLines } from '../../src/modules/_shared/text/python-text.ts';
 import { holdsLoosely } from '../../src/modules/file/holds-loosely.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 

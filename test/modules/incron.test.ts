@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { parseIncrontab, renderIncrontab } from '../../src/modules/cron/incrontab.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as ipset from '../../src/modules/firewall/exec/ipset.ts';
 import { holdsEntry, parseEntry } from '../../src/modules/firewall/ipset-members.ts';
 import * as state from '../../src/modules/firewall/states/ipset.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { compareLoose } from '../../src/modules/pkg/loose-version.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { contextOf, within } from './_context.ts';

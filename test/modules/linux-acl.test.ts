@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as acl from '../../src/modules/linux_acl/exec/linux_acl.ts';
 import * as state from '../../src/modules/linux_acl/states/linux_acl.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makeHost, type TestHost } from '../states/runner.ts';
 import { notedPrograms } from './_programs.ts';

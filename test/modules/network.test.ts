@@ -6,13 +6,13 @@ import { type AddressInfo, BlockList, connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import {
   formatAddress,
   inNetwork,
   networkOf,
   parseAddress,
-} from '../../src/modules/_shared/ip-address.ts';
-import { which } from '../../src/modules/_shared/which.ts';
+} from '../../src/modules/_shared/text/ip-address.ts';
 import * as addresses from '../../src/modules/network/exec/network/addresses.ts';
 import * as calculate from '../../src/modules/network/exec/network/calculate.ts';
 import * as connections from '../../src/modules/network/exec/network/connections.ts';

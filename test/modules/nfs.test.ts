@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as group from '../../src/modules/user/exec/groupadd.ts';
 import * as shadow from '../../src/modules/user/exec/shadow.ts';
 import * as change from '../../src/modules/user/exec/useradd/change.ts';

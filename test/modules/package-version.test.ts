@@ -5,7 +5,7 @@ import {
   compareAlpine,
   compareDebian,
   compareRpm,
-} from '../../src/modules/_shared/package-version.ts';
+} from '../../src/modules/_shared/text/package-version.ts';
 import { byEpoch } from '../../src/modules/pkg/apt-versions.ts';
 import { fulfills } from '../../src/modules/pkg/packages.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as change from '../../src/modules/disk/exec/parted_partition/change.ts';
 import * as table from '../../src/modules/disk/exec/parted_partition/table.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';

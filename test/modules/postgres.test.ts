@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readAccounts } from '../../src/modules/_shared/accounts.ts';
-import { which } from '../../src/modules/_shared/which.ts';
+import { readAccounts } from '../../src/modules/_shared/commands/accounts.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as clusters from '../../src/modules/postgres/exec/postgres/clusters.ts';
 import * as databases from '../../src/modules/postgres/exec/postgres/databases.ts';

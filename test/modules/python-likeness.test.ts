@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fnmatch } from '../../src/data/glob.ts';
+import { fnmatch } from '../../src/data/python/glob.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import {
   escapeRegex,
   pythonMatcher,
   pythonRegex,
   pythonReplacement,
-} from '../../src/modules/_shared/python-regex.ts';
-import { unifiedDiff } from '../../src/modules/_shared/unified-diff.ts';
-import { which } from '../../src/modules/_shared/which.ts';
+} from '../../src/modules/_shared/text/python-regex.ts';
+import { unifiedDiff } from '../../src/modules/_shared/text/unified-diff.ts';
 import { CommandExecutionError } from '../../src/modules/api.ts';
 
 const hasPython = which('python3') !== undefined;

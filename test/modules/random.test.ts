@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as hashutil from '../../src/modules/hashutil/exec/hashutil.ts';
 import * as random from '../../src/modules/user/exec/random.ts';
 import { contextOf, within } from './_context.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 import { makeRpmRepo } from '../helpers/package-repos.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';

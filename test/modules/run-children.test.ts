@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { recordChildren } from '../../src/modules/_shared/run-children.ts';
-import { runCommand } from '../../src/modules/_shared/run-command.ts';
+import { recordChildren } from '../../src/modules/_shared/commands/run-children.ts';
+import { runCommand } from '../../src/modules/_shared/commands/run-command.ts';
 import { scratch } from '../helpers/hosts.ts';
 
 const { path: dir, remove } = scratch('tsalt-children');

@@ -2,7 +2,11 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { killAllChildren, runChecked, runCommand } from '../../src/modules/_shared/run-command.ts';
+import {
+  killAllChildren,
+  runChecked,
+  runCommand,
+} from '../../src/modules/_shared/commands/run-command.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Block, matchingBlocks } from '../../src/modules/_shared/sequence-matcher.ts';
+import { type Block, matchingBlocks } from '../../src/modules/_shared/text/sequence-matcher.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 
 /** The rule of difflib, tried out: of the longest equal runs the first in `a`, of those the first in `b`. */

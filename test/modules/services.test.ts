@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hasProcess, listProcesses } from '../../src/modules/_shared/processes.ts';
+import { hasProcess, listProcesses } from '../../src/modules/_shared/commands/processes.ts';
 import * as launchctl from '../../src/modules/service/exec/launchctl_service.ts';
 import * as openrc from '../../src/modules/service/exec/openrc_service.ts';
 import * as actions from '../../src/modules/service/exec/systemd_service/actions.ts';

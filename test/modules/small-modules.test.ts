@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSy
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as at from '../../src/modules/cron/exec/at.ts';
 import * as cron from '../../src/modules/cron/exec/cron.ts';
 import * as cronState from '../../src/modules/cron/states/cron/present.ts';

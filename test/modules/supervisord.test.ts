@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import type { StateReturn } from '../../src/modules/api.ts';
 import * as supervisord from '../../src/modules/supervisord/exec/supervisord.ts';
 import * as state from '../../src/modules/supervisord/states/supervisord.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as clock from '../../src/modules/system/exec/system/clock.ts';
 import * as names from '../../src/modules/system/exec/system/names.ts';
 import * as power from '../../src/modules/system/exec/system/power.ts';

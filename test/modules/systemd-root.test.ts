@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as boot from '../../src/modules/service/exec/systemd_service/boot.ts';
 import * as lists from '../../src/modules/service/exec/systemd_service/lists.ts';
 import * as masks from '../../src/modules/service/exec/systemd_service/masks.ts';

@@ -1,8 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { discardTemp, openTemp, writeAtomic } from '../../src/modules/_shared/atomic-write.ts';
-import { recordTemporary, removeRecorded } from '../../src/modules/_shared/temporary.ts';
+import {
+  discardTemp,
+  openTemp,
+  writeAtomic,
+} from '../../src/modules/_shared/files/atomic-write.ts';
+import { recordTemporary, removeRecorded } from '../../src/modules/_shared/files/temporary.ts';
 import { scratch } from '../helpers/hosts.ts';
 
 const { path: dir, remove } = scratch('tsalt-temporary');

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import * as webutil from '../../src/modules/apache/exec/htpasswd.ts';
 import * as state from '../../src/modules/apache/states/webutil.ts';
 import type { StateReturn } from '../../src/modules/api.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPlain } from '../../src/data/value.ts';
+import { toPlain } from '../../src/data/values/value.ts';
 import { outputNames } from '../../src/output/format.ts';
 import type { Live } from '../../src/output/live.ts';
 import { createOutput } from '../../src/output/output.ts';

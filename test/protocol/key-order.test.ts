@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Data, Float, toData, toPlain } from '../../src/data/value.ts';
+import { type Data, Float, toData, toPlain } from '../../src/data/values/value.ts';
 import { encodeJson, frameType } from '../../src/protocol/frame.ts';
 import { dictOf, isOrderedDict } from '../../src/protocol/key-order.ts';
 import { Peer } from '../../src/protocol/peer.ts';

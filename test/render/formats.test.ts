@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Dict } from '../../src/data/value.ts';
-import { Float } from '../../src/data/value.ts';
+import type { Dict } from '../../src/data/values/value.ts';
+import { Float } from '../../src/data/values/value.ts';
 import { site } from './site.ts';
 
 test('JSON keeps floats, large ints and the order of keys', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Dict, Float } from '../../src/data/value.ts';
+import { type Dict, Float } from '../../src/data/values/value.ts';
 import { site } from './site.ts';
 
 test('grains, pillar and defaults', async () => {

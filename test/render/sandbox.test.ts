@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Data, Float } from '../../src/data/value.ts';
+import { type Data, Float } from '../../src/data/values/value.ts';
 import { showError } from '../../src/protocol/error.ts';
 import { pack, unpack } from '../../src/render/confined/wire.ts';
 import { fromJs, toJs } from '../../src/render/js-value.ts';

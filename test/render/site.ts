@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Data, type Dict, toDict, toPlain } from '../../src/data/value.ts';
+import { type Data, type Dict, toDict, toPlain } from '../../src/data/values/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { showError } from '../../src/protocol/error.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';

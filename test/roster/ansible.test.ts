@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { toPlain } from '../../src/data/value.ts';
+import { toPlain } from '../../src/data/values/value.ts';
 import { readInventory } from '../../src/roster/backends/inventory-source.ts';
 import { hostVariables } from '../../src/roster/backends/inventory-variables.ts';
 import { folder, load } from './helper.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import type { Data } from '../../src/data/value.ts';
+import type { Data } from '../../src/data/values/value.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import { isAddress, isId, isUser, readAddress } from '../../src/roster/address.ts';
 import { readSshArguments } from '../../src/roster/backends/ansible-ssh-args.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Dict } from '../../src/data/value.ts';
+import type { Dict } from '../../src/data/values/value.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { loadRoster, type Roster, type RosterRequest } from '../../src/roster/load.ts';

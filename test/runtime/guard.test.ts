@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { takeLock } from '../../src/modules/_shared/run-lock.ts';
+import { takeLock } from '../../src/modules/_shared/commands/run-lock.ts';
 import { readGuardAnswer } from '../../src/protocol/guard.ts';
 import { decide, guardHolder, takeGuardNews } from '../../src/runtime/guard/folders.ts';
 import { settleGuard } from '../../src/runtime/guard/guard.ts';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost, snapshot, type TestHost } from './runner.ts';
 import { runThreeTimes } from './three-runs.ts';

@@ -1,6 +1,6 @@
 import { truncateSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { commandLines } from '../helpers/command-lines.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { git, makeOrigin } from './git-origin.ts';

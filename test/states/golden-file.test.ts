@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { toPlain } from '../../src/data/value.ts';
+import { toPlain } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 import { makeHost, type TestHost } from './runner.ts';
 

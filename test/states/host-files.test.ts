@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { changedJob, isSameJob } from '../../src/modules/cron/cron-job.ts';
 import { type CronJob, parseCrontab, renderCrontab } from '../../src/modules/cron/crontab.ts';
 import { nothing } from '../helpers/nothing.ts';

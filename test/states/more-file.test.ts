@@ -180,7 +180,7 @@ describe('copies of what the control node has', () => {
 
 test('saltutil tells and ends what runs', async () => {
   expect(await host.call('saltutil.running')).toEqual([]);
-  const { takeLock } = await import('../../src/modules/_shared/run-lock.ts');
+  const { takeLock } = await import('../../src/modules/_shared/commands/run-lock.ts');
   const lock = takeLock(at('.cache'), 'state.apply');
   expect(await host.call('saltutil.is_running', 'state.*')).toMatchObject([
     { fun: 'state.apply', pid: process.pid },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { which } from '../../src/modules/_shared/which.ts';
+import { which } from '../../src/modules/_shared/commands/which.ts';
 import { replaceInterface, splitInterfaces } from '../../src/modules/network/ifupdown-file.ts';
 import {
   type InterfaceSettings,

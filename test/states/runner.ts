@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { discoverBuiltins } from '../../src/bundle/discover.ts';
-import { toData, toPlain } from '../../src/data/value.ts';
+import { toData, toPlain } from '../../src/data/values/value.ts';
 import {
   type ControlLink,
   type FunctionTable,

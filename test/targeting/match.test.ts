@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fnmatch } from '../../src/data/glob.ts';
-import { toData, toDict } from '../../src/data/value.ts';
+import { fnmatch } from '../../src/data/python/glob.ts';
+import { toData, toDict } from '../../src/data/values/value.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import { complaint, matches, needs, type Subject } from '../../src/targeting/match.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Float } from '../../src/data/value.ts';
+import { Float } from '../../src/data/values/value.ts';
 import { loadYamlArgument } from '../../src/yaml/argument.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyPosition, nodePosition } from '../../src/data/position.ts';
-import { type Data, type Dict, Float } from '../../src/data/value.ts';
+import { keyPosition, nodePosition } from '../../src/data/values/position.ts';
+import { type Data, type Dict, Float } from '../../src/data/values/value.ts';
 import { showError, TsaltError } from '../../src/protocol/error.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Data, Float } from '../../src/data/value.ts';
+import { type Data, Float } from '../../src/data/values/value.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { RenderRequest, Stage } from '../../src/render/types.ts';
 import { renderYaml } from '../../src/render/yaml.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rangesOf, type TaintRange } from '../../src/data/taint.ts';
-import { type Data, isDict } from '../../src/data/value.ts';
+import { type Data, isDict } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
 /** `§` stands for what the author wrote: no host can send it here, and none may cut it off. */

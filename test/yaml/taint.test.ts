@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Ranges, rangesOf, type TaintRange } from '../../src/data/taint.ts';
 import { taintMarks } from '../../src/data/taint-marks.ts';
-import { toPlain } from '../../src/data/value.ts';
+import { toPlain } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
 /** `{{n}}` is replaced by the n-th value, raw; `{{n!}}` by one that a serializer wrote. */

@@ -1,5 +1,5 @@
 // Computes what hosts send, beside the control node: their own templates and documents.
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { pack, unpack } from '../../render/confined/wire.ts';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../protocol/error.ts';
-import { salt } from '../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../_shared/returns.ts';
+import { salt } from '../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 
 /** What can be enabled: its word, what tells about it, and what switches it. */

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import { isFile, linkExists } from '../_shared/file-paths.ts';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { isFile, linkExists } from '../_shared/files/file-paths.ts';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 

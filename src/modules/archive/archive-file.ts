@@ -3,7 +3,7 @@ import { dirname, join, normalize, sep } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../../protocol/error.ts';
-import { writeAll } from '../_shared/atomic-write.ts';
+import { writeAll } from '../_shared/files/atomic-write.ts';
 import {
   chmodSync,
   closeSync,

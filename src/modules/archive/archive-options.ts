@@ -1,5 +1,5 @@
-import { globTest } from '../../data/glob.ts';
-import { splitWords } from '../_shared/words.ts';
+import { globTest } from '../../data/python/glob.ts';
+import { splitWords } from '../_shared/text/words.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** What options of tar or unzip ask of an archive that is unpacked without these programs. */

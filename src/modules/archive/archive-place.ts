@@ -1,6 +1,11 @@
 import { join } from 'node:path';
-import { type Account, applyPerms, permDifferences, readPerms } from '../_shared/check-perms.ts';
-import { isDir, isFile, linkExists, lstatOf } from '../_shared/file-paths.ts';
+import {
+  type Account,
+  applyPerms,
+  permDifferences,
+  readPerms,
+} from '../_shared/files/check-perms.ts';
+import { isDir, isFile, linkExists, lstatOf } from '../_shared/files/file-paths.ts';
 import { readdirSync } from '../_shared/safe-fs/fs.ts';
 import type { StateReturn } from '../api.ts';
 import type { Member } from './archive-file.ts';

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
-import { commitTemp, openTemp, writeAtomic } from '../_shared/atomic-write.ts';
-import { cacheDir, cachePath } from '../_shared/cache-dir.ts';
-import { hashBytes, hashFile } from '../_shared/file-hash.ts';
-import { findSource } from '../_shared/file-source.ts';
-import { makeDirs } from '../_shared/make-dirs.ts';
-import { readOr } from '../_shared/read-file.ts';
+import { commitTemp, openTemp, writeAtomic } from '../_shared/files/atomic-write.ts';
+import { cacheDir, cachePath } from '../_shared/files/cache-dir.ts';
+import { hashBytes, hashFile } from '../_shared/files/file-hash.ts';
+import { makeDirs } from '../_shared/files/make-dirs.ts';
+import { readOr } from '../_shared/files/read-file.ts';
 import { copyFileSync } from '../_shared/safe-fs/fs.ts';
-import { type SourceSum, sourceSum } from '../_shared/source-hash.ts';
+import { findSource } from '../_shared/sources/file-source.ts';
+import { type SourceSum, sourceSum } from '../_shared/sources/source-hash.ts';
 import { __opts__, __salt__ } from '../api.ts';
 
 /** The archive as a file of this host. One from the web stays on the host, so that the next run need not fetch it again. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { splitWords } from '../_shared/words.ts';
+import { splitWords } from '../_shared/text/words.ts';
 import type { AugeasCommand } from './augtool.ts';
 
 /** What a command of Salt's is called, and how many arguments it takes. */

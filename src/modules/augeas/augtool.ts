@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { isDir } from '../_shared/file-paths.ts';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { isDir } from '../_shared/files/file-paths.ts';
 import { CommandExecutionError, log } from '../api.ts';
 
 /** Which lenses read which files: all that augeas knows, or one for one file. */

@@ -1,9 +1,9 @@
-import { readAccounts } from '../_shared/accounts.ts';
-import { isExecutable } from '../_shared/file-paths.ts';
-import { pyStr } from '../_shared/python-text.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
-import { toList } from '../_shared/values.ts';
-import { splitWords } from '../_shared/words.ts';
+import { readAccounts } from '../_shared/commands/accounts.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { isExecutable } from '../_shared/files/file-paths.ts';
+import { toList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
+import { splitWords } from '../_shared/text/words.ts';
 import {
   __context__,
   __grains__,

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
-import { readAccounts } from '../_shared/accounts.ts';
-import { pyStr } from '../_shared/python-text.ts';
+import { readAccounts } from '../_shared/commands/accounts.ts';
 import { stat } from '../_shared/safe-fs/promises.ts';
-import { repackDictList, toList } from '../_shared/values.ts';
+import { repackDictList, toList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** Keyword arguments of every function that runs a command. */

@@ -1,8 +1,8 @@
 import { isPlainDict } from '../../protocol/plain.ts';
-import { pyStr } from '../_shared/python-text.ts';
-import { failed } from '../_shared/returns.ts';
 import { statSync } from '../_shared/safe-fs/fs.ts';
-import { splitWords } from '../_shared/words.ts';
+import { failed } from '../_shared/states/returns.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
+import { splitWords } from '../_shared/text/words.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 
 /** What states that run a command take, whatever the command is. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { runCommand } from '../_shared/run-command.ts';
-import { which } from '../_shared/which.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
 import { getLogger } from '../api.ts';
 
 const log = getLogger('cmd');

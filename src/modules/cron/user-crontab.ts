@@ -1,5 +1,5 @@
-import { salt } from '../_shared/call.ts';
-import { isUserToCome } from '../_shared/to-come.ts';
+import { salt } from '../_shared/states/call.ts';
+import { isUserToCome } from '../_shared/states/to-come.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type Crontab, parseCrontab } from './crontab.ts';
 

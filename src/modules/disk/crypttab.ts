@@ -1,4 +1,4 @@
-import { isFile } from '../_shared/file-paths.ts';
+import { isFile } from '../_shared/files/file-paths.ts';
 import { readFileSync } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../api.ts';
 

@@ -1,5 +1,5 @@
-import { pyStr } from '../_shared/python-text.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, log, type Plain, SaltInvocationError } from '../api.ts';
 
 export const runLvm = (command: string, ...args: string[]): Promise<CommandResult> =>

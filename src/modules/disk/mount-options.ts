@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { gidOf, uidOf } from '../_shared/owner-names.ts';
+import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 
 /** What `mount.active` tells, by mount point. */
 export type Active = Record<string, { device: string; fstype: string; opts: string[] }>;

@@ -1,4 +1,4 @@
-import { type CommandResult, runChecked } from '../_shared/run-command.ts';
+import { type CommandResult, runChecked } from '../_shared/commands/run-command.ts';
 import { statSync } from '../_shared/safe-fs/fs.ts';
 import { type Plain, SaltInvocationError } from '../api.ts';
 

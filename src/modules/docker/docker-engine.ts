@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { request } from 'node:http';
 import { Duplex } from 'node:stream';
-import { which } from '../_shared/which.ts';
+import { which } from '../_shared/commands/which.ts';
 import { CommandExecutionError, type PlainDict } from '../api.ts';
 
 /** A connection to the engine, wherever it is: the one that docker's own program makes. */

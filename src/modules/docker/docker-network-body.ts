@@ -1,5 +1,5 @@
-import { pyStr } from '../_shared/python-text.ts';
-import { repackDictList } from '../_shared/values.ts';
+import { repackDictList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** What a network is made of, by Salt's names. */

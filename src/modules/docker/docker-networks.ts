@@ -1,4 +1,4 @@
-import { repackDictList, toList } from '../_shared/values.ts';
+import { repackDictList, toList } from '../_shared/states/values.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { many, one, pairs, type Reading, texts } from './docker-options.ts';
 

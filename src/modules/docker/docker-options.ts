@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getOwn } from '../../protocol/plain.ts';
-import { pyStr } from '../_shared/python-text.ts';
-import { repackDictList } from '../_shared/values.ts';
+import { repackDictList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 export type Reading = (flag: string, value: Plain) => string[];

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { makeTempFolder, removeTemp } from '../_shared/temporary.ts';
+import { makeTempFolder, removeTemp } from '../_shared/files/temporary.ts';
 import { CommandExecutionError } from '../api.ts';
 import { dialEngine } from './docker-engine.ts';
 

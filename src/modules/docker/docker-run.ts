@@ -1,4 +1,4 @@
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 
 export type DockerInput = {

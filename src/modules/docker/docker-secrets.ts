@@ -1,4 +1,4 @@
-import { withSecretFile } from '../_shared/secret-file.ts';
+import { withSecretFile } from '../_shared/files/secret-file.ts';
 import { CommandExecutionError, type PlainDict } from '../api.ts';
 import { withLogOptions } from './docker-relay.ts';
 import type { DockerInput } from './docker-run.ts';

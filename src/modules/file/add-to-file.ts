@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { messageOf } from '../../protocol/error.ts';
-import { cannotEdit } from '../_shared/file-checks.ts';
-import { expandUser, isDir } from '../_shared/file-paths.ts';
-import { failed, newReturn } from '../_shared/returns.ts';
+import { cannotEdit } from '../_shared/files/file-checks.ts';
+import { expandUser, isDir } from '../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { type AddedTextOptions, addedText } from './added-text.ts';
 

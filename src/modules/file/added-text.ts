@@ -1,8 +1,8 @@
-import { salt } from '../_shared/call.ts';
-import { textOf } from '../_shared/file-content.ts';
-import { findSource } from '../_shared/file-source.ts';
-import { splitLines, textList } from '../_shared/python-text.ts';
-import { unifiedDiff } from '../_shared/unified-diff.ts';
+import { textOf } from '../_shared/files/file-content.ts';
+import { findSource } from '../_shared/sources/file-source.ts';
+import { salt } from '../_shared/states/call.ts';
+import { splitLines, textList } from '../_shared/text/python-text.ts';
+import { unifiedDiff } from '../_shared/text/unified-diff.ts';
 import { __env__, type PlainDict } from '../api.ts';
 import { readOnlyText } from './edit-file.ts';
 import { holdsLoosely } from './holds-loosely.ts';

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
-import { discardTemp, fillTemp, openTemp } from '../_shared/atomic-write.ts';
-import { contentOf } from '../_shared/file-content.ts';
+import { discardTemp, fillTemp, openTemp } from '../_shared/files/atomic-write.ts';
+import { contentOf } from '../_shared/files/file-content.ts';
+import { keepAtExit, removeAtExit } from '../_shared/files/temporary.ts';
 import { renameSync } from '../_shared/safe-fs/fs.ts';
-import { keepAtExit, removeAtExit } from '../_shared/temporary.ts';
 import { __salt__, type PlainDict } from '../api.ts';
 import { plannedChanges, type WantedFile } from './managed-file.ts';
 

@@ -1,5 +1,5 @@
-import { controlList } from '../_shared/control-files.ts';
-import { parseSource } from '../_shared/source-url.ts';
+import { controlList } from '../_shared/sources/control-files.ts';
+import { parseSource } from '../_shared/sources/source-url.ts';
 import { getContext } from '../api.ts';
 
 /** A folder of the file server: paths are relative to it. */

@@ -1,6 +1,6 @@
 import { dirname, join, relative, resolve } from 'node:path';
-import { permDifferences, readPerms, type WantedPerms } from '../_shared/check-perms.ts';
-import { isDir, isLink, linkExists } from '../_shared/file-paths.ts';
+import { permDifferences, readPerms, type WantedPerms } from '../_shared/files/check-perms.ts';
+import { isDir, isLink, linkExists } from '../_shared/files/file-paths.ts';
 import { readdirSync } from '../_shared/safe-fs/fs.ts';
 import { getContext, type LowChunk, type PlainDict } from '../api.ts';
 import { isIncluded } from './glob-match.ts';

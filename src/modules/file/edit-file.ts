@@ -1,4 +1,5 @@
-import { writeAll, writeAtomic } from '../_shared/atomic-write.ts';
+import { writeAll, writeAtomic } from '../_shared/files/atomic-write.ts';
+import { restoreContext } from '../_shared/files/selinux.ts';
 import {
   chownSync,
   closeSync,
@@ -10,8 +11,7 @@ import {
   statSync,
   utimesSync,
 } from '../_shared/safe-fs/fs.ts';
-import { restoreContext } from '../_shared/selinux.ts';
-import { decode, isText } from '../_shared/text-diff.ts';
+import { decode, isText } from '../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** A file's text, with a way back to the bytes of its encoding. */

@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path';
-import { cachePath } from '../_shared/cache-dir.ts';
-import { expandUser, isDir } from '../_shared/file-paths.ts';
-import { findSource } from '../_shared/file-source.ts';
-import { makeDirs } from '../_shared/make-dirs.ts';
-import { parseSource } from '../_shared/source-url.ts';
+import { cachePath } from '../_shared/files/cache-dir.ts';
+import { expandUser, isDir } from '../_shared/files/file-paths.ts';
+import { makeDirs } from '../_shared/files/make-dirs.ts';
+import { findSource } from '../_shared/sources/file-source.ts';
+import { parseSource } from '../_shared/sources/source-url.ts';
 
 type FetchOptions = Omit<Parameters<typeof findSource>[1], 'name' | 'near'> & {
   readonly saltenv: string;

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import { cacheDir } from '../_shared/cache-dir.ts';
-import { exists } from '../_shared/file-paths.ts';
+import { cacheDir } from '../_shared/files/cache-dir.ts';
+import { exists } from '../_shared/files/file-paths.ts';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync } from '../_shared/safe-fs/fs.ts';
 import { __opts__ } from '../api.ts';
 

@@ -1,6 +1,6 @@
-import { modeText } from '../_shared/file-mode.ts';
-import { expandUser, lstatOf, realPath, statOf } from '../_shared/file-paths.ts';
-import { groupName, userName } from '../_shared/owner-names.ts';
+import { modeText } from '../_shared/files/file-mode.ts';
+import { expandUser, lstatOf, realPath, statOf } from '../_shared/files/file-paths.ts';
+import { groupName, userName } from '../_shared/files/owner-names.ts';
 import type { Stats } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../api.ts';
 

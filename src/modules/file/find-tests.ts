@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { gidOf, uidOf } from '../_shared/owner-names.ts';
-import { pythonRegex } from '../_shared/python-regex.ts';
+import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 import { readFileSync, type Stats } from '../_shared/safe-fs/fs.ts';
-import { decode } from '../_shared/text-diff.ts';
+import { pythonRegex } from '../_shared/text/python-regex.ts';
+import { decode } from '../_shared/text/text-diff.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type FileKind, typeOf } from './file-stats.ts';
 

@@ -1,5 +1,5 @@
-import { fnmatch } from '../../data/glob.ts';
-import { pythonRegex } from '../_shared/python-regex.ts';
+import { fnmatch } from '../../data/python/glob.ts';
+import { pythonRegex } from '../_shared/text/python-regex.ts';
 
 type Patterns = string | readonly string[] | null | undefined;
 

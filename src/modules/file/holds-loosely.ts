@@ -1,4 +1,4 @@
-import { splitLines } from '../_shared/python-text.ts';
+import { splitLines } from '../_shared/text/python-text.ts';
 
 /**
  * Does a text hold another as whole lines, however either is indented and spaced? What Salt looks for

@@ -1,4 +1,4 @@
-import { pyItem, pyTypeAt } from '../_shared/python-text.ts';
+import { pyItem, pyTypeAt } from '../_shared/text/python-text.ts';
 
 export type KeyValueOptions = {
   readonly values: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { isAbs, isDir } from '../_shared/file-paths.ts';
+import { isAbs, isDir } from '../_shared/files/file-paths.ts';
 
 /** Why the arguments of a `file.managed` make no sense together; undefined when they do. */
 export const refuseArguments = (

@@ -1,7 +1,7 @@
 import { renderRequest } from '../../protocol/prefetch.ts';
-import { controlTemplate } from '../_shared/control-files.ts';
-import { textOf } from '../_shared/file-content.ts';
-import { splitLines, textList } from '../_shared/python-text.ts';
+import { textOf } from '../_shared/files/file-content.ts';
+import { controlTemplate } from '../_shared/sources/control-files.ts';
+import { splitLines, textList } from '../_shared/text/python-text.ts';
 import { __salt__, type Plain, type PlainDict } from '../api.ts';
 
 export type ContentsOptions = {

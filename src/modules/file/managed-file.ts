@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Ownership } from '../_shared/atomic-write.ts';
+import type { Ownership } from '../_shared/files/atomic-write.ts';
 import {
   type Account,
   type Before,
@@ -8,20 +8,20 @@ import {
   readPerms,
   type WantedPerms,
   withoutSetId,
-} from '../_shared/check-perms.ts';
-import { attributeChanges, attributesOf } from '../_shared/file-attributes.ts';
-import { type Content, contentOf } from '../_shared/file-content.ts';
-import { hashOf } from '../_shared/file-hash.ts';
-import { modeBits, modeText, normalizeMode } from '../_shared/file-mode.ts';
-import { isDir, isFile, isLink, statOf } from '../_shared/file-paths.ts';
-import type { FoundSource } from '../_shared/file-source.ts';
-import { makeDirs } from '../_shared/make-dirs.ts';
-import { gidOf, uidOf } from '../_shared/owner-names.ts';
-import { failed } from '../_shared/returns.ts';
+} from '../_shared/files/check-perms.ts';
+import { attributeChanges, attributesOf } from '../_shared/files/file-attributes.ts';
+import { type Content, contentOf } from '../_shared/files/file-content.ts';
+import { hashOf } from '../_shared/files/file-hash.ts';
+import { modeBits, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
+import { isDir, isFile, isLink, statOf } from '../_shared/files/file-paths.ts';
+import { makeDirs } from '../_shared/files/make-dirs.ts';
+import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
+import { applySelinux, restoreContext } from '../_shared/files/selinux.ts';
 import { readFileSync } from '../_shared/safe-fs/fs.ts';
 import { followLinks } from '../_shared/safe-fs/place.ts';
-import { applySelinux, restoreContext } from '../_shared/selinux.ts';
-import { contentDiff } from '../_shared/text-diff.ts';
+import type { FoundSource } from '../_shared/sources/file-source.ts';
+import { failed } from '../_shared/states/returns.ts';
+import { contentDiff } from '../_shared/text/text-diff.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
 import { backUp } from './file-backup.ts';
 

@@ -1,4 +1,4 @@
-import { DOTALL, pythonRegex } from '../_shared/python-regex.ts';
+import { DOTALL, pythonRegex } from '../_shared/text/python-regex.ts';
 import { CommandExecutionError } from '../api.ts';
 
 export type LineOptions = {

@@ -1,4 +1,4 @@
-import { escapeRegex, pythonRegex, pythonReplacement } from '../_shared/python-regex.ts';
+import { escapeRegex, pythonRegex, pythonReplacement } from '../_shared/text/python-regex.ts';
 
 export type ReplaceOptions = {
   count?: number;

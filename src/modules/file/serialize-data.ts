@@ -1,15 +1,27 @@
-import { dumpIni, parseIni } from '../../data/ini.ts';
-import { dumpJson } from '../../data/json-dump.ts';
-import { dumpKeyValues, type KeyValueOptions, parseKeyValues } from '../../data/keyvalue.ts';
-import { dumpMsgpack } from '../../data/msgpack.ts';
-import { dumpPlist } from '../../data/plist-dump.ts';
-import { parsePlist } from '../../data/plist-read.ts';
-import { dumpToml } from '../../data/toml-dump.ts';
-import { type Data, type Dict, Float, isDict, toData, toDict, toPlain } from '../../data/value.ts';
-import { dumpYaml } from '../../data/yaml-dump.ts';
+import { dumpIni, parseIni } from '../../data/formats/ini.ts';
+import { dumpJson } from '../../data/formats/json-dump.ts';
+import {
+  dumpKeyValues,
+  type KeyValueOptions,
+  parseKeyValues,
+} from '../../data/formats/keyvalue.ts';
+import { dumpMsgpack } from '../../data/formats/msgpack.ts';
+import { dumpPlist } from '../../data/formats/plist-dump.ts';
+import { parsePlist } from '../../data/formats/plist-read.ts';
+import { dumpToml } from '../../data/formats/toml-dump.ts';
+import { dumpYaml } from '../../data/formats/yaml-dump.ts';
+import {
+  type Data,
+  type Dict,
+  Float,
+  isDict,
+  toData,
+  toDict,
+  toPlain,
+} from '../../data/values/value.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
-import { salt } from '../_shared/call.ts';
-import { pyStr } from '../_shared/python-text.ts';
+import { salt } from '../_shared/states/call.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 export type Serializer = {

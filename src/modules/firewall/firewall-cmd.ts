@@ -1,4 +1,4 @@
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** Runs firewall-cmd and gives what it prints. */

@@ -1,4 +1,4 @@
-import { salt } from '../_shared/call.ts';
+import { salt } from '../_shared/states/call.ts';
 
 /** A thing that a zone has: a name, or the fields of a forwarded port. */
 export type Item = string | { [field: string]: string };

@@ -1,5 +1,5 @@
-import { parseAddress } from '../_shared/ip-address.ts';
-import { splitWords } from '../_shared/words.ts';
+import { parseAddress } from '../_shared/text/ip-address.ts';
+import { splitWords } from '../_shared/text/words.ts';
 
 /** An entry of a set: what it stands for, and its options (`timeout 30`, `comment "a b"`). */
 export type IpsetEntry = {

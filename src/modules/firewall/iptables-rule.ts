@@ -1,6 +1,6 @@
 import { internalKeywords } from '../../protocol/state-keywords.ts';
-import { pyStr } from '../_shared/python-text.ts';
-import { toList } from '../_shared/values.ts';
+import { toList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** Options that belong to the target and stand after `--jump`, in the order they are given to it. */

@@ -1,7 +1,7 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
-import { which } from '../_shared/which.ts';
-import { splitWords } from '../_shared/words.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
+import { splitWords } from '../_shared/text/words.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
 const programs: Readonly<Record<string, string>> = { ipv4: 'iptables', ipv6: 'ip6tables' };

@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { splitWords } from '../_shared/words.ts';
+import { splitWords } from '../_shared/text/words.ts';
 
 /** A rule by the long names of its options, each with all its values. */
 type Rule = { [option: string]: string[] };

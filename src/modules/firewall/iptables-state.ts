@@ -1,6 +1,6 @@
 import { isPlainDict } from '../../protocol/plain.ts';
-import { salt } from '../_shared/call.ts';
-import { failed, newReturn } from '../_shared/returns.ts';
+import { salt } from '../_shared/states/call.ts';
+import { failed, newReturn } from '../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 
 export type RuleOptions = {

@@ -1,6 +1,6 @@
 import { internalKeywords } from '../../protocol/state-keywords.ts';
-import { pyStr } from '../_shared/python-text.ts';
-import { toList } from '../_shared/values.ts';
+import { toList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** Arguments of the state, and of iptables' form that nftables does not need. */

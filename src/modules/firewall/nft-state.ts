@@ -1,4 +1,4 @@
-import { salt } from '../_shared/call.ts';
+import { salt } from '../_shared/states/call.ts';
 import { __opts__, CommandExecutionError, type StateReturn } from '../api.ts';
 import type { NftAnswer } from './nft-answer.ts';
 

@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../api.ts';
 
 const families: Readonly<Record<string, string>> = {

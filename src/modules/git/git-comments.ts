@@ -1,6 +1,6 @@
 import { messageOf } from '../../protocol/error.ts';
-import { failed } from '../_shared/returns.ts';
-import { redact } from '../_shared/url-login.ts';
+import { redact } from '../_shared/sources/url-login.ts';
+import { failed } from '../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 
 /** What was done, as Salt's states of git say it: one thing as it is, several as sentences. */

@@ -1,5 +1,5 @@
-import { failed } from '../_shared/returns.ts';
-import { redact } from '../_shared/url-login.ts';
+import { redact } from '../_shared/sources/url-login.ts';
+import { failed } from '../_shared/states/returns.ts';
 import type { StateReturn } from '../api.ts';
 import { __salt__ } from '../api.ts';
 import { sentences, shortSha } from './git-comments.ts';

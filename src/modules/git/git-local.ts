@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isDir } from '../_shared/file-paths.ts';
+import { isDir } from '../_shared/files/file-paths.ts';
 import { __salt__ } from '../api.ts';
 import type { Base } from './git-options.ts';
 import { git } from './git-run.ts';

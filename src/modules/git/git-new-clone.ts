@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { isDir } from '../_shared/file-paths.ts';
-import { failed } from '../_shared/returns.ts';
+import { isDir } from '../_shared/files/file-paths.ts';
 import { readdirSync } from '../_shared/safe-fs/fs.ts';
-import { redact } from '../_shared/url-login.ts';
+import { redact } from '../_shared/sources/url-login.ts';
+import { failed } from '../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failedAfter, saidByGit, sentences } from './git-comments.ts';
 import { shownName, tracking, type Wanted } from './git-latest.ts';

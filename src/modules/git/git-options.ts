@@ -1,5 +1,5 @@
-import { expandUser } from '../_shared/file-paths.ts';
-import { splitWords } from '../_shared/words.ts';
+import { expandUser } from '../_shared/files/file-paths.ts';
+import { splitWords } from '../_shared/text/words.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type GitOptions, loginTo } from './git-run.ts';
 

@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { redact } from '../_shared/url-login.ts';
+import { redact } from '../_shared/sources/url-login.ts';
 import type { StateReturn } from '../api.ts';
 import { sentences, shortSha, upToDate } from './git-comments.ts';
 import { type Plan, shownName, type Wanted } from './git-latest.ts';

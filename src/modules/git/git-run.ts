@@ -1,10 +1,10 @@
-import { salt } from '../_shared/call.ts';
-import { expandUser } from '../_shared/file-paths.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { expandUser } from '../_shared/files/file-paths.ts';
+import { withSecretFile } from '../_shared/files/secret-file.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
-import { withSecretFile } from '../_shared/secret-file.ts';
-import { redact, splitLogin } from '../_shared/url-login.ts';
-import { quoteWord } from '../_shared/words.ts';
+import { redact, splitLogin } from '../_shared/sources/url-login.ts';
+import { salt } from '../_shared/states/call.ts';
+import { quoteWord } from '../_shared/text/words.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** Who logs in: as the arguments say, else as the address does. */

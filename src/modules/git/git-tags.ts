@@ -1,4 +1,4 @@
-import { fnmatch } from '../../data/glob.ts';
+import { fnmatch } from '../../data/python/glob.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { git } from './git-run.ts';
 

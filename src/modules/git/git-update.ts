@@ -1,6 +1,6 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { failed } from '../_shared/returns.ts';
-import { redact } from '../_shared/url-login.ts';
+import { redact } from '../_shared/sources/url-login.ts';
+import { failed } from '../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failedAfter, saidByGit, sentences, upToDate } from './git-comments.ts';
 import {

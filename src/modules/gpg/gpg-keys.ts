@@ -1,4 +1,4 @@
-import { isDir } from '../_shared/file-paths.ts';
+import { isDir } from '../_shared/files/file-paths.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type GpgWhere, gpgHome, runGpg } from './gpg-run.ts';
 

@@ -1,12 +1,12 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { hasFunction, salt } from '../_shared/call.ts';
-import { isDir } from '../_shared/file-paths.ts';
-import { homeOf, primaryGid, uidOf } from '../_shared/owner-names.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
+import { isDir } from '../_shared/files/file-paths.ts';
+import { homeOf, primaryGid, uidOf } from '../_shared/files/owner-names.ts';
+import { makeTempFolder, removeTemp } from '../_shared/files/temporary.ts';
 import { chownSync, mkdirSync, writeFileSync } from '../_shared/safe-fs/fs.ts';
-import { makeTempFolder, removeTemp } from '../_shared/temporary.ts';
-import { which } from '../_shared/which.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
 /** Whose keys, and where they are when that is not the account's own place. */

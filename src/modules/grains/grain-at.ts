@@ -1,5 +1,5 @@
-import { missing, traverse } from '../../data/traverse.ts';
-import { toDict, toPlain } from '../../data/value.ts';
+import { missing, traverse } from '../../data/values/traverse.ts';
+import { toDict, toPlain } from '../../data/values/value.ts';
 import { __grains__, type Plain, type PlainDict } from '../api.ts';
 
 /** All grains of the host. */

@@ -1,7 +1,7 @@
 import { isPlainDict } from '../../protocol/plain.ts';
+import { replaceFile } from '../_shared/files/write-file.ts';
 import { readFileSync } from '../_shared/safe-fs/fs.ts';
-import { formatSimpleYaml, parseSimpleYaml } from '../_shared/simple-yaml.ts';
-import { replaceFile } from '../_shared/write-file.ts';
+import { formatSimpleYaml, parseSimpleYaml } from '../_shared/text/simple-yaml.ts';
 import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
 
 /** Where static grains live on a host, as Salt has it. `grains_file` in the options moves it. */

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { readOr } from '../_shared/read-file.ts';
+import { readOr } from '../_shared/files/read-file.ts';
 
 /** The names of this machine; `type`, not `interface`, so that it is grains data. */
 export type HostNames = { localhost: string; fqdn: string; host: string; domain: string };

@@ -1,5 +1,5 @@
 import { type } from 'node:os';
-import { parseAssignments, readOr } from '../_shared/read-file.ts';
+import { parseAssignments, readOr } from '../_shared/files/read-file.ts';
 import type { PlainDict } from '../api.ts';
 
 /** Grains from os-release(5), with Salt's traditional names. */

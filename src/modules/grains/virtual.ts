@@ -1,4 +1,4 @@
-import { readOr } from '../_shared/read-file.ts';
+import { readOr } from '../_shared/files/read-file.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
 
 /** A machine's `virtual` grain; see `detectVirtual`. */

@@ -1,5 +1,5 @@
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
-import { redactPasswords } from '../_shared/url-login.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { redactPasswords } from '../_shared/sources/url-login.ts';
 import { CommandExecutionError } from '../api.ts';
 
 type Where = { readonly cwd?: string; readonly user: string | null };

@@ -1,5 +1,5 @@
-import { gidOf, uidOf } from '../_shared/owner-names.ts';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 import { statSync } from '../_shared/safe-fs/fs.ts';
 import { forProgram, openPlace } from '../_shared/safe-fs/place.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';

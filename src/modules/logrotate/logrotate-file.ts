@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readdirSync, readFileSync, statSync } from '../_shared/safe-fs/fs.ts';
-import { splitWords } from '../_shared/words.ts';
+import { splitWords } from '../_shared/text/words.ts';
 
 export type Setting = string | number | boolean;
 

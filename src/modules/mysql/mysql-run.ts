@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { configText } from '../_shared/config-option.ts';
-import { runCommand } from '../_shared/run-command.ts';
-import { withSecretFile } from '../_shared/secret-file.ts';
-import { which } from '../_shared/which.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
+import { withSecretFile } from '../_shared/files/secret-file.ts';
+import { configText } from '../_shared/states/config-option.ts';
 import { CommandExecutionError, type PlainDict } from '../api.ts';
 
 /** How a MySQL or MariaDB server is reached; what is missing comes from `mysql.*` of the configuration. */

@@ -1,4 +1,4 @@
-import { hasFunction } from '../_shared/call.ts';
+import { hasFunction } from '../_shared/states/call.ts';
 
 export const mysqlVirtual = (): true | [false, string] =>
   hasFunction('mysql.version') || [

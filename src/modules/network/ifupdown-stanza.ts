@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { getOwn } from '../../protocol/plain.ts';
-import { pyStr } from '../_shared/python-text.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** What an SLS says of an interface. */

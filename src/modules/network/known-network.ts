@@ -1,4 +1,4 @@
-import { isNetwork } from '../_shared/ip-address.ts';
+import { isNetwork } from '../_shared/text/ip-address.ts';
 import { log } from '../api.ts';
 
 /** What is no network holds no address, as in Salt; the log says so. */

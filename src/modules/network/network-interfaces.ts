@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os';
-import { inNetwork, netmaskOf, parseAddress } from '../_shared/ip-address.ts';
-import { readOr } from '../_shared/read-file.ts';
-import { runCommand } from '../_shared/run-command.ts';
-import { which } from '../_shared/which.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
+import { readOr } from '../_shared/files/read-file.ts';
+import { inNetwork, netmaskOf, parseAddress } from '../_shared/text/ip-address.ts';
 
 export type Address4 = {
   readonly address: string;

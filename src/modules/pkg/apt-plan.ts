@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import { getOwn } from '../../protocol/plain.ts';
-import { compareDebian } from '../_shared/package-version.ts';
+import { makeTempFolder } from '../_shared/files/temporary.ts';
 import { symlinkSync } from '../_shared/safe-fs/fs.ts';
-import { makeTempFolder } from '../_shared/temporary.ts';
+import { compareDebian } from '../_shared/text/package-version.ts';
 import type { Plain } from '../api.ts';
 import { normalize } from './apt-run.ts';
 import { byEpoch, candidatesOf, readVersions } from './apt-versions.ts';

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
-import { salt } from '../_shared/call.ts';
-import { namesIn, readOr } from '../_shared/read-file.ts';
+import { namesIn, readOr } from '../_shared/files/read-file.ts';
+import { replaceFile } from '../_shared/files/write-file.ts';
 import { readFile, rm } from '../_shared/safe-fs/promises.ts';
-import { toList } from '../_shared/values.ts';
-import { replaceFile } from '../_shared/write-file.ts';
+import { salt } from '../_shared/states/call.ts';
+import { toList } from '../_shared/states/values.ts';
 import { __grains__, CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import {
   type AptPiece,

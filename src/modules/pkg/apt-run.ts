@@ -1,4 +1,4 @@
-import { pyStr } from '../_shared/python-text.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { __grains__, type PlainDict } from '../api.ts';
 import { runPackager } from './packages.ts';
 

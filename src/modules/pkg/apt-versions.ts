@@ -1,4 +1,4 @@
-import { compareDebian, withoutEpoch } from '../_shared/package-version.ts';
+import { compareDebian, withoutEpoch } from '../_shared/text/package-version.ts';
 import { apt } from './apt-run.ts';
 
 /** The candidate versions of many packages by one `apt-cache policy`. */

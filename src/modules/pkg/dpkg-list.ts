@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { compareDebian } from '../_shared/package-version.ts';
+import { compareDebian } from '../_shared/text/package-version.ts';
 import { __grains__, CommandExecutionError } from '../api.ts';
 import { apt } from './apt-run.ts';
 import { type PackageList, rememberPackages } from './packages.ts';

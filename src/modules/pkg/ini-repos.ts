@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { getOwn } from '../../protocol/plain.ts';
-import { pyRepr, pyStr } from '../_shared/python-text.ts';
-import { namesIn, readOr } from '../_shared/read-file.ts';
+import { namesIn, readOr } from '../_shared/files/read-file.ts';
+import { replaceFile } from '../_shared/files/write-file.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
 import { rm } from '../_shared/safe-fs/promises.ts';
-import { replaceFile } from '../_shared/write-file.ts';
+import { pyRepr, pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** `.repo` files as yum, dnf and zypper have them: INI sections, one repository each. */

@@ -1,7 +1,7 @@
 import { messageOf } from '../../protocol/error.ts';
 import { getOwn, isPlainDict } from '../../protocol/plain.ts';
-import { hasFunction, salt } from '../_shared/call.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
 import { __env__, __grains__, type Plain, type PlainDict } from '../api.ts';
 import { fileVersions, localPackage } from './package-file.ts';
 import {

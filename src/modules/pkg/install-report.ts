@@ -1,5 +1,5 @@
 import { getOwn, isPlainDict } from '../../protocol/plain.ts';
-import { would } from '../_shared/returns.ts';
+import { would } from '../_shared/states/returns.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
 import type { InstallPlan } from './install-plan.ts';
 import { type HoldOutcome, withHolds } from './package-holds.ts';

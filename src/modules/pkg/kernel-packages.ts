@@ -1,5 +1,5 @@
-import { salt } from '../_shared/call.ts';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { salt } from '../_shared/states/call.ts';
 import { __grains__, CommandExecutionError, type PlainDict } from '../api.ts';
 import { compareLoose } from './loose-version.ts';
 

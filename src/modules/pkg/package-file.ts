@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { salt } from '../_shared/call.ts';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { salt } from '../_shared/states/call.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { rpmFileVersion } from './rpm.ts';
 

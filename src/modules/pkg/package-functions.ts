@@ -1,6 +1,6 @@
-import { fnmatch } from '../../data/glob.ts';
+import { fnmatch } from '../../data/python/glob.ts';
 import { getOwn } from '../../protocol/plain.ts';
-import { withoutEpoch } from '../_shared/package-version.ts';
+import { withoutEpoch } from '../_shared/text/package-version.ts';
 import type { Plain } from '../api.ts';
 import { installWith } from './package-install.ts';
 import {

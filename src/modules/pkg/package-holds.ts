@@ -1,6 +1,6 @@
 import { messageOf } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
-import { hasFunction, salt } from '../_shared/call.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
 import type { Plain, PlainDict, StateReturn } from '../api.ts';
 
 /** What holding packages, or letting them go, came to. */

@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { toList } from '../_shared/values.ts';
+import { toList } from '../_shared/states/values.ts';
 import { __env__, CommandExecutionError, type Plain } from '../api.ts';
 import { localPackage } from './package-file.ts';
 import {

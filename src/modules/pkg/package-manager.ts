@@ -1,7 +1,7 @@
-import { fnmatch } from '../../data/glob.ts';
+import { fnmatch } from '../../data/python/glob.ts';
 import { getOwn } from '../../protocol/plain.ts';
-import { compareDebian, type VersionCompare } from '../_shared/package-version.ts';
-import { variablesOf } from '../_shared/values.ts';
+import { variablesOf } from '../_shared/states/values.ts';
+import { compareDebian, type VersionCompare } from '../_shared/text/package-version.ts';
 import { __opts__, CommandExecutionError, type Plain } from '../api.ts';
 import {
   forgetPackages,

@@ -1,8 +1,8 @@
-import { fnmatch } from '../../data/glob.ts';
+import { fnmatch } from '../../data/python/glob.ts';
 import { getOwn, isPlainDict } from '../../protocol/plain.ts';
-import { pyStr } from '../_shared/python-text.ts';
-import { runCommand } from '../_shared/run-command.ts';
-import { orderHolds } from '../_shared/version-order.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
+import { orderHolds } from '../_shared/text/version-order.ts';
 import {
   __context__,
   __opts__,

@@ -1,5 +1,5 @@
-import { compareRpm } from '../_shared/package-version.ts';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { compareRpm } from '../_shared/text/package-version.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type Manager, parseNameVersion, runManager, runRefresh } from './package-manager.ts';
 

@@ -1,6 +1,6 @@
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
-import { which } from '../_shared/which.ts';
 import { CommandExecutionError } from '../api.ts';
 import { rpmOwner } from './rpm-files.ts';
 

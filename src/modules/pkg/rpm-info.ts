@@ -1,6 +1,6 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { compareRpm } from '../_shared/package-version.ts';
-import { toList } from '../_shared/values.ts';
+import { toList } from '../_shared/states/values.ts';
+import { compareRpm } from '../_shared/text/package-version.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { rpm, rpmTime } from './rpm-run.ts';
 

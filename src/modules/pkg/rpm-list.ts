@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { toList } from '../_shared/values.ts';
+import { toList } from '../_shared/states/values.ts';
 import type { Plain } from '../api.ts';
 import { installedBy } from './package-manager.ts';
 import { forgetPackages, shownPackages } from './packages.ts';

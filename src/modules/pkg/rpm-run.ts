@@ -1,4 +1,4 @@
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
 
 /** Runs rpm, on the system below a folder where one is given; times are written in UTC. */
 export const rpm = (

@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { toList } from '../_shared/values.ts';
+import { toList } from '../_shared/states/values.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { rpm } from './rpm-run.ts';
 

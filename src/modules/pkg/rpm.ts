@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { compareRpm } from '../_shared/package-version.ts';
+import { compareRpm } from '../_shared/text/package-version.ts';
 import { __grains__, CommandExecutionError } from '../api.ts';
 import { type Downloaded, downloadedOf, filesBelow } from './downloaded-packages.ts';
 import type { PackageList } from './packages.ts';

@@ -1,4 +1,4 @@
-import { readOr } from '../_shared/read-file.ts';
+import { readOr } from '../_shared/files/read-file.ts';
 
 /** The services of systemd that processes belong to, as their control groups say. */
 export const servicesOf = (pids: readonly number[]): string[] => {

@@ -1,12 +1,12 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { hasFunction, salt } from '../_shared/call.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
 import {
   compareAlpine,
   compareDebian,
   compareRpm,
   withoutEpoch,
-} from '../_shared/package-version.ts';
-import { pyStr } from '../_shared/python-text.ts';
+} from '../_shared/text/package-version.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
 import { type PackageList, packageSources, type Wanted, wantedPackages } from './packages.ts';
 

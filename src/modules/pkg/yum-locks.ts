@@ -1,4 +1,4 @@
-import { readOr } from '../_shared/read-file.ts';
+import { readOr } from '../_shared/files/read-file.ts';
 import { CommandExecutionError } from '../api.ts';
 import { runYum } from './yum-run.ts';
 

@@ -1,4 +1,4 @@
-import { compareRpm } from '../_shared/package-version.ts';
+import { compareRpm } from '../_shared/text/package-version.ts';
 import type { ManagerOptions } from './package-manager.ts';
 import { nativeArch, parseRpmList, rpmFormat } from './rpm.ts';
 import { isDnf, repoOptions, runYum } from './yum-run.ts';

@@ -1,5 +1,5 @@
-import { toList } from '../_shared/values.ts';
-import { which } from '../_shared/which.ts';
+import { which } from '../_shared/commands/which.ts';
+import { toList } from '../_shared/states/values.ts';
 import type { Plain } from '../api.ts';
 import { type ManagerOptions, runManager } from './package-manager.ts';
 

@@ -1,4 +1,4 @@
-import { compareRpm, withoutEpoch } from '../_shared/package-version.ts';
+import { compareRpm, withoutEpoch } from '../_shared/text/package-version.ts';
 import { CommandExecutionError } from '../api.ts';
 import type { Manager, ManagerOptions } from './package-manager.ts';
 import { installedRpms, nativeArch } from './rpm.ts';

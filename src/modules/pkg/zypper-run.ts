@@ -1,4 +1,4 @@
-import { xmlElements, xmlText } from '../_shared/xml-elements.ts';
+import { xmlElements, xmlText } from '../_shared/text/xml-elements.ts';
 import { CommandExecutionError } from '../api.ts';
 import { runManager } from './package-manager.ts';
 

@@ -1,7 +1,7 @@
-import { hasFunction, salt } from '../_shared/call.ts';
-import { compareRpm } from '../_shared/package-version.ts';
-import { toList } from '../_shared/values.ts';
-import { xmlElements } from '../_shared/xml-elements.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
+import { toList } from '../_shared/states/values.ts';
+import { compareRpm } from '../_shared/text/package-version.ts';
+import { xmlElements } from '../_shared/text/xml-elements.ts';
 import { type Manager, runManager, runRefresh } from './package-manager.ts';
 import { installedRpms } from './rpm.ts';
 import { readZypper, zypperGood, zypperLine, zypperLocked } from './zypper-run.ts';

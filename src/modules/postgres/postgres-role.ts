@@ -1,7 +1,7 @@
 import { messageOf } from '../../protocol/error.ts';
-import { salt } from '../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../_shared/returns.ts';
-import { toList } from '../_shared/values.ts';
+import { salt } from '../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
+import { toList } from '../_shared/states/values.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { type DbOptions, dbArgs } from './postgres-db.ts';
 import { type Encryption, hashedPassword, passwordFits } from './postgres-password.ts';

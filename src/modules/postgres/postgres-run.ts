@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { configText } from '../_shared/config-option.ts';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
+import { withSecretFile } from '../_shared/files/secret-file.ts';
 import { existsSync, readdirSync } from '../_shared/safe-fs/fs.ts';
-import { withSecretFile } from '../_shared/secret-file.ts';
-import { which } from '../_shared/which.ts';
+import { configText } from '../_shared/states/config-option.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** How a PostgreSQL server is reached; what is missing comes from `postgres.*` of the configuration. */

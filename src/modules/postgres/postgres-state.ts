@@ -1,6 +1,6 @@
 import { messageOf } from '../../protocol/error.ts';
-import { salt } from '../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../_shared/returns.ts';
+import { salt } from '../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 
 /** Of what `due` finds out, the words and changes may depend. */

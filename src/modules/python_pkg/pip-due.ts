@@ -1,4 +1,4 @@
-import { salt } from '../_shared/call.ts';
+import { salt } from '../_shared/states/call.ts';
 import { CommandExecutionError, type PlainDict } from '../api.ts';
 import type { PipOptions } from './pip-run.ts';
 import {

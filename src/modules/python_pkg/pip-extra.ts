@@ -1,6 +1,6 @@
-import { pyStr } from '../_shared/python-text.ts';
-import { hasPassword } from '../_shared/url-login.ts';
-import { toList } from '../_shared/values.ts';
+import { hasPassword } from '../_shared/sources/url-login.ts';
+import { toList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, SaltInvocationError } from '../api.ts';
 
 /** Options of pip whose value may be an address, by the variable that does the same. */

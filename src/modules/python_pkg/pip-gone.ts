@@ -1,4 +1,4 @@
-import { toList } from '../_shared/values.ts';
+import { toList } from '../_shared/states/values.ts';
 import { type Plain, SaltInvocationError } from '../api.ts';
 
 /** Arguments that stand for options of older pips: each is given to pip, which may refuse it. */

@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { requirementsNamed, saltRequirementsNamed } from '../../data/requirements-files.ts';
-import { readAccounts } from '../_shared/accounts.ts';
-import { salt } from '../_shared/call.ts';
-import { exists } from '../_shared/file-paths.ts';
+import { readAccounts } from '../_shared/commands/accounts.ts';
+import { exists } from '../_shared/files/file-paths.ts';
+import { makeTempFolder, removeTemp } from '../_shared/files/temporary.ts';
 import { chownSync, copyFileSync, mkdirSync, readFileSync } from '../_shared/safe-fs/fs.ts';
-import { makeTempFolder, removeTemp } from '../_shared/temporary.ts';
-import { toList } from '../_shared/values.ts';
+import { salt } from '../_shared/states/call.ts';
+import { toList } from '../_shared/states/values.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 
 type Where = { user?: string | null; cwd?: string | null; saltenv?: string | null };

@@ -1,4 +1,4 @@
-import { orderHolds } from '../_shared/version-order.ts';
+import { orderHolds } from '../_shared/text/version-order.ts';
 
 /** Python's order of versions (PEP 440), local parts left out. */
 export const comparePython = (left: string, right: string): number => {

@@ -1,6 +1,6 @@
-import { nameExists } from '../_shared/owner-names.ts';
-import { runCommand } from '../_shared/run-command.ts';
-import { which } from '../_shared/which.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
+import { nameExists } from '../_shared/files/owner-names.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../api.ts';
 
 /** The account to run RabbitMQ's programs as; they ask for root or RabbitMQ's own. */

@@ -1,4 +1,4 @@
-import { redactUrl } from '../_shared/source-url.ts';
+import { redactUrl } from '../_shared/sources/source-url.ts';
 import type { Plain, PlainDict } from '../api.ts';
 
 export type UpstreamOptions = {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { messageOf } from '../../protocol/error.ts';
-import { configText } from '../_shared/config-option.ts';
-import { pyStr } from '../_shared/python-text.ts';
+import { configText } from '../_shared/states/config-option.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { RespError, type RespValue, respCommand, respReader } from './resp.ts';
 

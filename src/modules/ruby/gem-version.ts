@@ -1,4 +1,4 @@
-import { orderHolds } from '../_shared/version-order.ts';
+import { orderHolds } from '../_shared/text/version-order.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** RubyGems' order of versions: a part in letters (`1.0.rc1`) comes before a number, or none. */

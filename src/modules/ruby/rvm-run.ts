@@ -1,8 +1,8 @@
-import { configText } from '../_shared/config-option.ts';
-import { expandUser, isFile } from '../_shared/file-paths.ts';
-import { pyStr } from '../_shared/python-text.ts';
-import { runCommand } from '../_shared/run-command.ts';
-import { repackDictList } from '../_shared/values.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { expandUser, isFile } from '../_shared/files/file-paths.ts';
+import { configText } from '../_shared/states/config-option.ts';
+import { repackDictList } from '../_shared/states/values.ts';
+import { pyStr } from '../_shared/text/python-text.ts';
 import type { Plain } from '../api.ts';
 import { __context__ } from '../api.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { getOwn } from '../../protocol/plain.ts';
-import { uidOf } from '../_shared/owner-names.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { uidOf } from '../_shared/files/owner-names.ts';
+import { makeTempFolder, removeTemp } from '../_shared/files/temporary.ts';
 import { writeFileSync } from '../_shared/safe-fs/fs.ts';
-import { makeTempFolder, removeTemp } from '../_shared/temporary.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { ntHash } from './nt-hash.ts';
 

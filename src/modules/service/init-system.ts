@@ -1,6 +1,6 @@
-import { fnmatch } from '../../data/glob.ts';
-import { hasProcess } from '../_shared/processes.ts';
-import type { CommandResult } from '../_shared/run-command.ts';
+import { fnmatch } from '../../data/python/glob.ts';
+import { hasProcess } from '../_shared/commands/processes.ts';
+import type { CommandResult } from '../_shared/commands/run-command.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** What tells one init system from another; what all of them do alike is in this file. */

@@ -1,5 +1,5 @@
 import { messageOf } from '../../protocol/error.ts';
-import { hasFunction, salt } from '../_shared/call.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 import { actionOptions, levelOption, type ServiceOptions, startsAtBoot } from './service-checks.ts';
 

@@ -1,7 +1,7 @@
-import { inRoot } from '../_shared/other-root.ts';
-import { commandCount, runCommand } from '../_shared/run-command.ts';
+import { inRoot } from '../_shared/commands/other-root.ts';
+import { commandCount, runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
 import { existsSync, readlinkSync } from '../_shared/safe-fs/fs.ts';
-import { which } from '../_shared/which.ts';
 import { __context__, __grains__, CommandExecutionError } from '../api.ts';
 
 /** systemd is installed but does not run: an image that is being built, a chroot. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { runCommand } from '../_shared/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
-import { which } from '../_shared/which.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { oneStatement, readQuoted, type SqliteValue, sqliteValue } from './sqlite-statement.ts';
 

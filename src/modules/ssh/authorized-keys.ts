@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
-import { writeAtomic } from '../_shared/atomic-write.ts';
-import { applyPerms } from '../_shared/check-perms.ts';
-import { homeOf, primaryGid, uidOf } from '../_shared/owner-names.ts';
+import { writeAtomic } from '../_shared/files/atomic-write.ts';
+import { applyPerms } from '../_shared/files/check-perms.ts';
+import { homeOf, primaryGid, uidOf } from '../_shared/files/owner-names.ts';
+import { restoreContext } from '../_shared/files/selinux.ts';
 import { existsSync, lstatSync, mkdirSync, realpathSync } from '../_shared/safe-fs/fs.ts';
 import { readOfUser } from '../_shared/safe-fs/open.ts';
-import { restoreContext } from '../_shared/selinux.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** A line of an authorized_keys file. */

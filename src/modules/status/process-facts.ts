@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
-import { userName } from '../_shared/owner-names.ts';
-import { readOr } from '../_shared/read-file.ts';
+import { userName } from '../_shared/files/owner-names.ts';
+import { readOr } from '../_shared/files/read-file.ts';
 import { readdirSync, readFileSync, readlinkSync } from '../_shared/safe-fs/fs.ts';
 import type { Plain, PlainDict } from '../api.ts';
 

@@ -1,5 +1,5 @@
-import { runCommand } from '../_shared/run-command.ts';
-import { redactPasswords, splitLogin } from '../_shared/url-login.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
+import { redactPasswords, splitLogin } from '../_shared/sources/url-login.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** Where svn runs, as whom, and as whom it asks the server. */

@@ -1,7 +1,7 @@
-import { hasFunction, salt } from '../_shared/call.ts';
-import { pyRepr, pyStr } from '../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../_shared/returns.ts';
 import { chown, mkdir } from '../_shared/safe-fs/promises.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
+import { pyRepr, pyStr } from '../_shared/text/python-text.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { ages, changesDue, gecosFields, type User, type Wanted } from './user-wish.ts';
 

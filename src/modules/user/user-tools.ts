@@ -1,8 +1,13 @@
-import { type Account, type Group, readAccounts, readGroups } from '../_shared/accounts.ts';
-import { inRoot } from '../_shared/other-root.ts';
-import { readOr } from '../_shared/read-file.ts';
-import { type CommandResult, runCommand } from '../_shared/run-command.ts';
-import { which } from '../_shared/which.ts';
+import {
+  type Account,
+  type Group,
+  readAccounts,
+  readGroups,
+} from '../_shared/commands/accounts.ts';
+import { inRoot } from '../_shared/commands/other-root.ts';
+import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { which } from '../_shared/commands/which.ts';
+import { readOr } from '../_shared/files/read-file.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** A folder with another system in it; null for this one. */

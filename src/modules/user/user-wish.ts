@@ -1,6 +1,6 @@
-import { readGroups } from '../_shared/accounts.ts';
-import { hasFunction, salt } from '../_shared/call.ts';
-import { isDir } from '../_shared/file-paths.ts';
+import { readGroups } from '../_shared/commands/accounts.ts';
+import { isDir } from '../_shared/files/file-paths.ts';
+import { hasFunction, salt } from '../_shared/states/call.ts';
 import type { PlainDict } from '../api.ts';
 
 /** What `user.present` takes. */

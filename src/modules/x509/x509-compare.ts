@@ -1,5 +1,5 @@
 import { messageOf } from '../../protocol/error.ts';
-import { failed, would } from '../_shared/returns.ts';
+import { failed, would } from '../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { type Certificate, digestOf } from './x509-certificate.ts';
 import type { Encoded } from './x509-encodings.ts';

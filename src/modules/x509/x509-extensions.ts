@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { getOwn } from '../../protocol/plain.ts';
-import { parseAddress } from '../_shared/ip-address.ts';
+import { parseAddress } from '../_shared/text/ip-address.ts';
 import { SaltInvocationError } from '../api.ts';
 import {
   bits,

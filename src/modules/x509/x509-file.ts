@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { changed, failed, unchanged, would } from '../_shared/returns.ts';
+import { makeTempFolder, removeTemp } from '../_shared/files/temporary.ts';
 import { existsSync, readFileSync, writeFileSync } from '../_shared/safe-fs/fs.ts';
-import { makeTempFolder, removeTemp } from '../_shared/temporary.ts';
+import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
 import { __opts__, __states__, kwargs, type PlainDict, type StateReturn } from '../api.ts';
 
 /** Arguments of `file.managed` that say how the file lies there. */

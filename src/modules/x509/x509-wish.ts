@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { getOwn, isPlainDict } from '../../protocol/plain.ts';
-import { configOption } from '../_shared/config-option.ts';
+import { configOption } from '../_shared/states/config-option.ts';
 import { type PlainDict, SaltInvocationError } from '../api.ts';
 import { readDer } from './der.ts';
 import { type Certificate, newSerial, readCertificate, signerIn } from './x509-certificate.ts';

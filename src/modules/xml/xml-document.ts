@@ -1,4 +1,4 @@
-import { xmlText } from '../_shared/xml-elements.ts';
+import { xmlText } from '../_shared/text/xml-elements.ts';
 
 /** An element of an XML document, and where in the text it stands. */
 export type XmlElement = {

@@ -1,5 +1,5 @@
-import { toData } from '../../data/value.ts';
-import { dumpYaml } from '../../data/yaml-dump.ts';
+import { dumpYaml } from '../../data/formats/yaml-dump.ts';
+import { toData } from '../../data/values/value.ts';
 import type { HostResult } from '../../protocol/event.ts';
 import type { Format } from '../format.ts';
 import type { OutputOptions } from '../options.ts';

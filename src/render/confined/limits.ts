@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type Dict, isDict } from '../../data/value.ts';
+import { type Dict, isDict } from '../../data/values/value.ts';
 
 /** What one rendering with code in it may use. */
 export type ScriptLimits = {

@@ -1,4 +1,4 @@
-import { type Data, type DataKey, Float, isDict } from '../../data/value.ts';
+import { type Data, type DataKey, Float, isDict } from '../../data/values/value.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { isWholeFloat } from '../../protocol/whole-floats.ts';
 import { Breath } from '../breath.ts';

@@ -1,4 +1,4 @@
-import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
 
 /**
  * Data as JSON that loses nothing: what JSON cannot hold is an object with one key: `d` a dict as

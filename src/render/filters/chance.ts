@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { PythonRandom } from '../../data/python-random.ts';
-import type { Data } from '../../data/value.ts';
+import { PythonRandom } from '../../data/python/python-random.ts';
+import type { Data } from '../../data/values/value.ts';
 import { randomBytes, randomInt } from '../chance.ts';
 import { type FilterTable, listOf, textOf } from './filter.ts';
 import { scalarText } from './python-text.ts';

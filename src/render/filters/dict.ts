@@ -1,4 +1,4 @@
-import { type Data, type DataKey, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type DataKey, type Dict, isDict } from '../../data/values/value.ts';
 import { type FilterTable, listOf, textOf } from './filter.ts';
 
 type Change = (old: Data | undefined, value: Data, path: string) => Data;

@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../../data/value.ts';
+import type { Data, Dict } from '../../data/values/value.ts';
 
 /**
  * A Salt filter on plain data, for every template language: the names of its parameters

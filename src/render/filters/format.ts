@@ -1,6 +1,6 @@
-import { dumpJson } from '../../data/json-dump.ts';
-import { type Data, isDict } from '../../data/value.ts';
-import { dumpYaml } from '../../data/yaml-dump.ts';
+import { dumpJson } from '../../data/formats/json-dump.ts';
+import { dumpYaml } from '../../data/formats/yaml-dump.ts';
+import { type Data, isDict } from '../../data/values/value.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { JsonReader } from '../json-reader.ts';
 import { type FilterTable, isTrue, textOf } from './filter.ts';

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Data } from '../../data/value.ts';
+import type { Data } from '../../data/values/value.ts';
 import { type FilterTable, textOf } from './filter.ts';
 import { needText } from './python-text.ts';
 

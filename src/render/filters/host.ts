@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { bindFilter, isTrue, listOf, textOf } from './filter.ts';
 import { parseIp } from './ip-address.ts';
 

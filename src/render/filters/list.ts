@@ -1,6 +1,6 @@
-import { compareText, dumpJson } from '../../data/json-dump.ts';
-import { traverse } from '../../data/traverse.ts';
-import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import { compareText, dumpJson } from '../../data/formats/json-dump.ts';
+import { traverse } from '../../data/values/traverse.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
 import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
 import { searchData } from './jmespath/search.ts';
 import { toNumber } from './number.ts';

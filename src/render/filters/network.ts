@@ -1,4 +1,4 @@
-import { type Data, Float, isDict } from '../../data/value.ts';
+import { type Data, Float, isDict } from '../../data/values/value.ts';
 import { type FilterTable, textOf } from './filter.ts';
 import {
   type IpAddress,

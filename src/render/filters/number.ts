@@ -1,4 +1,4 @@
-import { type Data, Float } from '../../data/value.ts';
+import { type Data, Float } from '../../data/values/value.ts';
 import { scalarText } from './python-text.ts';
 
 /** A text as the number it is, else as it is; a number as a whole one (Python's `int`). */

@@ -1,5 +1,5 @@
 import { type Context, createContext, runInContext } from 'node:vm';
-import { pythonPattern } from '../../data/python-pattern.ts';
+import { pythonPattern } from '../../data/python/python-pattern.ts';
 import { linearMatches } from './linear-regex.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { floatText } from '../../data/float-text.ts';
-import { type Data, Float } from '../../data/value.ts';
+import { floatText } from '../../data/python/float-text.ts';
+import { type Data, Float } from '../../data/values/value.ts';
 
 /** A scalar as Python's `str()` writes it. */
 export const scalarText = (value: Data | undefined): string => {

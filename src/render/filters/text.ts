@@ -1,6 +1,6 @@
-import { expandReplacement } from '../../data/python-replacement.ts';
-import { shellQuote } from '../../data/shell-quote.ts';
-import type { Data } from '../../data/value.ts';
+import { shellQuote } from '../../data/formats/shell-quote.ts';
+import { expandReplacement } from '../../data/python/python-replacement.ts';
+import type { Data } from '../../data/values/value.ts';
 import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
 import { humanToBytes, toNumber } from './number.ts';
 import { allMatches, pythonRegex } from './python-regex.ts';

@@ -1,5 +1,5 @@
-import { isOrdered } from '../../data/ordered.ts';
-import type { Dict } from '../../data/value.ts';
+import { isOrdered } from '../../data/values/ordered.ts';
+import type { Dict } from '../../data/values/value.ts';
 import { after, type Eventual } from './after.ts';
 import { raise } from './fault.ts';
 import { dictMethods } from './methods/dict.ts';

@@ -1,5 +1,5 @@
 import { rangesOf } from '../../data/taint.ts';
-import type { Data, Dict } from '../../data/value.ts';
+import type { Data, Dict } from '../../data/values/value.ts';
 import { guard } from '../guard.ts';
 import type { Recorder } from '../share/recorder.ts';
 import { shareText } from '../share/share.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { type Context, defaultOperators, Liquid, type Template } from 'liquidjs';
-import { dumpJson } from '../../data/json-dump.ts';
-import type { Data } from '../../data/value.ts';
+import { dumpJson } from '../../data/formats/json-dump.ts';
+import type { Data } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { guard } from '../guard.ts';
 import { registerFilters } from './filters.ts';

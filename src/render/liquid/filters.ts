@@ -1,6 +1,6 @@
 import type { Context, Liquid } from 'liquidjs';
-import { cloneData } from '../../data/clone.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { cloneData } from '../../data/values/clone.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { noteChance } from '../chance.ts';
 import { callFilter } from '../filters/filter.ts';
 import { saltFilters } from '../filters/filters.ts';

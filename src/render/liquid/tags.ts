@@ -11,8 +11,8 @@ import {
   type TopLevelToken,
   Value,
 } from 'liquidjs';
-import type { Trace } from '../../data/position.ts';
-import type { Data } from '../../data/value.ts';
+import type { Trace } from '../../data/values/position.ts';
+import type { Data } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { parseJson } from '../json.ts';
 import { retraced } from '../retrace.ts';

@@ -7,7 +7,7 @@ import {
   type Template,
 } from 'liquidjs';
 import { choosesOnlyNames, rangesOf, wholeRange } from '../../data/taint.ts';
-import type { Data } from '../../data/value.ts';
+import type { Data } from '../../data/values/value.ts';
 import { type Found, type Look, ofJoined, ofSerialized, ofSplit } from '../taint/align.ts';
 import { onlySelects } from '../taint/only-selects.ts';
 import { selectFault } from '../taint/select-fault.ts';

@@ -1,7 +1,7 @@
 import { Drop } from 'liquidjs';
-import { dumpJson } from '../../data/json-dump.ts';
-import { findKey } from '../../data/key.ts';
-import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import { dumpJson } from '../../data/formats/json-dump.ts';
+import { findKey } from '../../data/values/key.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
 import type { Recorder } from '../share/recorder.ts';
 
 /**

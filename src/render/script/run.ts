@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { type Dict, isDict } from '../../data/value.ts';
+import { type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { limitsFrom, poolSize, type ScriptLimits } from '../confined/limits.ts';
 import { Pool, type Serve, WorkerFailure } from '../confined/pool.ts';

@@ -1,5 +1,5 @@
-import { isOrdered } from '../../data/ordered.ts';
-import { type Data, type DataKey, Float } from '../../data/value.ts';
+import { isOrdered } from '../../data/values/ordered.ts';
+import { type Data, type DataKey, Float } from '../../data/values/value.ts';
 import type { TaintSource } from '../taint/taint-table.ts';
 
 /**

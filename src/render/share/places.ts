@@ -1,5 +1,5 @@
-import { cloneData } from '../../data/clone.ts';
-import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import { cloneData } from '../../data/values/clone.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
 import type { TaintSource } from '../taint/taint-table.ts';
 import type { RenderContext } from '../types.ts';
 import { joinMarks, scalarMark, shapeOf, taintedMark, wholeMark } from './mark.ts';

@@ -1,4 +1,4 @@
-import type { Data, DataKey, Dict } from '../../data/value.ts';
+import type { Data, DataKey, Dict } from '../../data/values/value.ts';
 import { chanceUses } from '../chance.ts';
 import type { RenderContext } from '../types.ts';
 import { type Call, copyOfCall, type Look, markOfCall, Places } from './places.ts';

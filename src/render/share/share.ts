@@ -1,5 +1,5 @@
 import type { Ranges } from '../../data/taint.ts';
-import type { Dict } from '../../data/value.ts';
+import type { Dict } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Mapping } from '../source-map.ts';
 import type { RenderContext, Stage } from '../types.ts';

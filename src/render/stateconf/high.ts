@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 
 /** One state of an SLS, as it is written: `id`, the whole declaration, `pkg.installed`, its arguments. */
 export type Declared = {

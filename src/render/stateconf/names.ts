@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { backward, declaredIn, forward, moduleOf, referencesOf } from './high.ts';
 
 /** `.common` in the SLS `web.nginx` is `web.common`. */

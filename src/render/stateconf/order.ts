@@ -1,4 +1,4 @@
-import { type Dict, isDict } from '../../data/value.ts';
+import { type Dict, isDict } from '../../data/values/value.ts';
 import { backward, declaredIn, forward, moduleOf, pairsOf, referencesOf } from './high.ts';
 
 const tagOf = (id: string, state: string): string => `${id}:${moduleOf(state)}`;

@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { forward, pairsOf } from './high.ts';
 import { Extended } from './order.ts';
 

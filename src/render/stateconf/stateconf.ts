@@ -1,5 +1,5 @@
 import type { Ranges } from '../../data/taint.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { originsOfResult, retraced } from '../retrace.ts';
 import type { Mapping } from '../source-map.ts';

@@ -1,5 +1,5 @@
 import { type Ranges, wholeRange } from '../../data/taint.ts';
-import { type Data, type Dict, Float, isDict } from '../../data/value.ts';
+import { type Data, type Dict, Float, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { TaintSource } from './taint-table.ts';
 

@@ -1,6 +1,6 @@
-import type { Trace } from '../../data/position.ts';
 import type { Ranges } from '../../data/taint.ts';
-import type { Data } from '../../data/value.ts';
+import type { Trace } from '../../data/values/position.ts';
+import type { Data } from '../../data/values/value.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { isWholeTainted, parseTainted, taintAll } from './format-check.ts';
 import type { TaintSource } from './taint-table.ts';

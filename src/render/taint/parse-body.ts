@@ -1,4 +1,4 @@
-import type { Data } from '../../data/value.ts';
+import type { Data } from '../../data/values/value.ts';
 import { withoutShebang } from '../pipe.ts';
 import type { Stage } from '../types.ts';
 import { parseTainted } from './format-check.ts';

@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../../data/value.ts';
+import type { Data, Dict } from '../../data/values/value.ts';
 import { unpack } from '../confined/wire.ts';
 import { saltTable, toJs } from '../js-value.ts';
 import type { SlsContext } from './sls-api.ts';

@@ -1,5 +1,5 @@
 import type { SourceMap } from 'node:module';
-import { type Data, isDict } from '../../data/value.ts';
+import { type Data, isDict } from '../../data/values/value.ts';
 import type { TsaltError } from '../../protocol/error.ts';
 import { limitsFrom, poolSize } from '../confined/limits.ts';
 import { Pool, WorkerFailure } from '../confined/pool.ts';

@@ -2,7 +2,7 @@ import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { compileFunction, constants } from 'node:vm';
-import type { Dict } from '../../data/value.ts';
+import type { Dict } from '../../data/values/value.ts';
 import type { SentError } from '../confined/messages.ts';
 import { thrownText } from '../confined/thrown.ts';
 import { pack, unpack } from '../confined/wire.ts';

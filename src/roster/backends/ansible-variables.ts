@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../../data/value.ts';
+import type { Data, Dict } from '../../data/values/value.ts';
 import { type Place, TsaltError } from '../../protocol/error.ts';
 import { unmarked } from './ansible-values.ts';
 

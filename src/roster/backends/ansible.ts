@@ -1,4 +1,4 @@
-import type { Data, Dict } from '../../data/value.ts';
+import type { Data, Dict } from '../../data/values/value.ts';
 import type { RosterRequest } from '../load.ts';
 import type { Entry, Found } from '../roster.ts';
 import { readSshArguments } from './ansible-ssh-args.ts';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Dict, isDict } from '../../data/value.ts';
+import { type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RosterRequest } from '../load.ts';
 import type { Entry, Found } from '../roster.ts';

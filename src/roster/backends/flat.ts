@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { describe, placeOf } from '../../data/read.ts';
-import { type Data, isDict } from '../../data/value.ts';
+import { describe, placeOf } from '../../data/values/read.ts';
+import { type Data, isDict } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { loadYaml } from '../../yaml/load.ts';

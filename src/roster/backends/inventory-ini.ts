@@ -1,4 +1,4 @@
-import { type Data, Float } from '../../data/value.ts';
+import { type Data, Float } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { addMember, Inventory } from './inventory.ts';

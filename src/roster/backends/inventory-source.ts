@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { placeOf } from '../../data/read.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { placeOf } from '../../data/values/read.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { loadYaml } from '../../yaml/load.ts';

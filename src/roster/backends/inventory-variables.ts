@@ -1,4 +1,4 @@
-import type { Dict } from '../../data/value.ts';
+import type { Dict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Group, Inventory } from './inventory.ts';
 

@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { type Place, TsaltError } from '../../protocol/error.ts';
 
 /** An Ansible inventory in memory: groups with members, children and variables; hosts' variables. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import type { Dict } from '../../data/value.ts';
+import type { Dict } from '../../data/values/value.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { isId } from '../address.ts';
 import type { Entry, Found } from '../roster.ts';

@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { parseJson } from '../json.ts';
 import { rosterKeys } from '../keys.ts';

@@ -1,4 +1,4 @@
-import { invalidKeywords } from '../../data/bind.ts';
+import { invalidKeywords } from '../../data/signatures/bind.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Param, Signature } from '../../protocol/meta.ts';
 import { type PlainDict, setOwn } from '../../protocol/plain.ts';

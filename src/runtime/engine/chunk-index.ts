@@ -1,4 +1,4 @@
-import { globTest, isGlob } from '../../data/glob.ts';
+import { globTest, isGlob } from '../../data/python/glob.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Requisite } from './low-tools.ts';
 

@@ -1,4 +1,4 @@
-import { globTest } from '../../data/glob.ts';
+import { globTest } from '../../data/python/glob.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
 import { RunAborted } from './abort.ts';

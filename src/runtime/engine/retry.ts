@@ -1,4 +1,4 @@
-import { pyStr } from '../../modules/_shared/python-text.ts';
+import { pyStr } from '../../modules/_shared/text/python-text.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 
 export type Retry = {

@@ -1,5 +1,5 @@
-import { globTest } from '../../data/glob.ts';
-import { pyStr, pyTypeAt } from '../../modules/_shared/python-text.ts';
+import { globTest } from '../../data/python/glob.ts';
+import { pyStr, pyTypeAt } from '../../modules/_shared/text/python-text.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Signature } from '../../protocol/meta.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';

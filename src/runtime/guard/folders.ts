@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '../../modules/_shared/read-file.ts';
-import { type Holder, lockHolder } from '../../modules/_shared/run-lock.ts';
+import { type Holder, lockHolder } from '../../modules/_shared/commands/run-lock.ts';
+import { namesIn } from '../../modules/_shared/files/read-file.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { type GuardAnswer, type GuardParams, readGuardAnswer } from '../../protocol/guard.ts';
 

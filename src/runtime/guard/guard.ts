@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockHolder, processStart } from '../../modules/_shared/run-lock.ts';
-import { which } from '../../modules/_shared/which.ts';
+import { lockHolder, processStart } from '../../modules/_shared/commands/run-lock.ts';
+import { which } from '../../modules/_shared/commands/which.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { GuardAnswer, GuardEnd, GuardParams } from '../../protocol/guard.ts';
 import { artifactHead } from '../../protocol/stack.ts';

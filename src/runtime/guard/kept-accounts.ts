@@ -1,5 +1,5 @@
-import { writeAtomic } from '../../modules/_shared/atomic-write.ts';
-import { readOr } from '../../modules/_shared/read-file.ts';
+import { writeAtomic } from '../../modules/_shared/files/atomic-write.ts';
+import { readOr } from '../../modules/_shared/files/read-file.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
 /** What the files of accounts say of some users: their lines, and the groups that have them as members. */

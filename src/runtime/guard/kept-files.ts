@@ -11,8 +11,8 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { writeAtomic } from '../../modules/_shared/atomic-write.ts';
-import { lstatOf } from '../../modules/_shared/file-paths.ts';
+import { writeAtomic } from '../../modules/_shared/files/atomic-write.ts';
+import { lstatOf } from '../../modules/_shared/files/file-paths.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
 /** What stood at a path; a file's content is held in memory. */

@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOr } from '../../modules/_shared/read-file.ts';
+import { readOr } from '../../modules/_shared/files/read-file.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import { changedRules, keepRules, type Rules, readerOf } from './kept-rules.ts';
 import { type Argv, outputOf, runProgram } from './programs.ts';

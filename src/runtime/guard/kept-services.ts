@@ -1,5 +1,5 @@
-import { hasFunction, salt } from '../../modules/_shared/call.ts';
-import { which } from '../../modules/_shared/which.ts';
+import { which } from '../../modules/_shared/commands/which.ts';
+import { hasFunction, salt } from '../../modules/_shared/states/call.ts';
 import { type Argv, runProgram } from './programs.ts';
 import { attempt, type PutBack } from './put-back.ts';
 

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { readAccounts } from '../../modules/_shared/accounts.ts';
-import { hasFunction, salt } from '../../modules/_shared/call.ts';
+import { readAccounts } from '../../modules/_shared/commands/accounts.ts';
+import { hasFunction, salt } from '../../modules/_shared/states/call.ts';
 import { messageOf } from '../../protocol/error.ts';
 import type { GuardAnswer, GuardParams } from '../../protocol/guard.ts';
 import { isPlainDict } from '../../protocol/plain.ts';

@@ -1,5 +1,5 @@
-import { runCommand } from '../../modules/_shared/run-command.ts';
-import { which } from '../../modules/_shared/which.ts';
+import { runCommand } from '../../modules/_shared/commands/run-command.ts';
+import { which } from '../../modules/_shared/commands/which.ts';
 
 export type Argv = readonly [string, ...string[]];
 

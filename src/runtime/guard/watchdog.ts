@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, takeLock } from '../../modules/_shared/run-lock.ts';
+import { isAlive, takeLock } from '../../modules/_shared/commands/run-lock.ts';
 import { messageOf } from '../../protocol/error.ts';
 import { decide, guardFile, putFile, type WatchdogJob } from './folders.ts';
 import { keepAll, putAllBack } from './kept.ts';

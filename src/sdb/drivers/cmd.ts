@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Data, Dict } from '../../data/value.ts';
+import type { Data, Dict } from '../../data/values/value.ts';
 import { checkProgram } from '../../trust/program.ts';
 import type { SdbDriver, SdbWorld } from '../driver.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { Dict } from '../../data/value.ts';
+import type { Dict } from '../../data/values/value.ts';
 import { makeFolder } from '../../trust/make-folder.ts';
 import type { SdbDriver, SdbWorld } from '../driver.ts';
 

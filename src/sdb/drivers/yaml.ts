@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { mergeByStrategy } from '../../data/merge.ts';
-import { missing, traverse } from '../../data/traverse.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { mergeByStrategy } from '../../data/values/merge.ts';
+import { missing, traverse } from '../../data/values/traverse.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { SdbDriver, SdbWorld } from '../driver.ts';
 

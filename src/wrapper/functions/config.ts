@@ -1,8 +1,8 @@
-import { cloneData } from '../../data/clone.ts';
-import { fnmatch } from '../../data/glob.ts';
-import { updateDict } from '../../data/merge.ts';
-import { missing, traverse } from '../../data/traverse.ts';
-import { type Data, type Dict, isDict, toDict } from '../../data/value.ts';
+import { fnmatch } from '../../data/python/glob.ts';
+import { cloneData } from '../../data/values/clone.ts';
+import { updateDict } from '../../data/values/merge.ts';
+import { missing, traverse } from '../../data/values/traverse.ts';
+import { type Data, type Dict, isDict, toDict } from '../../data/values/value.ts';
 import type { WrapperContext } from '../context.ts';
 import { isTrue, refused, type WrapperModule } from '../define.ts';
 

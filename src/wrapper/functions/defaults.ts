@@ -1,7 +1,7 @@
-import { cloneData } from '../../data/clone.ts';
-import { mergeRecursive, updateDict } from '../../data/merge.ts';
-import { missing, traverse } from '../../data/traverse.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { cloneData } from '../../data/values/clone.ts';
+import { mergeRecursive, updateDict } from '../../data/values/merge.ts';
+import { missing, traverse } from '../../data/values/traverse.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { WrapperCall, WrapperModule } from '../define.ts';

@@ -1,8 +1,8 @@
-import { cloneData } from '../../data/clone.ts';
-import { fnmatch } from '../../data/glob.ts';
-import { mergeRecursive, updateDict } from '../../data/merge.ts';
-import type { missing } from '../../data/traverse.ts';
-import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/value.ts';
+import { fnmatch } from '../../data/python/glob.ts';
+import { cloneData } from '../../data/values/clone.ts';
+import { mergeRecursive, updateDict } from '../../data/values/merge.ts';
+import type { missing } from '../../data/values/traverse.ts';
+import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { pyStr } from '../../data/python-text.ts';
-import { missing, traverse } from '../../data/traverse.ts';
-import type { Data, DataKey } from '../../data/value.ts';
-import { isDict } from '../../data/value.ts';
+import { pyStr } from '../../data/python/python-text.ts';
+import { missing, traverse } from '../../data/values/traverse.ts';
+import type { Data, DataKey } from '../../data/values/value.ts';
+import { isDict } from '../../data/values/value.ts';
 import { isTrue, type WrapperModule } from '../define.ts';
 import { filterBy } from './filter-by.ts';
 

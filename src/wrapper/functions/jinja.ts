@@ -1,4 +1,4 @@
-import type { Data } from '../../data/value.ts';
+import type { Data } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperModule } from '../define.ts';

@@ -1,7 +1,7 @@
 import type { TargetType } from '../../config/request.ts';
-import { mergeRecursive } from '../../data/merge.ts';
-import type { Data } from '../../data/value.ts';
-import { isDict } from '../../data/value.ts';
+import { mergeRecursive } from '../../data/values/merge.ts';
+import type { Data } from '../../data/values/value.ts';
+import { isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { matches } from '../../targeting/match.ts';
 import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';

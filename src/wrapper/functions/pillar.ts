@@ -1,9 +1,9 @@
 import { isFalsy } from '../../compiler/high.ts';
 import { brokenPillar } from '../../compiler/pillar.ts';
-import { cloneData } from '../../data/clone.ts';
-import { joinLists, mergeRecursive } from '../../data/merge.ts';
-import { missing, traverse } from '../../data/traverse.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { cloneData } from '../../data/values/clone.ts';
+import { joinLists, mergeRecursive } from '../../data/values/merge.ts';
+import { missing, traverse } from '../../data/values/traverse.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';

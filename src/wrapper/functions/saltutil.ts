@@ -1,5 +1,5 @@
-import { synced, syncedAll } from '../../data/module-docs.ts';
-import { toData } from '../../data/value.ts';
+import { synced, syncedAll } from '../../data/signatures/module-docs.ts';
+import { toData } from '../../data/values/value.ts';
 import { refused, type WrapperFunction, type WrapperModule } from '../define.ts';
 
 const sync = (what: string): WrapperFunction => ({

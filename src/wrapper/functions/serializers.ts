@@ -1,11 +1,15 @@
-import { dumpIni, parseIni } from '../../data/ini.ts';
-import { dumpJson } from '../../data/json-dump.ts';
-import { dumpKeyValues, type KeyValueOptions, parseKeyValues } from '../../data/keyvalue.ts';
-import { dumpPlist } from '../../data/plist-dump.ts';
-import { parsePlist } from '../../data/plist-read.ts';
-import { dumpToml } from '../../data/toml-dump.ts';
-import { type Data, type Dict, isDict, keyText } from '../../data/value.ts';
-import { dumpYaml } from '../../data/yaml-dump.ts';
+import { dumpIni, parseIni } from '../../data/formats/ini.ts';
+import { dumpJson } from '../../data/formats/json-dump.ts';
+import {
+  dumpKeyValues,
+  type KeyValueOptions,
+  parseKeyValues,
+} from '../../data/formats/keyvalue.ts';
+import { dumpPlist } from '../../data/formats/plist-dump.ts';
+import { parsePlist } from '../../data/formats/plist-read.ts';
+import { dumpToml } from '../../data/formats/toml-dump.ts';
+import { dumpYaml } from '../../data/formats/yaml-dump.ts';
+import { type Data, type Dict, isDict, keyText } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { formatPython } from '../../render/jinja/filters/pformat.ts';
 import { textOf } from '../../render/jinja/values/text.ts';

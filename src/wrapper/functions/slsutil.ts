@@ -1,13 +1,13 @@
-import { cloneData } from '../../data/clone.ts';
+import { cloneData } from '../../data/values/clone.ts';
 import {
   type MergeOptions,
   mergeAllByStrategy,
   mergeByStrategy,
   strategyOf,
   updateDict,
-} from '../../data/merge.ts';
-import { type Data, type Dict, isDict } from '../../data/value.ts';
-import { withoutEnd } from '../../data/without-end.ts';
+} from '../../data/values/merge.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
+import { withoutEnd } from '../../data/values/without-end.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { wordWrap } from '../../render/jinja/filters/prose.ts';
 import type { WrapperContext } from '../context.ts';

@@ -1,5 +1,5 @@
-import type { Data } from '../../data/value.ts';
-import { toData } from '../../data/value.ts';
+import type { Data } from '../../data/values/value.ts';
+import { toData } from '../../data/values/value.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { stateKeywords } from '../call-keywords.ts';
 import type { StateAnswer, Wrapper } from '../context.ts';

@@ -1,4 +1,4 @@
-import { fnmatch } from '../../data/glob.ts';
+import { fnmatch } from '../../data/python/glob.ts';
 import {
   argspecs,
   docs,
@@ -8,8 +8,8 @@ import {
   moduleNames,
   moduleText,
   stateSchemas,
-} from '../../data/module-docs.ts';
-import { type Data, toData } from '../../data/value.ts';
+} from '../../data/signatures/module-docs.ts';
+import { type Data, toData } from '../../data/values/value.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import { getOwn, type Plain } from '../../protocol/plain.ts';
 import { namesIn } from '../../render/renderers.ts';

@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Vault } from '../../sdb/vault.ts';
 import type { WrapperContext } from '../context.ts';

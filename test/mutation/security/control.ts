@@ -72,7 +72,7 @@ export const control: readonly Breakage[] = [
     'a template gets no answer of very many values',
     [
       {
-        file: 'src/control/host-calls.ts',
+        file: 'src/control/serve/host-calls.ts',
         find: 'if (characters === undefined) throw tooManyValues(fun);',
         replace: 'if (characters === undefined) return null;',
       },
@@ -84,7 +84,7 @@ export const control: readonly Breakage[] = [
     'all answers that templates get are bounded together',
     [
       {
-        file: 'src/control/host-calls.ts',
+        file: 'src/control/serve/host-calls.ts',
         find: 'if (this.#characters > mostTogether) throw',
         replace: 'if (false) throw',
       },
@@ -109,7 +109,7 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy('test/data/merge.test.ts', 'a list is merged in time that grows with its %s', [
     {
-      file: 'src/data/merge.ts',
+      file: 'src/data/values/merge.ts',
       find: 'if (!isTree([...list]))',
       replace: 'if (true)',
     },
@@ -257,14 +257,14 @@ export const control: readonly Breakage[] = [
     [{ file: 'src/bundle/place.ts', find: 'return kept;', replace: 'return whole;' }],
   ),
   ...killedBy('test/control/pushed-files.test.ts', '%s is refused before anything is written', [
-    { file: 'src/control/pushed-files.ts', find: "part !== '..' &&", replace: '' },
+    { file: 'src/control/serve/pushed-files.ts', find: "part !== '..' &&", replace: '' },
   ]),
   ...killedBy(
     'test/control/pushed-files.test.ts',
     'nothing is taken unless file_recv says so, and nothing larger than file_recv_max_size',
     [
       {
-        file: 'src/control/pushed-files.ts',
+        file: 'src/control/serve/pushed-files.ts',
         find: 'return size > most ?',
         replace: 'return false ?',
       },
@@ -278,7 +278,7 @@ export const control: readonly Breakage[] = [
     'a function that a state calls takes the texts of that state, and those only',
     [
       {
-        file: 'src/control/host-functions.ts',
+        file: 'src/control/host/host-functions.ts',
         find: "if (!texts?.has(text)) throw refused(fun, 'is not called so by a state of this run');",
         replace: '',
       },
@@ -289,7 +289,7 @@ export const control: readonly Breakage[] = [
     'options give a host no path of the control node',
     [
       {
-        file: 'src/control/wrapper-context.ts',
+        file: 'src/control/host/wrapper-context.ts',
         find: 'opts: optsForHost(parts.facts),',
         replace: '',
       },
@@ -301,7 +301,7 @@ export const control: readonly Breakage[] = [
     'a host lists what lies below the folders that its job names',
     [
       {
-        file: 'src/control/wrapper-context.ts',
+        file: 'src/control/host/wrapper-context.ts',
         find: 'paths.filter(path => refs.allows(path, saltenv));',
         replace: '[...paths];',
       },
@@ -313,12 +313,12 @@ export const control: readonly Breakage[] = [
     'contents that hold what the host sent are rendered confined, and by no engine that runs code',
     [
       {
-        file: 'src/control/render-refs.ts',
+        file: 'src/control/serve/render-refs.ts',
         find: 'texts: new Set(texts.filter(text => !this.#taintOf(text)).map(textHash)),',
         replace: 'texts: new Set(texts.map(textHash)),',
       },
       {
-        file: 'src/control/render-refs.ts',
+        file: 'src/control/serve/render-refs.ts',
         find: "return sandboxed.includes(template) ? { request, trust: 'confined' } : { request };",
         replace: "return { request, trust: 'confined' };",
       },
@@ -329,12 +329,12 @@ export const control: readonly Breakage[] = [
     'a template of the host reads no file of the roots and calls nothing that the host could not ask for',
     [
       {
-        file: 'src/control/host-templates.ts',
+        file: 'src/control/serve/host-templates.ts',
         find: 'if (isControlFunction(fun)) return this.#functions.call(fun, args, kwargs);',
         replace: 'return this.#calls.call(fun, args, kwargs);',
       },
       {
-        file: 'src/control/host-templates.ts',
+        file: 'src/control/serve/host-templates.ts',
         find: "trust === 'confined'",
         replace: 'trust === undefined',
       },
@@ -346,7 +346,7 @@ export const control: readonly Breakage[] = [
     'nor one that %s made of more pieces, or of pieces and its own words',
     [
       {
-        file: 'src/control/host-pillar.ts',
+        file: 'src/control/pillar/host-pillar.ts',
         find: '!isTainted(uri) && ',
         replace: '(isTainted(uri) || true) && ',
       },
@@ -354,7 +354,7 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy('test/control/file-refs.test.ts', 'a path in %s of a built-in state names no file', [
     {
-      file: 'src/control/file-requests.ts',
+      file: 'src/control/serve/file-requests.ts',
       find: "if (from === 'data') return;",
       replace: '',
     },
@@ -364,7 +364,7 @@ export const control: readonly Breakage[] = [
     'a host chooses a name within the path of a source only, unless a module of the user may be behind it',
     [
       {
-        file: 'src/control/file-requests.ts',
+        file: 'src/control/serve/file-requests.ts',
         find: "if (!ranges || (from === 'source' && choosesOnlyNames(value, ranges))) urls.add(value);",
         replace: 'if (!ranges || choosesOnlyNames(value, ranges)) urls.add(value);',
       },
@@ -375,7 +375,7 @@ export const control: readonly Breakage[] = [
     'what a module of the user computed is rendered confined, and only where there is one',
     [
       {
-        file: 'src/control/file-requests.ts',
+        file: 'src/control/serve/file-requests.ts',
         find: 'if (!computes() || !sandboxed.includes(request.template))',
         replace: 'if (false)',
       },
@@ -386,7 +386,7 @@ export const control: readonly Breakage[] = [
     'a host fetches each file from the saltenv that its job names it in',
     [
       {
-        file: 'src/control/file-requests.ts',
+        file: 'src/control/serve/file-requests.ts',
         find: 'this.#named.get(path)?.has(env) === true',
         replace: 'this.#named.has(path)',
       },

@@ -49,14 +49,14 @@ export const managed: readonly Breakage[] = [
   ...killedBy(
     'test/states/foreign-paths.test.ts',
     'a user’s setuid program does not become one of another owner',
-    [{ file: 'src/modules/_shared/check-perms.ts', find: 'mode & ~0o6000', replace: 'mode' }],
+    [{ file: 'src/modules/_shared/files/check-perms.ts', find: 'mode & ~0o6000', replace: 'mode' }],
   ),
   ...killedBy(
     'test/states/foreign-paths.test.ts',
     'runas puts the user’s variables in force only after the change of the user',
     [
       {
-        file: 'src/modules/_shared/run-command.ts',
+        file: 'src/modules/_shared/commands/run-command.ts',
         find: 'const outer = changer ? behindChange(changer, argv, env) :',
         replace: 'const outer = changer ? { argv: [...changer, ...argv] as const, env } :',
       },
@@ -67,7 +67,7 @@ export const managed: readonly Breakage[] = [
     '%s refuses a newline, before anything is written: %j',
     [
       {
-        file: 'src/modules/_shared/one-line.ts',
+        file: 'src/modules/_shared/text/one-line.ts',
         find: "if (typeof one === 'string' && /[\\n\\r\\0]/.test(one))",
         replace: 'if (false)',
       },
@@ -75,8 +75,8 @@ export const managed: readonly Breakage[] = [
   ),
   ...killedBy('test/architecture.test.ts', 'modules reach files of the host through safe-fs only', [
     {
-      file: 'src/modules/_shared/run-lock.ts',
-      find: "} from './safe-fs/fs.ts';",
+      file: 'src/modules/_shared/commands/run-lock.ts',
+      find: "} from '../safe-fs/fs.ts';",
       replace: "} from 'node:fs';",
     },
   ]),
@@ -107,7 +107,7 @@ export const managed: readonly Breakage[] = [
     'a source without a hash is refused unless it is told to be taken',
     [
       {
-        file: 'src/modules/_shared/file-source.ts',
+        file: 'src/modules/_shared/sources/file-source.ts',
         find: 'if (!wanted && !options.skip_verify && !options.use_etag)',
         replace: 'if (false)',
       },
@@ -202,14 +202,14 @@ export const managed: readonly Breakage[] = [
   ]),
   ...killedBy('test/runtime/serve.test.ts', 'refuses a second run and names the first', [
     {
-      file: 'src/modules/_shared/run-lock.ts',
+      file: 'src/modules/_shared/commands/run-lock.ts',
       find: 'const holder = stillHolding(dir, seen);',
       replace: 'const holder = undefined as Holder | undefined;',
     },
   ]),
   ...killedBy('test/runtime/serve.test.ts', 'a lock whose process is gone is taken over', [
     {
-      file: 'src/modules/_shared/run-lock.ts',
+      file: 'src/modules/_shared/commands/run-lock.ts',
       find: "return now === undefined || begun === '' || now === begun;",
       replace: 'return true;',
     },

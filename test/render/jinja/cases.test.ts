@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toDict } from '../../../src/data/value.ts';
+import { toDict } from '../../../src/data/values/value.ts';
 import { messageOf } from '../../../src/protocol/error.ts';
 import { site } from '../site.ts';
 import cases from './cases.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Dict, toDict, toPlainDict } from '../../../src/data/value.ts';
-import { WatchedDict } from '../../../src/data/watched-dict.ts';
+import { type Dict, toDict, toPlainDict } from '../../../src/data/values/value.ts';
+import { WatchedDict } from '../../../src/data/values/watched-dict.ts';
 import { ownCopy } from '../../../src/render/jinja/run/own-copy.ts';
 
 const before = { os: 'Debian', pid: 1, dns: { nameservers: ['10.0.0.1'] } };

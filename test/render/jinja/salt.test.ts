@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toDict } from '../../../src/data/value.ts';
+import { toDict } from '../../../src/data/values/value.ts';
 import { site } from '../site.ts';
 
 test('functions of the host are called from expressions, conditions, loops and macros', async () => {

@@ -1,4 +1,4 @@
-import { type Data, toDict } from '../../../src/data/value.ts';
+import { type Data, toDict } from '../../../src/data/values/value.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import { TaintTable } from '../../../src/render/taint/taint-table.ts';
 import { site } from '../site.ts';

@@ -1,7 +1,7 @@
 /** A host program as the artifact is one, with a few functions of its own. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runCommand } from '../../../src/modules/_shared/run-command.ts';
+import { runCommand } from '../../../src/modules/_shared/commands/run-command.ts';
 import {
   __context__,
   __grains__,

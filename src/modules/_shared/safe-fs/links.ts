@@ -1,5 +1,5 @@
 import { currentLow } from '../../api.ts';
-import { uidOf, userName } from '../owner-names.ts';
+import { uidOf, userName } from '../files/owner-names.ts';
 import type { ForeignLink } from './place.ts';
 import { RefusedPath } from './refused.ts';
 

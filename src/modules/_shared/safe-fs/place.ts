@@ -9,7 +9,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { realPath } from '../file-paths.ts';
+import { realPath } from '../files/file-paths.ts';
 import { refuseForeignLinks } from './links.ts';
 import { deviceOfTrusted, type Hold, holdOf, isTrusted, mounterOf, trust } from './verdicts.ts';
 

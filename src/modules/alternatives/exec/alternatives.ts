@@ -5,9 +5,9 @@
  * @depends update-alternatives or alternatives
  */
 
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { readlinkSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
 
 /** Alternatives of commands, by `update-alternatives` (Debian) or `alternatives` (Red Hat). */
 

@@ -1,7 +1,7 @@
 /** Which of several programs a common name stands for. */
 
-import { failed, newReturn } from '../../_shared/returns.ts';
-import { isPathToCome } from '../../_shared/to-come.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { isPathToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
 const ask = async (fun: string, ...args: unknown[]): Promise<string> =>

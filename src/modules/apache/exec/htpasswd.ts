@@ -4,9 +4,9 @@
  * @depends htpasswd (Debian: apache2-utils)
  */
 
-import { exists } from '../../_shared/file-paths.ts';
-import { runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { exists } from '../../_shared/files/file-paths.ts';
 import { SaltInvocationError } from '../../api.ts';
 
 export const __virtualname__ = 'webutil';

@@ -1,12 +1,12 @@
 /** Files of Apache's configuration, from data. */
 
 import { messageOf } from '../../../protocol/error.ts';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
 import { followLinks } from '../../_shared/safe-fs/place.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

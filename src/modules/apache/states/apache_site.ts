@@ -4,7 +4,7 @@
  * @platform Debian
  */
 
-import { hasFunction } from '../../_shared/call.ts';
+import { hasFunction } from '../../_shared/states/call.ts';
 import type { StateReturn } from '../../api.ts';
 import { keepApache } from '../apache-state.ts';
 

@@ -1,9 +1,9 @@
 /** Users of a web server in files of htpasswd. */
 
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -6,7 +6,7 @@
  * @depends apparmor_parser
  */
 
-import { which } from '../../_shared/which.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError } from '../../api.ts';
 import {
   keepMode,

@@ -2,15 +2,22 @@
 
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import type { Account } from '../../_shared/check-perms.ts';
-import { missingAccounts } from '../../_shared/file-checks.ts';
-import { hashFile } from '../../_shared/file-hash.ts';
-import { exists, expandUser, isAbs, isDir, isFile, linkExists } from '../../_shared/file-paths.ts';
-import { chooseSource } from '../../_shared/file-source.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
-import { sourceSum } from '../../_shared/source-hash.ts';
-import { redactUrl } from '../../_shared/source-url.ts';
-import { makeTempFolder, removeTemp } from '../../_shared/temporary.ts';
+import type { Account } from '../../_shared/files/check-perms.ts';
+import { missingAccounts } from '../../_shared/files/file-checks.ts';
+import { hashFile } from '../../_shared/files/file-hash.ts';
+import {
+  exists,
+  expandUser,
+  isAbs,
+  isDir,
+  isFile,
+  linkExists,
+} from '../../_shared/files/file-paths.ts';
+import { makeTempFolder, removeTemp } from '../../_shared/files/temporary.ts';
+import { chooseSource } from '../../_shared/sources/file-source.ts';
+import { sourceSum } from '../../_shared/sources/source-hash.ts';
+import { redactUrl } from '../../_shared/sources/source-url.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { guessFormat, listArchive, type Member } from '../archive-file.ts';
 import { archiveOptions } from '../archive-options.ts';

@@ -4,7 +4,7 @@
  * @depends augtool (Debian's augeas-tools)
  */
 import { messageOf } from '../../../protocol/error.ts';
-import { which } from '../../_shared/which.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { SaltInvocationError } from '../../api.ts';
 import { readAugeasCommand, toAugtool } from '../augeas-commands.ts';
 import { type AugeasCommand, readNodes, readPrinted, runAndSave, runAugtool } from '../augtool.ts';

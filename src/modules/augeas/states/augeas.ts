@@ -2,12 +2,12 @@
 
 import { dirname } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { isFile } from '../../_shared/file-paths.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { isFile } from '../../_shared/files/file-paths.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { splitAtNewlines } from '../../_shared/text-diff.ts';
-import { unifiedDiff } from '../../_shared/unified-diff.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { splitAtNewlines } from '../../_shared/text/text-diff.ts';
+import { unifiedDiff } from '../../_shared/text/unified-diff.ts';
 import { __opts__, type Plain, type StateReturn } from '../../api.ts';
 import { readAugeasCommand, toAugtool } from '../augeas-commands.ts';
 import { type AugeasCommand, wouldSave } from '../augtool.ts';

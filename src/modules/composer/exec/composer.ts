@@ -5,10 +5,10 @@
  * @depends composer
  */
 import { join } from 'node:path';
-import { exists } from '../../_shared/file-paths.ts';
-import { runCommand } from '../../_shared/run-command.ts';
-import { variablesOf } from '../../_shared/values.ts';
-import { which } from '../../_shared/which.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { exists } from '../../_shared/files/file-paths.ts';
+import { variablesOf } from '../../_shared/states/values.ts';
 import { CommandExecutionError } from '../../api.ts';
 import type { ComposerProgram, ComposerQuiet, ComposerWish } from '../composer-options.ts';
 

@@ -5,8 +5,8 @@
  * @depends at
  */
 
-import { runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -5,9 +5,9 @@
  * @depends crontab
  */
 
-import { uidOf } from '../../_shared/owner-names.ts';
-import { type CommandResult, runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { type CommandResult, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { uidOf } from '../../_shared/files/owner-names.ts';
 import { CommandExecutionError } from '../../api.ts';
 import {
   type CronJobOptions,

@@ -6,11 +6,11 @@
  * @depends incrontab
  */
 import { resolve } from 'node:path';
-import { readOr } from '../../_shared/read-file.ts';
-import { type CommandResult, runCommand } from '../../_shared/run-command.ts';
-import { withSecretFile } from '../../_shared/secret-file.ts';
-import { which } from '../../_shared/which.ts';
-import { replaceFile } from '../../_shared/write-file.ts';
+import { type CommandResult, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
+import { withSecretFile } from '../../_shared/files/secret-file.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
 import { CommandExecutionError } from '../../api.ts';
 import { type Incrontab, jobIn, maskWords, parseIncrontab, renderIncrontab } from '../incrontab.ts';
 

@@ -1,7 +1,7 @@
 /** Jobs that run once, at a given time. */
 
-import { nameExists } from '../../_shared/owner-names.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
+import { nameExists } from '../../_shared/files/owner-names.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
 type Job = { job: string; tag: string; user: string; date: string; time: string };

@@ -1,10 +1,10 @@
 /** Commands that incron runs when files change. */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { isUserToCome } from '../../_shared/to-come.ts';
-import { toList } from '../../_shared/values.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { isUserToCome } from '../../_shared/states/to-come.ts';
+import { toList } from '../../_shared/states/values.ts';
 import { __opts__, type Plain, type StateReturn } from '../../api.ts';
 import { type IncronJob, type Incrontab, jobIn, parseIncrontab } from '../incrontab.ts';
 

@@ -1,8 +1,8 @@
 /** Encrypted devices: those that are open, and /etc/crypttab. */
 
-import { isFile } from '../../_shared/file-paths.ts';
-import { runCommand } from '../../_shared/run-command.ts';
-import { replaceFile } from '../../_shared/write-file.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { isFile } from '../../_shared/files/file-paths.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
 import { CommandExecutionError } from '../../api.ts';
 import {
   type CrypttabEntry,

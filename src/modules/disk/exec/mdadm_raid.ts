@@ -5,14 +5,14 @@
  * @depends mdadm
  */
 
-import { pyStr } from '../../_shared/python-text.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { runChecked, runCommand } from '../../_shared/run-command.ts';
+import { runChecked, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
-import { toList } from '../../_shared/values.ts';
-import { which } from '../../_shared/which.ts';
-import { quoteWord } from '../../_shared/words.ts';
-import { replaceFile } from '../../_shared/write-file.ts';
+import { toList } from '../../_shared/states/values.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
+import { quoteWord } from '../../_shared/text/words.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../../api.ts';
 
 export const __virtualname__ = 'raid';

@@ -5,8 +5,8 @@
  * @platform linux
  */
 
-import { type CommandResult, runChecked, runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { type CommandResult, runChecked, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -1,9 +1,9 @@
 /** Block devices have a file system, and are set as they should be. */
 
 import { messageOf } from '../../../protocol/error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 
 type FormatOptions = {

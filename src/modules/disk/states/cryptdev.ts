@@ -1,8 +1,8 @@
 /** Encrypted devices are open, or not. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { failed } from '../../_shared/returns.ts';
-import { fromParts, type StatePart } from '../../_shared/state-parts.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failed } from '../../_shared/states/returns.ts';
+import { fromParts, type StatePart } from '../../_shared/states/state-parts.ts';
 import { __opts__, log, type PlainDict, type StateReturn } from '../../api.ts';
 
 /**

@@ -1,11 +1,11 @@
 /** Software RAID by mdadm. Goes by the name `raid`. */
 
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { pyRepr } from '../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
-import { toList } from '../../_shared/values.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { toList } from '../../_shared/states/values.ts';
+import { pyRepr } from '../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtualname__ = 'raid';

@@ -2,9 +2,9 @@
 
 import { messageOf } from '../../../protocol/error.ts';
 import type { PlainDict } from '../../../protocol/plain.ts';
-import { readOr } from '../../_shared/read-file.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { replaceFile } from '../../_shared/write-file.ts';
 import { __grains__, __salt__, CommandExecutionError } from '../../api.ts';
 import { askDns } from '../ask-dns.ts';
 import { parseZone } from '../zone-file.ts';

@@ -1,7 +1,7 @@
 /** Docker networks. */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { type NetworkOptions, networkBody } from '../docker-network-body.ts';
 import { networksOf } from '../docker-networks.ts';

@@ -3,7 +3,7 @@
  */
 
 import { isPlainDict } from '../../../protocol/plain.ts';
-import { failed } from '../../_shared/returns.ts';
+import { failed } from '../../_shared/states/returns.ts';
 import {
   __grains__,
   __opts__,

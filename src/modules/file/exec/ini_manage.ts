@@ -5,8 +5,10 @@
  */
 
 import { isPlainDict } from '../../../protocol/plain.ts';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { expandUser } from '../../_shared/file-paths.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { expandUser } from '../../_shared/files/file-paths.ts';
+import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
+import { followLinks } from '../../_shared/safe-fs/place.ts';
 import {
   getIniOption,
   type IniFile,
@@ -14,11 +16,9 @@ import {
   parseIni,
   renderIni,
   setIniOption,
-} from '../../_shared/ini-file.ts';
-import { refuseNewlinesOfIni } from '../../_shared/one-line.ts';
-import { pyStr } from '../../_shared/python-text.ts';
-import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../_shared/safe-fs/place.ts';
+} from '../../_shared/text/ini-file.ts';
+import { refuseNewlinesOfIni } from '../../_shared/text/one-line.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
 import { decodeText, encodeText } from '../encode-text.ts';
 

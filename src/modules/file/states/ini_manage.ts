@@ -2,10 +2,10 @@
 
 import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
-import { newIniSection } from '../../_shared/ini-file.ts';
-import { refuseNewlinesOfIni } from '../../_shared/one-line.ts';
-import { pyStr } from '../../_shared/python-text.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { newIniSection } from '../../_shared/text/ini-file.ts';
+import { refuseNewlinesOfIni } from '../../_shared/text/one-line.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtualname__ = 'ini';

@@ -5,9 +5,9 @@
  * @depends ipset
  */
 import { getOwn } from '../../../protocol/plain.ts';
-import { runChecked, runCommand } from '../../_shared/run-command.ts';
-import { toList } from '../../_shared/values.ts';
-import { which } from '../../_shared/which.ts';
+import { runChecked, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { toList } from '../../_shared/states/values.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
 import { holdsEntry, optionWords, parseEntry } from '../ipset-members.ts';
 

@@ -1,8 +1,8 @@
 /** The firewall ufw, with the names of the public ufw formula. */
 
-import { parseAssignments, readOr } from '../../_shared/read-file.ts';
-import { runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { parseAssignments, readOr } from '../../_shared/files/read-file.ts';
 import { CommandExecutionError } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -2,8 +2,8 @@
 
 import { lookup } from 'node:dns/promises';
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, SaltInvocationError, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

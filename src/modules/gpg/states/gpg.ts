@@ -1,7 +1,7 @@
 /** Public keys of GnuPG. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { fromParts, type StatePart } from '../../_shared/state-parts.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { fromParts, type StatePart } from '../../_shared/states/state-parts.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import { type GpgKey, pickKey } from '../gpg-keys.ts';
 

@@ -1,9 +1,9 @@
 /** The system: its kind, release, kernel, names, paths and versions. */
 
 import { arch, release, type, version } from 'node:os';
-import { namesIn, parseAssignments, readOr } from '../../_shared/read-file.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { namesIn, parseAssignments, readOr } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
 import { __opts__, type PlainDict } from '../../api.ts';
 import { hostNames } from '../host-names.ts';
 import { osRelease, releaseData } from '../os-release.ts';

@@ -1,7 +1,7 @@
 /** Processors, memory, disks and what the host runs on. */
 
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { readOr } from '../../_shared/read-file.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import type { PlainDict } from '../../api.ts';
 import { detectVirtual } from '../virtual.ts';

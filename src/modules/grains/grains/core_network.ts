@@ -1,7 +1,7 @@
 /** Interfaces, addresses and name servers. */
 
 import { networkInterfaces } from 'node:os';
-import { namesIn, readOr } from '../../_shared/read-file.ts';
+import { namesIn, readOr } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import type { PlainDict } from '../../api.ts';
 import { addressesIn, hostNames } from '../host-names.ts';

@@ -1,8 +1,8 @@
 /** Grains that are set for the host. */
 import { isPlainDict } from '../../../protocol/plain.ts';
-import { salt } from '../../_shared/call.ts';
-import { pyRepr, pyStr } from '../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { pyRepr, pyStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 /** Stands for "no such grain", which is not the same as one that is null. */

@@ -4,8 +4,8 @@
  * @platform all
  */
 import { createHmac, getHashes, timingSafeEqual } from 'node:crypto';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { hashBytes, hashFile } from '../../_shared/file-hash.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { hashBytes, hashFile } from '../../_shared/files/file-hash.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../api.ts';
 

@@ -4,7 +4,7 @@
  * @depends hg
  */
 
-import { which } from '../../_shared/which.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { hg, hgDone, sshFlag } from '../hg-run.ts';
 
 export const __virtual__ = (): true | [false, string] =>

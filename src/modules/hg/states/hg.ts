@@ -2,12 +2,12 @@
 
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { isDir } from '../../_shared/file-paths.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { isDir } from '../../_shared/files/file-paths.ts';
 import { readdirSync, rmSync } from '../../_shared/safe-fs/fs.ts';
-import { redactPasswords } from '../../_shared/url-login.ts';
-import { which } from '../../_shared/which.ts';
+import { redactPasswords } from '../../_shared/sources/url-login.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import { hg, sshFlag } from '../hg-run.ts';
 

@@ -1,11 +1,11 @@
 /** HTTP requests from the host. Not there: `persist_session`, `cookies`, XML decoding. */
 
 import { messageOf } from '../../../protocol/error.ts';
-import { type HttpAnswer, requestHttp } from '../../_shared/http-request.ts';
-import { pyStr } from '../../_shared/python-text.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { parseSimpleYaml } from '../../_shared/simple-yaml.ts';
-import { repackDictList } from '../../_shared/values.ts';
+import { type HttpAnswer, requestHttp } from '../../_shared/sources/http-request.ts';
+import { repackDictList } from '../../_shared/states/values.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
+import { parseSimpleYaml } from '../../_shared/text/simple-yaml.ts';
 import {
   CommandExecutionError,
   type Plain,

@@ -1,7 +1,7 @@
 /** Answers of web servers, as conditions of a run. Nothing is changed by asking. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { pythonMatcher, pythonRegex } from '../../_shared/python-regex.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { pythonMatcher, pythonRegex } from '../../_shared/text/python-regex.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 type Options = {

@@ -6,12 +6,12 @@
  */
 
 import { release } from 'node:os';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { makeDirs } from '../../_shared/make-dirs.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { runChecked } from '../../_shared/run-command.ts';
+import { runChecked } from '../../_shared/commands/run-command.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { makeDirs } from '../../_shared/files/make-dirs.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
 import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { splitWords } from '../../_shared/words.ts';
+import { splitWords } from '../../_shared/text/words.ts';
 import { CommandExecutionError } from '../../api.ts';
 
 const systemdFile = '/etc/modules-load.d/salt_managed.conf';

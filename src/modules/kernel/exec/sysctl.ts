@@ -6,11 +6,11 @@
  */
 
 import { dirname, join } from 'node:path';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { makeDirs } from '../../_shared/make-dirs.ts';
-import { refuseNewlines } from '../../_shared/one-line.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { makeDirs } from '../../_shared/files/make-dirs.ts';
 import { existsSync, readdirSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
+import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { CommandExecutionError } from '../../api.ts';
 
 /**

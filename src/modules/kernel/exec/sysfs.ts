@@ -5,8 +5,8 @@
  */
 
 import { basename, join } from 'node:path';
-import { isDir, isFile, lstatOf, statOf } from '../../_shared/file-paths.ts';
-import { namesIn } from '../../_shared/read-file.ts';
+import { isDir, isFile, lstatOf, statOf } from '../../_shared/files/file-paths.ts';
+import { namesIn } from '../../_shared/files/read-file.ts';
 import {
   closeSync,
   constants,

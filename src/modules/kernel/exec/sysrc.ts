@@ -4,8 +4,8 @@
  * @depends sysrc
  */
 
-import { type CommandResult, runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { type CommandResult, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
 import { rcValue } from '../rc-value.ts';
 

@@ -3,8 +3,8 @@
  *
  * @platform linux
  */
-import { runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('tuned-adm') !== undefined || [false, 'tuned-adm is not installed.'];

@@ -1,6 +1,6 @@
 /** Kernel modules: loaded now, and at boot. */
 import { messageOf } from '../../../protocol/error.ts';
-import { newReturn } from '../../_shared/returns.ts';
+import { newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
 type KmodOptions = { persist?: boolean; mods?: string[] | null };

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { type Description, describedState } from '../../_shared/describe.ts';
-import { refuseNewlines } from '../../_shared/one-line.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
 import { existsSync, readdirSync } from '../../_shared/safe-fs/fs.ts';
+import { type Description, describedState } from '../../_shared/states/describe.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Settings of FreeBSD's rc(8), by sysrc. */
 
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { changed, unchanged, would } from '../../_shared/returns.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type Plain, type StateReturn } from '../../api.ts';
 import { rcValue } from '../rc-value.ts';
 

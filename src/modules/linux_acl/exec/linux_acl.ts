@@ -5,8 +5,8 @@
  * @depends getfacl, setfacl
  */
 
-import { runChecked } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { runChecked } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
 import type { PlainDict } from '../../api.ts';
 import { type AclEntry, aclWord, readAcls, setAcls } from '../acl.ts';
 

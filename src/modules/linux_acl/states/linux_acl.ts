@@ -1,10 +1,10 @@
 /** Access control lists of files. Goes by the name `acl`. */
 
-import { hasFunction } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { exists } from '../../_shared/file-paths.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { isPathToCome } from '../../_shared/to-come.ts';
+import { exists } from '../../_shared/files/file-paths.ts';
+import { hasFunction } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { isPathToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { aclLetters, aclWord, entryOf, grants, readAcls, setAcls } from '../acl.ts';
 

@@ -4,11 +4,11 @@
  * @platform Linux
  */
 
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { parseAssignments, readOr } from '../../_shared/read-file.ts';
-import { runChecked } from '../../_shared/run-command.ts';
+import { runChecked } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { parseAssignments, readOr } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
 import { __grains__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 
 /** Where a family of systems keeps the layout. Debian's localectl knows no layouts of the console. */

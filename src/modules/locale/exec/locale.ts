@@ -5,13 +5,13 @@
  */
 
 import { dirname } from 'node:path';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { realPath } from '../../_shared/file-paths.ts';
-import { makeDirs } from '../../_shared/make-dirs.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { runChecked, runCommand } from '../../_shared/run-command.ts';
+import { runChecked, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { realPath } from '../../_shared/files/file-paths.ts';
+import { makeDirs } from '../../_shared/files/make-dirs.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
 import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
 import { __grains__, CommandExecutionError, log } from '../../api.ts';
 
 const files = ['/etc/locale.conf', '/etc/default/locale', '/etc/sysconfig/i18n'];

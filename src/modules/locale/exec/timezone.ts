@@ -5,12 +5,12 @@
  */
 
 import { join } from 'node:path';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { hashFile } from '../../_shared/file-hash.ts';
-import { isLink } from '../../_shared/file-paths.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { hashFile } from '../../_shared/files/file-hash.ts';
+import { isLink } from '../../_shared/files/file-paths.ts';
 import { existsSync, readFileSync, readlinkSync, realpathSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
 import { __salt__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 
 const zones = '/usr/share/zoneinfo';

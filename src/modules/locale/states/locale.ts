@@ -1,6 +1,6 @@
 /** The locales of the system. */
 import { messageOf } from '../../../protocol/error.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
 /**

@@ -2,7 +2,7 @@
  * The configuration of logrotate, with all that it includes.
  */
 
-import { replaceFile } from '../../_shared/write-file.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
 import { type Block, type LogrotateFile, readAll, type Setting } from '../logrotate-file.ts';
 

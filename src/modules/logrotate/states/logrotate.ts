@@ -1,9 +1,9 @@
 /** The configuration of logrotate, line by line. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { isFile } from '../../_shared/file-paths.ts';
-import { pyStr } from '../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { isFile } from '../../_shared/files/file-paths.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import type { Setting } from '../logrotate-file.ts';
 

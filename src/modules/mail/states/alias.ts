@@ -1,6 +1,6 @@
 /** Mail aliases, in `/etc/aliases` or the file that the option `aliases.file` names. */
 
-import { newReturn } from '../../_shared/returns.ts';
+import { newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
 /**

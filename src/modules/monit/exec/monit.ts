@@ -4,8 +4,8 @@
  * @depends monit
  */
 
-import { type CommandResult, runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
+import { type CommandResult, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -1,7 +1,7 @@
 /** Privileges of accounts of MySQL and MariaDB. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type Plain, type StateReturn } from '../../api.ts';
 import { parseGrant, splitRights, splitTarget } from '../mysql-grant.ts';
 import type { MysqlOptions } from '../mysql-run.ts';

@@ -1,10 +1,10 @@
 /** Statements that MySQL or MariaDB runs. */
 import { messageOf } from '../../../protocol/error.ts';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { salt } from '../../_shared/call.ts';
-import { exists } from '../../_shared/file-paths.ts';
-import { pyRepr, pyStr } from '../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { exists } from '../../_shared/files/file-paths.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { pyRepr, pyStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import type { MysqlAnswer, MysqlOptions } from '../mysql-run.ts';
 import { mysqlVirtual } from '../mysql-state.ts';

@@ -1,7 +1,7 @@
 /** Accounts of MySQL and MariaDB. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import { type MysqlOptions, withNewPassword } from '../mysql-run.ts';
 import { mysqlVirtual } from '../mysql-state.ts';

@@ -4,10 +4,10 @@
  * @platform unix
  */
 
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { refuseNewlines } from '../../_shared/one-line.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
 import { followLinks } from '../../_shared/safe-fs/place.ts';
+import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__ } from '../../api.ts';
 
 type HostEntry = { aliases: string[]; comment?: string };

@@ -5,11 +5,11 @@
  * @depends ifup
  */
 import { join } from 'node:path';
-import { salt } from '../../_shared/call.ts';
-import { namesIn, readOr } from '../../_shared/read-file.ts';
-import { runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
-import { replaceFile } from '../../_shared/write-file.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { namesIn, readOr } from '../../_shared/files/read-file.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
+import { salt } from '../../_shared/states/call.ts';
 import { __grains__, CommandExecutionError, log, SaltInvocationError } from '../../api.ts';
 import { replaceInterface, splitInterfaces } from '../ifupdown-file.ts';
 import { type InterfaceSettings, interfaceStanza } from '../ifupdown-stanza.ts';

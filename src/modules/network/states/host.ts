@@ -2,10 +2,10 @@
 
 import { isIP } from 'node:net';
 import { messageOf } from '../../../protocol/error.ts';
-import { type Description, describedState } from '../../_shared/describe.ts';
-import { warn } from '../../_shared/file-checks.ts';
-import { refuseNewlines } from '../../_shared/one-line.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
+import { warn } from '../../_shared/files/file-checks.ts';
+import { type Description, describedState } from '../../_shared/states/describe.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 
 type Hosts = Record<string, { aliases: string[]; comment?: string }>;

@@ -1,9 +1,9 @@
 /** Interfaces, routes and names of the network. */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { unifiedDiff } from '../../_shared/unified-diff.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { unifiedDiff } from '../../_shared/text/unified-diff.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import { isSameInterface } from '../ifupdown-file.ts';
 

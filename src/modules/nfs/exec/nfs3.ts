@@ -4,9 +4,9 @@
  * @depends exportfs
  */
 
-import { runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
-import { replaceFile } from '../../_shared/write-file.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import {
   checkExport,

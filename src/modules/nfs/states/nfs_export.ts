@@ -1,9 +1,9 @@
 /** What the host exports by NFS. */
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { failed, newReturn, unchanged, would } from '../../_shared/returns.ts';
-import { which } from '../../_shared/which.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failed, newReturn, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import { checkExport, type NfsClient } from '../nfs-exports.ts';
 

@@ -5,8 +5,8 @@
  * @depends npm
  */
 
-import { runCommand } from '../../_shared/run-command.ts';
-import { variablesOf } from '../../_shared/values.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { variablesOf } from '../../_shared/states/values.ts';
 import {
   CommandExecutionError,
   type Plain,

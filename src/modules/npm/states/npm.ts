@@ -1,9 +1,9 @@
 /** Packages of Node.js. */
 import { messageOf } from '../../../protocol/error.ts';
 import { getOwn, isPlainDict } from '../../../protocol/plain.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { isPathToCome, isUserToCome } from '../../_shared/to-come.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { isPathToCome, isUserToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

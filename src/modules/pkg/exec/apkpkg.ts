@@ -5,8 +5,8 @@
  * @depends apk
  */
 
-import { compareAlpine } from '../../_shared/package-version.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { compareAlpine } from '../../_shared/text/package-version.ts';
 import { __grains__, CommandExecutionError } from '../../api.ts';
 import {
   installing,

@@ -5,13 +5,13 @@
  * @depends debconf
  */
 
-import { salt } from '../../_shared/call.ts';
-import { controlTemplate } from '../../_shared/control-files.ts';
-import { textOf } from '../../_shared/file-content.ts';
-import { pyStr } from '../../_shared/python-text.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { textOf } from '../../_shared/files/file-content.ts';
 import { readFile } from '../../_shared/safe-fs/promises.ts';
-import { which } from '../../_shared/which.ts';
+import { controlTemplate } from '../../_shared/sources/control-files.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import {
   __grains__,
   CommandExecutionError,

@@ -4,7 +4,7 @@
  * @platform Debian, Red Hat and their kin
  */
 
-import { salt } from '../../_shared/call.ts';
+import { salt } from '../../_shared/states/call.ts';
 import { __grains__, CommandExecutionError, type PlainDict } from '../../api.ts';
 import {
   activeKernel,

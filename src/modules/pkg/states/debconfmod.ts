@@ -1,11 +1,11 @@
 /** Answers to the questions that Debian packages ask. Goes by the name `debconf`. */
 import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { textOf } from '../../_shared/file-content.ts';
-import { findSource } from '../../_shared/file-source.ts';
-import { pyStr } from '../../_shared/python-text.ts';
-import { failed } from '../../_shared/returns.ts';
+import { textOf } from '../../_shared/files/file-content.ts';
+import { findSource } from '../../_shared/sources/file-source.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failed } from '../../_shared/states/returns.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtualname__ = 'debconf';

@@ -1,8 +1,8 @@
 /** Sources of packages: apt, yum, dnf and zypper. */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { pyRepr, pyStr } from '../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { pyRepr, pyStr } from '../../_shared/text/python-text.ts';
 import {
   __env__,
   __grains__,

@@ -1,7 +1,7 @@
 /** Clusters of PostgreSQL, as Debian has them. */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failed } from '../../_shared/returns.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failed } from '../../_shared/states/returns.ts';
 import type { StateReturn } from '../../api.ts';
 import { oneStep } from '../postgres-state.ts';
 

@@ -1,7 +1,7 @@
 /** Extensions in databases of PostgreSQL. */
 
-import { salt } from '../../_shared/call.ts';
-import { compareDebian } from '../../_shared/package-version.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { compareDebian } from '../../_shared/text/package-version.ts';
 import type { PlainDict, StateReturn } from '../../api.ts';
 import { type DbOptions, dbArgs } from '../postgres-db.ts';
 import { oneStep, postgresVirtual, removal } from '../postgres-state.ts';

@@ -1,6 +1,6 @@
 /** Group roles of PostgreSQL. */
 
-import { salt } from '../../_shared/call.ts';
+import { salt } from '../../_shared/states/call.ts';
 import type { StateReturn } from '../../api.ts';
 import { type DbOptions, dbArgs } from '../postgres-db.ts';
 import type { Encryption } from '../postgres-password.ts';

@@ -1,6 +1,6 @@
 /** Data directories of PostgreSQL. */
 
-import { salt } from '../../_shared/call.ts';
+import { salt } from '../../_shared/states/call.ts';
 import type { StateReturn } from '../../api.ts';
 import { oneStep, postgresVirtual } from '../postgres-state.ts';
 

@@ -1,7 +1,7 @@
 /** Privileges of roles of PostgreSQL. */
 
-import { salt } from '../../_shared/call.ts';
-import { toList } from '../../_shared/values.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { toList } from '../../_shared/states/values.ts';
 import type { StateReturn } from '../../api.ts';
 import { type DbOptions, dbArgs } from '../postgres-db.ts';
 import { oneStep, postgresVirtual } from '../postgres-state.ts';

@@ -1,6 +1,6 @@
 /** Schemas in databases of PostgreSQL. */
 
-import { salt } from '../../_shared/call.ts';
+import { salt } from '../../_shared/states/call.ts';
 import type { StateReturn } from '../../api.ts';
 import type { SchemaOptions } from '../postgres-db.ts';
 import { oneStep, postgresVirtual } from '../postgres-state.ts';

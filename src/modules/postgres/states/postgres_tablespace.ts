@@ -1,7 +1,7 @@
 /** Tablespaces of PostgreSQL. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { type DbOptions, dbArgs } from '../postgres-db.ts';
 import { postgresVirtual, removal } from '../postgres-state.ts';

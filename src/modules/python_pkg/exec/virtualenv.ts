@@ -4,11 +4,11 @@
  * @depends virtualenv or python3-venv
  */
 import { join } from 'node:path';
-import { configText } from '../../_shared/config-option.ts';
-import { isFile } from '../../_shared/file-paths.ts';
-import { runChecked, runCommand } from '../../_shared/run-command.ts';
-import { variablesOf } from '../../_shared/values.ts';
-import { which } from '../../_shared/which.ts';
+import { runChecked, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { isFile } from '../../_shared/files/file-paths.ts';
+import { configText } from '../../_shared/states/config-option.ts';
+import { variablesOf } from '../../_shared/states/values.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

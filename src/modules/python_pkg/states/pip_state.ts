@@ -1,11 +1,11 @@
 /** Packages of Python. Goes by the name `pip`. */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { uidOf } from '../../_shared/owner-names.ts';
-import { pyStr } from '../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { isPathToCome, isUserToCome } from '../../_shared/to-come.ts';
-import { redactPasswords } from '../../_shared/url-login.ts';
+import { uidOf } from '../../_shared/files/owner-names.ts';
+import { redactPasswords } from '../../_shared/sources/url-login.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { isPathToCome, isUserToCome } from '../../_shared/states/to-come.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { type PipList, shownName, versionIn, type Wanted, wantedOf, whyThere } from '../pip-due.ts';
 import type { PipOptions, PipWhere } from '../pip-run.ts';

@@ -2,10 +2,10 @@
 
 import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { isFile } from '../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { isFile } from '../../_shared/files/file-paths.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import type { PipOptions } from '../pip-run.ts';
 

@@ -1,8 +1,8 @@
 /** Upstreams of RabbitMQ's federation. */
 import { isDeepStrictEqual } from 'node:util';
-import { salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, unchanged, would } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { rabbitmqHere } from '../rabbitmq-run.ts';
 import { type UpstreamOptions, upstreamSettings, withoutPasswords } from '../rabbitmq-upstream.ts';

@@ -1,9 +1,9 @@
 /** Users of RabbitMQ. */
 import { isDeepStrictEqual } from 'node:util';
-import { salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, unchanged, would } from '../../_shared/returns.ts';
-import { repackDictList } from '../../_shared/values.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, unchanged, would } from '../../_shared/states/returns.ts';
+import { repackDictList } from '../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { rabbitmqHere } from '../rabbitmq-run.ts';
 

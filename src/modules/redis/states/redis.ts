@@ -1,8 +1,8 @@
 /** Keys of a Redis server, and the server it follows. */
 
-import { salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, kwargs, type PlainDict, type StateReturn } from '../../api.ts';
 import type { RedisOptions } from '../redis-run.ts';
 

@@ -6,13 +6,13 @@
  */
 
 import { basename, join } from 'node:path';
-import { salt } from '../../_shared/call.ts';
-import { configOption, configText } from '../../_shared/config-option.ts';
-import { runChecked, runCommand } from '../../_shared/run-command.ts';
+import { runChecked, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { makeTempFolder, removeTemp } from '../../_shared/files/temporary.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { parseSource } from '../../_shared/source-url.ts';
-import { makeTempFolder, removeTemp } from '../../_shared/temporary.ts';
-import { which } from '../../_shared/which.ts';
+import { parseSource } from '../../_shared/sources/source-url.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { configOption, configText } from '../../_shared/states/config-option.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -1,9 +1,9 @@
 /** Folders kept like others by rsync. */
 
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { makeDirs } from '../../_shared/make-dirs.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { makeDirs } from '../../_shared/files/make-dirs.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -6,9 +6,9 @@
  */
 
 import { dirname, join } from 'node:path';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
-import { hasPassword, redact } from '../../_shared/url-login.ts';
+import { hasPassword, redact } from '../../_shared/sources/url-login.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { rvmPath, rvmUser } from '../rvm-run.ts';
 

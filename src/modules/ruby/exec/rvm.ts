@@ -5,8 +5,8 @@
  * @platform linux
  */
 
-import { runCommand } from '../../_shared/run-command.ts';
-import { splitWords } from '../../_shared/words.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { splitWords } from '../../_shared/text/words.ts';
 import { CommandExecutionError, type Plain } from '../../api.ts';
 import { type RvmWhere, runRvm, rvmPath } from '../rvm-run.ts';
 

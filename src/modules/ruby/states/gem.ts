@@ -1,9 +1,9 @@
 /** Packages of Ruby. */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { isUserToCome } from '../../_shared/to-come.ts';
-import { redact } from '../../_shared/url-login.ts';
+import { redact } from '../../_shared/sources/url-login.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { isUserToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import { fulfillsGem } from '../gem-version.ts';
 

@@ -1,7 +1,7 @@
 /** Rubies and gemsets by RVM. */
 import { messageOf } from '../../../protocol/error.ts';
-import { salt } from '../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type Plain, type StateReturn } from '../../api.ts';
 import { rvmFailure } from '../rvm-run.ts';
 

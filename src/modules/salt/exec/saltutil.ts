@@ -4,7 +4,7 @@
  * @platform all
  */
 
-import { lockHolder } from '../../_shared/run-lock.ts';
+import { lockHolder } from '../../_shared/commands/run-lock.ts';
 import { __opts__, CommandExecutionError, type PlainDict } from '../../api.ts';
 
 /**

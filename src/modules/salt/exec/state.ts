@@ -3,11 +3,15 @@
  * control node.
  */
 
-import { fnmatch } from '../../../data/glob.ts';
 import { nearest } from '../../../data/nearest.ts';
+import { fnmatch } from '../../../data/python/glob.ts';
 import { messageOf } from '../../../protocol/error.ts';
-import { addDescription, type Description, findDescriptionFault } from '../../_shared/describe.ts';
-import { lockHolder, showHolder } from '../../_shared/run-lock.ts';
+import { lockHolder, showHolder } from '../../_shared/commands/run-lock.ts';
+import {
+  addDescription,
+  type Description,
+  findDescriptionFault,
+} from '../../_shared/states/describe.ts';
 import {
   __opts__,
   __salt__,

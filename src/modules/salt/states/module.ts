@@ -6,7 +6,7 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict, setOwn } from '../../../protocol/plain.ts';
 import { mergeDicts } from '../../../protocol/whole-floats.ts';
-import { pyStr } from '../../_shared/python-text.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import {
   __opts__,
   __salt__,

@@ -3,7 +3,7 @@
  * in `_modules`, `_states` and the like travels with every run.
  */
 
-import { unchanged } from '../../_shared/returns.ts';
+import { unchanged } from '../../_shared/states/returns.ts';
 import type { Plain, StateReturn } from '../../api.ts';
 
 type SyncOptions = { [option: string]: Plain };

@@ -4,7 +4,7 @@
  * @depends pdbedit
  */
 
-import { which } from '../../_shared/which.ts';
+import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError } from '../../api.ts';
 import { ntHash } from '../nt-hash.ts';
 import {

@@ -1,8 +1,8 @@
 /** Accounts of Samba in its password database. */
 
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import type { SambaAccount } from '../pdbedit-accounts.ts';
 import { type AccountWish, isNothing, planAccount } from '../pdbedit-wish.ts';

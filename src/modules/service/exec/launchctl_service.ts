@@ -5,8 +5,8 @@
  * @depends launchctl
  */
 
-import { namesIn } from '../../_shared/read-file.ts';
-import { type CommandResult, runCommand } from '../../_shared/run-command.ts';
+import { type CommandResult, runCommand } from '../../_shared/commands/run-command.ts';
+import { namesIn } from '../../_shared/files/read-file.ts';
 import { statSync } from '../../_shared/safe-fs/fs.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../../api.ts';
 import {

@@ -5,10 +5,10 @@
  * @depends rc-service, rc-update
  */
 
-import { namesIn } from '../../_shared/read-file.ts';
-import { runCommand } from '../../_shared/run-command.ts';
-import { toList } from '../../_shared/values.ts';
-import { which } from '../../_shared/which.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { namesIn } from '../../_shared/files/read-file.ts';
+import { toList } from '../../_shared/states/values.ts';
 import { __grains__, type Plain } from '../../api.ts';
 import {
   fullyRestarting,

@@ -6,13 +6,13 @@
  */
 
 import { basename } from 'node:path';
-import { fnmatch } from '../../../data/glob.ts';
-import { isExecutable } from '../../_shared/file-paths.ts';
-import { namesIn } from '../../_shared/read-file.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { fnmatch } from '../../../data/python/glob.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { isExecutable } from '../../_shared/files/file-paths.ts';
+import { namesIn } from '../../_shared/files/read-file.ts';
 import { existsSync, lstatSync, readlinkSync } from '../../_shared/safe-fs/fs.ts';
 import { rm, symlink, writeFile } from '../../_shared/safe-fs/promises.ts';
-import { which } from '../../_shared/which.ts';
 import { __context__, __grains__, CommandExecutionError } from '../../api.ts';
 import {
   disabling,

@@ -5,10 +5,10 @@
  * @depends service, update-rc.d or chkconfig
  */
 
-import { namesIn } from '../../_shared/read-file.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { namesIn } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
 import { __grains__ } from '../../api.ts';
 import {
   disabling,

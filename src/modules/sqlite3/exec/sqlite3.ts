@@ -4,7 +4,7 @@
  * @depends sqlite3
  */
 
-import { runChecked } from '../../_shared/run-command.ts';
+import { runChecked } from '../../_shared/commands/run-command.ts';
 import type { Plain } from '../../api.ts';
 import { hasDatabase, sqlitePath, sqliteRun } from '../sqlite-run.ts';
 

@@ -2,10 +2,10 @@
 
 import { dirname } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
+import { hasFunction } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import {
   __opts__,
   CommandExecutionError,

@@ -1,8 +1,8 @@
 /** Keys that may log in, in `authorized_keys`. */
 import { messageOf } from '../../../protocol/error.ts';
-import { homeOf } from '../../_shared/owner-names.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
-import { isUserToCome } from '../../_shared/to-come.ts';
+import { homeOf } from '../../_shared/files/owner-names.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { isUserToCome } from '../../_shared/states/to-come.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../api.ts';
 import { type AuthorizedKey, isKeyText, keyType, parseKeyLine } from '../authorized-keys.ts';
 

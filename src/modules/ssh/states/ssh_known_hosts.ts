@@ -2,9 +2,9 @@
 
 import { isAbsolute } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { refuseNewlines } from '../../_shared/one-line.ts';
-import { failed, newReturn } from '../../_shared/returns.ts';
-import { isUserToCome } from '../../_shared/to-come.ts';
+import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { isUserToCome } from '../../_shared/states/to-come.ts';
+import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 
 type PresentOptions = {

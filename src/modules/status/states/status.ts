@@ -1,8 +1,8 @@
 /** What a host is doing, as a condition for other states. Nothing is changed. */
 
-import { salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { failed, unchanged } from '../../_shared/returns.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { failed, unchanged } from '../../_shared/states/returns.ts';
 import type { PlainDict, StateReturn } from '../../api.ts';
 
 type Limit = string | number | null;

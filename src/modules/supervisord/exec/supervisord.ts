@@ -4,12 +4,12 @@
  * @depends supervisorctl
  */
 import { join } from 'node:path';
-import { isDir, isFile } from '../../_shared/file-paths.ts';
-import { parseIni } from '../../_shared/ini-file.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { type CommandResult, runCommand } from '../../_shared/run-command.ts';
-import { which } from '../../_shared/which.ts';
-import { splitWords } from '../../_shared/words.ts';
+import { type CommandResult, runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { isDir, isFile } from '../../_shared/files/file-paths.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
+import { parseIni } from '../../_shared/text/ini-file.ts';
+import { splitWords } from '../../_shared/text/words.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
 
 type Where = { user?: string | null; conf_file?: string | null; bin_env?: string | null };

@@ -1,10 +1,10 @@
 /** Programs that run under supervisor. */
 
-import { salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { isPathToCome } from '../../_shared/to-come.ts';
-import { which } from '../../_shared/which.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { isPathToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 
 type Where = { user?: string | null; conf_file?: string | null; bin_env?: string | null };

@@ -4,8 +4,8 @@
  * @depends svn
  */
 
-import { which } from '../../_shared/which.ts';
-import { splitWords } from '../../_shared/words.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { splitWords } from '../../_shared/text/words.ts';
 import type { Plain } from '../../api.ts';
 import { runSvn, type SvnWhere, svnFacts } from '../svn-run.ts';
 

@@ -2,11 +2,11 @@
 
 import { basename, dirname, resolve } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { exists, isDir } from '../../_shared/file-paths.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { exists, isDir } from '../../_shared/files/file-paths.ts';
 import { readdirSync } from '../../_shared/safe-fs/fs.ts';
-import { redactPasswords } from '../../_shared/url-login.ts';
-import { which } from '../../_shared/which.ts';
+import { redactPasswords } from '../../_shared/sources/url-login.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { runSvn, type SvnWhere, svnRevision } from '../svn-run.ts';
 

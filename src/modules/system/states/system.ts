@@ -6,9 +6,9 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { lowTag } from '../../../protocol/low.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
-import { salt } from '../../_shared/call.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __context__, __low__, __opts__, type StateReturn } from '../../api.ts';
 
 const bootFile = '/proc/sys/kernel/random/boot_id';

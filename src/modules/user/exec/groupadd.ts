@@ -4,10 +4,10 @@
  * @platform linux
  * @depends groupadd, groupmod, groupdel
  */
-import type { Group } from '../../_shared/accounts.ts';
-import { rootFlags } from '../../_shared/other-root.ts';
-import { toList } from '../../_shared/values.ts';
-import { which } from '../../_shared/which.ts';
+import type { Group } from '../../_shared/commands/accounts.ts';
+import { rootFlags } from '../../_shared/commands/other-root.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { toList } from '../../_shared/states/values.ts';
 import { localGroups, tool } from '../user-tools.ts';
 
 export const __virtualname__ = 'group';

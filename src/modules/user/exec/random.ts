@@ -4,7 +4,7 @@
  * @platform all
  */
 import { createHash, getHashes, randomBytes, randomInt } from 'node:crypto';
-import { PythonRandom } from '../../../data/python-random.ts';
+import { PythonRandom } from '../../../data/python/python-random.ts';
 import { getOwn } from '../../../protocol/plain.ts';
 import { __grains__, __opts__, type Plain, SaltInvocationError } from '../../api.ts';
 import { newSalt, shaCrypt } from '../sha-crypt.ts';

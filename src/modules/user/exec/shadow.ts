@@ -5,8 +5,8 @@
  * @depends chage, usermod
  */
 
-import { inRoot, rootFlags } from '../../_shared/other-root.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { inRoot, rootFlags } from '../../_shared/commands/other-root.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
 import { readFile } from '../../_shared/safe-fs/promises.ts';
 import { __grains__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { shaCrypt } from '../sha-crypt.ts';

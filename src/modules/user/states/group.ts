@@ -1,10 +1,10 @@
 /** Groups of the system. */
 
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { type Description, describedState } from '../../_shared/describe.ts';
-import { pyStr } from '../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
-import { toList } from '../../_shared/values.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { type Description, describedState } from '../../_shared/states/describe.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { toList } from '../../_shared/states/values.ts';
+import { pyStr } from '../../_shared/text/python-text.ts';
 import {
   __opts__,
   CommandExecutionError,

@@ -1,11 +1,11 @@
 /** Keys of libvirt. Virtual machines themselves are not managed here. */
 import { join } from 'node:path';
-import { writeAtomic } from '../../_shared/atomic-write.ts';
-import { salt } from '../../_shared/call.ts';
-import { failOnError } from '../../_shared/fail-on-error.ts';
-import { makeDirs } from '../../_shared/make-dirs.ts';
-import { readOr } from '../../_shared/read-file.ts';
-import { changed, failed, unchanged, would } from '../../_shared/returns.ts';
+import { writeAtomic } from '../../_shared/files/atomic-write.ts';
+import { makeDirs } from '../../_shared/files/make-dirs.ts';
+import { readOr } from '../../_shared/files/read-file.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { failOnError } from '../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 
 const places: Readonly<Record<string, string>> = {

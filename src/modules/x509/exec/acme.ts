@@ -5,12 +5,12 @@
  */
 
 import { join } from 'node:path';
-import { salt } from '../../_shared/call.ts';
-import { configText } from '../../_shared/config-option.ts';
-import { isDir, isFile } from '../../_shared/file-paths.ts';
-import { runCommand } from '../../_shared/run-command.ts';
+import { runCommand } from '../../_shared/commands/run-command.ts';
+import { which } from '../../_shared/commands/which.ts';
+import { isDir, isFile } from '../../_shared/files/file-paths.ts';
 import { readdirSync } from '../../_shared/safe-fs/fs.ts';
-import { which } from '../../_shared/which.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { configText } from '../../_shared/states/config-option.ts';
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
 import type { CertOptions } from '../acme-options.ts';
 import { readCertificate } from '../x509-certificate.ts';

@@ -4,8 +4,8 @@
  * @depends certbot
  */
 import { messageOf } from '../../../protocol/error.ts';
-import { hasFunction, salt } from '../../_shared/call.ts';
-import { failed, unchanged, would } from '../../_shared/returns.ts';
+import { hasFunction, salt } from '../../_shared/states/call.ts';
+import { failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import type { CertOptions } from '../acme-options.ts';
 

@@ -2,8 +2,8 @@
 
 import { X509Certificate } from 'node:crypto';
 import { messageOf } from '../../../protocol/error.ts';
-import { failed, unchanged } from '../../_shared/returns.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
+import { failed, unchanged } from '../../_shared/states/returns.ts';
 import { CommandExecutionError, type StateReturn } from '../../api.ts';
 
 const second = 1000;

@@ -1,8 +1,8 @@
 /** Values and attributes in XML files. */
 
 import { messageOf } from '../../../protocol/error.ts';
+import { replaceFile } from '../../_shared/files/write-file.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { replaceFile } from '../../_shared/write-file.ts';
 import { CommandExecutionError, log } from '../../api.ts';
 import { readXml, withAttribute, withText, type XmlElement } from '../xml-document.ts';
 import { findElement } from '../xml-path.ts';

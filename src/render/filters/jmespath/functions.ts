@@ -1,5 +1,5 @@
-import { dumpJson } from '../../../data/json-dump.ts';
-import { type Data, Float, isDict } from '../../../data/value.ts';
+import { dumpJson } from '../../../data/formats/json-dump.ts';
+import { type Data, Float, isDict } from '../../../data/values/value.ts';
 
 /** An argument: a value, or with `&` an expression for each item. */
 export type Argument = {

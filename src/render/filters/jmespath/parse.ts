@@ -1,4 +1,4 @@
-import type { Data } from '../../../data/value.ts';
+import type { Data } from '../../../data/values/value.ts';
 import { fault, type Token, tokenize } from './tokens.ts';
 
 /** A part of a query, as it is evaluated against a value. */

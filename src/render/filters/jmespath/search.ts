@@ -1,4 +1,4 @@
-import { type Data, isDict } from '../../../data/value.ts';
+import { type Data, isDict } from '../../../data/values/value.ts';
 import { type Argument, callFunction, isEqual, isNumber } from './functions.ts';
 import { type Node, parseQuery } from './parse.ts';
 

@@ -1,4 +1,4 @@
-import type { Data } from '../../../data/value.ts';
+import type { Data } from '../../../data/values/value.ts';
 import { JsonReader } from '../../json-reader.ts';
 
 export type Token = {

@@ -1,4 +1,4 @@
-import { Float } from '../../../data/value.ts';
+import { Float } from '../../../data/values/value.ts';
 import { raise } from '../fault.ts';
 import type { Operations } from '../run/run.ts';
 import { compare, isTrue } from '../values/compare.ts';

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../../data/without-end.ts';
+import { withoutEnd } from '../../../data/values/without-end.ts';
 import { repeatText } from '../values/operators.ts';
 
 type WrapOptions = {

@@ -1,4 +1,4 @@
-import { expandReplacement } from '../../../data/python-replacement.ts';
+import { expandReplacement } from '../../../data/python/python-replacement.ts';
 import { matchesInTurns, pythonRegex } from '../../filters/python-regex.ts';
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault, raise, raiseLimit } from '../fault.ts';

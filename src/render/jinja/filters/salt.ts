@@ -1,4 +1,4 @@
-import type { Data } from '../../../data/value.ts';
+import type { Data } from '../../../data/values/value.ts';
 import { TsaltError } from '../../../protocol/error.ts';
 import { callFilter } from '../../filters/filter.ts';
 import { saltFilters as shared } from '../../filters/filters.ts';

@@ -1,5 +1,5 @@
-import { isOrdered, markOrdered } from '../../../data/ordered.ts';
-import type { Dict } from '../../../data/value.ts';
+import { isOrdered, markOrdered } from '../../../data/values/ordered.ts';
+import type { Dict } from '../../../data/values/value.ts';
 import { raise } from '../fault.ts';
 import { assign, keyOf, knownKey, lookUp } from '../values/compare.ts';
 import { itemsOf, needRoom } from '../values/iterate.ts';

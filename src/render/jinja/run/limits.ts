@@ -1,4 +1,4 @@
-import { type Dict, isDict } from '../../../data/value.ts';
+import { type Dict, isDict } from '../../../data/values/value.ts';
 
 /** What one template may use, so that a hostile one cannot hang or exhaust the control node. */
 export type Limits = {

@@ -1,7 +1,7 @@
-import { isOrdered, markOrdered } from '../../../data/ordered.ts';
-import type { Data, DataKey, Dict } from '../../../data/value.ts';
-import { Float } from '../../../data/value.ts';
-import { WatchedDict } from '../../../data/watched-dict.ts';
+import { isOrdered, markOrdered } from '../../../data/values/ordered.ts';
+import type { Data, DataKey, Dict } from '../../../data/values/value.ts';
+import { Float } from '../../../data/values/value.ts';
+import { WatchedDict } from '../../../data/values/watched-dict.ts';
 import type { Recorder } from '../../share/recorder.ts';
 import type { Key, Value, ValueDict } from '../values/value.ts';
 

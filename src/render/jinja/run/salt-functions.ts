@@ -1,4 +1,4 @@
-import type { Data } from '../../../data/value.ts';
+import type { Data } from '../../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../../protocol/error.ts';
 import type { RenderContext } from '../../types.ts';
 import { after, type Eventual } from '../after.ts';

@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../../../data/value.ts';
+import { type Data, type Dict, isDict } from '../../../data/values/value.ts';
 
 /** How a template is written: `jinja_env`, `jinja_sls_env` in Salt's configuration. */
 export type SyntaxOptions = {

@@ -1,6 +1,6 @@
-import { compareText } from '../../../data/json-dump.ts';
-import { findKey } from '../../../data/key.ts';
-import { type DataKey, type Dict, Float } from '../../../data/value.ts';
+import { compareText } from '../../../data/formats/json-dump.ts';
+import { findKey } from '../../../data/values/key.ts';
+import { type DataKey, type Dict, Float } from '../../../data/values/value.ts';
 import { raise, raiseLimit } from '../fault.ts';
 import { isFloat, isNumeric, numeric } from './number.ts';
 import { longestText, reprOf, typeName } from './text.ts';

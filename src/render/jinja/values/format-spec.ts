@@ -1,4 +1,4 @@
-import { Float } from '../../../data/value.ts';
+import { Float } from '../../../data/values/value.ts';
 import { raise } from '../fault.ts';
 import { isFloat, isInt, numeric } from './number.ts';
 import { digitCount, exponentText, fixedText, generalText, splitSign } from './number-text.ts';

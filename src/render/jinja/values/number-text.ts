@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../../data/without-end.ts';
+import { withoutEnd } from '../../../data/values/without-end.ts';
 import { raise } from '../fault.ts';
 
 /** A number with so many digits after the point, ties to even, as C's `%.nf`. */

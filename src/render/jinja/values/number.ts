@@ -1,4 +1,4 @@
-import { Float } from '../../../data/value.ts';
+import { Float } from '../../../data/values/value.ts';
 import { raise, raiseLimit } from '../fault.ts';
 import type { Value } from './value.ts';
 

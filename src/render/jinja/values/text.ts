@@ -1,5 +1,5 @@
-import { floatText } from '../../../data/float-text.ts';
-import { Float } from '../../../data/value.ts';
+import { floatText } from '../../../data/python/float-text.ts';
+import { Float } from '../../../data/values/value.ts';
 import { raiseLimit } from '../fault.ts';
 import { isTuple, OrderedDict, Thing, type Value, type ValueDict } from './value.ts';
 

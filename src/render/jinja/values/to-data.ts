@@ -1,6 +1,6 @@
-import { isOrdered, markOrdered } from '../../../data/ordered.ts';
-import { type Data, type Dict, Float } from '../../../data/value.ts';
-import { unrepresentable } from '../../../data/yaml-dump.ts';
+import { unrepresentable } from '../../../data/formats/yaml-dump.ts';
+import { isOrdered, markOrdered } from '../../../data/values/ordered.ts';
+import { type Data, type Dict, Float } from '../../../data/values/value.ts';
 import { raise, raiseLimit } from '../fault.ts';
 import { textOf } from './text.ts';
 import { Bytes, PySet } from './things.ts';

@@ -1,10 +1,10 @@
-import { stamp } from '../../../data/stamp.ts';
-import type { DataKey, Float } from '../../../data/value.ts';
+import { stamp } from '../../../data/values/stamp.ts';
+import type { DataKey, Float } from '../../../data/values/value.ts';
 import type { Eventual } from '../after.ts';
 import type { Run } from '../run/run.ts';
 
 /**
- * What templates compute with: Python's values. Data of the control node (`data/value.ts`)
+ * What templates compute with: Python's values. Data of the control node (`data/values/value.ts`)
  * are values as they are; tuples, sets, functions and the like exist in templates only.
  */
 export type Value = null | boolean | number | bigint | string | Float | Value[] | ValueDict | Thing;

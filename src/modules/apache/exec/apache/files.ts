@@ -1,10 +1,10 @@
 import { isPlainDict } from '../../../../protocol/plain.ts';
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { salt } from '../../../_shared/call.ts';
-import { configOption } from '../../../_shared/config-option.ts';
-import { requestHttp } from '../../../_shared/http-request.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { requestHttp } from '../../../_shared/sources/http-request.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { configOption } from '../../../_shared/states/config-option.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { lstatSync } from '../../../_shared/safe-fs/fs.ts';
 import { depends } from '../../../api.ts';
 

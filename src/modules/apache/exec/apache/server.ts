@@ -5,8 +5,12 @@
  * @depends apache2ctl or apachectl
  */
 
-import { type CommandResult, runChecked, runCommand } from '../../../_shared/run-command.ts';
-import { which } from '../../../_shared/which.ts';
+import {
+  type CommandResult,
+  runChecked,
+  runCommand,
+} from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 
 const program = (): string | undefined => ['apache2ctl', 'apachectl'].find(name => which(name));

@@ -1,9 +1,9 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { globPaths } from '../../../_shared/glob-paths.ts';
-import { runChecked } from '../../../_shared/run-command.ts';
+import { runChecked } from '../../../_shared/commands/run-command.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
+import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import { lstatSync, readdirSync, readFileSync, statSync } from '../../../_shared/safe-fs/fs.ts';
-import { splitWords } from '../../../_shared/words.ts';
+import { splitWords } from '../../../_shared/text/words.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { plainName, refuseTemplate } from '../../archive-options.ts';
 import { type ZipMember, zipBytes } from '../../zip-writer.ts';

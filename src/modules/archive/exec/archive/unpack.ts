@@ -4,13 +4,13 @@
  * @platform all
  */
 
-import { salt } from '../../../_shared/call.ts';
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { notDone } from '../../../_shared/not-done.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { rmSync } from '../../../_shared/safe-fs/fs.ts';
-import { toList } from '../../../_shared/values.ts';
-import { splitWords } from '../../../_shared/words.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
+import { toList } from '../../../_shared/states/values.ts';
+import { splitWords } from '../../../_shared/text/words.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import {
   type ArchiveFormat,

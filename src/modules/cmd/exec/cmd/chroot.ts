@@ -1,8 +1,8 @@
 import { join, relative, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { salt } from '../../../_shared/call.ts';
-import { isDir, isFile } from '../../../_shared/file-paths.ts';
+import { isDir, isFile } from '../../../_shared/files/file-paths.ts';
 import { readdirSync, readlinkSync } from '../../../_shared/safe-fs/fs.ts';
+import { salt } from '../../../_shared/states/call.ts';
 import { log } from '../../../api.ts';
 import type { RunOptions, RunResult } from '../../cmd-options.ts';
 import { run_all } from './run.ts';

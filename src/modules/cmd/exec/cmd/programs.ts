@@ -1,8 +1,8 @@
-import { notDone } from '../../../_shared/not-done.ts';
-import { readOr } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which as findCommand } from '../../../_shared/commands/which.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
 import { writeFile } from '../../../_shared/safe-fs/promises.ts';
-import { which as findCommand } from '../../../_shared/which.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
 import type { PlainDict } from '../../../api.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { extname, join } from 'node:path';
-import { fetchScript } from '../../../_shared/fetch-script.ts';
-import { uidOf } from '../../../_shared/owner-names.ts';
+import { uidOf } from '../../../_shared/files/owner-names.ts';
+import { makeTempFolder, removeTemp } from '../../../_shared/files/temporary.ts';
 import { chmod, chown, writeFile } from '../../../_shared/safe-fs/promises.ts';
-import { makeTempFolder, removeTemp } from '../../../_shared/temporary.ts';
-import { toList } from '../../../_shared/values.ts';
-import { quoteWord } from '../../../_shared/words.ts';
+import { fetchScript } from '../../../_shared/sources/fetch-script.ts';
+import { toList } from '../../../_shared/states/values.ts';
+import { quoteWord } from '../../../_shared/text/words.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
 import type { RunOptions, RunResult } from '../../cmd-options.ts';
 import { run_all } from './run.ts';

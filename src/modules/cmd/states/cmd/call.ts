@@ -1,5 +1,5 @@
 import { isPlainDict } from '../../../../protocol/plain.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import type { Plain, PlainDict, StateReturn } from '../../../api.ts';
 
 type CallArguments = {

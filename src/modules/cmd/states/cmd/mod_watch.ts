@@ -1,4 +1,4 @@
-import { failed } from '../../../_shared/returns.ts';
+import { failed } from '../../../_shared/states/returns.ts';
 import type { PlainDict, StateReturn } from '../../../api.ts';
 import { call } from './call.ts';
 import { type RunArguments, run } from './run.ts';

@@ -1,6 +1,6 @@
 /** Commands and scripts are run: when something else changed, or always. */
 import { messageOf } from '../../../../protocol/error.ts';
-import { failed } from '../../../_shared/returns.ts';
+import { failed } from '../../../_shared/states/returns.ts';
 import { __grains__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import {
   type CommandArguments,

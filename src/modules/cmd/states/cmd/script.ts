@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { isPlainDict } from '../../../../protocol/plain.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import {
   __env__,
   __grains__,

@@ -1,4 +1,4 @@
-import { newReturn } from '../../../_shared/returns.ts';
+import { newReturn } from '../../../_shared/states/returns.ts';
 import type { StateReturn } from '../../../api.ts';
 import { wrongArguments } from '../../command-state.ts';
 import type { RunArguments } from './run.ts';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import { type Description, describedState } from '../../../_shared/describe.ts';
 import { existsSync, readdirSync } from '../../../_shared/safe-fs/fs.ts';
+import { type Description, describedState } from '../../../_shared/states/describe.ts';
 import type { CronJob } from '../../crontab.ts';
 import { tabOf } from '../../user-crontab.ts';
 

@@ -1,5 +1,5 @@
-import { salt } from '../../../_shared/call.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { said, tabOf } from '../../user-crontab.ts';
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { salt } from '../../../_shared/call.ts';
-import { findSource } from '../../../_shared/file-source.ts';
-import { uidOf } from '../../../_shared/owner-names.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { uidOf } from '../../../_shared/files/owner-names.ts';
+import { makeTempFolder, removeTemp } from '../../../_shared/files/temporary.ts';
 import { writeFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { makeTempFolder, removeTemp } from '../../../_shared/temporary.ts';
-import { contentDiff } from '../../../_shared/text-diff.ts';
-import { isUserToCome } from '../../../_shared/to-come.ts';
+import { findSource } from '../../../_shared/sources/file-source.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { isUserToCome } from '../../../_shared/states/to-come.ts';
+import { contentDiff } from '../../../_shared/text/text-diff.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 
 type CronFileOptions = {

@@ -1,7 +1,7 @@
 /** Jobs and variables in the crontabs of users. */
 
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { type CronJobOptions, type CronTimes, changedJob, isSameJob } from '../../cron-job.ts';
 import { said, tabOf } from '../../user-crontab.ts';

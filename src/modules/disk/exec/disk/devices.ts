@@ -1,6 +1,6 @@
-import { deviceAt } from '../../../_shared/mounts.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
-import { which } from '../../../_shared/which.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { deviceAt } from '../../../_shared/files/mounts.ts';
 import { log, SaltInvocationError } from '../../../api.ts';
 
 /** A device as an argument: a name that begins with `-` would be an option. */

@@ -1,4 +1,4 @@
-import { runChecked, runCommand } from '../../../_shared/run-command.ts';
+import { runChecked, runCommand } from '../../../_shared/commands/run-command.ts';
 import {
   CommandExecutionError,
   log,

@@ -4,7 +4,7 @@
  * @platform linux, macOS
  */
 
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { CommandExecutionError, log } from '../../../api.ts';
 
 type Usage = {

@@ -5,8 +5,8 @@
  * @depends lvm2
  */
 
+import { which } from '../../../_shared/commands/which.ts';
 import { realpathSync } from '../../../_shared/safe-fs/fs.ts';
-import { which } from '../../../_shared/which.ts';
 import { displayLvm, runLvm, type Volumes } from '../../lvm.ts';
 
 export const __virtualname__ = 'lvm';

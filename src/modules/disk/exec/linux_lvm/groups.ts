@@ -1,4 +1,4 @@
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { changeLvm, lvmOptions } from '../../lvm.ts';
 import { vgdisplay } from './facts.ts';

@@ -1,4 +1,4 @@
-import { pyStr } from '../../../_shared/python-text.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { changeLvm, lvmOptions } from '../../lvm.ts';
 import { lvdisplay } from './facts.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import { changeLvm, lvmOptions } from '../../lvm.ts';
 import { pvdisplay } from './facts.ts';

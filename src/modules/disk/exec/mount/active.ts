@@ -5,15 +5,15 @@
  * @depends mount, umount
  */
 
-import { salt } from '../../../_shared/call.ts';
-import { realPath } from '../../../_shared/file-paths.ts';
-import { decode } from '../../../_shared/fstab.ts';
-import { makeDirs } from '../../../_shared/make-dirs.ts';
-import { deviceAt, mountPointOf, readMounts } from '../../../_shared/mounts.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { realPath } from '../../../_shared/files/file-paths.ts';
+import { decode } from '../../../_shared/files/fstab.ts';
+import { makeDirs } from '../../../_shared/files/make-dirs.ts';
+import { deviceAt, mountPointOf, readMounts } from '../../../_shared/files/mounts.ts';
 import { readFileSync, statSync } from '../../../_shared/safe-fs/fs.ts';
 import { withPlace } from '../../../_shared/safe-fs/place.ts';
-import { which } from '../../../_shared/which.ts';
+import { salt } from '../../../_shared/states/call.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 type Active = { device: string; alt_device: string; fstype: string; opts: string[] };

@@ -1,8 +1,8 @@
 import type { PlainDict } from '../../../../protocol/plain.ts';
 import { isPlainDict, setOwn } from '../../../../protocol/plain.ts';
-import { cacheDir } from '../../../_shared/cache-dir.ts';
-import { readOr } from '../../../_shared/read-file.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
+import { cacheDir } from '../../../_shared/files/cache-dir.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
 const file = (): string => cacheDir('mounts');

@@ -1,4 +1,4 @@
-import { notDone } from '../../../_shared/not-done.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
 
 /** Files of other systems than Linux, which Salt's module has too. */
 const elsewhere = (file: string, system: string): string => `${file} is a file of ${system}`;

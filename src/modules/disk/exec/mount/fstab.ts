@@ -1,5 +1,5 @@
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { type FstabEntry, parseFstabLine, renderFstabLine } from '../../../_shared/fstab.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
+import { type FstabEntry, parseFstabLine, renderFstabLine } from '../../../_shared/files/fstab.ts';
 import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';

@@ -1,5 +1,5 @@
-import { decode } from '../../../_shared/fstab.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { decode } from '../../../_shared/files/fstab.ts';
 import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../../../api.ts';
 

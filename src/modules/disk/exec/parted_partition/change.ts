@@ -1,4 +1,4 @@
-import { runChecked } from '../../../_shared/run-command.ts';
+import { runChecked } from '../../../_shared/commands/run-command.ts';
 import { type Plain, SaltInvocationError } from '../../../api.ts';
 import {
   linesOf,

@@ -5,8 +5,8 @@
  * @depends parted, partprobe, lsblk
  */
 
-import { runChecked, runCommand } from '../../../_shared/run-command.ts';
-import { which } from '../../../_shared/which.ts';
+import { runChecked, runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { CommandExecutionError, type Plain } from '../../../api.ts';
 import {
   isBlockDevice,

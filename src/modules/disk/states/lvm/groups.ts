@@ -1,8 +1,8 @@
-import { salt } from '../../../_shared/call.ts';
-import { failOnError } from '../../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
 import { existsSync, realpathSync } from '../../../_shared/safe-fs/fs.ts';
-import { toList } from '../../../_shared/values.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failOnError } from '../../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 
 const isThere = async (name: string): Promise<boolean> =>

@@ -1,4 +1,4 @@
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type MountBy = 'device' | 'label' | 'uuid' | 'partlabel' | 'partuuid' | null;

@@ -1,4 +1,4 @@
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __salt__, type StateReturn } from '../../../api.ts';
 
 type WatchOptions = {

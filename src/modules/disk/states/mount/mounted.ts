@@ -1,12 +1,12 @@
 /** File systems are mounted and stand in fstab. */
 
-import { isDir } from '../../../_shared/file-paths.ts';
-import { makeDirs } from '../../../_shared/make-dirs.ts';
-import { isMountedDevice, isSameFolder } from '../../../_shared/mounts.ts';
-import { pythonRegex } from '../../../_shared/python-regex.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { isDir } from '../../../_shared/files/file-paths.ts';
+import { makeDirs } from '../../../_shared/files/make-dirs.ts';
+import { isMountedDevice, isSameFolder } from '../../../_shared/files/mounts.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { pythonRegex } from '../../../_shared/text/python-regex.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { type Active, changedOptions, type OptionRules } from '../../mount-options.ts';
 

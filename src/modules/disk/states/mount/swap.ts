@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { realPath } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { realPath } from '../../../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 /**

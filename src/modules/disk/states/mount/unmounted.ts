@@ -1,6 +1,6 @@
-import { realPath } from '../../../_shared/file-paths.ts';
-import { isMountedDevice, isSameFolder } from '../../../_shared/mounts.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { realPath } from '../../../_shared/files/file-paths.ts';
+import { isMountedDevice, isSameFolder } from '../../../_shared/files/mounts.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import type { Active } from '../../mount-options.ts';
 

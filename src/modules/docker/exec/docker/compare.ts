@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { salt } from '../../../_shared/call.ts';
-import { toList } from '../../../_shared/values.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
 
 type Difference = { old: Plain; new: Plain };

@@ -1,6 +1,6 @@
 /** Docker through its command line. Containers, images, networks and volumes by Salt's names. */
 
-import { which } from '../../../_shared/which.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import { createWords } from '../../docker-options.ts';
 import { docker, dockerWith, inspect } from '../../docker-run.ts';

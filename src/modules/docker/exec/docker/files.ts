@@ -1,9 +1,9 @@
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
 import { getOwn } from '../../../../protocol/plain.ts';
-import { salt } from '../../../_shared/call.ts';
-import { isDir } from '../../../_shared/file-paths.ts';
-import { runChecked } from '../../../_shared/run-command.ts';
+import { runChecked } from '../../../_shared/commands/run-command.ts';
+import { isDir } from '../../../_shared/files/file-paths.ts';
+import { makeTempFolder, removeTemp } from '../../../_shared/files/temporary.ts';
 import {
   copyFileSync,
   existsSync,
@@ -12,8 +12,8 @@ import {
   rmSync,
   statSync,
 } from '../../../_shared/safe-fs/fs.ts';
-import { makeTempFolder, removeTemp } from '../../../_shared/temporary.ts';
-import { toList } from '../../../_shared/values.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import {
   CommandExecutionError,
   type Plain,

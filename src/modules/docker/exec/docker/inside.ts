@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { extname, join } from 'node:path';
-import { fetchScript } from '../../../_shared/fetch-script.ts';
+import { makeTempFolder, removeTemp } from '../../../_shared/files/temporary.ts';
 import { chmod } from '../../../_shared/safe-fs/promises.ts';
-import { makeTempFolder, removeTemp } from '../../../_shared/temporary.ts';
+import { fetchScript } from '../../../_shared/sources/fetch-script.ts';
 import { CommandExecutionError, type Plain } from '../../../api.ts';
 import { docker } from '../../docker-run.ts';
 import { run_all } from './runs.ts';

@@ -1,4 +1,4 @@
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
 import { askEngine } from '../../docker-engine.ts';
 import { type NetworkOptions, networkBody } from '../../docker-network-body.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { configOption } from '../../../_shared/config-option.ts';
+import { configOption } from '../../../_shared/states/config-option.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { docker, dockerWith } from '../../docker-run.ts';
 

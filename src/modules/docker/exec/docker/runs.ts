@@ -1,6 +1,6 @@
-import { salt } from '../../../_shared/call.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
-import { splitWords } from '../../../_shared/words.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { splitWords } from '../../../_shared/text/words.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
 import { connectWords, networksOf } from '../../docker-networks.ts';
 import { createWords } from '../../docker-options.ts';

@@ -1,4 +1,4 @@
-import { pyStr } from '../../../_shared/python-text.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
 import { askEngine } from '../../docker-engine.ts';
 import { textDict } from '../../docker-network-body.ts';

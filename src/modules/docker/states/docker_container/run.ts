@@ -1,8 +1,8 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { salt } from '../../../_shared/call.ts';
-import { failed, newReturn, unchanged, would } from '../../../_shared/returns.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
-import { toList } from '../../../_shared/values.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failed, newReturn, unchanged, would } from '../../../_shared/states/returns.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { networksOf } from '../../docker-networks.ts';
 import { createWords } from '../../docker-options.ts';

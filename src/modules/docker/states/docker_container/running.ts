@@ -1,8 +1,8 @@
 /** Docker containers. */
 import { messageOf } from '../../../../protocol/error.ts';
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
-import { repackDictList, toList } from '../../../_shared/values.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { repackDictList, toList } from '../../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { type Networks, networksOf } from '../../docker-networks.ts';
 import { createWords, madeOf, madeOfLabel } from '../../docker-options.ts';

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
-import { cacheDir, cachePath } from '../../../_shared/cache-dir.ts';
-import { controlList } from '../../../_shared/control-files.ts';
-import { expandUser, isDir, isFile } from '../../../_shared/file-paths.ts';
-import { SourceError } from '../../../_shared/file-source.ts';
-import { notDone } from '../../../_shared/not-done.ts';
+import { cacheDir, cachePath } from '../../../_shared/files/cache-dir.ts';
+import { expandUser, isDir, isFile } from '../../../_shared/files/file-paths.ts';
 import { copyFileSync, mkdirSync, readdirSync } from '../../../_shared/safe-fs/fs.ts';
-import { parseSource } from '../../../_shared/source-url.ts';
+import { controlList } from '../../../_shared/sources/control-files.ts';
+import { SourceError } from '../../../_shared/sources/file-source.ts';
+import { parseSource } from '../../../_shared/sources/source-url.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
 import { __opts__, type Plain, type PlainDict } from '../../../api.ts';
 import { fetchTo } from '../../fetch-to.ts';
 import { isIncluded } from '../../glob-match.ts';

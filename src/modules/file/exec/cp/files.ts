@@ -5,17 +5,17 @@
  */
 
 import { basename, dirname, join } from 'node:path';
-import { cachePath } from '../../../_shared/cache-dir.ts';
-import { controlFile, controlList } from '../../../_shared/control-files.ts';
-import { textOf } from '../../../_shared/file-content.ts';
-import { hashOf } from '../../../_shared/file-hash.ts';
-import { modeBits } from '../../../_shared/file-mode.ts';
-import { exists, expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { findSource, SourceError } from '../../../_shared/file-source.ts';
+import { cachePath } from '../../../_shared/files/cache-dir.ts';
+import { textOf } from '../../../_shared/files/file-content.ts';
+import { hashOf } from '../../../_shared/files/file-hash.ts';
+import { modeBits } from '../../../_shared/files/file-mode.ts';
+import { exists, expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { constants, mkdirSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { sourceSum } from '../../../_shared/source-hash.ts';
-import { parseSource, redactUrl } from '../../../_shared/source-url.ts';
-import { decode } from '../../../_shared/text-diff.ts';
+import { controlFile, controlList } from '../../../_shared/sources/control-files.ts';
+import { findSource, SourceError } from '../../../_shared/sources/file-source.ts';
+import { sourceSum } from '../../../_shared/sources/source-hash.ts';
+import { parseSource, redactUrl } from '../../../_shared/sources/source-url.ts';
+import { decode } from '../../../_shared/text/text-diff.ts';
 import { __opts__, getContext, log } from '../../../api.ts';
 import { fetchTo } from '../../fetch-to.ts';
 

@@ -1,7 +1,7 @@
 import { basename, isAbsolute, join, normalize, relative } from 'node:path';
-import { fnmatch } from '../../../../data/glob.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
 import { messageOf } from '../../../../protocol/error.ts';
-import { isDir, isFile } from '../../../_shared/file-paths.ts';
+import { isDir, isFile } from '../../../_shared/files/file-paths.ts';
 import { readdirSync, realpathSync, rmSync } from '../../../_shared/safe-fs/fs.ts';
 import { open } from '../../../_shared/safe-fs/promises.ts';
 import { CommandExecutionError, getContext } from '../../../api.ts';

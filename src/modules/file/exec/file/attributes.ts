@@ -4,8 +4,8 @@
  * @platform unix
  */
 
-import { attributesOf, changeAttributes } from '../../../_shared/file-attributes.ts';
-import { exists, expandUser } from '../../../_shared/file-paths.ts';
+import { attributesOf, changeAttributes } from '../../../_shared/files/file-attributes.ts';
+import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { expandUser, isDir } from '../../../_shared/file-paths.ts';
+import { expandUser, isDir } from '../../../_shared/files/file-paths.ts';
 import { readdirSync, statSync } from '../../../_shared/safe-fs/fs.ts';
 import { __salt__ } from '../../../api.ts';
 import { backUp, backupDir } from '../../file-backup.ts';

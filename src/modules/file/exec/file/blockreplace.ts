@@ -1,6 +1,6 @@
-import { exists, expandUser } from '../../../_shared/file-paths.ts';
+import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
-import { linesDiff, splitAtNewlines } from '../../../_shared/text-diff.ts';
+import { linesDiff, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts';
 import { replaceBlock } from '../../replace-block.ts';

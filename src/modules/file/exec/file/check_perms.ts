@@ -1,7 +1,7 @@
-import { type Account, checkPerms, readPerms } from '../../../_shared/check-perms.ts';
-import { modeText } from '../../../_shared/file-mode.ts';
-import { expandUser } from '../../../_shared/file-paths.ts';
-import { groupName, userName } from '../../../_shared/owner-names.ts';
+import { type Account, checkPerms, readPerms } from '../../../_shared/files/check-perms.ts';
+import { modeText } from '../../../_shared/files/file-mode.ts';
+import { expandUser } from '../../../_shared/files/file-paths.ts';
+import { groupName, userName } from '../../../_shared/files/owner-names.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { pythonRegex } from '../../../_shared/python-regex.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
-import { linesDiff, splitAtNewlines } from '../../../_shared/text-diff.ts';
+import { pythonRegex } from '../../../_shared/text/python-regex.ts';
+import { linesDiff, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts';
 

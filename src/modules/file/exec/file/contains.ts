@@ -1,8 +1,8 @@
-import { fnmatch } from '../../../../data/glob.ts';
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { pythonRegex } from '../../../_shared/python-regex.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { decode, splitAtNewlines } from '../../../_shared/text-diff.ts';
+import { pythonRegex } from '../../../_shared/text/python-regex.ts';
+import { decode, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 
 /**
  * Whether a file has a text.

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { applyPerms } from '../../../_shared/check-perms.ts';
-import { exists, expandUser, isAbs, isDir } from '../../../_shared/file-paths.ts';
+import { applyPerms } from '../../../_shared/files/check-perms.ts';
+import { exists, expandUser, isAbs, isDir } from '../../../_shared/files/file-paths.ts';
 import { copyFileSync, cpSync, renameSync, rmSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { fileStats } from '../../file-stats.ts';

@@ -1,7 +1,7 @@
 import { dirname, normalize } from 'node:path';
-import { type Account, applyPerms } from '../../../_shared/check-perms.ts';
-import { exists, expandUser, isAbs, isDir } from '../../../_shared/file-paths.ts';
-import { makeDirs } from '../../../_shared/make-dirs.ts';
+import { type Account, applyPerms } from '../../../_shared/files/check-perms.ts';
+import { exists, expandUser, isAbs, isDir } from '../../../_shared/files/file-paths.ts';
+import { makeDirs } from '../../../_shared/files/make-dirs.ts';
 import { readdirSync } from '../../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../../api.ts';
 

@@ -1,5 +1,5 @@
-import { expandUser, isDir, isFile, isLink, lstatOf } from '../../../_shared/file-paths.ts';
-import { globPaths } from '../../../_shared/glob-paths.ts';
+import { expandUser, isDir, isFile, isLink, lstatOf } from '../../../_shared/files/file-paths.ts';
+import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import { accessSync, constants } from '../../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../../api.ts';
 

@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path';
 import { getOwn } from '../../../../protocol/plain.ts';
-import { hashFile } from '../../../_shared/file-hash.ts';
-import { expandUser, lstatOf, statOf } from '../../../_shared/file-paths.ts';
-import { globPaths } from '../../../_shared/glob-paths.ts';
-import { groupName, userName } from '../../../_shared/owner-names.ts';
-import { namesIn } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { hashFile } from '../../../_shared/files/file-hash.ts';
+import { expandUser, lstatOf, statOf } from '../../../_shared/files/file-paths.ts';
+import { globPaths } from '../../../_shared/files/glob-paths.ts';
+import { groupName, userName } from '../../../_shared/files/owner-names.ts';
+import { namesIn } from '../../../_shared/files/read-file.ts';
 import { rmSync, type Stats } from '../../../_shared/safe-fs/fs.ts';
-import { splitWords } from '../../../_shared/words.ts';
+import { splitWords } from '../../../_shared/text/words.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import {
   byContent,

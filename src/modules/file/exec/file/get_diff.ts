@@ -1,8 +1,8 @@
-import { controlFile } from '../../../_shared/control-files.ts';
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { parseSource } from '../../../_shared/source-url.ts';
-import { contentDiff } from '../../../_shared/text-diff.ts';
+import { controlFile } from '../../../_shared/sources/control-files.ts';
+import { parseSource } from '../../../_shared/sources/source-url.ts';
+import { contentDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { expandUser } from '../../../_shared/file-paths.ts';
-import { globPaths } from '../../../_shared/glob-paths.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { expandUser } from '../../../_shared/files/file-paths.ts';
+import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { hashFile, hashLengths } from '../../../_shared/file-hash.ts';
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { type SourceSum, sourceSum } from '../../../_shared/source-hash.ts';
-import { redactUrl } from '../../../_shared/source-url.ts';
+import { hashFile, hashLengths } from '../../../_shared/files/file-hash.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
+import { type SourceSum, sourceSum } from '../../../_shared/sources/source-hash.ts';
+import { redactUrl } from '../../../_shared/sources/source-url.ts';
 import { __opts__, log, SaltInvocationError } from '../../../api.ts';
 
 /**

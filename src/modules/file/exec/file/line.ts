@@ -1,7 +1,7 @@
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { splitKeepingEnds } from '../../../_shared/python-text.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
-import { linesDiff } from '../../../_shared/text-diff.ts';
+import { splitKeepingEnds } from '../../../_shared/text/python-text.ts';
+import { linesDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, CommandExecutionError } from '../../../api.ts';
 import { copyWithAttributes, readText, writeText } from '../../edit-file.ts';
 import { placeLine } from '../../place-line.ts';

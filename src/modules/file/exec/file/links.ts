@@ -1,6 +1,6 @@
 import { dirname, normalize } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { discardTemp, openTemp } from '../../../_shared/atomic-write.ts';
+import { discardTemp, openTemp } from '../../../_shared/files/atomic-write.ts';
 import {
   exists,
   expandUser,
@@ -8,7 +8,7 @@ import {
   isLink,
   linkExists,
   realPath,
-} from '../../../_shared/file-paths.ts';
+} from '../../../_shared/files/file-paths.ts';
 import {
   linkSync,
   readlinkSync,

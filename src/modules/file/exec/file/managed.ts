@@ -1,4 +1,4 @@
-import { notDone } from '../../../_shared/not-done.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
 import type { Plain } from '../../../api.ts';
 
 type Named = { [name: string]: Plain };

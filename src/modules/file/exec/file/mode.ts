@@ -1,5 +1,5 @@
-import { modeBits, normalizeMode } from '../../../_shared/file-mode.ts';
-import { exists, expandUser } from '../../../_shared/file-paths.ts';
+import { modeBits, normalizeMode } from '../../../_shared/files/file-mode.ts';
+import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
 import { chmodSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../../../api.ts';
 import { fileStats } from '../../file-stats.ts';

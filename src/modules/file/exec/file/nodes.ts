@@ -1,7 +1,7 @@
-import { salt } from '../../../_shared/call.ts';
-import { expandUser, lstatOf, statOf } from '../../../_shared/file-paths.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { expandUser, lstatOf, statOf } from '../../../_shared/files/file-paths.ts';
 import { statfsSync } from '../../../_shared/safe-fs/fs.ts';
+import { salt } from '../../../_shared/states/call.ts';
 import {
   CommandExecutionError,
   type PlainDict,

@@ -1,5 +1,5 @@
-import { expandUser, linkExists } from '../../../_shared/file-paths.ts';
-import { gidOf, groupName, uidOf, userName } from '../../../_shared/owner-names.ts';
+import { expandUser, linkExists } from '../../../_shared/files/file-paths.ts';
+import { gidOf, groupName, uidOf, userName } from '../../../_shared/files/owner-names.ts';
 import { chownSync, lchownSync } from '../../../_shared/safe-fs/fs.ts';
 import { fileStats } from '../../file-stats.ts';
 

@@ -1,7 +1,7 @@
-import { isDir } from '../../../_shared/file-paths.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
-import { which } from '../../../_shared/which.ts';
-import { splitWords } from '../../../_shared/words.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { isDir } from '../../../_shared/files/file-paths.ts';
+import { splitWords } from '../../../_shared/text/words.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { expandUser, isAbs, lstatOf } from '../../../_shared/file-paths.ts';
+import { expandUser, isAbs, lstatOf } from '../../../_shared/files/file-paths.ts';
 import { rmSync, unlinkSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 

@@ -1,9 +1,9 @@
-import { exists, expandUser, isLink } from '../../../_shared/file-paths.ts';
-import { ASCII, pythonRegex, regexFlags } from '../../../_shared/python-regex.ts';
-import { splitKeepingEnds } from '../../../_shared/python-text.ts';
+import { exists, expandUser, isLink } from '../../../_shared/files/file-paths.ts';
 import { readlinkSync, rmSync, symlinkSync } from '../../../_shared/safe-fs/fs.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
-import { linesDiff } from '../../../_shared/text-diff.ts';
+import { ASCII, pythonRegex, regexFlags } from '../../../_shared/text/python-regex.ts';
+import { splitKeepingEnds } from '../../../_shared/text/python-text.ts';
+import { linesDiff } from '../../../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts';
 import { type ReplaceOptions, replaceText } from '../../replace-text.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { expandUser, isAbs, isDir } from '../../../_shared/file-paths.ts';
+import { expandUser, isAbs, isDir } from '../../../_shared/files/file-paths.ts';
 import { readdirSync, rmdirSync, statSync } from '../../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../../api.ts';
 

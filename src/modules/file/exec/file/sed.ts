@@ -1,8 +1,8 @@
-import { salt } from '../../../_shared/call.ts';
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { closeSync, openSync, readSync, writeSync } from '../../../_shared/safe-fs/fs.ts';
-import { splitWords } from '../../../_shared/words.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { splitWords } from '../../../_shared/text/words.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /** Slashes end a part of sed's command; with `all` also what means something to it. */

@@ -1,6 +1,6 @@
-import { salt } from '../../../_shared/call.ts';
-import { selinuxContextOf } from '../../../_shared/selinux.ts';
-import { runPlain } from '../../../_shared/selinux-run.ts';
+import { selinuxContextOf } from '../../../_shared/files/selinux.ts';
+import { runPlain } from '../../../_shared/files/selinux-run.ts';
+import { salt } from '../../../_shared/states/call.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { hashFile } from '../../../_shared/file-hash.ts';
-import { expandUser, isAbs, lstatOf } from '../../../_shared/file-paths.ts';
+import { hashFile } from '../../../_shared/files/file-hash.ts';
+import { expandUser, isAbs, lstatOf } from '../../../_shared/files/file-paths.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { type FileStats, fileStats } from '../../file-stats.ts';
 

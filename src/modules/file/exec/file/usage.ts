@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { exists, expandUser, isDir, isFile } from '../../../_shared/file-paths.ts';
-import { namesIn } from '../../../_shared/read-file.ts';
+import { exists, expandUser, isDir, isFile } from '../../../_shared/files/file-paths.ts';
+import { namesIn } from '../../../_shared/files/read-file.ts';
 import { readdirSync, readlinkSync, statSync } from '../../../_shared/safe-fs/fs.ts';
 
 /**

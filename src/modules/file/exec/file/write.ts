@@ -1,7 +1,6 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { exists, expandUser } from '../../../_shared/file-paths.ts';
-import { textList } from '../../../_shared/python-text.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
+import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
 import {
   closeSync,
   existsSync,
@@ -12,7 +11,8 @@ import {
   utimesSync,
 } from '../../../_shared/safe-fs/fs.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
-import { decode } from '../../../_shared/text-diff.ts';
+import { textList } from '../../../_shared/text/python-text.ts';
+import { decode } from '../../../_shared/text/text-diff.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import { readText, writeText } from '../../edit-file.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isPlainDict } from '../../../../protocol/plain.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __low__, type Plain, type StateReturn } from '../../../api.ts';
 import { accumulators } from '../../accumulators.ts';
 

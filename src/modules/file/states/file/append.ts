@@ -1,6 +1,6 @@
-import { splitLines } from '../../../_shared/python-text.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { decode, isText } from '../../../_shared/text-diff.ts';
+import { splitLines } from '../../../_shared/text/python-text.ts';
+import { decode, isText } from '../../../_shared/text/text-diff.ts';
 import type { PlainDict, StateReturn } from '../../../api.ts';
 import { addToFile } from '../../add-to-file.ts';
 import { addedDiff, missingLines } from '../../added-text.ts';

@@ -1,8 +1,8 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { cannotEdit } from '../../../_shared/file-checks.ts';
-import { expandUser } from '../../../_shared/file-paths.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { cannotEdit } from '../../../_shared/files/file-checks.ts';
+import { expandUser } from '../../../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { accumulatedFor } from '../../accumulators.ts';
 import { addedText } from '../../added-text.ts';

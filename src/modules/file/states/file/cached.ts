@@ -1,11 +1,11 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { hashFile } from '../../../_shared/file-hash.ts';
-import { expandUser, isFile, realPath } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { hashFile } from '../../../_shared/files/file-hash.ts';
+import { expandUser, isFile, realPath } from '../../../_shared/files/file-paths.ts';
 import { rmSync } from '../../../_shared/safe-fs/fs.ts';
-import { sourceSum } from '../../../_shared/source-hash.ts';
-import { parseSource, redactUrl } from '../../../_shared/source-url.ts';
-import { isKeptCurrent } from '../../../_shared/web-source.ts';
+import { sourceSum } from '../../../_shared/sources/source-hash.ts';
+import { parseSource, redactUrl } from '../../../_shared/sources/source-url.ts';
+import { isKeptCurrent } from '../../../_shared/sources/web-source.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type CachedOptions = {

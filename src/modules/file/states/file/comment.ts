@@ -1,8 +1,8 @@
-import { cannotEdit } from '../../../_shared/file-checks.ts';
-import { expandUser } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { cannotEdit } from '../../../_shared/files/file-checks.ts';
+import { expandUser } from '../../../_shared/files/file-paths.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { contentDiff } from '../../../_shared/text-diff.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { contentDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type CommentOptions = { char?: string; backup?: string | boolean | null; ignore_missing?: boolean };

@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { type Account, checkPerms } from '../../../_shared/check-perms.ts';
-import { missingAccounts } from '../../../_shared/file-checks.ts';
-import { hashFile } from '../../../_shared/file-hash.ts';
-import { normalizeMode } from '../../../_shared/file-mode.ts';
+import { type Account, checkPerms } from '../../../_shared/files/check-perms.ts';
+import { missingAccounts } from '../../../_shared/files/file-checks.ts';
+import { hashFile } from '../../../_shared/files/file-hash.ts';
+import { normalizeMode } from '../../../_shared/files/file-mode.ts';
 import {
   exists,
   expandUser,
@@ -11,9 +11,9 @@ import {
   isDir,
   isFile,
   linkExists,
-} from '../../../_shared/file-paths.ts';
-import { groupName, primaryGid, userName } from '../../../_shared/owner-names.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+} from '../../../_shared/files/file-paths.ts';
+import { groupName, primaryGid, userName } from '../../../_shared/files/owner-names.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { walk } from '../../directory-checks.ts';
 import { fileStats } from '../../file-stats.ts';

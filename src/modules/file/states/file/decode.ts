@@ -1,8 +1,8 @@
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { hashBytes, hashFile } from '../../../_shared/file-hash.ts';
-import { isFile } from '../../../_shared/file-paths.ts';
-import { newReturn } from '../../../_shared/returns.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
+import { hashBytes, hashFile } from '../../../_shared/files/file-hash.ts';
+import { isFile } from '../../../_shared/files/file-paths.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
+import { newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, CommandExecutionError, type StateReturn } from '../../../api.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { type Account, checkPerms, type WantedPerms } from '../../../_shared/check-perms.ts';
-import { missingAccounts } from '../../../_shared/file-checks.ts';
-import { normalizeMode } from '../../../_shared/file-mode.ts';
+import { type Account, checkPerms, type WantedPerms } from '../../../_shared/files/check-perms.ts';
+import { missingAccounts } from '../../../_shared/files/file-checks.ts';
+import { normalizeMode } from '../../../_shared/files/file-mode.ts';
 import {
   expandUser,
   isAbs,
@@ -9,11 +9,11 @@ import {
   isFile,
   isLink,
   linkExists,
-} from '../../../_shared/file-paths.ts';
-import { gidOf, uidOf } from '../../../_shared/owner-names.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+} from '../../../_shared/files/file-paths.ts';
+import { gidOf, uidOf } from '../../../_shared/files/owner-names.ts';
 import { renameSync } from '../../../_shared/safe-fs/fs.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import {
   keptByRequisites,

@@ -1,5 +1,5 @@
-import { expandUser, exists as isThere } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { expandUser, exists as isThere } from '../../../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import type { StateReturn } from '../../../api.ts';
 
 /**

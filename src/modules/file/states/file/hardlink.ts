@@ -1,10 +1,17 @@
 import { dirname } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import type { Account } from '../../../_shared/check-perms.ts';
-import { missingAccounts } from '../../../_shared/file-checks.ts';
-import { exists, expandUser, isAbs, isDir, isFile, lstatOf } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import type { Account } from '../../../_shared/files/check-perms.ts';
+import { missingAccounts } from '../../../_shared/files/file-checks.ts';
+import {
+  exists,
+  expandUser,
+  isAbs,
+  isDir,
+  isFile,
+  lstatOf,
+} from '../../../_shared/files/file-paths.ts';
 import { statSync } from '../../../_shared/safe-fs/fs.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type HardlinkOptions = {

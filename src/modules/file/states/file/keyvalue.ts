@@ -1,10 +1,10 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { expandUser, isFile } from '../../../_shared/file-paths.ts';
-import { refuseNewlines } from '../../../_shared/one-line.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
-import { splitAtNewlines } from '../../../_shared/text-diff.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { refuseNewlines } from '../../../_shared/text/one-line.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
+import { splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { readText, writeText } from '../../edit-file.ts';
 import { setKeyValues } from '../../key-values.ts';

@@ -1,7 +1,7 @@
-import type { Account } from '../../../_shared/check-perms.ts';
-import { cannotEdit } from '../../../_shared/file-checks.ts';
-import { exists, expandUser } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import type { Account } from '../../../_shared/files/check-perms.ts';
+import { cannotEdit } from '../../../_shared/files/file-checks.ts';
+import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { managed } from './managed.ts';
 

@@ -5,18 +5,18 @@ import {
   checkPerms,
   readPerms,
   type WantedPerms,
-} from '../../../_shared/check-perms.ts';
-import { missingAccounts, warn } from '../../../_shared/file-checks.ts';
-import { modeText, normalizeMode } from '../../../_shared/file-mode.ts';
-import { exists, expandUser, isFile } from '../../../_shared/file-paths.ts';
+} from '../../../_shared/files/check-perms.ts';
+import { missingAccounts, warn } from '../../../_shared/files/file-checks.ts';
+import { modeText, normalizeMode } from '../../../_shared/files/file-mode.ts';
+import { exists, expandUser, isFile } from '../../../_shared/files/file-paths.ts';
+import type { SelinuxContext } from '../../../_shared/files/selinux.ts';
 import {
   chooseSource,
   type FoundSource,
   findSource,
   SourceError,
-} from '../../../_shared/file-source.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
-import type { SelinuxContext } from '../../../_shared/selinux.ts';
+} from '../../../_shared/sources/file-source.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { accumulatedFor } from '../../accumulators.ts';
 import { checkContent } from '../../check-cmd.ts';

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { salt } from '../../../_shared/call.ts';
-import { expandUser, lstatOf } from '../../../_shared/file-paths.ts';
-import { failed, newReturn, unchanged, would } from '../../../_shared/returns.ts';
+import { expandUser, lstatOf } from '../../../_shared/files/file-paths.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failed, newReturn, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 const kinds = {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { exists, expandUser, isAbs, isDir } from '../../../_shared/file-paths.ts';
-import { findSource } from '../../../_shared/file-source.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
-import { type CommandResult, runCommand } from '../../../_shared/run-command.ts';
-import { makeTempFolder, removeTemp } from '../../../_shared/temporary.ts';
-import { which } from '../../../_shared/which.ts';
-import { splitWords } from '../../../_shared/words.ts';
+import { type CommandResult, runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { exists, expandUser, isAbs, isDir } from '../../../_shared/files/file-paths.ts';
+import { makeTempFolder, removeTemp } from '../../../_shared/files/temporary.ts';
+import { findSource } from '../../../_shared/sources/file-source.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { splitWords } from '../../../_shared/text/words.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 
 type PatchOptions = {

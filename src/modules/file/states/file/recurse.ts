@@ -1,10 +1,10 @@
 import { join, normalize } from 'node:path';
-import type { Account } from '../../../_shared/check-perms.ts';
-import { missingAccounts } from '../../../_shared/file-checks.ts';
-import { normalizeMode } from '../../../_shared/file-mode.ts';
-import { exists, expandUser, isAbs, isDir, isLink } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
-import { parseSource } from '../../../_shared/source-url.ts';
+import type { Account } from '../../../_shared/files/check-perms.ts';
+import { missingAccounts } from '../../../_shared/files/file-checks.ts';
+import { normalizeMode } from '../../../_shared/files/file-mode.ts';
+import { exists, expandUser, isAbs, isDir, isLink } from '../../../_shared/files/file-paths.ts';
+import { parseSource } from '../../../_shared/sources/source-url.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { keptByRequisites, superfluous, topmost } from '../../directory-checks.ts';
 import { recursedFiles } from '../../recursed-files.ts';

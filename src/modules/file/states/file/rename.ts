@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { expandUser, isAbs, isDir, linkExists } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { expandUser, isAbs, isDir, linkExists } from '../../../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 /**

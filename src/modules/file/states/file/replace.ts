@@ -1,6 +1,6 @@
-import { cannotEdit } from '../../../_shared/file-checks.ts';
-import { expandUser } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { cannotEdit } from '../../../_shared/files/file-checks.ts';
+import { expandUser } from '../../../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type ReplaceOptions = {

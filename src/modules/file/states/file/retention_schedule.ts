@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { expandUser, isDir } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { expandUser, isDir } from '../../../_shared/files/file-paths.ts';
 import { lstatSync, readdirSync } from '../../../_shared/safe-fs/fs.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { parseTime } from '../../parse-time.ts';
 

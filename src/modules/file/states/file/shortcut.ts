@@ -1,4 +1,4 @@
-import { failed } from '../../../_shared/returns.ts';
+import { failed } from '../../../_shared/states/returns.ts';
 import type { StateReturn } from '../../../api.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { basename, dirname, join, normalize } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { type Account, applyPerms } from '../../../_shared/check-perms.ts';
+import { type Account, applyPerms } from '../../../_shared/files/check-perms.ts';
 import {
   exists,
   expandUser,
@@ -10,10 +10,16 @@ import {
   isLink,
   linkExists,
   lstatOf,
-} from '../../../_shared/file-paths.ts';
-import { gidOf, groupName, primaryGid, uidOf, userName } from '../../../_shared/owner-names.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+} from '../../../_shared/files/file-paths.ts';
+import {
+  gidOf,
+  groupName,
+  primaryGid,
+  uidOf,
+  userName,
+} from '../../../_shared/files/owner-names.ts';
 import { readlinkSync, renameSync } from '../../../_shared/safe-fs/fs.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 
 type SymlinkOptions = {

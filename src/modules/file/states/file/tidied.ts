@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { expandUser, isAbs, isDir, statOf } from '../../../_shared/file-paths.ts';
-import { pythonMatcher } from '../../../_shared/python-regex.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { expandUser, isAbs, isDir, statOf } from '../../../_shared/files/file-paths.ts';
 import { lstatSync, readdirSync, type Stats } from '../../../_shared/safe-fs/fs.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { pythonMatcher } from '../../../_shared/text/python-regex.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type TidiedOptions = {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import { exists, expandUser, isAbs, isDir } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { exists, expandUser, isAbs, isDir } from '../../../_shared/files/file-paths.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { fileStats } from '../../file-stats.ts';
 

@@ -7,7 +7,7 @@
  * @depends firewall-cmd
  */
 
-import { which } from '../../../_shared/which.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { firewallCmd, parseZones, wordsOf, type Zones, zoneCmd } from '../../firewall-cmd.ts';
 
 export const __virtual__ = (): true | [false, string] =>

@@ -5,7 +5,7 @@
  * @depends iptables
  */
 
-import { which } from '../../../_shared/which.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { ruleText } from '../../iptables-rule.ts';
 import { changeIptables, iptablesPath, runIptables, wordsOfRule } from '../../iptables-run.ts';

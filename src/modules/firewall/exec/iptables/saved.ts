@@ -1,7 +1,7 @@
-import { configOption } from '../../../_shared/config-option.ts';
-import { pythonRegex } from '../../../_shared/python-regex.ts';
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import { readFile } from '../../../_shared/safe-fs/promises.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
+import { configOption } from '../../../_shared/states/config-option.ts';
+import { pythonRegex } from '../../../_shared/text/python-regex.ts';
 import { __grains__, CommandExecutionError } from '../../../api.ts';
 import { allRules, iptablesName } from '../../iptables-run.ts';
 import { parseSavedRules, type SavedRules } from '../../iptables-save.ts';

@@ -7,7 +7,7 @@
  * @depends nft
  */
 
-import { which } from '../../../_shared/which.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import type { PlainDict } from '../../../api.ts';
 import { listedForm, nftFamily, nftName, rulesOfChain, runNft } from '../../nft.ts';
 import { changeNft, type NftAnswer, needChain } from '../../nft-answer.ts';

@@ -1,6 +1,6 @@
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import { statSync } from '../../../_shared/safe-fs/fs.ts';
 import { readFile } from '../../../_shared/safe-fs/promises.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import { listNft, nftFamilies, nftFamily, runNft } from '../../nft.ts';
 import { list_tables } from './tables.ts';

@@ -1,8 +1,8 @@
 /** The firewall firewalld: zones and services. */
 import { messageOf } from '../../../../protocol/error.ts';
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { failOnError } from '../../../_shared/fail-on-error.ts';
-import { failed, unchanged } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { failOnError } from '../../../_shared/states/fail-on-error.ts';
+import { failed, unchanged } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { type Item, type Kind, kinds } from '../../firewall-zone.ts';
 

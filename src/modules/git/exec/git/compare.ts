@@ -1,4 +1,4 @@
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { type Base, type GitOpts, type Opts, runOptions, wordsOf } from '../../git-options.ts';
 import { git, gitText, plainWord } from '../../git-run.ts';

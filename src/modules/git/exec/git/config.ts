@@ -1,4 +1,4 @@
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { type Base, runOptions } from '../../git-options.ts';
 import { type GitOptions, git, plainWord } from '../../git-run.ts';

@@ -1,5 +1,5 @@
 import { mkdirSync } from '../../../_shared/safe-fs/fs.ts';
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import type { PlainDict } from '../../../api.ts';
 import {
   type Base,

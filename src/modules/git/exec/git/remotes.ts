@@ -1,4 +1,4 @@
-import { redact } from '../../../_shared/url-login.ts';
+import { redact } from '../../../_shared/sources/url-login.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { type Base, runOptions } from '../../git-options.ts';
 import { type RemoteUrls, remoteUrls } from '../../git-remotes.ts';

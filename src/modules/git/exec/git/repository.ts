@@ -6,9 +6,9 @@
  */
 
 import { join } from 'node:path';
-import { isDir } from '../../../_shared/file-paths.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { isDir } from '../../../_shared/files/file-paths.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
-import { which } from '../../../_shared/which.ts';
 import {
   type Base,
   type GitOpts,

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { isDir } from '../../../_shared/file-paths.ts';
+import { isDir } from '../../../_shared/files/file-paths.ts';
 import { existsSync, readFileSync, rmSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import {

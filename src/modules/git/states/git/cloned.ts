@@ -1,9 +1,9 @@
 /** Git repositories, their configuration and where they stand. */
 
 import { messageOf } from '../../../../protocol/error.ts';
-import { exists, expandUser, isAbs } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
-import { redact } from '../../../_shared/url-login.ts';
+import { exists, expandUser, isAbs } from '../../../_shared/files/file-paths.ts';
+import { redact } from '../../../_shared/sources/url-login.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { saidByGit } from '../../git-comments.ts';
 import { commitOf } from '../../git-local.ts';

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { pyRepr, pyStr } from '../../../_shared/python-text.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
-import { isPathToCome, isUserToCome } from '../../../_shared/to-come.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { isPathToCome, isUserToCome } from '../../../_shared/states/to-come.ts';
+import { pyRepr, pyStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { saidByGit } from '../../git-comments.ts';
 import { refuseEncoding } from '../../git-options.ts';

@@ -1,8 +1,8 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { expandUser, isAbs, isFile } from '../../../_shared/file-paths.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
-import { redact } from '../../../_shared/url-login.ts';
+import { expandUser, isAbs, isFile } from '../../../_shared/files/file-paths.ts';
+import { redact } from '../../../_shared/sources/url-login.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { failedAfter, saidByGit, sentences } from '../../git-comments.ts';
 import { commitOf, isClone } from '../../git-local.ts';

@@ -1,9 +1,9 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { expandUser, isAbs, isFile } from '../../../_shared/file-paths.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
-import { isUserToCome } from '../../../_shared/to-come.ts';
-import { redact } from '../../../_shared/url-login.ts';
+import { expandUser, isAbs, isFile } from '../../../_shared/files/file-paths.ts';
+import { redact } from '../../../_shared/sources/url-login.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { isUserToCome } from '../../../_shared/states/to-come.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { __salt__, type StateReturn } from '../../../api.ts';
 import { updateBare } from '../../git-bare.ts';
 import { saidByGit } from '../../git-comments.ts';

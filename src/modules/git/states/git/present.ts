@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { isAbs, isDir, isFile } from '../../../_shared/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/returns.ts';
+import { isAbs, isDir, isFile } from '../../../_shared/files/file-paths.ts';
 import { readdirSync } from '../../../_shared/safe-fs/fs.ts';
+import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { isClone } from '../../git-local.ts';
 import { refuseEncoding } from '../../git-options.ts';

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { pickKey, readGpgKeys } from '../../gpg-keys.ts';
 import {

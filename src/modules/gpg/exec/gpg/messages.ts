@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import {
   closeSync,
   constants,
@@ -6,7 +7,6 @@ import {
   openSync,
   readFileSync,
 } from '../../../_shared/safe-fs/fs.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import {
   type GpgAnswer,

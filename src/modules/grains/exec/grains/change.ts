@@ -1,5 +1,5 @@
 import { isPlainDict, setOwn } from '../../../../protocol/plain.ts';
-import { pyRepr, pyStr } from '../../../_shared/python-text.ts';
+import { pyRepr, pyStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { allGrains, grainAt } from '../../grain-at.ts';
 import { readGrainsFile, writeGrainsFile } from '../../grains-file.ts';

@@ -4,11 +4,11 @@
  * @platform all
  */
 
-import { fnmatch } from '../../../../data/glob.ts';
-import { mergeRecursive } from '../../../../data/merge.ts';
-import { toDict, toPlain } from '../../../../data/value.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { mergeRecursive } from '../../../../data/values/merge.ts';
+import { toDict, toPlain } from '../../../../data/values/value.ts';
 import { isPlainDict, setOwn } from '../../../../protocol/plain.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { allGrains, grainAt } from '../../grain-at.ts';
 

@@ -1,5 +1,5 @@
-import { pyStr } from '../../../_shared/python-text.ts';
-import { repackDictList } from '../../../_shared/values.ts';
+import { repackDictList } from '../../../_shared/states/values.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { type Plain, SaltInvocationError } from '../../../api.ts';
 import { covers, grantTarget, parseGrant, rightsText, splitRights } from '../../mysql-grant.ts';
 import { type MysqlOptions, mysqlAccount, mysqlRows, mysqlText } from '../../mysql-run.ts';

@@ -1,6 +1,6 @@
-import { fnmatch } from '../../../../data/glob.ts';
-import { inNetwork, netmaskOf, networkOf, parseAddress } from '../../../_shared/ip-address.ts';
-import { toList } from '../../../_shared/values.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { toList } from '../../../_shared/states/values.ts';
+import { inNetwork, netmaskOf, networkOf, parseAddress } from '../../../_shared/text/ip-address.ts';
 import type { PlainDict } from '../../../api.ts';
 import { knownNetwork } from '../../known-network.ts';
 import { addressesOf, byAddress, isLoopback, readInterfaces } from '../../network-interfaces.ts';

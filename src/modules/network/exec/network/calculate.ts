@@ -4,7 +4,7 @@ import {
   netmaskOf,
   networkOf,
   parseAddress,
-} from '../../../_shared/ip-address.ts';
+} from '../../../_shared/text/ip-address.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { knownNetwork } from '../../known-network.ts';
 import { isLoopback } from '../../network-interfaces.ts';

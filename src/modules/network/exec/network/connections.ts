@@ -1,4 +1,4 @@
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
 import type { PlainDict } from '../../../api.ts';
 
 type Socket = {

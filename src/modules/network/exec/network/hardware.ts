@@ -1,5 +1,5 @@
-import { runCommand } from '../../../_shared/run-command.ts';
-import { which } from '../../../_shared/which.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
 
 const ethtool = async (...args: string[]) =>

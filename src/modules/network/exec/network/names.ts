@@ -1,10 +1,10 @@
 import { lookup, reverse } from 'node:dns/promises';
 import { hostname as currentName } from 'node:os';
-import { readOr } from '../../../_shared/read-file.ts';
-import { runChecked, runCommand } from '../../../_shared/run-command.ts';
+import { runChecked, runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import { readFile } from '../../../_shared/safe-fs/promises.ts';
-import { which } from '../../../_shared/which.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { ip_addrs, ip_addrs6 } from './addresses.ts';
 

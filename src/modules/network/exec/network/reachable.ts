@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { createConnection, isIP } from 'node:net';
-import { runChecked, runCommand } from '../../../_shared/run-command.ts';
+import { runChecked, runCommand } from '../../../_shared/commands/run-command.ts';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../../api.ts';
 
 /** A name or address: nothing that a program would take for an option, or a shell for more. */

@@ -1,5 +1,5 @@
-import { netmaskOf, parseAddress } from '../../../_shared/ip-address.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { netmaskOf, parseAddress } from '../../../_shared/text/ip-address.ts';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../../api.ts';
 
 type Route = {

@@ -1,5 +1,5 @@
 import { getOwn } from '../../../../protocol/plain.ts';
-import { compareDebian } from '../../../_shared/package-version.ts';
+import { compareDebian } from '../../../_shared/text/package-version.ts';
 import { __opts__, SaltInvocationError } from '../../../api.ts';
 import { apt, normalize, parseControl } from '../../apt-run.ts';
 import { byEpoch, candidatesOf, readVersions } from '../../apt-versions.ts';

@@ -1,4 +1,4 @@
-import { readOr } from '../../../_shared/read-file.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
 import { statSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../../../api.ts';
 import { apt } from '../../apt-run.ts';

@@ -1,5 +1,5 @@
-import { salt } from '../../../_shared/call.ts';
-import { repackDictList } from '../../../_shared/values.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { repackDictList } from '../../../_shared/states/values.ts';
 import { type Plain, SaltInvocationError } from '../../../api.ts';
 import {
   commandsFor,

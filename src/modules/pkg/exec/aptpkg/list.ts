@@ -5,11 +5,11 @@
  * @depends apt-get, dpkg
  */
 import { basename } from 'node:path';
-import { fnmatch } from '../../../../data/glob.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
 import { getOwn } from '../../../../protocol/plain.ts';
-import { inRoot } from '../../../_shared/other-root.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
-import { which } from '../../../_shared/which.ts';
+import { inRoot } from '../../../_shared/commands/other-root.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { __grains__, CommandExecutionError } from '../../../api.ts';
 import { normalize } from '../../apt-run.ts';
 import { type Downloaded, downloadedOf, filesBelow } from '../../downloaded-packages.ts';

@@ -1,5 +1,5 @@
 import { getOwn } from '../../../../protocol/plain.ts';
-import { repackDictList } from '../../../_shared/values.ts';
+import { repackDictList } from '../../../_shared/states/values.ts';
 import type { Plain } from '../../../api.ts';
 import { apt, normalize } from '../../apt-run.ts';
 import { installedNow, listed } from '../../dpkg-list.ts';

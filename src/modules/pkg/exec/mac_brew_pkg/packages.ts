@@ -5,9 +5,9 @@
  * @depends brew
  */
 
-import { compareAlpine } from '../../../_shared/package-version.ts';
-import { toList } from '../../../_shared/values.ts';
-import { which } from '../../../_shared/which.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { toList } from '../../../_shared/states/values.ts';
+import { compareAlpine } from '../../../_shared/text/package-version.ts';
 import { __grains__, __opts__, CommandExecutionError, type Plain } from '../../../api.ts';
 import { type BrewInfo, brew, homebrew, listBrew, readBrew } from '../../brew.ts';
 import { listPkgs, versionOf } from '../../package-functions.ts';

@@ -1,6 +1,6 @@
-import { fnmatch } from '../../../../data/glob.ts';
-import { compareRpm } from '../../../_shared/package-version.ts';
-import { toList } from '../../../_shared/values.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { toList } from '../../../_shared/states/values.ts';
+import { compareRpm } from '../../../_shared/text/package-version.ts';
 import { type Plain, SaltInvocationError } from '../../../api.ts';
 import { refreshWith } from '../../package-manager.ts';
 import { pacman, runPacman } from '../../pacman.ts';

@@ -1,4 +1,4 @@
-import { salt } from '../../../_shared/call.ts';
+import { salt } from '../../../_shared/states/call.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import type { PackageList } from '../../packages.ts';
 import { runPacman } from '../../pacman.ts';

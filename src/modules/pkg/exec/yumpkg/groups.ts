@@ -1,4 +1,4 @@
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import { installWith } from '../../package-install.ts';
 import { installedBy, type ManagerOptions } from '../../package-manager.ts';

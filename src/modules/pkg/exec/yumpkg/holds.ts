@@ -1,4 +1,4 @@
-import { fnmatch } from '../../../../data/glob.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
 import { __opts__, type PlainDict } from '../../../api.ts';
 import { type HoldOptions, type HoldResults, heldNames } from '../../holds.ts';
 import { changeLock, lockedName, yumLocks } from '../../yum-locks.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { fnmatch } from '../../../../data/glob.ts';
-import { compareRpm } from '../../../_shared/package-version.ts';
-import { namesIn } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { namesIn } from '../../../_shared/files/read-file.ts';
 import { mkdirSync } from '../../../_shared/safe-fs/fs.ts';
 import { rm } from '../../../_shared/safe-fs/promises.ts';
-import { which } from '../../../_shared/which.ts';
+import { compareRpm } from '../../../_shared/text/package-version.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import type { ManagerOptions } from '../../package-manager.ts';
 import { nativeArch, parseRpmList, rpmFormat } from '../../rpm.ts';

@@ -5,7 +5,7 @@
  * @depends dnf or yum, rpm
  */
 
-import { which } from '../../../_shared/which.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { __grains__ } from '../../../api.ts';
 import {
   latestVersion,

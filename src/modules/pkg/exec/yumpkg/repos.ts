@@ -1,5 +1,5 @@
-import { readOr } from '../../../_shared/read-file.ts';
-import { toList } from '../../../_shared/values.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import {
   CommandExecutionError,
   type Plain,

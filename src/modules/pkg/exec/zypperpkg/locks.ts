@@ -1,7 +1,7 @@
-import { fnmatch } from '../../../../data/glob.ts';
-import { inRoot } from '../../../_shared/other-root.ts';
-import { readOr } from '../../../_shared/read-file.ts';
-import { xmlElements, xmlText } from '../../../_shared/xml-elements.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { inRoot } from '../../../_shared/commands/other-root.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
+import { xmlElements, xmlText } from '../../../_shared/text/xml-elements.ts';
 import { CommandExecutionError, type Plain } from '../../../api.ts';
 import type { HoldResults } from '../../holds.ts';
 import { installedBy } from '../../package-manager.ts';

@@ -1,8 +1,8 @@
-import { fnmatch } from '../../../../data/glob.ts';
-import { inRoot } from '../../../_shared/other-root.ts';
-import { compareRpm } from '../../../_shared/package-version.ts';
-import { readOr } from '../../../_shared/read-file.ts';
-import { xmlElements, xmlText } from '../../../_shared/xml-elements.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { inRoot } from '../../../_shared/commands/other-root.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
+import { compareRpm } from '../../../_shared/text/package-version.ts';
+import { xmlElements, xmlText } from '../../../_shared/text/xml-elements.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import { refreshWith, runManager } from '../../package-manager.ts';
 import { wantedPackages } from '../../packages.ts';

@@ -1,5 +1,5 @@
-import { inRoot } from '../../../_shared/other-root.ts';
-import { xmlElements } from '../../../_shared/xml-elements.ts';
+import { inRoot } from '../../../_shared/commands/other-root.ts';
+import { xmlElements } from '../../../_shared/text/xml-elements.ts';
 import type { Downloaded } from '../../downloaded-packages.ts';
 import { refreshWith } from '../../package-manager.ts';
 import { downloadedRpms } from '../../rpm.ts';

@@ -1,5 +1,5 @@
-import { inRoot } from '../../../_shared/other-root.ts';
-import { xmlElements, xmlText } from '../../../_shared/xml-elements.ts';
+import { inRoot } from '../../../_shared/commands/other-root.ts';
+import { xmlElements, xmlText } from '../../../_shared/text/xml-elements.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
 import { type IniRepo, listIniRepos, saveIniRepo } from '../../ini-repos.ts';
 import { changeByZypper } from '../../zypper-run.ts';

@@ -1,5 +1,5 @@
-import { hasFunction } from '../../../_shared/call.ts';
-import { type Description, describedState } from '../../../_shared/describe.ts';
+import { hasFunction } from '../../../_shared/states/call.ts';
+import { type Description, describedState } from '../../../_shared/states/describe.ts';
 import { heldPackages } from '../../package-holds.ts';
 import { currentPackages } from '../../wanted-packages.ts';
 

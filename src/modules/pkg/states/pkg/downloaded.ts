@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { getOwn } from '../../../../protocol/plain.ts';
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import type { Downloaded } from '../../downloaded-packages.ts';
 import { shownPackage } from '../../install-report.ts';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { PackageError } from '../../packages.ts';
 import { currentPackages, repoChoice } from '../../wanted-packages.ts';

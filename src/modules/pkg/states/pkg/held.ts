@@ -1,5 +1,5 @@
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { failed, unchanged } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { failed, unchanged } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { heldPackages } from '../../package-holds.ts';
 import { wantedPackages } from '../../packages.ts';

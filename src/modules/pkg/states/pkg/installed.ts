@@ -5,8 +5,8 @@
  * configuration, all packages are installed by one call.
  */
 import { messageOf } from '../../../../protocol/error.ts';
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { failed, unchanged } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { failed, unchanged } from '../../../_shared/states/returns.ts';
 import {
   __opts__,
   CommandExecutionError,

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { getOwn, isPlainDict } from '../../../../protocol/plain.ts';
-import { salt } from '../../../_shared/call.ts';
-import { failed, unchanged, would } from '../../../_shared/returns.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { isRefreshDue, PackageError, type PackageList, wantedPackages } from '../../packages.ts';
 import { currentPackages, latestVersions, normalNames, repoChoice } from '../../wanted-packages.ts';

@@ -1,4 +1,4 @@
-import { failed } from '../../../_shared/returns.ts';
+import { failed } from '../../../_shared/states/returns.ts';
 import type { PlainDict, StateReturn } from '../../../api.ts';
 import { installed } from './installed.ts';
 import { latest } from './latest.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { runChecked, runCommand } from '../../../_shared/run-command.ts';
+import { runChecked, runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { withSecretFile } from '../../../_shared/files/secret-file.ts';
 import { statSync } from '../../../_shared/safe-fs/fs.ts';
-import { withSecretFile } from '../../../_shared/secret-file.ts';
-import { which } from '../../../_shared/which.ts';
 import { CommandExecutionError } from '../../../api.ts';
 import { postgresProgram } from '../../postgres-run.ts';
 

@@ -1,4 +1,4 @@
-import { compareDebian } from '../../../_shared/package-version.ts';
+import { compareDebian } from '../../../_shared/text/package-version.ts';
 import type { PlainDict } from '../../../api.ts';
 import { dbArgs, type SchemaOptions } from '../../postgres-db.ts';
 import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../postgres-run.ts';

@@ -1,4 +1,4 @@
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { withoutArgumentNames } from '../../postgres-function.ts';
 import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../postgres-run.ts';

@@ -1,4 +1,4 @@
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import { type Encryption, hashedPassword } from '../../postgres-password.ts';
 import {

@@ -1,6 +1,6 @@
-import { withSecretFile } from '../../../_shared/secret-file.ts';
-import { hasPassword, redactPasswords } from '../../../_shared/url-login.ts';
-import { toList } from '../../../_shared/values.ts';
+import { withSecretFile } from '../../../_shared/files/secret-file.ts';
+import { hasPassword, redactPasswords } from '../../../_shared/sources/url-login.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { refuseGone } from '../../pip-gone.ts';
 import { withRequirements } from '../../pip-requirements.ts';

@@ -1,4 +1,4 @@
-import { redactPasswords } from '../../../_shared/url-login.ts';
+import { redactPasswords } from '../../../_shared/sources/url-login.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import { installWords, type PipOptions, type PipWhere, runPip } from '../../pip-run.ts';
 import { comparePython, sameName } from '../../python-version.ts';

@@ -1,4 +1,4 @@
-import { pyStr } from '../../../_shared/python-text.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { listRabbitmq, type RunAs, runRabbitmq } from '../../rabbitmq-run.ts';
 
 const ctl = async (words: readonly string[], options: RunAs): Promise<string> =>

@@ -4,7 +4,7 @@
  * @depends rabbitmqctl (RabbitMQ 3.7 or newer)
  */
 import { randomBytes } from 'node:crypto';
-import { toList } from '../../../_shared/values.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, type Plain } from '../../../api.ts';
 import { listRabbitmq, type RunAs, rabbitmqHere, runRabbitmq } from '../../rabbitmq-run.ts';
 

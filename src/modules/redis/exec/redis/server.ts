@@ -1,4 +1,4 @@
-import { configText } from '../../../_shared/config-option.ts';
+import { configText } from '../../../_shared/states/config-option.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import {
   askAt,

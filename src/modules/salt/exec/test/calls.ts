@@ -5,8 +5,8 @@
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { messageOf } from '../../../../protocol/error.ts';
-import { notDone } from '../../../_shared/not-done.ts';
-import { pyRepr } from '../../../_shared/python-text.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
+import { pyRepr } from '../../../_shared/text/python-text.ts';
 import {
   __context__,
   __opts__,

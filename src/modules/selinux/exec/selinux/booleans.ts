@@ -1,5 +1,5 @@
-import { pyStr } from '../../../_shared/python-text.ts';
-import { runPlain, semanageLines } from '../../../_shared/selinux-run.ts';
+import { runPlain, semanageLines } from '../../../_shared/files/selinux-run.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import type { PlainDict } from '../../../api.ts';
 
 type Boolean_ = { State: string; Default: string; Description: string };

@@ -1,4 +1,4 @@
-import type { CommandResult } from '../../../_shared/run-command.ts';
+import type { CommandResult } from '../../../_shared/commands/run-command.ts';
 import {
   type Answer,
   answerOf,
@@ -6,7 +6,7 @@ import {
   runPlain,
   semanageAdd,
   semanageLines,
-} from '../../../_shared/selinux-run.ts';
+} from '../../../_shared/files/selinux-run.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
 const fileTypes: Readonly<Record<string, string>> = {

@@ -5,11 +5,11 @@
  * @depends semanage, setsebool, semodule
  */
 
-import { readOr } from '../../../_shared/read-file.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import { writeFile } from '../../../_shared/safe-fs/promises.ts';
-import { which } from '../../../_shared/which.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 export const __virtual__ = (): true | [false, string] => {

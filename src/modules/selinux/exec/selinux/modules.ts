@@ -1,5 +1,5 @@
-import { salt } from '../../../_shared/call.ts';
-import { runPlain } from '../../../_shared/selinux-run.ts';
+import { runPlain } from '../../../_shared/files/selinux-run.ts';
+import { salt } from '../../../_shared/states/call.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 type Module_ = { Enabled: boolean; Version: string | null };

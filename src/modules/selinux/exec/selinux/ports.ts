@@ -4,7 +4,7 @@ import {
   runPlain,
   semanageAdd,
   semanageLines,
-} from '../../../_shared/selinux-run.ts';
+} from '../../../_shared/files/selinux-run.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
 type PortOptions = { protocol?: string | null; port?: string | number | null };

@@ -1,9 +1,9 @@
 /** SELinux: its mode, booleans, modules and rules for files and ports. */
 
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { failOnError } from '../../../_shared/fail-on-error.ts';
-import { pyStr } from '../../../_shared/python-text.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { failOnError } from '../../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { pyStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>

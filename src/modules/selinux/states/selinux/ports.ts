@@ -1,6 +1,6 @@
-import { salt } from '../../../_shared/call.ts';
-import { failOnError } from '../../../_shared/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failOnError } from '../../../_shared/states/fail-on-error.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 type Where = { protocol?: string | null; port?: string | number | null };

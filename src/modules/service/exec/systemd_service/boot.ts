@@ -1,4 +1,4 @@
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { CommandExecutionError } from '../../../api.ts';
 import { type ActionOptions, actOn, systemctl, unitName, unitOf } from '../../systemd.ts';
 

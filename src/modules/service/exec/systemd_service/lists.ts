@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isExecutable } from '../../../_shared/file-paths.ts';
-import { inRoot } from '../../../_shared/other-root.ts';
-import { namesIn } from '../../../_shared/read-file.ts';
+import { inRoot } from '../../../_shared/commands/other-root.ts';
+import { isExecutable } from '../../../_shared/files/file-paths.ts';
+import { namesIn } from '../../../_shared/files/read-file.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import { systemctl } from '../../systemd.ts';
 

@@ -1,4 +1,4 @@
-import { fnmatch } from '../../../../data/glob.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
 import { systemctl, unitName, unitOf } from '../../systemd.ts';
 import { get_all } from './lists.ts';
 

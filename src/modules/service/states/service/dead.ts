@@ -1,5 +1,5 @@
-import { salt } from '../../../_shared/call.ts';
-import { failed, unchanged, would } from '../../../_shared/returns.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __context__, __opts__, CommandExecutionError, type StateReturn } from '../../../api.ts';
 import { withBoot } from '../../service-boot.ts';
 import {

@@ -1,5 +1,5 @@
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { type Description, describedState } from '../../../_shared/describe.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { type Description, describedState } from '../../../_shared/states/describe.ts';
 import { isUp, startsAtBoot } from '../../service-checks.ts';
 
 /**

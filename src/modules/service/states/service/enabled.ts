@@ -1,4 +1,4 @@
-import { failed, unchanged, would } from '../../../_shared/returns.ts';
+import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __context__, __opts__, type StateReturn } from '../../../api.ts';
 import { withBoot } from '../../service-boot.ts';
 import { isAvailable, type ServiceOptions, startsAtBoot } from '../../service-checks.ts';

@@ -1,5 +1,5 @@
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, CommandExecutionError, type StateReturn } from '../../../api.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Services run or do not, now and at boot, by whatever starts them there. */
 
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { failed, unchanged, would } from '../../../_shared/returns.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __context__, __opts__, CommandExecutionError, type StateReturn } from '../../../api.ts';
 import { withBoot } from '../../service-boot.ts';
 import {

@@ -1,7 +1,7 @@
 import { basename, isAbsolute, join } from 'node:path';
-import { readAccounts } from '../../../_shared/accounts.ts';
-import { namesIn, readOr } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { readAccounts } from '../../../_shared/commands/accounts.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { namesIn, readOr } from '../../../_shared/files/read-file.ts';
 import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import { keyFile } from '../../authorized-keys.ts';

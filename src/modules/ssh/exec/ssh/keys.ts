@@ -4,11 +4,11 @@
  * @platform unix
  */
 
-import { readAccounts } from '../../../_shared/accounts.ts';
-import { textOf } from '../../../_shared/file-content.ts';
-import { isFile } from '../../../_shared/file-paths.ts';
-import { findSource } from '../../../_shared/file-source.ts';
-import { homeOf } from '../../../_shared/owner-names.ts';
+import { readAccounts } from '../../../_shared/commands/accounts.ts';
+import { textOf } from '../../../_shared/files/file-content.ts';
+import { isFile } from '../../../_shared/files/file-paths.ts';
+import { homeOf } from '../../../_shared/files/owner-names.ts';
+import { findSource } from '../../../_shared/sources/file-source.ts';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import {
   type AuthorizedKey,

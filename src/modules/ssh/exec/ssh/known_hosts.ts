@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { refuseNewlines } from '../../../_shared/one-line.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
+import { refuseNewlines } from '../../../_shared/text/one-line.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { fingerprintOf, keyFile, readKeyLines, writeKeyLines } from '../../authorized-keys.ts';
 import { hasFingerprint, hostPattern, keyForHost, knownHostLine } from '../../known-hosts.ts';

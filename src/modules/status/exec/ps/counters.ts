@@ -1,5 +1,5 @@
-import { readOr } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import type { PlainDict } from '../../../api.ts';
 

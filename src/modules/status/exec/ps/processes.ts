@@ -5,10 +5,10 @@
  */
 
 import { constants } from 'node:os';
-import { userName } from '../../../_shared/owner-names.ts';
-import { listProcesses, type Process } from '../../../_shared/processes.ts';
-import { pythonRegex } from '../../../_shared/python-regex.ts';
+import { listProcesses, type Process } from '../../../_shared/commands/processes.ts';
+import { userName } from '../../../_shared/files/owner-names.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
+import { pythonRegex } from '../../../_shared/text/python-regex.ts';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import {
   commandOf,

@@ -1,9 +1,9 @@
 import { cpus, totalmem, uptime } from 'node:os';
-import { readMounts } from '../../../_shared/mounts.ts';
-import { pythonRegex } from '../../../_shared/python-regex.ts';
-import { readOr } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { readMounts } from '../../../_shared/files/mounts.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
 import { statfsSync } from '../../../_shared/safe-fs/fs.ts';
+import { pythonRegex } from '../../../_shared/text/python-regex.ts';
 import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../../../api.ts';
 
 /** Kilobytes of /proc/meminfo, as bytes. */

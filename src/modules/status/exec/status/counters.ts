@@ -1,7 +1,7 @@
-import { salt } from '../../../_shared/call.ts';
-import { notDone } from '../../../_shared/not-done.ts';
-import { readOr } from '../../../_shared/read-file.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
 import {
   CommandExecutionError,
   type Plain,

@@ -5,14 +5,14 @@
  */
 
 import { cpus, freemem, loadavg as loads, totalmem, uptime as up } from 'node:os';
-import { fnmatch } from '../../../../data/glob.ts';
-import { readMounts } from '../../../_shared/mounts.ts';
-import { userName } from '../../../_shared/owner-names.ts';
-import { listProcesses } from '../../../_shared/processes.ts';
-import { pythonRegex } from '../../../_shared/python-regex.ts';
-import { readOr } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { fnmatch } from '../../../../data/python/glob.ts';
+import { listProcesses } from '../../../_shared/commands/processes.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { readMounts } from '../../../_shared/files/mounts.ts';
+import { userName } from '../../../_shared/files/owner-names.ts';
+import { readOr } from '../../../_shared/files/read-file.ts';
 import { statfs } from '../../../_shared/safe-fs/promises.ts';
+import { pythonRegex } from '../../../_shared/text/python-regex.ts';
 import type { PlainDict } from '../../../api.ts';
 
 /**

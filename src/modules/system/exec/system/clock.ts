@@ -1,5 +1,5 @@
-import { runCommand } from '../../../_shared/run-command.ts';
-import { which } from '../../../_shared/which.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /** Minutes east of Greenwich: `-0600` → -360. Undefined: the machine's own zone. */

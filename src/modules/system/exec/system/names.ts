@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { salt } from '../../../_shared/call.ts';
-import { parseAssignments, readOr } from '../../../_shared/read-file.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { parseAssignments, readOr } from '../../../_shared/files/read-file.ts';
+import { replaceFile } from '../../../_shared/files/write-file.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
-import { which } from '../../../_shared/which.ts';
-import { replaceFile } from '../../../_shared/write-file.ts';
+import { salt } from '../../../_shared/states/call.ts';
 
 const file = '/etc/machine-info';
 

@@ -4,10 +4,10 @@
  * @platform linux
  */
 
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { runCommand } from '../../../_shared/run-command.ts';
+import { runCommand } from '../../../_shared/commands/run-command.ts';
+import { which } from '../../../_shared/commands/which.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
-import { which } from '../../../_shared/which.ts';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /** Runs `shutdown` in a minute at the earliest: the answer of this call gets home before. */

@@ -1,5 +1,5 @@
-import { rootFlags } from '../../../_shared/other-root.ts';
-import { toList } from '../../../_shared/values.ts';
+import { rootFlags } from '../../../_shared/commands/other-root.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { gecosText } from '../../gecos.ts';
 import { findUser, groupsOf, localGroups, type Root, run, tool } from '../../user-tools.ts';

@@ -1,4 +1,4 @@
-import { rootFlags } from '../../../_shared/other-root.ts';
+import { rootFlags } from '../../../_shared/commands/other-root.ts';
 import { type GecosField, gecosText } from '../../gecos.ts';
 import { tool } from '../../user-tools.ts';
 import { info } from './read.ts';

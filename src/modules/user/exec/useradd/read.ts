@@ -4,8 +4,9 @@
  * @platform linux
  * @depends useradd, usermod, userdel
  */
-import { notDone } from '../../../_shared/not-done.ts';
-import { which } from '../../../_shared/which.ts';
+
+import { which } from '../../../_shared/commands/which.ts';
+import { notDone } from '../../../_shared/states/not-done.ts';
 import { findUser, groupsOf, localGroups, localUsers } from '../../user-tools.ts';
 
 export const __virtualname__ = 'user';

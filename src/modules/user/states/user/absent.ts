@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { readGroups } from '../../../_shared/accounts.ts';
-import { salt } from '../../../_shared/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/returns.ts';
+import { readGroups } from '../../../_shared/commands/accounts.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import type { User } from '../../user-wish.ts';
 

@@ -1,7 +1,7 @@
-import { readGroups } from '../../../_shared/accounts.ts';
-import { salt } from '../../../_shared/call.ts';
-import { type Description, describedState } from '../../../_shared/describe.ts';
-import { isDir } from '../../../_shared/file-paths.ts';
+import { readGroups } from '../../../_shared/commands/accounts.ts';
+import { isDir } from '../../../_shared/files/file-paths.ts';
+import { salt } from '../../../_shared/states/call.ts';
+import { type Description, describedState } from '../../../_shared/states/describe.ts';
 import { gecosFields, type User } from '../../user-wish.ts';
 
 /** All accounts with their numbers, groups, homes, shells and names. Passwords stay where they are. */

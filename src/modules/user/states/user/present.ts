@@ -1,9 +1,9 @@
 /** Accounts of the system. */
 
-import { readGroups } from '../../../_shared/accounts.ts';
-import { hasFunction, salt } from '../../../_shared/call.ts';
-import { failed, would } from '../../../_shared/returns.ts';
-import { toList } from '../../../_shared/values.ts';
+import { readGroups } from '../../../_shared/commands/accounts.ts';
+import { hasFunction, salt } from '../../../_shared/states/call.ts';
+import { failed, would } from '../../../_shared/states/returns.ts';
+import { toList } from '../../../_shared/states/values.ts';
 import {
   __opts__,
   CommandExecutionError,

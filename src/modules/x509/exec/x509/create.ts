@@ -3,7 +3,7 @@
  * cryptography: the host needs no openssl.
  */
 
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { privateEntries } from '../../pem.ts';
 import { buildCertificate, readCertificate } from '../../x509-certificate.ts';

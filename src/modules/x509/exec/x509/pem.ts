@@ -1,5 +1,5 @@
-import { writeAtomic } from '../../../_shared/atomic-write.ts';
-import { globPaths } from '../../../_shared/glob-paths.ts';
+import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
+import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { pemEntries, privateEntries } from '../../pem.ts';

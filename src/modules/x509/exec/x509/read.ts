@@ -1,4 +1,4 @@
-import { globPaths } from '../../../_shared/glob-paths.ts';
+import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import type { PlainDict } from '../../../api.ts';
 import { colons, keyOf, readCertificate } from '../../x509-certificate.ts';
 import { keySizeOf, loadPrivateKey, loadPublicKey, pemOrFile } from '../../x509-keys.ts';

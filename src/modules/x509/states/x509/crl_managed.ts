@@ -1,4 +1,4 @@
-import { salt } from '../../../_shared/call.ts';
+import { salt } from '../../../_shared/states/call.ts';
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../../api.ts';
 import { derOf } from '../../pem.ts';
 import { isSignedBy, keyOf, readCertificate } from '../../x509-certificate.ts';

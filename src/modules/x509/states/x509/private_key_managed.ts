@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { failed } from '../../../_shared/returns.ts';
+import { failed } from '../../../_shared/states/returns.ts';
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../../api.ts';
 import { failOrForesee, isWrongOnlyIn, otherEncoding } from '../../x509-compare.ts';
 import { checkEncoding, type Encoded, encodeKey, readEncoded } from '../../x509-encodings.ts';

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import type { Request } from '../../config/request.ts';
+import { nearest } from '../../data/nearest.ts';
+import { fnmatch } from '../../data/python/glob.ts';
+import { TsaltError } from '../../protocol/error.ts';
+
+/** The error of a run whose target matches no host: where hosts were looked for, and the likely slip. */
+export const noTarget = (request: Request): TsaltError => {
+  const { target, targetType, hosts, rosters } = request;
+  if (hosts.length === 0 && rosters?.sources.length === 0)
+    return new TsaltError('no-target', `There is no roster in ${rosters.folder}.`, {
+      kind: 'no-target',
+      hint: 'Looked for roster.yaml, roster.yml and roster. Write one there, name a file with --roster-file or another folder with -c; user@host and @local need no roster.',
+    });
+  const hints = [slip(request), known(request)].filter(hint => hint !== undefined);
+  return new TsaltError(
+    'no-target',
+    `No host of the roster matches the ${targetType} target '${target}'.`,
+    { kind: 'no-target', hint: hints.join('\n') },
+  );
+};
+
+const known = ({ hosts, rosters }: Request): string => {
+  if (hosts.length === 0) return `The roster ${rosters?.sources.join(', ') ?? ''} has no hosts.`;
+  const first = hosts.slice(0, 8).map(({ id }) => id);
+  const more = hosts.length > 8 ? ` and ${hosts.length - 8} more` : '';
+  return `The roster has: ${first.join(', ')}${more} (tsalt-ssh '*' -H lists them).`;
+};
+
+/** What was probably meant by a target that matches nothing. */
+const slip = ({ target, targetType, hosts, fun, raw }: Request): string | undefined => {
+  if (targetType !== 'glob') return undefined;
+  const ids = hosts.map(({ id }) => id);
+  const isHost = (word: string): boolean => ids.some(id => fnmatch(id, word));
+  const parts = target.split(',').map(part => part.trim());
+  if (parts.length > 1 && parts.some(isHost))
+    return parts.some(part => /[*?[]/.test(part))
+      ? `Several targets are joined by -C: tsalt-ssh -C '${parts.join(' or ')}' …`
+      : `A list of hosts needs -L: tsalt-ssh -L ${parts.join(',')} …`;
+  if (raw === undefined && isHost(fun)) return `The target comes first: tsalt-ssh ${fun} ${target}`;
+  const meant = nearest(target, ids);
+  if (meant !== undefined) return `Did you mean '${meant}'?`;
+  if (/^[\w.-]+$/.test(target) && existsSync(target))
+    return `'${target}' is the name of a file here: a target such as * is written in quotes, or the shell replaces it.`;
+  return undefined;
+};

@@ -1,0 +1,64 @@
+import { shownPath } from '../../fileserver/shown-path.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { readable } from '../../transport/faults.ts';
+import type { Site } from '../host/site.ts';
+
+/** Errors that end a run in the middle of something. */
+const codes: ReadonlySet<string> = new Set([
+  'cancelled',
+  'connection-lost',
+  'host-silent',
+  'run-aborted',
+  'runtime-ended',
+  'runtime-stuck',
+]);
+
+/** An error that ended a run, with the states and functions that had begun and did not finish. */
+export const withUnfinished = (error: unknown, site: Site): unknown => {
+  if (!(error instanceof TsaltError) || !codes.has(error.code)) return error;
+  const { code, message, kind, at, excerpt, cause } = error;
+  const hint = [error.hint, unfinished(site), unstarted(site), loadedModules(code, site)]
+    .filter(text => text !== undefined)
+    .join('\n');
+  return new TsaltError(code, message, {
+    kind,
+    at,
+    excerpt,
+    cause,
+    hint: hint === '' ? undefined : hint,
+  });
+};
+
+const unfinished = ({ states, calls }: Site): string | undefined => {
+  const running =
+    states.running.length > 0
+      ? states.running.map(({ id, fun }) => `the state '${shown(id)}' (${shown(fun)})`)
+      : calls.running.map(fun => `the function ${shown(fun)}`);
+  if (running.length === 0) return undefined;
+  const more = running.length > most ? ` and ${running.length - most} more` : '';
+  return `It was running ${running.slice(0, most).join(', ')}${more}.`;
+};
+
+const unstarted = ({ states }: Site): string | undefined => {
+  const left = states.unstarted;
+  if (left.length === 0) return undefined;
+  const named = left
+    .slice(0, most)
+    .map(({ __id__, state, fun }) => `'${shown(__id__)}' (${shown(`${state}.${fun}`)})`);
+  const more = left.length > most ? ` and ${left.length - most} more` : '';
+  return `Not run: ${named.join(', ')}${more}.`;
+};
+
+/** A loop at the top of a module, or in its `__virtual__`, cannot be told from outside. */
+const loadedModules = (code: string, { states, calls, facts }: Site): string | undefined => {
+  const isStuck = code === 'runtime-stuck' || code === 'host-silent';
+  if (!isStuck || states.running.length > 0 || facts.loaded.length === 0) return undefined;
+  const files = facts.loaded.map(({ path }) => shownPath(path));
+  const more = files.length > most ? ` and ${files.length - most} more` : '';
+  const where = calls.running.length > 0 ? 'It' : 'A module';
+  return `${where} may compute without end, as may a module that was loaded: ${files.slice(0, most).join(', ')}${more}.`;
+};
+
+const most = 5;
+
+const shown = (text: unknown): string => readable(String(text), 200);

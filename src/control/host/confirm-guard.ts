@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
+import {
+  type GuardAnswer,
+  type GuardEnd,
+  type GuardParams,
+  readGuardAnswer,
+} from '../../protocol/guard.ts';
+import type { Host } from '../../protocol/host.ts';
+import type { Peer } from '../../protocol/peer.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import { readable } from '../../transport/faults.ts';
+import { endsAtOnce, type HostWay, reachAgain } from './reach-again.ts';
+
+/** What the end of a guarded run needs of its link. */
+export type GuardLink = HostWay & {
+  /** Logs in and starts the runtime anew. */
+  readonly reopen: () => Promise<Peer>;
+};
+
+/** Between two attempts to reach a host, in milliseconds. */
+const every = 1000;
+/** How long a host may need to put everything back and to be there again, in milliseconds. */
+const revertWithin = 120_000;
+
+/** What a host is told of a guarded run of its. */
+export const guardOf = (
+  { user, sudo, sudo_user }: Host,
+  seconds: number,
+  paths: readonly string[],
+): GuardParams => ({
+  id: randomBytes(8).toString('hex'),
+  seconds,
+  users: [...new Set([user, ...(sudo ? [sudo_user ?? 'root'] : [])])],
+  paths,
+});
+
+/**
+ * Carries out a guarded run of states, then logs in anew: only who still gets in keeps what it changed.
+ *
+ * @throws TsaltError `run-reverted` when the host took it back, or what the run throws
+ */
+export const runGuarded = async <T>(
+  link: GuardLink,
+  guard: GuardParams,
+  run: () => Promise<T>,
+): Promise<T> => {
+  let answer: T;
+  try {
+    answer = await run();
+  } catch (error) {
+    if (!(await endsAtOnce(link)) || link.signal.aborted) throw error;
+    const { outcome } = await settle(link, guard, false);
+    throw reverted(link.id, `the connection was lost: ${messageOf(error)}`, outcome);
+  }
+  const { outcome, last } = await settle(link, guard, true);
+  if (outcome.confirmed) return answer;
+  const why = last === undefined ? '' : ` (${last})`;
+  throw reverted(
+    link.id,
+    `it was not reached within ${guard.seconds} s after its states${why}`,
+    outcome,
+  );
+};
+
+type Settled = { readonly outcome: GuardAnswer; readonly last?: string };
+
+const settle = async (link: GuardLink, guard: GuardParams, keep: boolean): Promise<Settled> => {
+  const until = Date.now() + guard.seconds * 1000 + revertWithin;
+  let last: string | undefined;
+  const outcome = await reachAgain(link, { every, until }, async () => {
+    try {
+      return await askOutcome(await link.reopen(), { id: guard.id, keep });
+    } catch (error) {
+      if (error instanceof TsaltError && ['guard-unknown', 'wire-protocol'].includes(error.code))
+        throw error;
+      last = messageOf(error);
+      return undefined;
+    }
+  });
+  if (outcome) return { outcome, ...(last === undefined ? {} : { last }) };
+  throw new TsaltError(
+    'guard-lost',
+    `${link.id} was not reached after its guarded run, nor after it should have taken that back: ${last}`,
+    {
+      kind: 'unreachable',
+      hint: 'Look at the host itself: it tells its next run what it put back.',
+    },
+  );
+};
+
+const askOutcome = async (peer: Peer, end: GuardEnd): Promise<GuardAnswer> => {
+  const outcome = readGuardAnswer(await peer.request<unknown>('guard', end));
+  if (outcome) return outcome;
+  throw new TsaltError('wire-protocol', 'The host does not say what became of its guard.', {
+    kind: 'host',
+  });
+};
+
+const reverted = (id: string, why: string, { restored, problems }: GuardAnswer): TsaltError => {
+  const back = restored.length > 0 ? restored.join(', ') : 'nothing, for nothing of it had changed';
+  const text = [
+    `${id} took back what may have cut it off, since ${why}. Put back: ${back}.`,
+    ...problems,
+  ];
+  return new TsaltError('run-reverted', readable(text.join(' '), 4000), {
+    kind: 'host',
+    hint: 'Other changes of the states stay. Mend the states and run them again.',
+  });
+};
+
+/** The option `guard_paths`: files and folders that a guarded run puts back, too. */
+export const guardPaths = ({ guard_paths: said }: PlainDict): string[] => {
+  const paths = said === undefined || said === null ? [] : [said].flat();
+  const wrong = paths.find(path => typeof path !== 'string' || !/^\/+[^/]/.test(path));
+  if (wrong === undefined) return paths.map(String);
+  throw new TsaltError(
+    'config-guard-paths',
+    `guard_paths must be a list of absolute paths, not ${JSON.stringify(wrong)}.`,
+    { kind: 'usage' },
+  );
+};

@@ -1,0 +1,235 @@
+import type { Ranges } from '../../data/taint.ts';
+import { type Data, type Dict, isDict, toData, toDict, toPlain } from '../../data/values/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { unpack } from '../../render/confined/wire.ts';
+import { readable } from '../../transport/faults.ts';
+import type { WrapperContext } from '../../wrapper/context.ts';
+import { type Bound, bindWrapper, callWrapper } from '../../wrapper/define.ts';
+import {
+  type CallLimits,
+  formatsHere,
+  type HostFunction,
+  hostFunction,
+  isOfKind,
+} from '../../wrapper/host-functions.ts';
+import { findWrapper } from '../../wrapper/table.ts';
+import type { HostWork } from '../apart/host-work.ts';
+import { calledBy } from '../prepare/check-functions.ts';
+import { readCall } from '../serve/request-params.ts';
+
+/**
+ * Answers `control.call`: what one host calls on the control node. The host is not trusted. It
+ * calls what the list in `wrapper/host-functions.ts` holds, with arguments of bounded size, and
+ * some of it only as its own job states it.
+ */
+export class HostFunctions {
+  readonly #taintOf: (text: string) => Ranges | undefined;
+  readonly #context: () => WrapperContext;
+  readonly #work: HostWork;
+  /** For each function that a chunk calls: the texts of those chunks. */
+  readonly #stated = new Map<string, Set<string>>();
+  #serializes = false;
+  #refreshesLeft = fewRefreshes;
+
+  constructor(
+    taintOf: (text: string) => Ranges | undefined,
+    context: () => WrapperContext,
+    work: HostWork,
+  ) {
+    this.#work = work;
+    this.#taintOf = taintOf;
+    this.#context = context;
+  }
+
+  /** Learns what these chunks call, and what the engine calls for each of them by its options. */
+  addChunks(chunks: readonly LowChunk[], opts: PlainDict = {}): void {
+    if (isPlainDict(opts.global_state_conditions))
+      this.#state('match.compound', Object.values(opts.global_state_conditions));
+    for (const chunk of chunks) {
+      if (chunk.state === 'file' && chunk.fun === 'serialize') this.#serializes = true;
+      const names = calledBy(chunk);
+      if (chunk.reload_pillar || names.some(name => refreshes.has(name))) this.#refreshesLeft += 1;
+      for (const name of names) this.#state(name, chunk);
+    }
+  }
+
+  #state(fun: string, given: Nested): void {
+    const texts = this.#stated.get(fun) ?? new Set();
+    for (const text of textsIn(given)) if (!this.#taintOf(text)) texts.add(text);
+    this.#stated.set(fun, texts);
+  }
+
+  /** Answers a request of the host. @throws TsaltError for what it may not call so */
+  request = async (said: unknown): Promise<Plain> => {
+    const { fun, args, kwargs } = readCall(said);
+    const spec = this.#allowed(fun);
+    if (Object.keys(kwargs).length > mostNamed) throw refused(fun, 'does not take so many names');
+    checkSize(fun, [args, kwargs], spec.limits);
+    const value = await this.#call(fun, spec, [args.map(toData), toDict(kwargs)]);
+    // Aliases of YAML make much of a short text.
+    if (spec.right === 'serialize') checkSize(fun, value, spec.limits);
+    return toPlain(value);
+  };
+
+  /** Calls a function for a template that the host sent: it may do what the host itself may do. */
+  call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
+    const spec = this.#allowed(fun);
+    checkSize(fun, [args, kwargs], spec.limits);
+    return this.#call(fun, spec, [args, kwargs], true);
+  };
+
+  #allowed(fun: string): HostFunction {
+    const spec = hostFunction(fun);
+    if (!spec) throw refused(fun, 'is not available to a host');
+    if (spec.right === 'stated' && !this.#stated.has(fun))
+      throw refused(fun, 'is called by no state of this run');
+    if (spec.right === 'serialize' && !this.#serializes)
+      throw refused(fun, 'is for file.serialize, which this run does not have');
+    return spec;
+  }
+
+  async #call(
+    fun: string,
+    spec: HostFunction,
+    [args, kwargs]: readonly [readonly Data[], Dict],
+    isNested = false,
+  ): Promise<Data> {
+    const found = findWrapper(fun);
+    if (!found) throw refused(fun, 'is not available to a host');
+    const { bound, rest, extra } = bindWrapper(fun, found, args, kwargs);
+    for (const [name, value] of [...bound, ...extra]) {
+      const isGiven = value !== null && value !== defaultOf(found, String(name));
+      const kind = Object.hasOwn(spec.arguments, String(name))
+        ? spec.arguments[String(name)]
+        : undefined;
+      if (isGiven && (kind === undefined || !isOfKind(value, kind)))
+        throw refused(fun, `does not take this ${readable(String(name), 80)} from a host`);
+    }
+    if (rest.length > (spec.most ?? 0) || !rest.every(value => isOfKind(value, 'scalar')))
+      throw refused(fun, 'does not take these arguments from a host');
+    if (spec.right === 'stated') this.#checkStated(fun, [...args, kwargs]);
+    if (spec.right === 'serialize' && !formatOf(fun).includes(String(bound.get('serializer'))))
+      throw refused(fun, 'does not take this format from a host');
+    if (refreshes.has(fun)) this.#countRefresh(fun);
+    if (fun === 'slsutil.deserialize') return this.#read(bound, spec.limits, isNested);
+    return callWrapper(fun, found, this.#context(), args, kwargs);
+  }
+
+  /** Reads a document in another process: a short one may take long. */
+  async #read(given: Bound, { values, characters }: CallLimits, isNested: boolean): Promise<Data> {
+    const job = {
+      type: 'read',
+      format: String(given.get('serializer')),
+      text: String(given.get('stream_or_string') ?? ''),
+      most: { values, characters },
+    } as const;
+    return unpack(
+      isNested
+        ? await this.#work.now(job, asksNothing)
+        : await this.#work.inTurn(async () => job, asksNothing),
+    );
+  }
+
+  /** Each text must stand in a state that calls the function, and must not come from the host. */
+  #checkStated(fun: string, given: readonly Data[]): void {
+    const texts = this.#stated.get(fun);
+    for (const text of textsIn(given))
+      if (!texts?.has(text)) throw refused(fun, 'is not called so by a state of this run');
+    if (fun === 'match.compound' && given.some(hasSlowMatcher))
+      throw refused(
+        fun,
+        'takes from a host no expression with other matchers than E@, G@, I@, L@, S@',
+      );
+  }
+
+  /** A pillar takes long to compile: a host has that done as often as its states may need it. */
+  #countRefresh(fun: string): void {
+    if (this.#refreshesLeft <= 0) throw refused(fun, 'was called too often by this host');
+    this.#refreshesLeft -= 1;
+  }
+}
+
+const asksNothing = (): Promise<never> => Promise.reject(new Error('A document asks for nothing.'));
+
+const refreshes: ReadonlySet<string> = new Set([
+  'saltutil.refresh_pillar',
+  'saltutil.pillar_refresh',
+]);
+
+/** No function has more named arguments. */
+const mostNamed = 32;
+
+/** For modules of the user that refresh the pillar: no state says so. */
+const fewRefreshes = 16;
+
+const refused = (fun: string, why: string): TsaltError =>
+  new TsaltError('wire-method', `'${readable(fun, 100)}' ${why}.`, {
+    kind: 'host',
+    hint: 'Call it in the SLS or the pillar, and give the value to the state.',
+  });
+
+const formatOf = (fun: string): readonly string[] =>
+  Object.hasOwn(formatsHere, fun) ? formatsHere[fun as keyof typeof formatsHere] : [];
+
+const defaultOf = (
+  { params }: NonNullable<ReturnType<typeof findWrapper>>,
+  name: string,
+): Data | undefined => {
+  const found = params.find(param => typeof param !== 'string' && param[0] === name);
+  return typeof found === 'object' ? found[1] : undefined;
+};
+
+/**
+ * Regular expressions for what may come from the host, and node groups that may hold some. `E@`
+ * looks at the id, which the roster gives.
+ */
+const hasSlowMatcher = (value: Data): boolean =>
+  [...textsIn(value)].some(text => /(?:^|[\s(])(?![EGILS]@)\w@/.test(text));
+
+type Nested = Plain | Data | LowChunk | readonly Nested[];
+
+/** Values directly below a value; keys of dictionaries count too. */
+const below = (value: Nested): readonly Nested[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value as Nested[];
+  if (isDict(value as Data)) return [...(value as Dict)].flat();
+  return isPlainDict(value) ? Object.entries(value).flat() : [];
+};
+
+/** All texts within a value, not those of keys. Not recursive: a host chooses the depth. */
+const textsIn = function* (value: Nested): Generator<string> {
+  const open: Nested[] = [value];
+  while (open.length > 0) {
+    const next = open.pop() as Nested;
+    if (typeof next === 'string') yield next;
+    else if (typeof next === 'object' && next !== null) {
+      if (Array.isArray(next)) for (const item of next) open.push(item);
+      else if (isDict(next as Data)) for (const item of (next as Dict).values()) open.push(item);
+      else if (isPlainDict(next)) for (const item of Object.values(next)) open.push(item);
+    }
+  }
+};
+
+/** @throws TsaltError for arguments that are too deep, too many or too long */
+const checkSize = (fun: string, value: Nested, limits: CallLimits): void => {
+  let layer: readonly Nested[] = [value];
+  let [values, characters] = [0, 0];
+  // The list of the arguments is the first layer.
+  for (let depth = -1; layer.length > 0; depth += 1) {
+    if (depth > limits.depth)
+      throw refused(fun, `takes at most ${limits.depth} levels from a host`);
+    const next: Nested[] = [];
+    for (const item of layer) {
+      if (typeof item === 'string') characters += item.length;
+      for (const child of below(item)) next.push(child);
+      if (next.length + values > limits.values)
+        throw refused(fun, `takes at most ${limits.values} values from a host`);
+    }
+    values += layer.length;
+    if (characters > limits.characters)
+      throw refused(fun, `takes at most ${limits.characters} characters from a host`);
+    layer = next;
+  }
+};

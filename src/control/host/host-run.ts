@@ -1,0 +1,43 @@
+import type { Phase } from '../../protocol/event.ts';
+import type { Host, Secret } from '../../protocol/host.ts';
+import type { Transport } from '../../transport/transport.ts';
+import type { Gate } from '../fleet/barrier.ts';
+import type { Shared } from '../fleet/shared.ts';
+import type { Site } from './site.ts';
+
+/** What one host's run is made of. */
+export type HostRun = {
+  readonly shared: Shared;
+  readonly transport: Transport;
+  readonly host: Host;
+  /** Decides, once grains are there, whether the host is a target. */
+  readonly isTarget?: (site: Site) => Promise<boolean>;
+  readonly signal: AbortSignal;
+  readonly gate?: Gate;
+};
+
+/** Tells which stage the host has come to. */
+export const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): void =>
+  shared.emit({
+    type: 'phase',
+    host: host.id,
+    phase: name,
+    ...(detail === undefined ? {} : { detail }),
+  });
+
+const sudoAnswers = new WeakMap<Host, Promise<Secret>>();
+
+/** Asked once in a run: after a restart of the host nobody may sit there any more. */
+export const askSudo =
+  ({ host, shared }: HostRun) =>
+  (): Promise<Secret> => {
+    const answer =
+      sudoAnswers.get(host) ??
+      shared.request.ask({
+        host: host.id,
+        what: 'sudo-password',
+        prompt: `[sudo] password for ${host.user}@${host.id}: `,
+      });
+    sudoAnswers.set(host, answer);
+    return answer;
+  };

@@ -1,0 +1,258 @@
+import { mayBeCalled } from '../../data/signatures/module-names.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { GuardParams } from '../../protocol/guard.ts';
+import type {
+  Restart,
+  Resume,
+  RunParams,
+  RunResult,
+  StateFinished,
+  StateStarted,
+} from '../../protocol/job.ts';
+import { type LowChunk, lowTag } from '../../protocol/low.ts';
+import { type Plain, setOwn } from '../../protocol/plain.ts';
+import type { StateResults } from '../../protocol/result.ts';
+import { readable } from '../../transport/faults.ts';
+import type { RunOutcome, RunSettings, StateAnswer } from '../../wrapper/context.ts';
+import type { HostPillar } from '../pillar/host-pillar.ts';
+import { bindChunks } from '../prepare/bind-chunks.ts';
+import { checkFunctions } from '../prepare/check-functions.ts';
+import { lostRequisites } from '../prepare/lost-requisites.ts';
+import { prefetch } from '../prepare/prefetch.ts';
+import type { FileRefs, TemplateRenderer } from '../serve/file-requests.ts';
+import type { HostCalls } from '../serve/host-calls.ts';
+import type { RenderRefs } from '../serve/render-refs.ts';
+import { readRan } from '../serve/said-events.ts';
+import { guardOf, guardPaths } from './confirm-guard.ts';
+import type { HostFacts } from './host-facts.ts';
+import type { HostFunctions } from './host-functions.ts';
+import { runOpts } from './host-opts.ts';
+
+/** What a run of states works with. */
+export type StatesParts = {
+  readonly facts: HostFacts;
+  readonly pillar: HostPillar;
+  readonly calls: HostCalls;
+  readonly refs: FileRefs;
+  readonly renders: RenderRefs;
+  readonly functions: HostFunctions;
+  /** Renders a template before its state runs; throws `NeedsHost` where that cannot be. */
+  readonly renderAhead: TemplateRenderer;
+  /** Resolves when the hosts that are on their way together may be changed. */
+  readonly ready: () => Promise<void>;
+  /** Restarts the host and waits until it is back. */
+  readonly restart: (restart: Restart) => Promise<Pick<Resume, 'took' | 'failed'>>;
+  /** Carries out a guarded run, and confirms it by logging in anew. */
+  readonly guarded: <T>(guard: GuardParams, run: () => Promise<T>) => Promise<T>;
+};
+
+/** The option `state_queue`: how a run waits that does not say so itself. */
+const queueOf = (option: Plain | undefined): boolean | number =>
+  typeof option === 'number' || typeof option === 'boolean' ? option : false;
+
+/** Runs low chunks on the host and keeps what comes of them. */
+export class HostStates {
+  readonly #parts: StatesParts;
+  readonly results: StateResults = {};
+  retcode = 0;
+  /** States were sent to the host. */
+  isSent = false;
+  /** Set by `state.*`: results by tag, or what did not compile and where. */
+  answer: StateAnswer | undefined;
+  /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
+  #aside: StateResults | undefined;
+  readonly #warned = new Set<string>();
+  readonly #running = new Map<string, StateStarted>();
+  #planned: readonly LowChunk[] = [];
+
+  constructor(parts: StatesParts) {
+    this.#parts = parts;
+  }
+
+  /** A state began on the host. */
+  started(state: StateStarted): void {
+    this.#running.set(state.tag, state);
+  }
+
+  /** The states that began and did not finish. */
+  get running(): readonly StateStarted[] {
+    return [...this.#running.values()];
+  }
+
+  /** The states that were sent and did not begin. */
+  get unstarted(): readonly LowChunk[] {
+    return this.#planned.filter(chunk => {
+      const tag = lowTag(chunk);
+      return !Object.hasOwn(this.results, tag) && !this.#running.has(tag);
+    });
+  }
+
+  /** A state finished on the host; false when it belongs to what a template called. */
+  finished({ tag, result }: StateFinished): boolean {
+    this.#running.delete(tag);
+    setOwn(this.#aside ?? this.results, tag, result);
+    return this.#aside === undefined;
+  }
+
+  /** Whether states that start now are the run's own. */
+  get isOwnRun(): boolean {
+    return this.#aside === undefined;
+  }
+
+  /** Runs low chunks on the host: they are the run. */
+  run = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
+    const { facts, pillar, ready } = this.#parts;
+    const { host, shared } = facts;
+    pillar.use(settings.pillar, settings.pillarSettings);
+    const guard = this.#guard(chunks, settings);
+    const params = { ...(await this.#params(chunks, settings)), ...(guard && { guard }) };
+    await ready();
+    this.#planned = params.chunks;
+    shared.emit({ type: 'plan', host: host.id, total: chunks.length });
+    shared.emit({ type: 'phase', host: host.id, phase: 'run' });
+    const answer = guard
+      ? await this.#parts.guarded(guard, () => this.#sendOnce(params))
+      : await this.#sendWhole(params, chunks, settings);
+    this.retcode = answer.retcode;
+    return { states: this.results, retcode: answer.retcode };
+  };
+
+  /** What takes the run back, where the user wants that and something may change. */
+  #guard(chunks: readonly LowChunk[], { test }: RunSettings): GuardParams | undefined {
+    const { host, shared, opts } = this.#parts.facts;
+    const seconds = shared.request.options.guard;
+    if (seconds === undefined || test) return undefined;
+    if (chunks.some(({ state, fun }) => state === 'system' && fun === 'reboot'))
+      throw noRestart(host.id);
+    return guardOf(host, seconds, guardPaths(opts));
+  }
+
+  /** Whoever restarts the host ends what would take the run back. */
+  async #sendOnce(params: RunParams): Promise<RunResult> {
+    const answer = await this.#send(params);
+    if (answer.restart) throw noRestart(this.#parts.facts.host.id);
+    return answer;
+  }
+
+  async #sendWhole(
+    params: RunParams,
+    chunks: readonly LowChunk[],
+    settings: RunSettings,
+  ): Promise<RunResult> {
+    let answer = await this.#send(params);
+    const done = new Set<string>();
+    while (answer.restart) {
+      const { tag } = answer.restart;
+      if (done.has(tag)) throw restartsAgain(this.#parts.facts.host.id, tag);
+      done.add(tag);
+      answer = await this.#goOn(answer.restart, chunks, settings);
+    }
+    return answer;
+  }
+
+  /** Runs what a template's `state.*` call asks for: no event tells of it, the run is not its. */
+  runAside = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
+    const [states, before] = [{}, this.#aside];
+    this.#aside = states;
+    try {
+      const { retcode, restart } = await this.#send(await this.#params(chunks, settings));
+      if (!restart) return { states, retcode };
+      throw new TsaltError(
+        'restart-aside',
+        `A template's states cannot restart the host (${restart.tag}).`,
+        {
+          kind: 'render',
+          hint: 'Put the state into the SLS itself.',
+        },
+      );
+    } finally {
+      this.#aside = before;
+    }
+  };
+
+  /** Restarts the host and takes up the run where it stands. */
+  async #goOn(
+    restart: Restart,
+    chunks: readonly LowChunk[],
+    settings: RunSettings,
+  ): Promise<RunResult> {
+    const { facts, restart: restartHost } = this.#parts;
+    const outcome = await restartHost(restart);
+    facts.shared.emit({ type: 'phase', host: facts.host.id, phase: 'run' });
+    const resume = { restart, results: this.results, ...outcome };
+    // Another run may have begun meanwhile: half a run is better late than never finished.
+    return this.#send({ ...(await this.#params(chunks, settings)), queue: true, resume });
+  }
+
+  async #params(given: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
+    const { facts, calls, refs, renders, functions, renderAhead } = this.#parts;
+    const { chunks, warnings } = bindChunks(
+      given,
+      facts.modules,
+      facts.shared.request.options.strict,
+    );
+    checkFunctions(chunks, facts.modules);
+    this.#warn([...warnings, ...lostRequisites(chunks)]);
+    refs.addChunks(chunks, settings.saltenv, state =>
+      facts.modules.some(
+        item => item.kind === 'state' && !item.builtin && mayBeCalled(item, state),
+      ),
+    );
+    // A state may come to any module of the user: they call one another.
+    for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
+    renders.addChunks(chunks, settings.pillar, facts.modules);
+    const opts = {
+      ...facts.opts,
+      ...runOpts(settings.opts ?? new Map()),
+      test: settings.test,
+      saltenv: settings.saltenv,
+    };
+    functions.addChunks(chunks, opts);
+    return {
+      chunks,
+      fun: facts.shared.request.fun,
+      job: facts.shared.request.options.jid,
+      opts,
+      queue: settings.queue ?? queueOf(facts.opts.state_queue),
+      concurrent: settings.concurrent ?? false,
+      prefetch: await prefetch(chunks, facts.shared.fileRoots, renderAhead),
+      ...(await calls.pillarForModules()),
+    };
+  }
+
+  /** Once each: a run that goes on after a restart binds its chunks again. */
+  #warn(warnings: readonly string[]): void {
+    const { host, shared } = this.#parts.facts;
+    for (const message of warnings) {
+      if (this.#warned.has(message)) continue;
+      this.#warned.add(message);
+      shared.emit({ type: 'log', host: host.id, level: 'warning', module: 'state', message });
+    }
+  }
+
+  async #send(params: RunParams): Promise<RunResult> {
+    const peer = await this.#parts.calls.peer();
+    this.isSent = true;
+    const answer = readRan(await peer.request('run', params).catch(brokenOff));
+    if (answer.aborted === undefined) return answer;
+    throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
+  }
+}
+
+/** States fail by their results: an error ends the whole run, whatever threw it. */
+const brokenOff = (error: unknown): never => {
+  if (!(error instanceof TsaltError) || error.kind !== 'function') throw error;
+  const { code, message, at, hint, cause } = error;
+  throw new TsaltError(code, message, { kind: 'host', at, hint, cause });
+};
+
+const restartsAgain = (id: string, tag: string): TsaltError =>
+  new TsaltError('wire-protocol', `${id}: ${readable(tag, 300)} asks for a second restart.`, {
+    kind: 'host',
+  });
+
+const noRestart = (id: string): TsaltError =>
+  new TsaltError('guard-restart', `${id}: a guarded run cannot restart the host.`, {
+    kind: 'usage',
+    hint: 'Run system.reboot by itself, or leave --guard out.',
+  });

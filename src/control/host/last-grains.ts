@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
+import type { Config } from '../../config/config.ts';
+import type { Request } from '../../config/request.ts';
+import { toPlain, toPlainDict } from '../../data/values/value.ts';
+import type { Host } from '../../protocol/host.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { isUnwritable } from '../../trust/spare-cache.ts';
+
+type Kept = {
+  readonly grains: PlainDict;
+  /** Calls that read what is never known ahead: there is no use in beginning them early. */
+  readonly useless?: readonly string[];
+};
+
+const mostUseless = 50;
+
+/** The grains that a host had in its last run, where supposing that they are the same is of use. */
+export const lastGrains = (request: Request, host: Host): PlainDict | undefined => {
+  const kept = readKept(request.config, host);
+  return kept?.useless?.includes(callKey(request)) ? undefined : kept?.grains;
+};
+
+/**
+ * Keeps a host's grains for its next run, unless `minion_data_cache` is off. A folder that
+ * cannot be written, or holds what makes no sense, costs time only.
+ *
+ * @param wrong the run began with the grains kept, and they were not enough
+ */
+export const keepGrains = async (
+  request: Request,
+  host: Host,
+  grains: PlainDict,
+  wrong: boolean,
+): Promise<void> => {
+  if (!request.config.minion_data_cache) return;
+  try {
+    await keep(request, host, grains, wrong);
+  } catch (error) {
+    isUnwritable(request.config.cachedir, error);
+  }
+};
+
+const keep = async (
+  request: Request,
+  host: Host,
+  grains: PlainDict,
+  wrong: boolean,
+): Promise<void> => {
+  const { config } = request;
+  // Another one in each run: what reads it is done anew, and the rest stays as it is.
+  const { pid: _, ...lasting } = grains;
+  const before = readKept(config, host);
+  const isSame = JSON.stringify(before?.grains) === JSON.stringify(lasting);
+  if (isSame && !wrong) return;
+  const useless = isSame ? [...(before?.useless ?? []), callKey(request)].slice(-mostUseless) : [];
+  const kept: Kept = { grains: lasting, ...(useless.length > 0 ? { useless } : {}) };
+  privateDir(join(privateDir(config.cachedir), 'grains'));
+  await writePrivate(fileOf(config, host), JSON.stringify(kept));
+};
+
+const readKept = (config: Config, host: Host): Kept | undefined => {
+  if (!config.minion_data_cache) return undefined;
+  try {
+    const kept = JSON.parse(readFileSync(fileOf(config, host), 'utf8')) as Kept;
+    const isWhole = isPlainDict(kept.grains) && Array.isArray(kept.useless ?? []);
+    return isWhole ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const hash = (value: Plain): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+
+const callKey = ({ fun, args, kwargs }: Request): string =>
+  hash([fun, args.map(toPlain), toPlainDict(kwargs)]);
+
+const fileOf = ({ cachedir }: Config, { id, host, port, user }: Host): string =>
+  join(cachedir, 'grains', `${hash([id, host, port, user])}.json`);

@@ -1,0 +1,147 @@
+import type { Artifact } from '../../protocol/artifact.ts';
+import type { TsaltError } from '../../protocol/error.ts';
+import type { Host } from '../../protocol/host.ts';
+import type { Handler, Peer } from '../../protocol/peer.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import type { WrapperContext } from '../../wrapper/context.ts';
+import { HostWork } from '../apart/host-work.ts';
+import type { Shared } from '../fleet/shared.ts';
+import { HostPillar } from '../pillar/host-pillar.ts';
+import type { OwnModules } from '../prepare/own-modules.ts';
+import { FileRefs, fileHandlers } from '../serve/file-requests.ts';
+import { HostCalls } from '../serve/host-calls.ts';
+import { HostTemplates } from '../serve/host-templates.ts';
+import { pushHandler } from '../serve/pushed-files.ts';
+import { RenderRefs } from '../serve/render-refs.ts';
+import { readGrains } from '../serve/request-params.ts';
+import { HostFacts } from './host-facts.ts';
+import { HostFunctions } from './host-functions.ts';
+import { HostStates, type StatesParts } from './host-states.ts';
+import type { AskOutside } from './outside.ts';
+import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
+
+/** What one host's run needs of whoever conducts it. */
+export type SiteNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & {
+  /** Asks sources outside. */
+  readonly ask: AskOutside;
+  /** The host asked for what it may not have: its run is over. */
+  readonly refuse: (error: TsaltError) => void;
+};
+
+/**
+ * One host's run on the control side: what is known of it, its pillar, templates, calls and
+ * states, and what it may ask for. Built before the host answers; `greet` gives it the grains
+ * and the wire.
+ */
+export class Site {
+  readonly facts: HostFacts;
+  readonly pillar: HostPillar;
+  readonly calls: HostCalls;
+  readonly templates: HostTemplates;
+  readonly states: HostStates;
+  readonly #refs: FileRefs;
+  readonly #renders: RenderRefs;
+  readonly #functions: HostFunctions;
+  readonly #work: HostWork;
+  readonly #refuse: (error: TsaltError) => void;
+  #handlers: Readonly<Record<string, Handler>> | undefined;
+
+  constructor(shared: Shared, host: Host, { ask, refuse, ready, restart, guarded }: SiteNeeds) {
+    this.#refuse = refuse;
+    this.#work = new HostWork(host.id);
+    this.facts = new HostFacts(shared, host);
+    this.#refs = new FileRefs(text => this.facts.taintOf(text));
+    const { config, kwargs } = shared.request;
+    this.#renders = new RenderRefs(text => this.facts.taintOf(text));
+    for (const given of [config.options, kwargs])
+      this.#refs.addExtra(
+        [given.get('extra_filerefs') ?? []].flat().map(String).join(' ').split(/[ ,]+/),
+      );
+    this.pillar = new HostPillar(this.facts, ask, (seen, saltenv) => ({
+      ...this.templates.context(seen, saltenv),
+      call: this.calls.callSeeing(seen),
+    }));
+    this.calls = new HostCalls(this.facts, this.pillar, [this.#refs, this.#renders], seen =>
+      quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
+    );
+    this.#functions = new HostFunctions(
+      text => this.facts.taintOf(text),
+      () => contextForHost(this, this.#refs),
+      this.#work,
+    );
+    this.templates = new HostTemplates(this.facts, this.pillar, this.calls, {
+      functions: this.#functions,
+      work: this.#work,
+    });
+    this.states = new HostStates({
+      facts: this.facts,
+      pillar: this.pillar,
+      calls: this.calls,
+      refs: this.#refs,
+      renders: this.#renders,
+      functions: this.#functions,
+      renderAhead: this.templates.renderAhead,
+      ready,
+      restart,
+      guarded,
+    });
+  }
+
+  /** The modules are known, before the host has answered. */
+  learn(artifact: Artifact, own: OwnModules): void {
+    this.facts.learnModules(artifact, own);
+  }
+
+  /** The host answered. */
+  greet(grains: PlainDict, peer: Peer): void {
+    this.facts.learnGrains(grains);
+    this.calls.connect(peer);
+  }
+
+  /** The host will answer, probably with these grains: work that needs the host waits for `peer`. */
+  suppose(grains: PlainDict, peer: Promise<Peer>): void {
+    this.facts.suppose(grains);
+    this.calls.connect(peer);
+  }
+
+  /** The host answered. @returns whether what was supposed and used is true */
+  confirm(grains: PlainDict): boolean {
+    return this.facts.confirm(grains);
+  }
+
+  /** What functions of the control node work with. */
+  context(): WrapperContext {
+    return runContext(this);
+  }
+
+  /** The run of this host is over. */
+  close(): void {
+    this.#work.close();
+  }
+
+  /** The requests this host may make, once it has greeted. */
+  get handlers(): Readonly<Record<string, Handler>> {
+    this.#handlers ??= this.#makeHandlers();
+    return this.#handlers;
+  }
+
+  #makeHandlers(): Record<string, Handler> {
+    return {
+      ...fileHandlers({
+        roots: this.facts.shared.fileRoots,
+        refs: this.#refs,
+        templates: this.#renders,
+        render: this.templates.render,
+        check: this.templates.check,
+        computes: () => this.#renders.hasSlots || this.facts.ownOnHost.length > 0,
+        refuse: this.#refuse,
+      }),
+      'file.push': pushHandler(this.facts.shared.request.config, this.facts.host.id),
+      'control.grains': async (said: unknown) => {
+        this.facts.learnGrains(readGrains(said).grains);
+        return null;
+      },
+      'control.call': this.#functions.request,
+    };
+  }
+}

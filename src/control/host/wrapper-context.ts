@@ -1,0 +1,209 @@
+import { type Dict, toDict, toPlain } from '../../data/values/value.ts';
+import { FileRoots, statesAmong } from '../../fileserver/file-roots.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import { render, renderValue } from '../../render/render.ts';
+import { taintAll } from '../../render/taint/format-check.ts';
+import { selectFault } from '../../render/taint/select-fault.ts';
+import type { RenderContext } from '../../render/types.ts';
+import type { FileListing, WrapperContext } from '../../wrapper/context.ts';
+import type { HostPillar } from '../pillar/host-pillar.ts';
+import type { FileRefs } from '../serve/file-requests.ts';
+import type { HostCalls } from '../serve/host-calls.ts';
+import type { HostTemplates } from '../serve/host-templates.ts';
+import type { HostFacts } from './host-facts.ts';
+import type { HostStates } from './host-states.ts';
+import { renderSettings, slsLoader } from './sls-loader.ts';
+
+/** One host's parts, which functions of the control node work with. */
+export type ContextParts = {
+  readonly facts: HostFacts;
+  readonly pillar: Pick<HostPillar, 'get' | 'compile' | 'refresh' | 'withSource'>;
+  readonly calls: HostCalls;
+  readonly states: HostStates;
+  readonly templates: HostTemplates;
+};
+
+/**
+ * The pillar for functions that a file of the pillar calls: what the file itself sees of it.
+ * Compiling it there would call the same functions, without end.
+ */
+export const pillarSeen = ({ withSource }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
+  get: async () => seen,
+  compile: async () => seen,
+  refresh: async () => undefined,
+  withSource: source => withSource(source, seen),
+});
+
+/** What the run's own function works with. */
+export const runContext = (parts: ContextParts): WrapperContext => {
+  const { facts, pillar, calls, states } = parts;
+  const { host, shared } = facts;
+  const { request, fileRoots, pillarRoots, emit } = shared;
+  const { config } = request;
+  return {
+    id: host.id,
+    grains: facts.grains,
+    opts: new Map(facts.templateOpts),
+    masterOpts: config.options,
+    sdb: request.sdb,
+    config,
+    nodegroups: config.nodegroups,
+    matchers: facts.own.matchers,
+    pillar: pillar.get,
+    compilePillar: pillar.compile,
+    refreshPillar: pillar.refresh,
+    extPillar: settings => pillar.withSource(toPlain(settings) as PlainDict),
+    pillarFileExists: (path, saltenv) => pillarRoots.find(path, saltenv) !== undefined,
+    files: listing(fileRoots),
+    readFile: async (path, saltenv = 'base') =>
+      fileRoots.find(path, saltenv) ? fileRoots.read(path, saltenv) : undefined,
+    ...rendering(parts),
+    call: calls.call,
+    available: calls.available,
+    run: states.run,
+    modules: facts.modules,
+    log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
+    setRetcode: code => {
+      states.retcode = code;
+    },
+    answer: answer => {
+      states.answer = answer;
+    },
+    test: facts.opts.test,
+  };
+};
+
+/** For calls inside of templates and by the host: they are not the run itself. */
+export const quietContext = (parts: ContextParts): WrapperContext => ({
+  ...runContext(parts),
+  available: undefined,
+  run: parts.states.runAside,
+  setRetcode: () => undefined,
+  answer: () => undefined,
+});
+
+/**
+ * The context of calls that come from the host. The host does not choose how its pillar is
+ * compiled, lists no files but those that its job names, and sees no option or path of the
+ * control node.
+ */
+export const contextForHost = (parts: ContextParts, refs: FileRefs): WrapperContext => ({
+  ...quietContext(parts),
+  opts: optsForHost(parts.facts),
+  masterOpts: new Map(),
+  files: listingFor(refs, parts.facts.shared.fileRoots),
+  compilePillar: refuse,
+  extPillar: refuse,
+  call: refuse,
+  run: refuse,
+});
+
+const refuse = async (): Promise<never> => {
+  throw new TsaltError(
+    'pillar-refused',
+    'A host cannot have its pillar compiled with other settings.',
+    { kind: 'host', hint: 'Give pillar= and pillarenv= on the command line.' },
+  );
+};
+
+/** The options that the host has anyway, and what functions of the pillar obey. */
+const optsForHost = ({ opts, shared }: HostFacts): Dict =>
+  toDict({ ...opts, pillar_raise_on_missing: shared.request.config.pillar_raise_on_missing });
+
+/** The parts of the file roots that the job names. What exists is asked with texts of the job only. */
+const listingFor = (refs: FileRefs, roots: FileRoots): FileListing => {
+  const allowed = (paths: readonly string[], saltenv: string): string[] =>
+    paths.filter(path => refs.allows(path, saltenv));
+  const list = (saltenv: string): string[] =>
+    refs.allowsEnv(saltenv) ? allowed(roots.list(saltenv), saltenv) : [];
+  return {
+    ...listing(roots),
+    list,
+    listDirs: saltenv => (refs.allowsEnv(saltenv) ? allowed(roots.listDirs(saltenv), saltenv) : []),
+    listSymlinks: saltenv =>
+      new Map(
+        refs.allowsEnv(saltenv)
+          ? [...roots.listSymlinks(saltenv)].filter(([path]) => refs.allows(path, saltenv))
+          : [],
+      ),
+    listStates: saltenv => statesAmong(list(saltenv)),
+  };
+};
+
+const listing = (roots: FileRoots): FileListing => ({
+  envs: () => roots.envs(),
+  list: saltenv => roots.list(saltenv),
+  listDirs: saltenv => roots.listDirs(saltenv),
+  listSymlinks: saltenv => roots.listSymlinks(saltenv),
+  listStates: saltenv => roots.listStates(saltenv),
+  exists: (path, saltenv, kind) =>
+    kind === 'file'
+      ? roots.find(path, saltenv) !== undefined
+      : roots.listDirs(saltenv).includes(path.replace(/^salt:\/\//, '').replace(/\/$/, '')),
+});
+
+/** For a text of the host's: it sees no file and calls only functions of the host. */
+const confinedTo = (calls: HostCalls, context: RenderContext): RenderContext => {
+  const { taint: _, said: __, ...rest } = context;
+  return {
+    ...rest,
+    files: new FileRoots({}),
+    call: async (fun, args, kwargs) => {
+      if ((await calls.wrapper(fun)) === undefined) return calls.call(fun, args, kwargs);
+      throw new TsaltError('template-refused', `'${fun}' is not for a text of the host.`, {
+        kind: 'render',
+        hint: 'Put the template into the file roots.',
+      });
+    },
+  };
+};
+
+const rendering = ({
+  facts,
+  pillar,
+  calls,
+  templates,
+}: ContextParts): Pick<WrapperContext, 'renderAny' | 'loader' | 'renderSls'> => {
+  const { request, fileRoots } = facts.shared;
+  const settings = renderSettings(request.config);
+  return {
+    renderAny: async given => {
+      const { path, text, pipe, extra } = given;
+      const { taint } = facts;
+      const chosen = pipe === undefined ? undefined : taint.of(pipe);
+      if (chosen) throw selectFault(taint.owner, chosen, `the renderer ${JSON.stringify(pipe)}`);
+      const context = { ...templates.context(await pillar.get(), 'base'), extra };
+      const sent = text === undefined ? undefined : taint.of(text);
+      const request = {
+        ...settings,
+        text: text ?? (path === undefined ? '' : fileRoots.read(path, 'base')),
+        file: path ?? 'string',
+        pipe,
+        // A text that the host sent does not choose how it is rendered.
+        shebang: !sent && (text === undefined || path === undefined),
+        saltenv: 'base',
+      };
+      if (!sent)
+        return renderValue({
+          ...request,
+          origin: text === undefined ? ('user-file' as const) : undefined,
+          context,
+        });
+      const data = await renderValue({ ...request, context: confinedTo(calls, context) });
+      taintAll(data, sent[0].source, taint);
+      return data;
+    },
+    loader: seen => slsLoader(fileRoots, saltenv => templates.context(seen, saltenv), settings),
+    renderSls: (text, name, seen, origin) =>
+      render({
+        text,
+        origin,
+        file: name,
+        sls: name,
+        ...settings,
+        saltenv: 'base',
+        context: templates.context(seen, 'base'),
+      }),
+  };
+};

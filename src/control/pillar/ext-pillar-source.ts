@@ -1,0 +1,54 @@
+import type { Data, Dict } from '../../data/values/value.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { Vault } from '../../sdb/vault.ts';
+import type { AskOutside } from '../host/outside.ts';
+import type { OwnSource } from '../prepare/own-modules.ts';
+
+/** What an external source may depend on. */
+export type ExtPillarInput = {
+  readonly id: string;
+  readonly pillar: Dict;
+  readonly grains: Dict;
+  /** The project folder: relative paths start there. */
+  readonly dir: string;
+  /** The folders of the pillar environment that was chosen, if one was. */
+  readonly pillarDirs: readonly string[] | undefined;
+  readonly vault: () => Promise<Vault>;
+  /** Asks what may do more than answer. */
+  readonly ask: AskOutside;
+  /** Names of the nodegroups the host is in. */
+  readonly nodegroups: () => readonly string[];
+  /** Sources of the user's (`_pillar`), by name: they go before those that are built in. */
+  readonly own?: ReadonlyMap<string, OwnSource>;
+  /** Renders a text as a pillar file. */
+  readonly render: (request: PillarTemplate) => Promise<Data>;
+  readonly log: (level: 'debug' | 'warning', message: string) => void;
+};
+
+/** A text with the pipe it goes through unless it names one, and the renderers it may use. */
+export type PillarTemplate = {
+  readonly text: string;
+  readonly file: string;
+  readonly pipe: string | undefined;
+  readonly whitelist: readonly string[];
+  readonly blacklist: readonly string[];
+};
+
+export type Source = (settings: Plain, input: ExtPillarInput) => Promise<Data>;
+
+/**
+ * Settings as Salt passes them to a source: a mapping by name, a list in order, anything else
+ * as the first. A name that the source does not know is refused.
+ */
+export const argumentsOf = (settings: Plain, names: readonly string[]): PlainDict => {
+  if (Array.isArray(settings)) {
+    if (settings.length > names.length)
+      throw new Error(`it takes at most ${names.length} arguments, ${settings.length} are given`);
+    return Object.fromEntries(settings.map((value, at) => [names[at] ?? '', value as Plain]));
+  }
+  if (!isPlainDict(settings)) return { [names[0] ?? '']: settings };
+  const unknown = Object.keys(settings).find(name => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`it has no option '${unknown}', but ${names.join(', ')}`);
+  return settings;
+};

@@ -1,0 +1,64 @@
+import { nearest } from '../../data/nearest.ts';
+import type { Signature } from '../../protocol/meta.ts';
+import {
+  commonArguments,
+  requisiteInKeywords,
+  requisiteKeywords,
+} from '../../protocol/state-keywords.ts';
+
+/**
+ * Names that people write for an argument, by habit or from other tools, which are too far from
+ * it for a spelling mistake.
+ */
+const slips: Readonly<Record<string, readonly string[]>> = {
+  content: ['contents'],
+  text: ['contents'],
+  dest: ['name'],
+  path: ['name'],
+  src: ['source'],
+  owner: ['user'],
+  username: ['user'],
+  user_name: ['user'],
+  groupname: ['group'],
+  group_name: ['group'],
+  file_mode: ['mode'],
+  perms: ['mode'],
+  permissions: ['mode'],
+  template_engine: ['template'],
+  creates_dirs: ['makedirs'],
+  create_dirs: ['makedirs'],
+  make_directories: ['makedirs'],
+  packages: ['pkgs'],
+  only_if: ['onlyif'],
+  requirement: ['require'],
+  requisite: ['require'],
+  depends: ['require'],
+  depends_on: ['require'],
+  notify: ['watch_in', 'listen_in'],
+  on_change: ['onchanges'],
+  on_changes: ['onchanges'],
+  on_fail: ['onfail'],
+};
+
+/**
+ * The argument that an unknown one most likely means: of the function, a requisite, or one that
+ * every state takes.
+ *
+ * @param name the unknown argument
+ * @param signature the state function's
+ * @returns undefined when the name resembles nothing that is known
+ */
+export const meantArgument = (name: string, signature: Signature): string | undefined => {
+  const own = [...signature.positional, ...(signature.keywords ?? [])].map(param => param.name);
+  const known = [...own, ...requisiteKeywords, ...requisiteInKeywords, ...commonArguments];
+  const plain = name.toLowerCase().replaceAll('-', '_');
+  const meant = Object.hasOwn(slips, plain) ? slips[plain] : undefined;
+  const slip = meant?.find(word => known.includes(word));
+  return slip ?? known.find(word => isSameWord(word, plain)) ?? nearest(plain, known);
+};
+
+/** Whether two names differ by their number (`requires`, `content`) or by their underscores only. */
+const isSameWord = (left: string, right: string): boolean => {
+  const stem = (word: string): string => word.replaceAll('_', '').replace(/(?<=..)e?s$/, '');
+  return stem(left) === stem(right);
+};

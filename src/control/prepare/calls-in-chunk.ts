@@ -1,0 +1,71 @@
+import { splitFunctionName } from '../../data/signatures/function-name.ts';
+import { mayBeCalled } from '../../data/signatures/module-names.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import type { ModuleMeta } from '../../protocol/meta.ts';
+import {
+  isPlainDict,
+  type Plain,
+  type PlainDict,
+  plainText,
+  setOwn,
+} from '../../protocol/plain.ts';
+import { internalKeywords } from '../../protocol/state-keywords.ts';
+import { mergeDicts } from '../../protocol/whole-floats.ts';
+
+/** A call of an execution function. */
+export type Call = {
+  readonly fun: string;
+  readonly args: readonly Plain[];
+  readonly kwargs: PlainDict;
+};
+
+/** The calls that `module.run` and its kin make, as far as the chunk states their arguments. */
+export const callsOf = (chunk: LowChunk): Call[] => {
+  if (chunk.state !== 'module') return [];
+  const keys = Object.keys(chunk).filter(key => key.includes('.') && !internalKeywords.has(key));
+  if (keys.length > 0)
+    return keys.map(key => ({ fun: key.split(':')[0] ?? key, ...argumentsIn(chunk[key] ?? null) }));
+  const { name, args, kwargs, ...others } = chunk;
+  const own = Object.fromEntries(
+    Object.entries(others)
+      .filter(([key]) => !internalKeywords.has(key) && !/^__|^(?:state|fun|order)$/.test(key))
+      .map(([key, value]) => [key.replace(/^m_/, ''), value as Plain]),
+  );
+  return [
+    {
+      fun: plainText(name),
+      args: Array.isArray(args) ? args : [],
+      kwargs: { ...own, ...(isPlainDict(kwargs) ? kwargs : {}) },
+    },
+  ];
+};
+
+/** A list of arguments: dictionaries hold named ones. */
+const argumentsIn = (value: Plain): Omit<Call, 'fun'> => {
+  const items = [value].flat();
+  return {
+    args: items.filter(item => !isPlainDict(item) && item !== null),
+    kwargs: mergeDicts(...items.filter(isPlainDict)),
+  };
+};
+
+/** The arguments of a call by name, and those that have no parameter; undefined for no such function. */
+export const namedArguments = (
+  { fun, args, kwargs }: Call,
+  modules: readonly ModuleMeta[],
+): { named: PlainDict; extra: PlainDict } | undefined => {
+  const [module, name = ''] = splitFunctionName(fun);
+  const found = modules
+    .filter(item => item.kind === 'exec' && mayBeCalled(item, module))
+    .flatMap(({ functions }) => functions)
+    .find(item => item.name === name);
+  if (!found) return undefined;
+  const { positional, keywords = [] } = found.signature;
+  const names = [...positional, ...keywords].map(param => param.name);
+  const named: PlainDict = {};
+  args.forEach((value, at) => setOwn(named, names[at] ?? `${at}`, value));
+  const extra: PlainDict = {};
+  for (const [key, value] of Object.entries(kwargs))
+    setOwn(names.includes(key) ? named : extra, key, value);
+  return { named, extra };
+};

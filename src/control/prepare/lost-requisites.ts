@@ -1,0 +1,75 @@
+import { requisitePlace } from '../../compiler/chunks.ts';
+import { nearest } from '../../data/nearest.ts';
+import { globTest, isGlob } from '../../data/python/glob.ts';
+import { showPlace } from '../../protocol/error.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import { isPlainDict, type Plain } from '../../protocol/plain.ts';
+import { requisiteKeywords } from '../../protocol/state-keywords.ts';
+
+const kinds = requisiteKeywords.filter(kind => kind !== 'onfail_stop' && kind !== 'listen');
+
+/**
+ * Returns one sentence for each requisite that names no state of the run, with its place and the
+ * nearest name. The state fails on the host, where Salt's comment says neither.
+ */
+export const lostRequisites = (chunks: readonly LowChunk[]): string[] => {
+  const names = new Names(chunks);
+  return chunks.flatMap(chunk =>
+    kinds.flatMap(kind => {
+      const list = chunk[kind];
+      if (!Array.isArray(list)) return [];
+      return list.flatMap((item, at) => {
+        const { key, value } = requisite(item);
+        if (typeof value !== 'string' || names.has(key, value)) return [];
+        const place = requisitePlace(chunk, kind, at);
+        const where = place ? ` (${showPlace(place)})` : '';
+        return [
+          `'${kind}' of ID '${chunk.__id__}' in SLS '${chunk.__sls__}' names '${key}: ${value}', which is not a state of this run${names.hint(key, value)}.${where}`,
+        ];
+      });
+    }),
+  );
+};
+
+const requisite = (item: Plain): { readonly key: string; readonly value: Plain } => {
+  if (!isPlainDict(item)) return { key: 'id', value: item };
+  const [key = 'id', value = null] = Object.entries(item)[0] ?? [];
+  return { key: key.split('.')[0] ?? key, value };
+};
+
+/** The IDs and names of a run by state module; those of `id` are of any, those of `sls` files. */
+class Names {
+  readonly #byKey = new Map<string, Set<string>>();
+
+  constructor(chunks: readonly LowChunk[]) {
+    for (const { state, name, __id__, __sls__ } of chunks) {
+      for (const one of [__id__, name]) {
+        this.#add(state, one);
+        this.#add('id', one);
+      }
+      this.#add('sls', __sls__);
+    }
+  }
+
+  has(key: string, value: string): boolean {
+    const names = this.#byKey.get(key) ?? new Set();
+    if (names.has(value)) return true;
+    return isGlob(value) && [...names].some(globTest(value));
+  }
+
+  hint(key: string, value: string): string {
+    const meant = nearest(value, this.#byKey.get(key) ?? []);
+    if (meant !== undefined) return ` (did you mean '${key}: ${meant}'?)`;
+    const other = [...this.#byKey].find(
+      ([state, names]) => state !== 'id' && state !== 'sls' && names.has(value),
+    );
+    return other ? ` (did you mean '${other[0]}: ${value}'?)` : '';
+  }
+
+  #add(key: string, name: Plain): void {
+    if (typeof name !== 'string') return;
+    const names = this.#byKey.get(key);
+    if (names) names.add(name);
+    else this.#byKey.set(key, new Set([name]));
+  }
+}

@@ -1,0 +1,87 @@
+import type { ControlModule } from '../../bundle/control-modules.ts';
+import type { Config } from '../../config/config.ts';
+import { modulePlaces } from '../../config/module-dirs.ts';
+import { toPlain, toPlainDict } from '../../data/values/value.ts';
+import type { Artifact } from '../../protocol/artifact.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
+import type { Plain, PlainDict } from '../../protocol/plain.ts';
+import { bounded } from '../../render/ts/bounded.ts';
+import type { Matchers, Subject } from '../../targeting/match.ts';
+
+/** A source of `ext_pillar` that the user wrote; its arguments as Salt passes them. */
+export type OwnSource = (id: string, pillar: PlainDict, settings: Plain) => Promise<unknown>;
+
+/** What the file roots bring for the control node's own work. */
+export type OwnModules = {
+  readonly matchers: Matchers;
+  readonly sources: ReadonlyMap<string, OwnSource>;
+};
+
+export const noOwnModules: OwnModules = { matchers: new Map(), sources: new Map() };
+
+/** Modules in `_matchers` and `_pillar`; nothing is read when there are none. */
+export const ownModules = async (config: Config, artifact: Artifact): Promise<OwnModules> => {
+  if (!artifact.modules.some(({ kind }) => kind === 'matchers' || kind === 'pillar'))
+    return noOwnModules;
+  const { loadControlModules } = await import('../../bundle/control-modules.ts');
+  const modules = await loadControlModules(modulePlaces(config));
+  return {
+    matchers: new Map(
+      modules
+        .filter(({ kind }) => kind === 'matchers')
+        .map(module => [module.name.replace(/_match$/, ''), matcher(module)]),
+    ),
+    sources: new Map(
+      modules.filter(({ kind }) => kind === 'pillar').map(module => [module.name, source(module)]),
+    ),
+  };
+};
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+/** `match(target, { id, grains, pillar, delimiter })`: true or false, at once. */
+const matcher =
+  (module: ControlModule) =>
+  (expression: Parameters<typeof toPlain>[0], subject: Subject, delimiter: string): boolean => {
+    const match = functionOf(module, 'match');
+    const host = {
+      id: subject.id,
+      grains: toPlainDict(subject.grains),
+      pillar: toPlainDict(subject.pillar),
+      delimiter,
+    };
+    const answer = attempt(module, () => match(toPlain(expression), host));
+    if (typeof answer === 'boolean') return answer;
+    throw unusable(module, "its 'match' must give true or false");
+  };
+
+/** `ext_pillar(id, pillar, …)`: a list is spread as arguments, anything else is one. */
+const source =
+  (module: ControlModule): OwnSource =>
+  async (id, pillar, settings) => {
+    const extPillar = functionOf(module, 'ext_pillar');
+    const more = Array.isArray(settings) ? settings : [settings];
+    return bounded(() => extPillar(id, pillar, ...more));
+  };
+
+const functionOf = (module: ControlModule, name: string): AnyFunction => {
+  if (module.broken !== undefined) throw unusable(module, module.broken);
+  const found = attempt(module, () => module.load()[name]);
+  if (typeof found === 'function') return found as AnyFunction;
+  throw unusable(module, `it exports no function '${name}'`);
+};
+
+const attempt = <T>(module: ControlModule, work: () => T): T => {
+  try {
+    return bounded(work);
+  } catch (error) {
+    throw unusable(module, messageOf(error), error);
+  }
+};
+
+const unusable = ({ kind, name, path }: ControlModule, why: string, cause?: unknown): TsaltError =>
+  new TsaltError(
+    'own-module',
+    `The ${kind === 'pillar' ? 'ext_pillar' : 'matcher'} '${name}' cannot be used: ${why}`,
+    { at: { file: path }, ...(kind === 'pillar' ? { kind } : {}), cause },
+  );

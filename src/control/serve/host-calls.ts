@@ -1,0 +1,225 @@
+import { splitFunctionName } from '../../data/signatures/function-name.ts';
+import { mayBeCalled } from '../../data/signatures/module-names.ts';
+import { type Data, type Dict, toData, toPlain, toPlainDict } from '../../data/values/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { CallParams, CallResult, NamesParams } from '../../protocol/job.ts';
+import type { Peer } from '../../protocol/peer.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { WrapperContext } from '../../wrapper/context.ts';
+import { callWrapper } from '../../wrapper/define.ts';
+import { findWrapper, onlyLooks } from '../../wrapper/table.ts';
+import type { HostFacts } from '../host/host-facts.ts';
+import type { HostPillar } from '../pillar/host-pillar.ts';
+import type { FileRefs } from './file-requests.ts';
+import type { RenderRefs } from './render-refs.ts';
+import { readCalled } from './said-events.ts';
+
+type CallSettings = {
+  /** The wire before the host has greeted. */
+  readonly early?: Peer;
+  /** The pillar for whom the run's is not there yet. */
+  readonly seen?: Dict;
+  /** The arguments name no files that the host may fetch. */
+  readonly unnamed?: boolean;
+  /** Fails the call for a longer answer. */
+  readonly mostBytes?: number;
+};
+
+/** What templates work with is walked through in one go, while all other hosts wait. */
+const mostForTemplates = 8 * 1024 * 1024;
+const mostValues = 200_000;
+
+/** Characters of all answers that templates of one host get: it is kept what the host said. */
+const mostTogether = 32 * 1024 * 1024;
+
+/**
+ * Counts what data hold. Not recursive: a host chooses the depth.
+ *
+ * @returns the characters; undefined for more than `most` values
+ */
+const charactersIn = (data: Plain, most: number): number | undefined => {
+  const open: Plain[] = [data];
+  let left = most;
+  let characters = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    left -= 1;
+    characters += typeof next === 'string' ? next.length : 4;
+    const inner = Array.isArray(next) ? next : isPlainDict(next) ? Object.values(next) : [];
+    if (inner.length > left || left < 0) return undefined;
+    if (isPlainDict(next)) for (const key of Object.keys(next)) characters += key.length;
+    for (const item of inner) open.push(item);
+  }
+  return characters;
+};
+
+const tooManyValues = (fun: string): TsaltError =>
+  new TsaltError(
+    'answer-length',
+    `The answer to '${fun}' has more than ${mostValues} values: ask for less.`,
+    { kind: 'host' },
+  );
+
+const tooMuchTogether = (): TsaltError =>
+  new TsaltError(
+    'answer-length',
+    `The answers to calls of templates have more than ${mostTogether / 1024 / 1024} MB together: ask for less.`,
+    { kind: 'host' },
+  );
+
+/** Calls functions for one host: on the host over its wire, or here where they live here. */
+export class HostCalls {
+  readonly #facts: HostFacts;
+  readonly #pillar: HostPillar;
+  readonly #refs: FileRefs;
+  readonly #renders: RenderRefs;
+  /** What functions of the control node get that others call. */
+  readonly #context: (seen?: Dict) => WrapperContext;
+  #peer: Peer | Promise<Peer> | undefined;
+  /** Characters that templates were answered. */
+  #characters = 0;
+  readonly #running = new Map<symbol, string>();
+
+  constructor(
+    facts: HostFacts,
+    pillar: HostPillar,
+    [refs, renders]: readonly [FileRefs, RenderRefs],
+    context: (seen?: Dict) => WrapperContext,
+  ) {
+    this.#facts = facts;
+    this.#pillar = pillar;
+    this.#refs = refs;
+    this.#renders = renders;
+    this.#context = context;
+  }
+
+  /** The wire stands, or will. */
+  connect(peer: Peer | Promise<Peer>): void {
+    this.#peer = peer;
+  }
+
+  /** The wire, when it stands; throws where none is on its way. */
+  async peer(): Promise<Peer> {
+    if (this.#peer !== undefined) return this.#peer;
+    throw new TsaltError('no-session', `${this.#facts.host.id} is not connected yet.`, {
+      kind: 'internal',
+    });
+  }
+
+  /** Calls an execution function on the host. */
+  callHost = async (
+    fun: string,
+    args: readonly Plain[],
+    kwargs: PlainDict,
+    { early, seen, unnamed = false, mostBytes }: CallSettings = {},
+  ): Promise<CallResult> => {
+    if (!unnamed) {
+      const { modules, opts, ownOnHost } = this.#facts;
+      // It names no file because it means them all.
+      const all = fun === 'cp.cache_master' ? ['salt://'] : [];
+      this.#refs.add([...args, kwargs, ...all], opts.saltenv);
+      const [module] = splitFunctionName(fun);
+      if (ownOnHost.some(item => item.kind === 'exec' && mayBeCalled(item, module)))
+        for (const { sources = [] } of ownOnHost) sources.forEach(this.#refs.addSource);
+      this.#renders.addCall({ fun, args, kwargs }, modules, '', opts.saltenv);
+    }
+    const params: CallParams = {
+      fun,
+      args,
+      kwargs,
+      opts: this.#facts.opts,
+      ...(early ? {} : await this.pillarForModules(seen)),
+    };
+    const peer = early ?? (await this.peer());
+    const call = Symbol(fun);
+    this.#running.set(call, fun);
+    try {
+      return readCalled(await peer.request('call', params, undefined, mostBytes));
+    } finally {
+      // When the link ends, this is what was running.
+      if (!peer.closed) this.#running.delete(call);
+    }
+  };
+
+  /** The functions that were sent to the host and did not return. */
+  get running(): readonly string[] {
+    return [...this.#running.values()];
+  }
+
+  /** Calls a function wherever it lives. */
+  call = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
+    this.#call(fun, args, kwargs);
+
+  /**
+   * As `call`, for a template that the host sent: what it names is not for the host to fetch, unless
+   * the job names it as well.
+   */
+  callUnnamed = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
+    this.#call(fun, args, kwargs, undefined, true);
+
+  /** As `call`, for a file of the pillar: it would wait for itself if it waited for the run's. */
+  callSeeing =
+    (seen: Dict): typeof this.call =>
+    (fun, args, kwargs) =>
+      this.#call(fun, args, kwargs, seen);
+
+  async #call(
+    fun: string,
+    args: readonly Data[],
+    kwargs: Dict,
+    seen?: Dict,
+    unnamed = false,
+  ): Promise<Data> {
+    const wrapper = await this.wrapper(fun);
+    // What a rehearsal supposes of the host may be wrong: nothing is changed for that.
+    if (wrapper?.changes) await this.#peer;
+    if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
+    const known = { ...(seen ? { seen } : {}), unnamed, mostBytes: mostForTemplates };
+    const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
+    const characters = charactersIn(value, mostValues);
+    if (characters === undefined) throw tooManyValues(fun);
+    this.#characters += characters;
+    if (this.#characters > mostTogether) throw tooMuchTogether();
+    this.#facts.hear(value, fun);
+    return toData(value);
+  }
+
+  /** The control node's function of this name, unless a module of the user's replaces it. */
+  wrapper = async (fun: string): Promise<ReturnType<typeof findWrapper>> => {
+    const found = findWrapper(fun);
+    if (!found) return undefined;
+    const { modules } = await this.#facts.shared.artifact();
+    const [name] = splitFunctionName(fun);
+    return modules.some(
+      item => !item.builtin && item.kind === 'exec' && (item.virtualname ?? item.file) === name,
+    )
+      ? undefined
+      : found;
+  };
+
+  /** The functions of a kind that the host has. */
+  available = async (kind: 'exec' | 'state'): Promise<ReadonlySet<string>> => {
+    const params: NamesParams = {
+      kind,
+      opts: this.#facts.opts,
+      ...(await this.pillarForModules()),
+    };
+    const names: unknown = await (await this.peer()).request('names', params);
+    return new Set(Array.isArray(names) ? names.filter(name => typeof name === 'string') : []);
+  };
+
+  /** Is this a function that only looks at this host's data? Not where a user's module has it. */
+  onlyLooks = async (fun: string): Promise<boolean> =>
+    onlyLooks(fun) && (await this.wrapper(fun)) !== undefined;
+
+  /** Does a module of the user's read the pillar on the host? */
+  async needsPillar(): Promise<boolean> {
+    const { modules } = await this.#facts.shared.artifact();
+    return modules.some(item => item.usesPillar && !item.builtin);
+  }
+
+  /** The pillar as a part of what is sent, where a module on the host reads it. */
+  async pillarForModules(seen?: Dict): Promise<{ pillar?: PlainDict }> {
+    if (!(await this.needsPillar())) return {};
+    return { pillar: toPlainDict(seen ?? (await this.#pillar.get())) };
+  }
+}

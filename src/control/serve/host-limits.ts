@@ -1,0 +1,44 @@
+import { collectGarbage } from '../../memory/collect-garbage.ts';
+import { Spool } from '../../memory/spool.ts';
+import { broken } from '../../protocol/message.ts';
+import type { PeerLimits } from '../../protocol/peer.ts';
+import { getOwn } from '../../protocol/plain.ts';
+
+const megabyte = 1024 * 1024;
+
+/** Bytes that one host may send in all, of what the control node keeps or writes down. */
+const most: Readonly<Record<string, number>> = {
+  hello: 2 * megabyte,
+  'control.grains': 32 * megabyte,
+  'state-start': 32 * megabyte,
+  state: 256 * megabyte,
+};
+const mostLog = 64 * megabyte;
+
+/**
+ * What one host may cost the control node. An honest host stays far below; one that does not only
+ * loses its own run, or the rest of its log.
+ *
+ * @param say hears, once, that the rest of the log is left out
+ * @throws TsaltError `wire-protocol` from `admits`, which ends the wire
+ */
+export const hostLimits = (say: (message: string) => void): PeerLimits => {
+  const taken = new Map<string, number>();
+  return {
+    json: { values: 1_000_000, keys: 100_000, depth: 200 },
+    long: { newSpool: () => new Spool(), done: collectGarbage },
+    requests: 256,
+    requestBytes: 32 * megabyte,
+    admits: (name, bytes) => {
+      const sum = (taken.get(name) ?? 0) + bytes;
+      taken.set(name, sum);
+      const limit = getOwn(most, name);
+      if (limit !== undefined && sum > limit)
+        throw broken(`more than ${limit / megabyte} MB of "${name}"`);
+      if (name !== 'log' || sum <= mostLog) return true;
+      if (sum - bytes <= mostLog)
+        say(`The host has sent ${mostLog / megabyte} MB of log: the rest of it is left out.`);
+      return false;
+    },
+  };
+};

@@ -1,0 +1,266 @@
+import { isAbsolute, posix } from 'node:path';
+import { type Data, type Dict, isDict, toDict } from '../../data/values/value.ts';
+import { shownPath } from '../../fileserver/shown-path.ts';
+import { type Place, showError, showPlace, TsaltError } from '../../protocol/error.ts';
+import type { StateFinished } from '../../protocol/job.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import type { RenderRequest } from '../../protocol/prefetch.ts';
+import { mergeDicts } from '../../protocol/whole-floats.ts';
+import { packInTurns } from '../../render/confined/pack-in-turns.ts';
+import { unpack } from '../../render/confined/wire.ts';
+import { checkTextPipe, render, renderText } from '../../render/render.ts';
+import type { RenderContext } from '../../render/types.ts';
+import { isControlFunction } from '../../wrapper/table.ts';
+import type { Serve } from '../apart/children.ts';
+import type { HostWork } from '../apart/host-work.ts';
+import type { HostFacts } from '../host/host-facts.ts';
+import type { HostFunctions } from '../host/host-functions.ts';
+import { renderSettings } from '../host/sls-loader.ts';
+import type { HostPillar } from '../pillar/host-pillar.ts';
+import { NeedsHost } from '../prepare/prefetch.ts';
+import type { TemplateRenderer } from './file-requests.ts';
+import type { HostCalls } from './host-calls.ts';
+
+/** What templates of one host see, and the rendering of the files that its states name. */
+export class HostTemplates {
+  readonly #facts: HostFacts;
+  readonly #pillar: HostPillar;
+  readonly #calls: HostCalls;
+  readonly #functions: HostFunctions;
+  readonly #work: HostWork;
+  /** What the host was told of faults in templates, and what people are shown instead. */
+  readonly #faults = new Map<string, string>();
+
+  constructor(
+    facts: HostFacts,
+    pillar: HostPillar,
+    calls: HostCalls,
+    { functions, work }: { readonly functions: HostFunctions; readonly work: HostWork },
+  ) {
+    this.#facts = facts;
+    this.#pillar = pillar;
+    this.#calls = calls;
+    this.#functions = functions;
+    this.#work = work;
+  }
+
+  context(pillar: Dict, saltenv: string): RenderContext {
+    return {
+      grains: this.#facts.grains,
+      pillar,
+      opts: new Map([...this.#facts.templateOpts, ['saltenv', saltenv]]),
+      files: this.#facts.shared.fileRoots,
+      call: this.#calls.call,
+      onlyLooks: this.#calls.onlyLooks,
+      said: this.#facts.hasSaidWhole,
+      taint: this.#facts.taint,
+      livesHere: async fun => (await this.#calls.wrapper(fun)) !== undefined,
+    };
+  }
+
+  /** Renders a file for the host while its state runs. */
+  render: TemplateRenderer = (request, text, file, trust) =>
+    trust === 'confined'
+      ? this.#renderConfined(request, text, file)
+      : this.#render(request, text, file, { call: this.#calls.call });
+
+  /** Throws where the host asks for a template engine that does not exist. */
+  check = ({ template, source, saltenv }: RenderRequest): void => {
+    checkTextPipe({
+      ...renderSettings(this.#facts.shared.request.config),
+      text: '',
+      file: source,
+      pipe: template,
+      saltenv,
+      context: this.context(new Map(), saltenv),
+    });
+  };
+
+  /** Renders a file before its state runs; throws `NeedsHost` where the host has to be asked. */
+  renderAhead: TemplateRenderer = (request, text, file) =>
+    this.#render(request, text, file, {
+      call: async (fun, args, kwargs) => {
+        if (await this.#calls.wrapper(fun)) return this.#calls.call(fun, args, kwargs);
+        throw new NeedsHost(fun);
+      },
+    });
+
+  /**
+   * Renders a line of no meaning: what the renderers need is loaded and made then. Only where the
+   * pipe is the usual one, and by built-in renderers: one of the user's is not run for nothing.
+   */
+  async warmUp(): Promise<void> {
+    const { config } = this.#facts.shared.request;
+    if (config.renderer !== 'liquid|yaml') return;
+    await render({
+      ...renderSettings(config),
+      text: 'a: {{ 1 }}\n',
+      file: 'warm-up',
+      renderers: new Map(),
+      saltenv: 'base',
+      context: this.context(new Map(), 'base'),
+    }).catch(() => undefined);
+  }
+
+  /** Renders a text that came from the host, in another process: it learns nothing that the host could not ask for. */
+  #renderConfined: TemplateRenderer = async (request, text, file) => {
+    const { template, saltenv } = request;
+    const { pipe: _, whitelist, blacklist } = renderSettings(this.#facts.shared.request.config);
+    const opts = { ...this.#facts.opts, saltenv, jinja_limits: limitsForHosts };
+    try {
+      return await this.#work.inTurn(async () => {
+        const named = namedIn(text);
+        const packedOr = async (name: string, value: () => Promise<Dict>): Promise<string> =>
+          named(name) ? packedOnce(await value()) : packInTurns({});
+        return {
+          type: 'render',
+          text,
+          file,
+          pipe: template,
+          saltenv,
+          whitelist,
+          blacklist,
+          grains: await packedOr('grains', async () => this.#facts.grains),
+          pillar: await packedOr('pillar', () => this.#pillar.get()),
+          opts: await packInTurns(opts),
+          extra: await packInTurns(mergeDicts(request.chunk, withoutReserved(request.context))),
+        };
+      }, this.#serveConfined);
+    } catch (error) {
+      throw this.#toldHost(error, request, file);
+    }
+  };
+
+  /** Answers a call of a template that is rendered in another process. */
+  #serveConfined: Serve = async ([fun, packedArgs, packedKwargs]) => {
+    const [args, kwargs] = [unpack(packedArgs), unpack(packedKwargs)];
+    const list = Array.isArray(args) ? args : [];
+    const result = await this.#forFiles(this.#callConfined)(
+      fun,
+      list,
+      isDict(kwargs) ? kwargs : new Map(),
+    );
+    const argument = list.indexOf(result);
+    return {
+      value: await packInTurns(result),
+      ...(typeof result === 'object' && argument >= 0 ? { argument } : {}),
+    };
+  };
+
+  #callConfined = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
+    const wrapper = await this.#calls.wrapper(fun);
+    if (!wrapper) return this.#calls.callUnnamed(fun, args, kwargs);
+    if (isControlFunction(fun)) return this.#functions.call(fun, args, kwargs);
+    throw new TsaltError('template-refused', `'${fun}' is not for a template of the host.`, {
+      kind: 'host',
+      hint: 'Put the template into the file roots and name it as salt:// source.',
+    });
+  };
+
+  async #render(
+    request: RenderRequest,
+    text: string,
+    file: string,
+    own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
+  ): Promise<string> {
+    const base = this.context(await this.#pillar.get(), request.saltenv);
+    const rendered = renderText({
+      ...renderSettings(this.#facts.shared.request.config),
+      text,
+      file,
+      pipe: request.template,
+      saltenv: request.saltenv,
+      // Text that is in the request is not a file: `contents`, or one that the host read.
+      origin: request.text === undefined ? 'user-file' : undefined,
+      context: {
+        ...base,
+        ...own,
+        call: this.#forFiles(own.call),
+        extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
+      },
+    });
+    return rendered.catch((error: unknown) => {
+      throw this.#toldHost(error, request, file);
+    });
+  }
+
+  #forFiles =
+    (call: RenderContext['call']): RenderContext['call'] =>
+    async (fun, args, kwargs) => {
+      if (notInFiles.test(fun) && (await this.#calls.wrapper(fun))) throw notForFiles(fun);
+      return call(fun, args, kwargs);
+    };
+
+  /**
+   * A state's result with the whole of what control knows of a fault in its template: the host is
+   * told neither lines of the file nor paths of the control node.
+   */
+  withFaults = (finished: StateFinished): StateFinished => {
+    const { comment } = finished.result;
+    if (this.#faults.size === 0 || typeof comment !== 'string') return finished;
+    for (const [told, whole] of this.#faults)
+      if (comment.includes(told))
+        return {
+          ...finished,
+          result: { ...finished.result, comment: comment.replace(told, () => whole) },
+        };
+    return finished;
+  };
+
+  #toldHost(error: unknown, request: RenderRequest, file: string): unknown {
+    if (!(error instanceof TsaltError) || error.at === undefined) return error;
+    const { code, kind, message, at } = error;
+    const own = request.text === undefined ? request.source : file;
+    const name = at.file === file ? own : posix.basename(at.file);
+    const told = `${message} (${showPlace({ ...at, file: name })})`;
+    if (this.#faults.size < mostFaults) this.#faults.set(told, showError(shownAt(error, at)));
+    return new TsaltError(code, told, { kind, cause: error });
+  }
+}
+
+const mostFaults = 1000;
+
+/** Which variables a template can name: texts that hold no such name are not sent them. */
+const namedIn = (text: string) => (name: string) =>
+  text.includes(name) || text.includes('show_full_context') || /[{%:,|=(]\s*\[/.test(text);
+
+const packs = new WeakMap<Dict, Promise<string>>();
+
+/** Packs a dict that does not change. */
+const packedOnce = (dict: Dict): Promise<string> => {
+  const made = packs.get(dict) ?? packInTurns(dict);
+  packs.set(dict, made);
+  return made;
+};
+
+/** What a template that a host sent may use, beside the limits of the process it is rendered in. */
+const limitsForHosts = {
+  milliseconds: 5000,
+  steps: 200_000,
+  characters: 8_000_000,
+  depth: 50,
+};
+
+const shownAt = ({ code, message, kind, hint, excerpt }: TsaltError, at: Place): TsaltError =>
+  new TsaltError(code, message, {
+    kind,
+    hint,
+    excerpt,
+    at: { ...at, file: isAbsolute(at.file) ? shownPath(at.file) : at.file },
+  });
+
+/** Functions that run programs, open stores or choose engines: not for templates of file states. */
+const notInFiles = /^(?:pillar\.ext|slsutil\.renderer|(?:sdb|vault)\.\w+)$/;
+
+const notForFiles = (fun: string): TsaltError =>
+  new TsaltError('template-refused', `'${fun}' is not there for templates of file states.`, {
+    kind: 'render',
+    hint: 'Call it in the pillar or in the SLS, and hand the value to the template by `context`.',
+  });
+
+/** Variables that control sets: a host's own template does not get others in their place. */
+const reserved =
+  /^(?:grains|pillar|opts|salt|saltenv|env|sls|slspath|sls_path|slsdotpath|slscolonpath|tpl\w+|__\w+__)$/;
+
+const withoutReserved = (context: PlainDict): PlainDict =>
+  Object.fromEntries(Object.entries(context).filter(([name]) => !reserved.test(name)));

@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { pyStr } from '../../data/python/python-text.ts';
+import type { Ranges } from '../../data/taint.ts';
+import { missing, traverse } from '../../data/values/traverse.ts';
+import type { Dict } from '../../data/values/value.ts';
+import type { FileRoots } from '../../fileserver/file-roots.ts';
+import { parseSaltUrl } from '../../fileserver/url.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import type { ModuleMeta } from '../../protocol/meta.ts';
+import { isPlainDict, type PlainDict, plainText } from '../../protocol/plain.ts';
+import type { RenderRequest } from '../../protocol/prefetch.ts';
+import { isElsewhere, renderIdentity, sourcesIn } from '../../protocol/render-identity.ts';
+import { mergeDicts } from '../../protocol/whole-floats.ts';
+import { readable } from '../../transport/faults.ts';
+import { type Call, callsOf, namedArguments } from '../prepare/calls-in-chunk.ts';
+
+/**
+ * A text of the job's own may use all that templates have. One that came from the host is
+ * confined: it sees no file roots and calls only what the host itself may call.
+ */
+export type TemplateTrust = 'job' | 'confined';
+
+/** One template that the run compiled: its engine, source and variables stay on the control node. */
+type Entry = {
+  readonly request: RenderRequest;
+  /** Hashes of the texts that the job holds for it (`contents`), where no host had a part in them. */
+  readonly texts: ReadonlySet<string>;
+  /** The host brings the text: from its disk, the web, or its grains. */
+  readonly isFromHost: boolean;
+  /** Its text is a file of the file roots. */
+  readonly isInRoots: boolean;
+};
+
+/** What the host adds to its reference. */
+type Added = {
+  readonly text?: string | undefined;
+  readonly accumulator?: PlainDict | undefined;
+};
+
+/**
+ * The templates of one host's run. The host refers to one by the hash of what identifies it
+ * (`protocol/render-identity.ts`); engine, source, variables and chunk are those kept here.
+ */
+export class RenderRefs {
+  readonly #taintOf: (text: string) => Ranges | undefined;
+  readonly #entries = new Map<string, Entry>();
+  /** Templates whose source is a folder, with the name of their state. */
+  readonly #folders = new Map<Entry, string>();
+  /** A state computes arguments on the host, by a slot. */
+  hasSlots = false;
+  /** What `file.accumulated` may add to a template, as JSON. */
+  readonly #accumulated = new Set<string>();
+
+  constructor(taintOf: (text: string) => Ranges | undefined) {
+    this.#taintOf = taintOf;
+  }
+
+  /** Adds the templates of these chunks. @throws TsaltError where the host chose an engine */
+  addChunks(chunks: readonly LowChunk[], pillar: Dict, modules: readonly ModuleMeta[]): void {
+    for (const chunk of chunks) {
+      const state = plainText(chunk.name);
+      if (JSON.stringify(chunk).includes('"__slot__:')) this.hasSlots = true;
+      for (const call of callsOf(chunk)) this.addCall(call, modules, state, envOf(chunk));
+      if (chunk.state === 'file' && chunk.fun === 'accumulated')
+        for (const item of [chunk.text].flat()) this.#accumulated.add(JSON.stringify(item ?? null));
+      const template = templateOf(chunk);
+      if (template === undefined) continue;
+      if (this.#taintOf(template)) throw chosenEngine(chunk, template);
+      this.#addTemplates(chunk, template, state, pillar);
+    }
+  }
+
+  #addTemplates(chunk: LowChunk, template: string, state: string, pillar: Dict): void {
+    const base = { template, saltenv: envOf(chunk), context: variablesOf(chunk) };
+    const seen = chunkSeen(chunk);
+    const sources = [chunk.source, chunk.sources].flatMap(sourcesIn);
+    // The name of other states may be their source; `cmd.script` has arguments behind it.
+    if (chunk.state !== 'file') sources.push(state, state.split(/\s/)[0] ?? '');
+    for (const source of new Set(sources.filter(Boolean))) {
+      const entry: Entry = {
+        request: { ...base, source, chunk: { ...seen, source } },
+        texts: new Set(),
+        isFromHost: isElsewhere(source),
+        isInRoots: !isElsewhere(source),
+      };
+      this.#add(entry, state);
+      if (chunk.state === 'file' && chunk.fun === 'recurse') this.#folders.set(entry, state);
+    }
+    const texts = [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)];
+    const grains = chunk.contents_grains;
+    this.#add(
+      {
+        request: { ...base, source: '', chunk: { name: chunk.name } },
+        texts: new Set(texts.filter(text => !this.#taintOf(text)).map(textHash)),
+        isFromHost:
+          (grains !== undefined && grains !== null) || texts.some(text => this.#taintOf(text)),
+        isInRoots: false,
+      },
+      state,
+    );
+  }
+
+  /** Adds the templates of a call: of the job's own function, or by a state (`module.run`). */
+  addCall(call: Call, modules: readonly ModuleMeta[], state: string, saltenv: string): void {
+    const bound = namedArguments(call, modules);
+    if (!bound) return;
+    const { named, extra } = bound;
+    const isTemplate = call.fun === 'cp.get_template';
+    const template = named.template ?? (isTemplate ? 'jinja' : undefined);
+    if (typeof template !== 'string' || this.#taintOf(template)) return;
+    const context = isPlainDict(named.context) ? named.context : {};
+    const variables = isTemplate
+      ? { ...extra, ...context }
+      : mergeDicts(isPlainDict(named.defaults) ? named.defaults : {}, context);
+    const env = typeof named.saltenv === 'string' ? named.saltenv : saltenv;
+    for (const source of Object.values(named)) {
+      if (typeof source !== 'string' || source === '') continue;
+      const request = { source, saltenv: env, template, context: variables, chunk: { source } };
+      const isFromHost = isElsewhere(source);
+      this.#add({ request, texts: new Set(), isFromHost, isInRoots: !isFromHost }, state);
+    }
+  }
+
+  #add(entry: Entry, state: string): void {
+    const key = renderKey(entry.request, state);
+    const known = this.#entries.get(key);
+    const texts = new Set([...(known?.texts ?? []), ...entry.texts]);
+    this.#entries.set(key, {
+      ...entry,
+      texts,
+      isFromHost: entry.isFromHost || known?.isFromHost === true,
+    });
+  }
+
+  /**
+   * Finds the template behind a host's reference.
+   *
+   * @returns its request, with what the host may add to it; without `trust` where its engine is not
+   *   for a text of the host. Undefined where the run has no such template.
+   */
+  resolve(
+    key: string,
+    { text, accumulator }: Added,
+    roots: FileRoots,
+  ): { request: RenderRequest; trust?: TemplateTrust } | undefined {
+    const entry = this.#entries.get(key) ?? this.#inFolders(key, roots);
+    if (!entry) return undefined;
+    const { template, context } = entry.request;
+    if (accumulator !== undefined && !this.#isCollected(accumulator, context)) return undefined;
+    const request = {
+      ...entry.request,
+      context: accumulator === undefined ? context : mergeDicts(context, { accumulator }),
+      ...(text === undefined ? {} : { text }),
+    };
+    const isKnown = text === undefined ? entry.isInRoots : entry.texts.has(textHash(text));
+    if (isKnown) return { request, trust: 'job' };
+    if (text === undefined || !entry.isFromHost) return undefined;
+    return sandboxed.includes(template) ? { request, trust: 'confined' } : { request };
+  }
+
+  /** Lists the folders of `file.recurse`: each file in them is a template of its own. */
+  #inFolders(key: string, roots: FileRoots): Entry | undefined {
+    for (const [{ request }, state] of this.#folders) {
+      const { path, saltenv = request.saltenv } = parseSaltUrl(request.source);
+      const folder = path.replace(/\/+$/, '');
+      const name = plainText(request.chunk.name);
+      for (const file of roots.list(saltenv)) {
+        if (!file.startsWith(folder === '' ? '' : `${folder}/`)) continue;
+        const source = `salt://${file}`;
+        const chunk = {
+          ...request.chunk,
+          source,
+          name: posix.join(name, folder === '' ? file : file.slice(folder.length + 1)),
+        };
+        const rendered = { ...request, saltenv, source, chunk };
+        this.#add(
+          { request: rendered, texts: new Set(), isFromHost: false, isInRoots: true },
+          state,
+        );
+      }
+    }
+    // They are listed once.
+    this.#folders.clear();
+    return this.#entries.get(key);
+  }
+
+  /** Whether states of the job collect these values for templates. */
+  #isCollected(accumulator: PlainDict, context: PlainDict): boolean {
+    if (!isPlainDict(accumulator)) return false;
+    const lists = Object.values(accumulator).filter(Array.isArray);
+    if (lists.reduce((sum, list) => sum + list.length, 0) > mostCollected) return false;
+    if (JSON.stringify(accumulator) === JSON.stringify(context.accumulator)) return true;
+    return Object.values(accumulator).every(
+      list =>
+        Array.isArray(list) && list.every(item => this.#accumulated.has(JSON.stringify(item))),
+    );
+  }
+}
+
+/** Values that `file.accumulated` may have collected for one template. */
+const mostCollected = 50_000;
+
+/** The engines that run no code of their own: they may render what a host brings. */
+export const sandboxed: readonly string[] = ['jinja', 'liquid'];
+
+const renderKey = (request: RenderRequest, state: string): string =>
+  createHash('sha256').update(renderIdentity(request, state)).digest('hex');
+
+const textHash = (text: string): string =>
+  createHash('sha256').update(text.trimEnd()).digest('hex');
+
+const chosenEngine = ({ __sls__, __id__ }: LowChunk, template: string): TsaltError =>
+  new TsaltError(
+    'template-tainted',
+    `The host chose the template engine ${readable(template, 300)} of ID '${__id__}' in SLS '${__sls__}'.`,
+    { kind: 'render', hint: 'Write the engine into the SLS: `- template: jinja`.' },
+  );
+
+/** The saltenv that a state's function sees; see `perform` in the runtime. */
+const envOf = ({ saltenv, env, __env__ }: LowChunk): string =>
+  plainText(saltenv ?? (typeof env === 'string' ? env : __env__) ?? 'base');
+
+/** The engine of a chunk's templates; some states have one without being told. */
+const templateOf = ({ state, fun, template }: LowChunk): string | undefined =>
+  typeof template === 'string'
+    ? template
+    : template === undefined && state === 'file' && rendersSources.has(fun)
+      ? 'jinja'
+      : undefined;
+
+const rendersSources = new Set(['append', 'prepend', 'blockreplace']);
+
+/** `defaults` and `context` of a chunk, as states lay them over each other. */
+const variablesOf = ({ defaults, context }: LowChunk): PlainDict =>
+  mergeDicts(
+    isPlainDict(defaults) ? defaults : undefined,
+    isPlainDict(context) ? context : undefined,
+  );
+
+/** What templates see of their chunk. */
+const chunkSeen = (chunk: LowChunk): PlainDict => {
+  const { name, user, owner, group, mode, file_mode, attrs, fun } = chunk;
+  const seen: PlainDict = { name };
+  const given = { user: user ?? owner, group, mode: fun === 'recurse' ? file_mode : mode, attrs };
+  for (const [key, value] of Object.entries(given))
+    if (value !== undefined && value !== null) seen[key] = value;
+  return seen;
+};
+
+const contentsOf = ({ contents }: LowChunk): string[] =>
+  Array.isArray(contents)
+    ? [contents.map(plainText).join('\n')]
+    : contents === undefined || contents === null
+      ? []
+      : [plainText(contents)];
+
+/** `contents_pillar`: the host gets the value from here, and has it rendered here. */
+const contentsFromPillar = (
+  { contents_pillar, contents_delimiter }: LowChunk,
+  pillar: Dict,
+): string[] => {
+  if (contents_pillar === undefined || contents_pillar === null) return [];
+  const between = typeof contents_delimiter === 'string' ? contents_delimiter : ':';
+  const lines = [contents_pillar].flat().flatMap(key => {
+    const value = traverse(pillar, plainText(key), between);
+    return value === missing ? [] : [value].flat().map(pyStr);
+  });
+  return [lines.join('\n')];
+};

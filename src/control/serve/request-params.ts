@@ -1,0 +1,87 @@
+import { TsaltError } from '../../protocol/error.ts';
+import type { ControlMethods } from '../../protocol/job.ts';
+import { isPlainDict } from '../../protocol/plain.ts';
+
+/** Reads what a host sent with `file.get`. @throws TsaltError `wire-params` */
+export const readGet = (said: unknown): ControlMethods['file.get'] => {
+  if (
+    isPlace(said) &&
+    isOptionalText(said.have) &&
+    ['boolean', 'undefined'].includes(typeof said.peek)
+  )
+    return said as ControlMethods['file.get'];
+  throw wrongParams('file.get');
+};
+
+/** Reads what a host sent with `file.list`. @throws TsaltError `wire-params` */
+export const readList = (said: unknown): ControlMethods['file.list'] => {
+  if (isPlace(said)) return said as ControlMethods['file.list'];
+  throw wrongParams('file.list');
+};
+
+/** Reads what a host sent with `file.render`. @throws TsaltError `wire-params` */
+export const readRender = (said: unknown): ControlMethods['file.render'] => {
+  if (
+    isPlainDict(said) &&
+    isText(said.key) &&
+    [said.text, said.have].every(isOptionalText) &&
+    (said.accumulator === undefined || areVariables(said.accumulator))
+  )
+    return said as unknown as ControlMethods['file.render'];
+  throw wrongParams('file.render');
+};
+
+/** Reads what a host sent with `file.renderComputed`. @throws TsaltError `wire-params` */
+export const readComputed = (said: unknown): ControlMethods['file.renderComputed'] => {
+  if (
+    isPlainDict(said) &&
+    [said.source, said.saltenv].every(isName) &&
+    isText(said.template) &&
+    [said.text, said.have].every(isOptionalText) &&
+    [said.context, said.chunk].every(areVariables)
+  )
+    return said as unknown as ControlMethods['file.renderComputed'];
+  throw wrongParams('file.renderComputed');
+};
+
+/** Reads what a host sent with `control.grains`. @throws TsaltError `wire-params` */
+export const readGrains = (said: unknown): ControlMethods['control.grains'] => {
+  if (isPlainDict(said) && isPlainDict(said.grains))
+    return said as unknown as ControlMethods['control.grains'];
+  throw wrongParams('control.grains');
+};
+
+/** Reads what a host sent with `control.call`. @throws TsaltError `wire-params` */
+export const readCall = (said: unknown): ControlMethods['control.call'] => {
+  if (isPlainDict(said) && isText(said.fun) && Array.isArray(said.args) && isPlainDict(said.kwargs))
+    return said as unknown as ControlMethods['control.call'];
+  throw wrongParams('control.call');
+};
+
+/** Reads what a host sent with `file.push`; its values are not checked. @throws TsaltError `wire-params` */
+export const readPush = (said: unknown): ControlMethods['file.push'] => {
+  if (isPlainDict(said)) return said as unknown as ControlMethods['file.push'];
+  throw wrongParams('file.push');
+};
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isOptionalText = (value: unknown): boolean => value === undefined || isText(value);
+
+/** Paths and names of environments; those of Linux have at most 4096 bytes. */
+const isName = (value: unknown): value is string => isText(value) && value.length <= 4096;
+
+/** No template has more variables. */
+const mostVariables = 10_000;
+
+const areVariables = (said: unknown): boolean =>
+  isPlainDict(said) && Object.keys(said).length <= mostVariables;
+
+const isPlace = (said: unknown): said is Record<string, unknown> =>
+  isPlainDict(said) && isName(said.path) && isName(said.saltenv);
+
+/** A host asked with parameters that its request does not have. */
+const wrongParams = (method: string): TsaltError =>
+  new TsaltError('wire-params', `The parameters of "${method}" are not what they must be.`, {
+    kind: 'host',
+  });

@@ -1,0 +1,84 @@
+import type { TsaltError } from '../../protocol/error.ts';
+import type {
+  CallResult,
+  LogLine,
+  RunResult,
+  StateFinished,
+  StateStarted,
+} from '../../protocol/job.ts';
+import { broken } from '../../protocol/message.ts';
+import { isPlainDict } from '../../protocol/plain.ts';
+
+// What hosts tell of themselves: data of strangers, which much of the control node works with.
+
+/** @throws TsaltError `wire-protocol` for what is no start of a state */
+export const readStarted = (said: unknown): StateStarted => {
+  if (!isPlainDict(said) || !areTexts(said.tag, said.fun) || !isScalar(said.id))
+    throw misshapen('event "state-start"');
+  const { tag, id, fun, name } = said as StateStarted;
+  // An own `toString` that is no function breaks whoever makes text of it.
+  return { tag, id, fun, name: isScalar(name) ? name : JSON.stringify(name) };
+};
+
+/** @throws TsaltError `wire-protocol` for what is no answer to a call */
+export const readCalled = (said: unknown): CallResult => {
+  if (isPlainDict(said) && said.value !== undefined && Number.isSafeInteger(said.retcode))
+    return said as CallResult;
+  throw misshapen('answer to "call"');
+};
+
+/** @throws TsaltError `wire-protocol` for what is no answer to a run */
+export const readRan = (said: unknown): RunResult => {
+  if (
+    isPlainDict(said) &&
+    Number.isSafeInteger(said.retcode) &&
+    areTexts(said.aborted ?? '') &&
+    (said.restart === undefined || isRestart(said.restart))
+  )
+    return said as RunResult;
+  throw misshapen('answer to "run"');
+};
+
+const isRestart = (said: unknown): boolean =>
+  isPlainDict(said) &&
+  areTexts(said.tag, said.boot, said.message ?? '') &&
+  [said.delay, said.wait].every(time => typeof time === 'number' && time >= 0) &&
+  isPlainDict(said.kept);
+
+/** @throws TsaltError `wire-protocol` for what is no finished state */
+export const readFinished = (said: unknown): StateFinished => {
+  if (
+    isPlainDict(said) &&
+    areTexts(said.tag, said.event ?? '') &&
+    isResult(said.result, said.stack !== undefined)
+  )
+    return said as unknown as StateFinished;
+  throw misshapen('event "state"');
+};
+
+/** @throws TsaltError `wire-protocol` for what is no line of a log */
+export const readLine = (said: unknown): LogLine => {
+  if (isPlainDict(said) && areTexts(said.module, said.message) && levels.has(said.level))
+    return said as unknown as LogLine;
+  throw misshapen('event "log"');
+};
+
+const levels = new Set<unknown>(['trace', 'debug', 'info', 'warning', 'error', 'critical']);
+
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
+const areTexts = (...values: readonly unknown[]): boolean =>
+  values.every(value => typeof value === 'string');
+
+/** A module's comment may be anything; that of a state that threw is text. */
+const isResult = (said: unknown, threw: boolean): boolean =>
+  isPlainDict(said) &&
+  (!threw || areTexts(said.comment)) &&
+  areTexts(said.start_time ?? '') &&
+  [said.__id__, said.__sls__].every(isScalar) &&
+  isPlainDict(said.changes) &&
+  (said.result === null || typeof said.result === 'boolean') &&
+  [said.duration ?? 0, said.__run_num__ ?? 0].every(value => typeof value === 'number');
+
+const misshapen = (what: string): TsaltError =>
+  broken(`an ${what} that does not hold what it must`);

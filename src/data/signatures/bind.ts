@@ -1,0 +1,168 @@
+import type { Param, Signature } from '../../protocol/meta.ts';
+import { setOwn } from '../../protocol/plain.ts';
+import { nearest } from '../nearest.ts';
+import { checkType } from './check-type.ts';
+
+/** What does not fit, by argument. */
+type BindProblems = {
+  readonly missing: readonly string[];
+  readonly unknown: readonly string[];
+  readonly twice: readonly string[];
+  /** Positional arguments that have no parameter. */
+  readonly surplus: number;
+  readonly wrong: readonly { readonly name: string; readonly message: string }[];
+};
+
+export type Bound =
+  /** `values` is how the function is to be called: positional, options, rest. */
+  | { readonly ok: true; readonly values: readonly unknown[] }
+  /** `message` is one sentence for the user, nearest names included. */
+  | { readonly ok: false; readonly message: string; readonly problems: BindProblems };
+
+type Keywords = Readonly<Record<string, unknown>>;
+
+/**
+ * Binds arguments to a function's parameters, as Python would: positional ones in order (they
+ * go on into the keywords, as in `cmd.run 'id' /tmp`), keywords by name, defaults for the rest.
+ * Declared types are checked and converted by `checkType`. Pure: the command line asks before
+ * any connection is made, the host before every call.
+ * @param fun the function's name, for messages
+ */
+export const bind = (
+  fun: string,
+  signature: Signature,
+  args: readonly unknown[],
+  kwargs: Keywords,
+): Bound => {
+  const slots = [...signature.positional, ...(signature.keywords ?? [])];
+  const given = new Map<string, unknown>();
+  const wrong: { name: string; message: string }[] = [];
+  const room = signature.rest ? signature.positional.length : slots.length;
+  args.slice(0, room).forEach((value, at) => given.set(slots[at]?.name ?? '', value));
+  const twice = Object.keys(kwargs).filter(name => given.has(name));
+  const names = new Set(slots.map(({ name }) => name));
+  const others: [string, unknown][] = [];
+  const rest = args.slice(room);
+  for (const [name, value] of Object.entries(kwargs)) {
+    if (names.has(name)) given.set(name, value);
+    else if (isRest(signature, name) && Array.isArray(value)) rest.push(...value);
+    else others.push([name, value]);
+  }
+  const values = new Map(
+    slots.map(param => [param.name, accept(param, given.get(param.name), wrong)]),
+  );
+  const problems: BindProblems = {
+    missing: slots
+      .filter(param => !param.optional && !given.has(param.name))
+      .map(({ name }) => name),
+    unknown: signature.anyKeyword ? [] : others.map(([name]) => name),
+    twice,
+    surplus: signature.rest ? 0 : Math.max(0, args.length - room),
+    wrong,
+  };
+  const message = explain(fun, signature, args.length, problems);
+  if (message !== undefined) return { ok: false, message, problems };
+  return { ok: true, values: lay(signature, values, others, rest) };
+};
+
+/** `args: [a, b]` beside `path: /etc/motd`: what the others have no name for, as a list. */
+const isRest = ({ rest, anyKeyword }: Signature, name: string): boolean =>
+  rest?.name === name && anyKeyword !== true;
+
+const accept = (
+  param: Param,
+  value: unknown,
+  wrong: { name: string; message: string }[],
+): unknown => {
+  if (param.type === undefined || value === undefined) return value;
+  const checked = checkType(param.type, value);
+  if (checked.ok) return checked.value;
+  // `key:` without a value means "not given" to a YAML author.
+  if (value === null && param.optional) return undefined;
+  // So does an empty list or mapping to Salt's functions, which ask whether there is something.
+  if (isEmpty(value) && param.optional && !param.default) return undefined;
+  wrong.push({
+    name: param.name,
+    message: `'${param.name}' must be ${checked.wanted}, not ${show(value)}`,
+  });
+  return value;
+};
+
+/**
+ * The given values that are not of the types that a function declares.
+ *
+ * @param given arguments by name; those that the function does not declare are passed over
+ */
+export const wrongTypes = (signature: Signature, given: Keywords): BindProblems['wrong'] => {
+  const wrong: { name: string; message: string }[] = [];
+  for (const param of [...signature.positional, ...(signature.keywords ?? [])])
+    if (Object.hasOwn(given, param.name)) accept(param, given[param.name], wrong);
+  return wrong;
+};
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+const show = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+};
+
+const lay = (
+  signature: Signature,
+  values: ReadonlyMap<string, unknown>,
+  others: readonly (readonly [string, unknown])[],
+  rest: readonly unknown[],
+): unknown[] => {
+  const positional = signature.positional.map(({ name }) => values.get(name));
+  if (!signature.keywords && !signature.anyKeyword) return [...positional, ...rest];
+  const options: Record<string, unknown> = {};
+  for (const { name } of signature.keywords ?? []) {
+    const value = values.get(name);
+    if (value !== undefined) setOwn(options, name, value);
+  }
+  for (const [name, value] of others) setOwn(options, name, value);
+  return [...positional, options, ...rest];
+};
+
+const explain = (
+  fun: string,
+  signature: Signature,
+  count: number,
+  problems: BindProblems,
+): string | undefined => {
+  const { missing, unknown, twice, surplus, wrong } = problems;
+  const parts = [
+    ...(unknown.length > 0
+      ? [invalidKeywords(fun, unknown) + nearestHint(signature, unknown)]
+      : []),
+    ...(twice.length > 0 ? [`'${fun}' got ${quoted(twice)} twice`] : []),
+    ...(surplus > 0
+      ? [`'${fun}' takes at most ${count - surplus} arguments, ${count} were given`]
+      : []),
+    ...(missing.length > 0
+      ? [`'${fun}' is missing the argument${missing.length > 1 ? 's' : ''} ${quoted(missing)}`]
+      : []),
+    ...wrong.map(({ message }) => `'${fun}': ${message}`),
+  ];
+  return parts.length > 0 ? parts.join('; ') : undefined;
+};
+
+/** Salt's sentence (salt.state.State.verify_data and salt.utils.args.format_call). */
+export const invalidKeywords = (fun: string, names: readonly string[]): string =>
+  names.length === 1
+    ? `${quoted(names)} is an invalid keyword argument for '${fun}'`
+    : `${quoted(names)} are invalid keyword arguments for '${fun}'`;
+
+const quoted = (names: readonly string[]): string => {
+  const all = names.map(name => `'${name}'`);
+  const last = all.pop() ?? '';
+  return all.length > 0 ? `${all.join(', ')} and ${last}` : last;
+};
+
+/** ` (did you mean 'x'?)` for unknown keywords, or nothing when no parameter is near. */
+export const nearestHint = (signature: Signature, unknown: readonly string[]): string => {
+  const known = [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name);
+  const found = unknown.flatMap(name => nearest(name, known) ?? []);
+  return found.length > 0 ? ` (did you mean ${quoted([...new Set(found)])}?)` : '';
+};

@@ -1,0 +1,8 @@
+import type { ModuleMeta } from '../../protocol/meta.ts';
+
+/** Whether a module goes by a name, or may do so on a host, where `__virtual__` decides. */
+export const mayBeCalled = (
+  { virtualname, file, virtual, anyName }: ModuleMeta,
+  name: string,
+): boolean =>
+  (virtualname ?? file) === name || anyName === true || virtual?.includes(name) === true;

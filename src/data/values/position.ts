@@ -1,0 +1,91 @@
+import type { Place } from '../../protocol/error.ts';
+import { excerptOf } from '../excerpt.ts';
+import { copyTaintMarks } from '../taint-marks.ts';
+import { stamp } from './stamp.ts';
+
+/** Line and column, both 1-based, in the text that was parsed. */
+export type Position = { readonly line: number; readonly column: number };
+
+const texts = new WeakMap<Place, string>();
+
+/** Remembers the text of a place's file, to show the lines around it. */
+export const withText = (place: Place, text: string): Place => {
+  texts.set(place, text);
+  return place;
+};
+
+/** The lines around a place whose text is known. */
+export const excerptAt = (place: Place, around: number): string | undefined => {
+  const text = texts.get(place);
+  return text === undefined || place.line === undefined
+    ? undefined
+    : excerptOf(text, place.line, 1, around);
+};
+
+/** Leads from a position in a rendered text to the place in the template that it came from. */
+export type Trace = (position: Position) => Place;
+
+/**
+ * Where a node and what is in it stand in a text, as offsets: few of them are ever asked for,
+ * and only then is it worth to count lines.
+ */
+export class Places {
+  readonly #locate: (offset: number) => Position;
+  readonly #at: number;
+  readonly #offsets: readonly number[];
+  readonly #keys: readonly unknown[] | undefined;
+  #indexes: Map<unknown, number> | undefined;
+
+  /**
+   * @param at the offset of the node itself.
+   * @param offsets those of a sequence's items, or of the keys; negative where there is none.
+   */
+  constructor(
+    locate: (offset: number) => Position,
+    at: number,
+    offsets: readonly number[],
+    keys?: readonly unknown[],
+  ) {
+    this.#locate = locate;
+    this.#at = at;
+    this.#offsets = offsets;
+    this.#keys = keys;
+  }
+
+  get node(): Position {
+    return this.#locate(this.#at);
+  }
+
+  of(key: unknown): Position | undefined {
+    const offset = this.#offsets[this.#indexOf(key) ?? -1] ?? -1;
+    return offset < 0 ? undefined : this.#locate(offset);
+  }
+
+  #indexOf(key: unknown): number | undefined {
+    if (!this.#keys) return typeof key === 'number' ? key : undefined;
+    if (this.#keys.length <= fewKeys) return this.#keys.lastIndexOf(key);
+    this.#indexes ??= new Map(this.#keys.map((known, index) => [known, index]));
+    return this.#indexes.get(key);
+  }
+}
+
+const fewKeys = 8;
+
+const places = stamp<Places>();
+
+/** Remembers where a mapping or sequence was written. */
+export const setPlaces = places.put;
+
+/** Where a key of a mapping or an item of a sequence was written, when the loader knows. */
+export const keyPosition = (node: object, key: unknown): Position | undefined =>
+  places.of(node)?.of(key);
+
+export const nodePosition = (node: unknown): Position | undefined =>
+  typeof node === 'object' && node !== null ? places.of(node)?.node : undefined;
+
+/** Gives a copy of a node the places of the original, and its taint. */
+export const copyPositions = (from: object, to: object): void => {
+  const known = places.of(from);
+  if (known) places.put(to, known);
+  copyTaintMarks(from, to);
+};

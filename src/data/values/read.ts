@@ -1,0 +1,109 @@
+import { type Place, TsaltError } from '../../protocol/error.ts';
+import type { Plain, PlainDict } from '../../protocol/plain.ts';
+import { keyPosition } from './position.ts';
+import { type Data, type Dict, Float, isDict, toPlain, toPlainDict } from './value.ts';
+
+/** What a value should be: the words for the user, and the value as we use it or `undefined`. */
+export type Kind<T> = { readonly expected: string; readonly read: (value: Data) => T | undefined };
+
+export const text: Kind<string> = {
+  expected: 'text',
+  read: value =>
+    typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined,
+};
+
+export const flag: Kind<boolean> = {
+  expected: 'true or false',
+  read: value => (typeof value === 'boolean' ? value : undefined),
+};
+
+/** A whole number in a range. */
+export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Kind<number> => ({
+  expected:
+    most === Number.MAX_SAFE_INTEGER
+      ? `a whole number, at least ${least}`
+      : `a whole number from ${least} to ${most}`,
+  read: value =>
+    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
+      ? value
+      : undefined,
+});
+
+/** Seconds, fractions allowed. */
+export const seconds: Kind<number> = {
+  expected: 'a number of seconds above 0',
+  read: value => {
+    const number = value instanceof Float ? value.value : value;
+    return typeof number === 'number' && number > 0 ? number : undefined;
+  },
+};
+
+/** Texts: a list, or one text with commas. */
+export const texts: Kind<readonly string[]> = {
+  expected: 'a list of texts',
+  read: value => {
+    if (typeof value === 'string')
+      return value
+        .split(',')
+        .map(part => part.trim())
+        .filter(part => part !== '');
+    return Array.isArray(value) && value.every(item => typeof item !== 'object' || item === null)
+      ? value.map(showScalar)
+      : undefined;
+  },
+};
+
+const showScalar = (value: Data): string =>
+  value === true ? 'True' : value === false ? 'False' : value === null ? 'None' : String(value);
+
+export const mapping: Kind<PlainDict> = {
+  expected: 'a mapping',
+  read: value => (value === null ? {} : isDict(value) ? toPlainDict(value) : undefined),
+};
+
+export const dict: Kind<Dict> = {
+  expected: 'a mapping',
+  read: value => (value === null ? new Map() : isDict(value) ? value : undefined),
+};
+
+export const list: Kind<readonly Plain[]> = {
+  expected: 'a list',
+  read: value => (Array.isArray(value) ? value.map(toPlain) : undefined),
+};
+
+export const oneOf = <T extends string>(...names: readonly T[]): Kind<T> => ({
+  expected: `one of ${names.join(', ')}`,
+  read: value => names.find(name => name === value),
+});
+
+/** Where a key of a mapping was written. */
+export const placeOf = (file: string, node: object, key: unknown): Place => ({
+  file,
+  ...keyPosition(node, key),
+});
+
+/** Reads one key of a file. Throws `<code>-value` with the place when it is something else. */
+export const readKey = <T>(
+  source: { readonly file: string; readonly dict: Dict; readonly code: string },
+  key: string,
+  kind: Kind<T>,
+): T | undefined => {
+  const value = source.dict.get(key);
+  if (value === undefined) return undefined;
+  const read = kind.read(value);
+  if (read !== undefined) return read;
+  throw new TsaltError(
+    `${source.code}-value`,
+    `The value of '${key}' must be ${kind.expected}, not ${describe(value)}.`,
+    { at: placeOf(source.file, source.dict, key) },
+  );
+};
+
+/** A value in a message, by kind only where it could be a secret or long. */
+export const describe = (value: Data): string => {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (isDict(value)) return 'a mapping';
+  if (typeof value === 'string') return value.length <= 30 ? `'${value}'` : 'a text';
+  return String(value);
+};

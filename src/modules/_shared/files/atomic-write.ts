@@ -1,0 +1,185 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { basename, dirname, join, resolve } from 'node:path';
+import { CommandExecutionError } from '../../api.ts';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from '../safe-fs/fs.ts';
+import { forProgram, withPlace } from '../safe-fs/place.ts';
+import { statOf } from './file-paths.ts';
+import { settleLater } from './settle.ts';
+import { keepAtExit, removeAtExit } from './temporary.ts';
+
+/** Who may do what with a file; what is left out is the process's own. */
+export type Ownership = { readonly uid?: number; readonly gid?: number; readonly mode?: number };
+
+/**
+ * Puts content in a file's place in one step: a temporary file beside it gets the content, owner
+ * and mode, and takes the name. Readers see the old file or the new one. What replaces a file is
+ * on the disk before; what is new is so when the run ends. Owner and mode of an existing file are
+ * kept unless `ownership` says otherwise; its access list and extended attributes are kept where
+ * the host's `cp` can copy them.
+ */
+export const writeAtomic = (
+  path: string,
+  content: Buffer | string,
+  ownership: Ownership = {},
+): void => {
+  const temp = openTemp(dirname(path), basename(path));
+  try {
+    fillTemp(temp, typeof content === 'string' ? Buffer.from(content) : content);
+    commitTemp(temp, path, ownership);
+  } catch (error) {
+    discardTemp(temp);
+    throw error;
+  }
+};
+
+export type Temp = {
+  readonly path: string;
+  readonly fd: number;
+  /** The file it will be, for messages: nobody knows the temporary one. */
+  readonly shown: string;
+};
+
+/** A new empty file that only we can read, with a name nobody can guess. */
+export const openTemp = (dir: string, near: string): Temp => {
+  const path = join(dir, `.${near.slice(0, 64)}.${randomBytes(9).toString('hex')}.tmp`);
+  const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
+  const shown = join(dir, near);
+  try {
+    removeAtExit(path);
+    const fd = openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600);
+    return { path, fd, shown };
+  } catch (error) {
+    keepAtExit(path);
+    throw unwritable(shown, error);
+  }
+};
+
+const unwritable = (path: string, error: unknown): CommandExecutionError =>
+  new CommandExecutionError(`${path} cannot be written: ${reasonOf(error)}`);
+
+const reasonOf = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reasons: Record<string, string> = {
+    EACCES: 'permission denied',
+    EPERM: 'operation not permitted',
+    EROFS: 'the file system is read-only',
+    ENOSPC: 'no space is left on the device',
+    EDQUOT: 'the disk quota is used up',
+    ENOENT: 'its folder does not exist',
+    ENOTDIR: 'its folder is not a folder',
+  };
+  return reasons[code ?? ''] ?? message;
+};
+
+export const writeAll = (fd: number, bytes: Uint8Array): void => {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+};
+
+/** Appends to a temporary file. */
+export const fillTemp = ({ fd, shown }: Temp, bytes: Uint8Array): void => {
+  try {
+    writeAll(fd, bytes);
+  } catch (error) {
+    throw unwritable(shown, error);
+  }
+};
+
+/** Gives a temporary file its owner, its mode and its name, from whichever directory. */
+export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}): void => {
+  const old = statOf(path);
+  const uid = ownership.uid ?? old?.uid;
+  const gid = ownership.gid ?? old?.gid;
+  const keeps = old !== undefined && uid === old.uid && gid === old.gid;
+  const inherited = old && old.mode & (keeps ? 0o7777 : 0o1777);
+  const mode = ownership.mode ?? inherited ?? 0o666 & ~process.umask();
+  if (old) keepAttributes(path, temp.fd);
+  own(temp.fd, uid, gid);
+  fchmodSync(temp.fd, mode);
+  // What replaces a file must be safe before that is gone; a new one may take its time.
+  const canWait = old === undefined && (mode & 0o400) !== 0;
+  if (!canWait) fsyncSync(temp.fd);
+  try {
+    renameSync(temp.path, path);
+    keepAtExit(temp.path);
+    closeSync(temp.fd);
+    if (canWait) settleLater(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EBUSY') {
+      overwrite(temp, path);
+      return;
+    }
+    if (code !== 'EXDEV') throw error;
+    const near = openTemp(dirname(path), basename(path));
+    try {
+      copyFileSync(temp.path, near.path);
+      commitTemp(near, path, {
+        ...(uid !== undefined && { uid }),
+        ...(gid !== undefined && { gid }),
+        mode,
+      });
+    } catch (cause) {
+      discardTemp(near);
+      throw cause;
+    }
+    discardTemp(temp);
+  }
+};
+
+/**
+ * Only a program can read these. It gets the new file as a descriptor: by its name, whoever owns
+ * the folder could have it change another file.
+ */
+const keepAttributes = (from: string, fd: number): void => {
+  if (process.platform !== 'linux') return;
+  withPlace(resolve(from), true, place => {
+    const args = ['--attributes-only', '--preserve=mode,xattr', forProgram(place)];
+    spawnSync('cp', [...args, '/proc/self/fd/3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+  });
+};
+
+/** A file that is a mount point (`/etc/hosts` in a container) cannot be renamed over. */
+const overwrite = (temp: Temp, path: string): void => {
+  copyFileSync(temp.path, path);
+  discardTemp(temp);
+};
+
+/** Takes back a temporary file that was not committed. */
+export const discardTemp = (temp: Temp): void => {
+  try {
+    closeSync(temp.fd);
+  } catch {
+    // It was closed before: only its name may be left.
+  }
+  rmSync(temp.path, { force: true });
+  keepAtExit(temp.path);
+};
+
+/** Only root may give files away; whoever cannot reports it after looking at the result. */
+const own = (fd: number, uid: number | undefined, gid: number | undefined): void => {
+  const now = fstatSync(fd);
+  const wanted = { uid: uid ?? now.uid, gid: gid ?? now.gid };
+  if (wanted.uid === now.uid && wanted.gid === now.gid) return;
+  try {
+    fchownSync(fd, wanted.uid, wanted.gid);
+  } catch {
+    try {
+      fchownSync(fd, now.uid, wanted.gid);
+    } catch {
+      // The check of owner and group that follows every write says so.
+    }
+  }
+};

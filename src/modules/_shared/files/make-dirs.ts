@@ -1,0 +1,21 @@
+import { dirname } from 'node:path';
+import { SaltInvocationError } from '../../api.ts';
+import { mkdirSync } from '../safe-fs/fs.ts';
+import { applyPerms, type WantedPerms } from './check-perms.ts';
+import { isDir } from './file-paths.ts';
+
+/** Makes a directory and what is missing above it; each new one gets owner, group and mode. */
+export const makeDirs = (path: string, wanted: WantedPerms = {}): void => {
+  const missing: string[] = [];
+  for (let dir = path; !isDir(dir); dir = dirname(dir)) {
+    missing.unshift(dir);
+    if (dirname(dir) === dir)
+      throw new SaltInvocationError(
+        `Recursive creation for path '${path}' would result in an infinite loop. Please use an absolute path.`,
+      );
+  }
+  for (const dir of missing) {
+    mkdirSync(dir);
+    applyPerms(dir, wanted);
+  }
+};
