@@ -120,7 +120,8 @@ var tried = [];
     if (!all[0]) fs.readdirSync(dir).forEach(function (name) {
       if (/^([0-9a-f]{64}\.js.*|(node|pre-flight)-[0-9a-f]{64}|\.(node|pre-flight)-.*|run\.lock.*|reactions\.[0-9.]+|lost-run\.json|guard-[0-9a-f]{16})$/.test(name)) fs.rmSync(path.join(dir, name), { recursive: true, force: true });
     });
-    try { if (all[0]) all.forEach(function (place) { fs.rmSync(place, { recursive: true, force: true }); }); else fs.rmdirSync(dir); } catch (error) {}
+    all.forEach(function (place) { try { fs.rmSync(place, { recursive: true, force: true, maxRetries: 3 }); } catch (error) {} });
+    try { if (!all[0]) fs.rmdirSync(dir); } catch (error) {}
   });
   file = path.join(dir, config.sha + ".js");
   source = readOwn(file);

@@ -152,12 +152,12 @@ test('a template that begins again for each answer takes no more time in all', a
     await Promise.all(hosts.map(host => rendered(host, 'jinja', 'x')));
     return { value: '1' };
   };
-  const text = `${sorts}{% for i in range(200) %}{{ salt['a.b'](i) }}{% endfor %}`;
+  const text = `${sorts.repeat(8)}{% for i in range(200) %}{{ salt['a.b'](i) }}{% endfor %}`;
   await expect(work.inTurn(async () => template('jinja', text), others)).rejects.toThrow(
     'took more than 1.5 s together',
   );
   expect(asked).toBeGreaterThan(1);
-  expect(asked).toBeLessThan(100);
+  expect(asked).toBeLessThan(150);
 }, 120_000);
 
 test('a host whose run is over has nothing computed any more', async () => {

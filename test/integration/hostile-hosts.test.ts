@@ -86,7 +86,9 @@ test.each(['endless-log', 'unknown-request'])(
   async mode => {
     const { code, text, megabytes } = await beside(mode, 20);
     expect(code).toBe(69);
-    expect(text).toMatch(/^bad: not done within 20 s \(--timeout\)\.$/);
+    expect(text).toMatch(
+      /^bad: not done within 20 s \(--timeout\)\.\nIt was running the function test\.ping\.$/,
+    );
     expect(megabytes).toBeLessThan(400);
     expect(existsSync('/tmp/tsalt-owned')).toBe(false);
   },

@@ -130,7 +130,7 @@ test(
     rmSync(join(root, 'hold'));
     expect((await first.run).code).toBe(0);
     expect((await project.run('web1', 'test.ping', '--wipe')).code).toBe(0);
-    expect(workspaces()).toEqual([]);
+    await expect.poll(workspaces).toEqual([]);
   },
 );
 
