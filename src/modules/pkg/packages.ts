@@ -206,7 +206,10 @@ export const runPackager = async (
 ): Promise<{ code: number; stdout: string; stderr: string }> => {
   for (let turn = 1; ; turn += 1) {
     const result = await runCommand(argv, { env, plainLocale: true, stdin, cwd });
-    const busy = result.code !== 0 && locked.test(result.stderr + result.stdout);
+    const said = result.stderr + result.stdout;
+    // A lock that this user may not open never becomes free: waiting for it would be in vain.
+    const busy =
+      result.code !== 0 && locked.test(said) && !/permission denied|are you root/i.test(said);
     if (!busy || turn > 7) return result;
     await new Promise(resolve => setTimeout(resolve, 1000 * Math.min(2 ** turn, 30)));
   }
