@@ -23,6 +23,31 @@ const onlyClientOfSsh2 = {
 
 await rm(`${root}dist`, { recursive: true, force: true });
 await mkdir(`${root}dist`);
+
+/** Bundles a script of this project and hands its path on; the file is removed afterwards. */
+const withScript = async (source, use) => {
+  const file = `${root}dist/${source.replace(/.*\//, '').replace(/ts$/, 'mjs')}`;
+  await build({
+    entryPoints: [root + source],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  try {
+    return await use(file);
+  } finally {
+    await rm(file);
+  }
+};
+
+const bootPrograms = await withScript('src/loader/read-programs.ts', async file => {
+  const { readPrograms } = await import(file);
+  return readPrograms(`${root}src/loader`);
+});
 await build({
   entryPoints: [`${root}src/main.ts`],
   outfile: `${root}dist/main.cjs`,
@@ -37,23 +62,13 @@ await build({
   plugins: [onlyClientOfSsh2],
   external: ['esbuild', '*.node', 'cpu-features'],
   supported: { 'dynamic-import': false },
-  define: { 'import.meta.url': 'importMetaUrl' },
+  define: { 'import.meta.url': 'importMetaUrl', bootPrograms: JSON.stringify(bootPrograms) },
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',
 });
 await copyFile(`${root}scripts/launcher.cjs`, `${root}dist/tsalt-ssh.cjs`);
 await chmod(`${root}dist/tsalt-ssh.cjs`, 0o755);
 
-const prebuild = `${root}dist/prebuild.mjs`;
-await build({
-  entryPoints: [`${root}scripts/prebuild.ts`],
-  outfile: prebuild,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  packages: 'external',
-  logLevel: 'warning',
-});
-execFileSync(process.execPath, [prebuild], { stdio: 'inherit' });
-await rm(prebuild);
+await withScript('scripts/prebuild.ts', file =>
+  execFileSync(process.execPath, [file], { stdio: 'inherit' }),
+);

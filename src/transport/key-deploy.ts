@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ParsedKey } from 'ssh2';
+import { program } from '../loader/programs.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import { readable } from './faults.ts';
-import { authorizeKey } from './scripts.ts';
 import { shCommand } from './shell.ts';
 import type { Ask, Connection, ConnectOptions, Transport } from './transport.ts';
 
@@ -52,7 +52,7 @@ const askPassword = ({ host, ask }: KeyDeployOptions): Promise<Secret> =>
   });
 
 const authorize = async (connection: Connection, key: string): Promise<void> => {
-  const channel = await connection.exec(shCommand(authorizeKey, []));
+  const channel = await connection.exec(shCommand(program('authorize-key'), []));
   let output = '';
   for (const stream of [channel.stdout, channel.stderr]) {
     stream.on('error', () => undefined);

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { program } from '../loader/programs.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
@@ -8,7 +9,6 @@ import type { Become } from './become.ts';
 import { Conversation } from './conversation.ts';
 import { readable } from './faults.ts';
 import type { Said } from './greeting.ts';
-import { preFlight } from './scripts.ts';
 import { posixQuote, quoteWord, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
 
@@ -37,7 +37,7 @@ export const runPreFlight = async (options: PreFlightOptions): Promise<void> => 
   const script = await readScript(host);
   const start = Buffer.from(startText(host.ssh_pre_flight_args ?? []));
   const bytes = Buffer.concat([script, start]);
-  const command = shCommand(preFlight, [
+  const command = shCommand(program('pre-flight'), [
     quoteWord(host.thin_dir ?? '', 'thin_dir'),
     `'${suffix}'`,
     `'${createHash('sha256').update(bytes).digest('hex')}'`,

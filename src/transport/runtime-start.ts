@@ -1,15 +1,15 @@
+import { artifactFrame, type LoaderConfig } from '../loader/config.ts';
+import { loaderWord, program } from '../loader/programs.ts';
 import type { Hello } from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { Become } from './become.ts';
 import { Conversation, secondsToSend } from './conversation.ts';
 import { cancelled, readable } from './faults.ts';
 import { greetingFault, platformOf } from './greeting.ts';
-import { artifactFrame, type LoaderConfig, loaderWord } from './loader.ts';
 import type { Platform } from './node-source.ts';
 import { runRaw } from './raw-shell.ts';
 import { checkHello, loaderFault, noHello, stuck } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
-import { findNode } from './scripts.ts';
 import { quoteWord, shCommand } from './shell.ts';
 import { watch } from './watch.ts';
 
@@ -99,8 +99,8 @@ export class RuntimeStart {
     };
     const base64 = (text: string): string => `'${Buffer.from(text).toString('base64')}'`;
     return become.wrap(
-      shCommand(findNode, [
-        `'${loaderWord}'`,
+      shCommand(program('find-node'), [
+        `'${loaderWord()}'`,
         base64(JSON.stringify(config)),
         quoteWord(host.thin_dir ?? '', 'thin_dir'),
         `'${this.#suffix}'`,

@@ -24,16 +24,4 @@ export const posixQuote = (text: string): string => `'${text.replaceAll("'", "'\
 
 /** A POSIX script of one line with its arguments `$1` …, started from any login shell. */
 export const shCommand = (script: string, args: readonly string[]): string =>
-  ['/bin/sh', '-c', quoteWord(oneLine(script), 'script'), 'tsalt-ssh', ...args].join(' ');
-
-/** Lines to one line: each line of our scripts is a complete command or ends in an opening word. */
-const oneLine = (script: string): string =>
-  script
-    .trim()
-    .split('\n')
-    .map(line => line.trim())
-    .filter(line => line !== '')
-    .reduce(
-      (text, line) =>
-        text + (/(?:^|\s)(?:then|do|else|in|\{|\()$|;;$/.test(text) ? ' ' : '; ') + line,
-    );
+  ['/bin/sh', '-c', quoteWord(script, 'script'), 'tsalt-ssh', ...args].join(' ');

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { program } from '../loader/programs.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
@@ -8,7 +9,6 @@ import { readable } from './faults.ts';
 import type { Said } from './greeting.ts';
 import type { Mirror } from './node-mirror.ts';
 import type { NodeSource, Platform } from './node-source.ts';
-import { pullNode, takeNode } from './scripts.ts';
 import { quoteWord, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
 
@@ -45,7 +45,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
   onPhase?.('upload-node', '0%');
   const node = await options.nodeSource.find(platform, host.id);
   const { pty } = become;
-  const command = shCommand(takeNode, [
+  const command = shCommand(program('take-node'), [
     quoteWord(host.thin_dir ?? '', 'thin_dir'),
     `'${suffix}'`,
     `'${node.sha256}'`,
@@ -81,7 +81,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
 const pulled = async (options: UploadOptions, mirror: Mirror): Promise<boolean> => {
   const { connection, host, become, suffix, signal, onPhase } = options;
   onPhase?.('upload-node', 'from the mirror');
-  const command = shCommand(pullNode, [
+  const command = shCommand(program('pull-node'), [
     quoteWord(host.thin_dir ?? '', 'thin_dir'),
     `'${suffix}'`,
     `'${mirror.sha256}'`,

@@ -154,9 +154,9 @@ export const transport: readonly Breakage[] = [
     'a script that is altered on the way is not run',
     [
       {
-        file: 'src/transport/scripts.ts',
-        find: 'else h=$(openssl dgst -sha256 -r <"$t/all"); fi',
-        replace: 'else h=; fi; h=$3',
+        file: 'src/loader/pre-flight.sh',
+        find: 'h=${h%% *}',
+        replace: 'h=$3',
       },
     ],
   ),
@@ -169,7 +169,7 @@ export const transport: readonly Breakage[] = [
         find: "if (last === 'DONE 0') return",
         replace: "if (last.startsWith('DONE')) return",
       },
-      { file: 'src/transport/scripts.ts', find: '[ "$r" = 0 ] && echo', replace: 'echo' },
+      { file: 'src/loader/pre-flight.sh', find: '[ "$r" = 0 ] && echo', replace: 'echo' },
     ],
   ),
   ...killedBy(
@@ -177,9 +177,9 @@ export const transport: readonly Breakage[] = [
     'a pre-flight script runs before the runtime: private, under a random name, once, removed',
     [
       {
-        file: 'src/transport/scripts.ts',
-        find: 'gone() { rm -rf "$t" ; }',
-        replace: 'gone() { : ; }',
+        file: 'src/loader/pre-flight.sh',
+        find: 'gone() { rm -rf "$t"; }',
+        replace: 'gone() { :; }',
       },
     ],
   ),
@@ -188,8 +188,8 @@ export const transport: readonly Breakage[] = [
     'what the mirror gives is not run when its hash is another',
     [
       {
-        file: 'src/transport/scripts.ts',
-        find: 'if [ "\\${h%% *}" = "$3" ]; then',
+        file: 'src/loader/pull-node.sh',
+        find: 'if [ "${h%% *}" = "$3" ]; then',
         replace: 'if true; then',
       },
     ],

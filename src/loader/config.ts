@@ -1,0 +1,19 @@
+/** What the loader is told: its argument, as base64 JSON. */
+export type LoaderConfig = {
+  /** SHA-256 of the artifact. */
+  readonly sha: string;
+  /** Bytes of the artifact, unpacked. */
+  readonly size: number;
+  /** Workspace of the roster (`thin_dir`), else the usual places. */
+  readonly thin?: string;
+  /** Added to the usual names: a workspace for this run only. */
+  readonly suffix?: string;
+  readonly wipe?: boolean;
+  /** Octal umask of the runtime. */
+  readonly umask?: string;
+  /** Runs of one kind share a code cache: V8 reads it whole, so it holds what they use. */
+  readonly kind?: string;
+};
+
+/** The type of the frame that brings the artifact: only the loader knows it. */
+export const artifactFrame = 3;

@@ -1,0 +1,275 @@
+// The loader: what runs first on a host, by `node -e`. It checks Node and the workspace, gets the
+// artifact by its hash (from the workspace, or from control), and runs it from V8's code cache, as
+// the body of `function (require, process, TS)`. What it says are marker lines (`conversation.ts`).
+// biome-ignore-all lint/suspicious/noVar: the oldest Node on a host must parse it, to say that it is too old
+// biome-ignore-all lint/style/useNodejsImportProtocol: as above
+// biome-ignore-all lint/correctness/noInnerDeclarations: as above, there is no let
+import type { LoaderConfig } from './config.ts';
+
+/** Set by the artifact. */
+type Shared = {
+  readonly sha: string;
+  readonly dir: string;
+  readonly suffix: string;
+  readonly wipe: boolean;
+  /** May the workspace be removed? No other run works there. */
+  isFree?: () => boolean;
+  /** Frames that were read before the artifact came. */
+  pre?: Buffer;
+};
+type Failure = NodeJS.ErrnoException;
+
+declare var ARTIFACT_FRAME: number;
+declare var ARTIFACT_HEAD: string;
+
+var fs: typeof import('node:fs') = require('fs');
+var path: typeof import('node:path') = require('path');
+var os: typeof import('node:os') = require('os');
+// Node 4 has no Buffer.from.
+var toBytes = ('allocUnsafe' in Buffer ? Buffer.from : Buffer) as typeof Buffer.from;
+var config: LoaderConfig = JSON.parse(toBytes(String(process.argv[2]), 'base64').toString());
+var tried: string[] = [];
+
+function pause() {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+}
+function write(bytes: Buffer) {
+  for (var at = 0; at < bytes.length; ) {
+    try {
+      at += fs.writeSync(1, bytes, at, bytes.length - at);
+    } catch (error) {
+      if ((error as Failure).code !== 'EAGAIN') throw error;
+      pause();
+    }
+  }
+}
+function say(what: object) {
+  write(toBytes(`\n\u0000TSALT1 ${JSON.stringify(what)}\n`));
+}
+function stop(code: string, message: string): never {
+  say({ error: code, message: message });
+  process.exit(1);
+}
+function read(count: number): Buffer {
+  for (var bytes = Buffer.alloc(count), at = 0; at < count; ) {
+    var got = -1;
+    try {
+      got = fs.readSync(0, bytes, at, count - at, null);
+    } catch (error) {
+      if ((error as Failure).code !== 'EAGAIN') throw error;
+      pause();
+      continue;
+    }
+    if (got === 0) process.exit(4);
+    at += got;
+  }
+  return bytes;
+}
+function sha256(bytes: Buffer): Buffer {
+  var crypto: typeof import('node:crypto') = require('crypto');
+  return crypto.createHash('sha256').update(bytes).digest();
+}
+function isSafe(dir: string): boolean {
+  function unsafe(what: string): never {
+    return stop('workspace-unsafe', `The workspace ${dir} ${what}`);
+  }
+  var failure: Failure | undefined;
+  var made = '';
+  // Node's own way to make folders with those above them never returns in /proc.
+  dir
+    .slice(1)
+    .split('/')
+    .forEach(name => {
+      failure = undefined;
+      made += `/${name}`;
+      try {
+        fs.mkdirSync(made, 448);
+      } catch (error) {
+        failure = error as Failure;
+      }
+    });
+  if (failure && failure.code !== 'EEXIST') {
+    tried.push(`${dir}: ${failure.code}`);
+    return false;
+  }
+  var stat = fs.lstatSync(dir);
+  if (stat.isSymbolicLink()) unsafe('is a symbolic link.');
+  if (!stat.isDirectory()) unsafe('is not a directory.');
+  if (stat.uid !== uid) unsafe('belongs to another user.');
+  if (stat.mode & 18) unsafe('can be written by others.');
+  if (stat.mode & 63) fs.chmodSync(dir, 448);
+  try {
+    fs.accessSync(dir, 3);
+  } catch (error) {
+    tried.push(`${dir}: ${(error as Failure).code}`);
+    return false;
+  }
+  return true;
+}
+function readOwn(file: string): Buffer | undefined {
+  try {
+    var fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+  } catch {
+    return;
+  }
+  try {
+    var stat = fs.fstatSync(fd);
+    if (!stat.isFile() || stat.uid !== uid || stat.mode & 18) return;
+    if (Date.now() - stat.mtimeMs > 864e5)
+      try {
+        fs.futimesSync(fd, new Date(), new Date());
+      } catch {}
+    return fs.readFileSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+function put(file: string, bytes: Buffer): boolean {
+  var temporary = `${file}.${process.pid}.new`;
+  try {
+    var fd = fs.openSync(temporary, 'wx', 384);
+    try {
+      for (var at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+    fs.renameSync(temporary, file);
+    return true;
+  } catch (error) {
+    tried.push(`${file}: ${(error as Failure).code}`);
+    try {
+      fs.unlinkSync(temporary);
+    } catch {}
+    return false;
+  }
+}
+/** Removes artifacts that nobody has used for a month. */
+function tidy(dir: string) {
+  fs.readdirSync(dir).forEach(name => {
+    if (!/^[0-9a-f]{64}\.js/.test(name)) return;
+    var file = path.join(dir, name);
+    try {
+      if (Date.now() - fs.statSync(file).mtimeMs > 30 * 864e5) fs.unlinkSync(file);
+    } catch {}
+  });
+}
+function libc(): string {
+  if (fs.existsSync('/lib64/ld-linux-x86-64.so.2') || fs.existsSync('/lib/ld-linux-aarch64.so.1'))
+    return 'glibc';
+  try {
+    return fs.readdirSync('/lib').some(name => /^ld-musl/.test(name)) ? 'musl' : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+function isArtifact(bytes: Buffer | undefined): boolean {
+  return !!bytes && bytes.length === config.size && sha256(bytes).toString('hex') === config.sha;
+}
+function receive(): Buffer {
+  say({ need: 'artifact' });
+  var packed: Buffer;
+  for (;;) {
+    var head = read(5);
+    var length = head.readUInt32BE(0);
+    if (length > 67108868) stop('artifact-broken', `A frame of ${length} bytes is too long.`);
+    packed = read(length);
+    if (head[4] === ARTIFACT_FRAME) break;
+    frames.push(head, packed);
+  }
+  var bytes: Buffer | undefined;
+  try {
+    var zlib: typeof import('node:zlib') = require('zlib');
+    bytes = zlib.brotliDecompressSync(packed, { maxOutputLength: config.size + 1 });
+  } catch (error) {
+    stop('artifact-broken', `The artifact did not arrive whole: ${(error as Failure).message}`);
+  }
+  if (!isArtifact(bytes))
+    stop('artifact-hash', 'The artifact has another hash than announced; it was not run.');
+  return bytes as Buffer;
+}
+/** Of a `thin_dir` that the user named goes only what is ours. */
+function wipe() {
+  var all = suffix ? places : thin ? [] : [dir];
+  if (!suffix && !shared.isFree?.()) return;
+  if (!all[0])
+    all = fs
+      .readdirSync(dir)
+      .filter(name =>
+        /^([0-9a-f]{64}\.js.*|(node|pre-flight)-[0-9a-f]{64}|\.(node|pre-flight)-.*|run\.lock.*|reactions\.[0-9.]+|lost-run\.json|guard-[0-9a-f]{16})$/.test(
+          name,
+        ),
+      )
+      .map(name => path.join(dir, name));
+  all.forEach(place => {
+    try {
+      fs.rmSync(place, { recursive: true, force: true, maxRetries: 3 });
+    } catch {}
+  });
+  try {
+    fs.rmdirSync(dir);
+  } catch {}
+}
+
+if (parseInt(process.versions.node, 10) < 18) {
+  say({ need: 'node', have: process.version, os: os.type(), arch: process.arch, libc: libc() });
+  process.exit(0);
+}
+process.argv = [process.execPath, 'tsalt-ssh'];
+var uid = (process.geteuid as () => number)();
+var suffix = config.suffix || '';
+var home = process.env.HOME || os.homedir();
+var thin = config.thin?.replace(/^~(?=\/)/, home);
+var places = thin
+  ? [thin + suffix]
+  : [
+      path.join(home, '.cache', `tsalt-ssh${suffix}`),
+      `/var/tmp/tsalt-ssh-${uid}${suffix}`,
+      `/tmp/tsalt-ssh-${uid}${suffix}`,
+    ];
+var frames: Buffer[] = [];
+// The first that is safe: `some` ends there.
+var dir = '';
+places.some(place => {
+  if (!path.isAbsolute(place) || !isSafe(place)) return false;
+  dir = place;
+  return true;
+});
+if (!dir)
+  stop('workspace-missing', `There is no place for the workspace. Tried ${tried.join(', ')}.`);
+var shared: Shared = { sha: config.sha, dir: dir, suffix: suffix, wipe: !!config.wipe };
+if (config.wipe)
+  process.on('exit', () => {
+    try {
+      wipe();
+    } catch {}
+  });
+var file: string | false = path.join(dir, `${config.sha}.js`);
+var source = readOwn(file);
+var cached = isArtifact(source);
+if (!cached) {
+  source = receive();
+  if (put(file, source)) tidy(dir);
+  else file = false;
+}
+var kind = config.kind ? `-${config.kind}` : '';
+var cacheFile = file && `${file}.${process.version}-${process.arch}${kind}.cache`;
+var cache = cacheFile && readOwn(cacheFile);
+var cachedData =
+  cache && cache.length > 32 && sha256(cache.slice(32)).equals(cache.slice(0, 32))
+    ? cache.slice(32)
+    : undefined;
+var vm: typeof import('node:vm') = require('vm');
+var script = new vm.Script(`${ARTIFACT_HEAD}${source}\n})`, {
+  filename: file || `${config.sha}.js`,
+  cachedData: cachedData,
+});
+if (cacheFile && !config.wipe && (!cachedData || script.cachedDataRejected))
+  process.on('exit', () => {
+    var data = script.createCachedData();
+    put(cacheFile as string, Buffer.concat([sha256(data), data]));
+  });
+if (config.umask) process.umask(parseInt(config.umask, 8));
+say({ start: true, dir: dir, cached: cached, node: process.version, pid: process.pid });
+shared.pre = Buffer.concat(frames);
+script.runInThisContext()(require, process, shared);
