@@ -7,7 +7,7 @@ import { packageRoot } from '../helpers/cli.ts';
 const youngAfterGarbage = (hosts: number): number => {
   const program = `
     import { getHeapSpaceStatistics } from 'node:v8';
-    import { boundGarbage } from './src/control/bound-garbage.ts';
+    import { boundGarbage } from './src/control/fleet/bound-garbage.ts';
     boundGarbage(${hosts});
     const kept = [];
     for (let at = 0; at < 2_000_000; at += 1) kept[at % 50_000] = { at, text: String(at) };
