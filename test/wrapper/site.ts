@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { openSdb, resolveConfig } from '../../src/cli/open-sdb.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
-import { Site } from '../../src/control/host/site.ts';
+import { HostAttempt } from '../../src/control/host/attempt.ts';
 import { type Data, toData, toDict, toPlain } from '../../src/data/values/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { Host } from '../../src/protocol/host.ts';
@@ -40,7 +40,7 @@ export const makeSite = async (
   const sdb = openSdb(written, env);
   const config = await resolveConfig(written, sdb);
   const request = { config, sdb, kwargs: toDict(kwargs), options: {} } as Request;
-  const site = new Site(
+  const site = new HostAttempt(
     {
       request,
       artifact: async () => ({ modules: [] }) as never,

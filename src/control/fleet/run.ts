@@ -17,7 +17,7 @@ import { nodeSource } from '../../transport/node-source.ts';
 import { openTransport } from '../../transport/open-transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
-import { runHost } from '../host/host.ts';
+import { runHost } from '../host/run-host.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
 import { type OwnModules, ownModules } from '../prepare/own-modules.ts';
 import { type Gate, newBarrier } from './barrier.ts';

@@ -2,7 +2,7 @@ import type { Request } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { complaint, matches, needs } from '../../targeting/match.ts';
-import type { Site } from '../host/site.ts';
+import type { HostAttempt } from '../host/attempt.ts';
 
 /**
  * The hosts a target means. What can be told from ids is decided now; targets that ask for
@@ -12,7 +12,7 @@ import type { Site } from '../host/site.ts';
  */
 export const pickTargets = (
   request: Request,
-): { hosts: readonly Host[]; isTarget?: (site: Site) => Promise<boolean> } => {
+): { hosts: readonly Host[]; isTarget?: (attempt: HostAttempt) => Promise<boolean> } => {
   const { target, targetType, delimiter, config } = request;
   const subject = { nodegroups: config.nodegroups };
   const options = { delimiter };

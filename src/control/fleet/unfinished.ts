@@ -1,7 +1,7 @@
 import { shownPath } from '../../fileserver/shown-path.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { readable } from '../../transport/faults.ts';
-import type { Site } from '../host/site.ts';
+import type { HostAttempt } from '../host/attempt.ts';
 
 /** Errors that end a run in the middle of something. */
 const codes: ReadonlySet<string> = new Set([
@@ -14,10 +14,10 @@ const codes: ReadonlySet<string> = new Set([
 ]);
 
 /** An error that ended a run, with the states and functions that had begun and did not finish. */
-export const withUnfinished = (error: unknown, site: Site): unknown => {
+export const withUnfinished = (error: unknown, attempt: HostAttempt): unknown => {
   if (!(error instanceof TsaltError) || !codes.has(error.code)) return error;
   const { code, message, kind, at, excerpt, cause } = error;
-  const hint = [error.hint, unfinished(site), unstarted(site), loadedModules(code, site)]
+  const hint = [error.hint, unfinished(attempt), unstarted(attempt), loadedModules(code, attempt)]
     .filter(text => text !== undefined)
     .join('\n');
   return new TsaltError(code, message, {
@@ -29,7 +29,7 @@ export const withUnfinished = (error: unknown, site: Site): unknown => {
   });
 };
 
-const unfinished = ({ states, calls }: Site): string | undefined => {
+const unfinished = ({ states, calls }: HostAttempt): string | undefined => {
   const running =
     states.running.length > 0
       ? states.running.map(({ id, fun }) => `the state '${shown(id)}' (${shown(fun)})`)
@@ -39,7 +39,7 @@ const unfinished = ({ states, calls }: Site): string | undefined => {
   return `It was running ${running.slice(0, most).join(', ')}${more}.`;
 };
 
-const unstarted = ({ states }: Site): string | undefined => {
+const unstarted = ({ states }: HostAttempt): string | undefined => {
   const left = states.unstarted;
   if (left.length === 0) return undefined;
   const named = left
@@ -50,7 +50,7 @@ const unstarted = ({ states }: Site): string | undefined => {
 };
 
 /** A loop at the top of a module, or in its `__virtual__`, cannot be told from outside. */
-const loadedModules = (code: string, { states, calls, facts }: Site): string | undefined => {
+const loadedModules = (code: string, { states, calls, facts }: HostAttempt): string | undefined => {
   const isStuck = code === 'runtime-stuck' || code === 'host-silent';
   if (!isStuck || states.running.length > 0 || facts.loaded.length === 0) return undefined;
   const files = facts.loaded.map(({ path }) => shownPath(path));

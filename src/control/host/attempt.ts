@@ -17,23 +17,24 @@ import { readGrains } from '../serve/request-params.ts';
 import { HostFacts } from './host-facts.ts';
 import { HostFunctions } from './host-functions.ts';
 import { HostStates, type StatesParts } from './host-states.ts';
-import type { AskOutside } from './outside.ts';
+import type { AskSource } from './source-answers.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
-/** What one host's run needs of whoever conducts it. */
-export type SiteNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & {
+/** What an attempt needs of its session. */
+export type AttemptNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & {
   /** Asks sources outside. */
-  readonly ask: AskOutside;
+  readonly ask: AskSource;
   /** The host asked for what it may not have: its run is over. */
   readonly refuse: (error: TsaltError) => void;
 };
 
 /**
- * One host's run on the control side: what is known of it, its pillar, templates, calls and
- * states, and what it may ask for. Built before the host answers; `greet` gives it the grains
- * and the wire.
+ * One attempt at a host's run, on the control side: what is known of the host, its pillar,
+ * templates, calls and states, and what it may request. Built before the host answers; `greet`
+ * gives it the grains and the wire. A run has a second attempt where the first one, made by
+ * `speculate`, assumed grains that are not the host's.
  */
-export class Site {
+export class HostAttempt {
   readonly facts: HostFacts;
   readonly pillar: HostPillar;
   readonly calls: HostCalls;
@@ -46,7 +47,7 @@ export class Site {
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
-  constructor(shared: Shared, host: Host, { ask, refuse, ready, restart, guarded }: SiteNeeds) {
+  constructor(shared: Shared, host: Host, { ask, refuse, ready, restart, guarded }: AttemptNeeds) {
     this.#refuse = refuse;
     this.#work = new HostWork(host.id);
     this.facts = new HostFacts(shared, host);
@@ -109,7 +110,7 @@ export class Site {
     return this.facts.confirm(grains);
   }
 
-  /** What functions of the control node work with. */
+  /** The context of the run's own function. */
   context(): WrapperContext {
     return runContext(this);
   }
@@ -119,7 +120,7 @@ export class Site {
     this.#work.close();
   }
 
-  /** The requests this host may make, once it has greeted. */
+  /** The requests this host may make, once it has answered. */
   get handlers(): Readonly<Record<string, Handler>> {
     this.#handlers ??= this.#makeHandlers();
     return this.#handlers;

@@ -3,7 +3,7 @@ import type { Host, Secret } from '../../protocol/host.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { Gate } from '../fleet/barrier.ts';
 import type { Shared } from '../fleet/shared.ts';
-import type { Site } from './site.ts';
+import type { HostAttempt } from './attempt.ts';
 
 /** What one host's run is made of. */
 export type HostRun = {
@@ -11,7 +11,7 @@ export type HostRun = {
   readonly transport: Transport;
   readonly host: Host;
   /** Decides, once grains are there, whether the host is a target. */
-  readonly isTarget?: (site: Site) => Promise<boolean>;
+  readonly isTarget?: (attempt: HostAttempt) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly gate?: Gate;
 };

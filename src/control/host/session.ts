@@ -1,45 +1,204 @@
-import type { Phase } from '../../protocol/event.ts';
+import type { Request } from '../../config/request.ts';
+import type { TsaltError } from '../../protocol/error.ts';
+import type { HostResult } from '../../protocol/event.ts';
+import type { Handler, Peer } from '../../protocol/peer.ts';
 import { plainText } from '../../protocol/plain.ts';
+import { cancelled } from '../../transport/faults.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
-import type { GuardLink } from './confirm-guard.ts';
+import type { Shared } from '../fleet/shared.ts';
+import { HostAttempt } from './attempt.ts';
+import { type GuardLink, runGuarded } from './confirm-guard.ts';
+import { connectRuntime, type Wiring } from './connect-runtime.ts';
+import { type EarlyCall, earlyCall } from './early-call.ts';
+import { failedRun } from './failed-run.ts';
 import { type HostRun, phase } from './host-run.ts';
+import { keepGrains, lastGrains } from './last-grains.ts';
+import { logIn } from './log-in.ts';
+import { perform, performRaw } from './perform.ts';
 import type { HostWay } from './reach-again.ts';
-import type { RestartLink } from './restart-host.ts';
-import type { Site } from './site.ts';
-import { connectRuntime } from './start-runtime.ts';
+import { type RestartLink, restartHost } from './restart-host.ts';
+import { type AskSource, SourceAnswers } from './source-answers.ts';
+import { type Speculated, type Speculation, speculate } from './speculation.ts';
 
 const bootFile = '/proc/sys/kernel/random/boot_id';
 
-/** The connection to one host and the runtime at its end; a restart of the host makes both anew. */
-export class HostLink {
+/**
+ * One host's run from login to close: its connection, the runtime at its end, and the attempt that
+ * works for the host. `run-host.ts` calls the stages in order. A restart of the host makes
+ * connection and runtime anew.
+ */
+export class HostSession {
   readonly #run: HostRun;
+  readonly #answers = new SourceAnswers();
+  #attempt: HostAttempt;
   #connection: Connection | undefined;
   #link: Link | undefined;
+  #early: EarlyCall | undefined;
+  #speculation: Speculation | undefined;
+  #speculated: Speculated | undefined;
+  /** What the host asked for and may not have: it ended the run. */
+  #refused: TsaltError | undefined;
+  #greet: () => void = () => undefined;
+  readonly #greeted = new Promise<void>(resolve => {
+    this.#greet = resolve;
+  });
 
   constructor(run: HostRun) {
     this.#run = run;
+    this.#attempt = this.#newAttempt(run.shared, this.#answers.take, Promise.resolve());
   }
 
-  /** By key, password or whatever the roster has; `--key-deploy` brings the key there first. */
-  async logIn(): Promise<Connection> {
+  /** Runs a function that is answered from the sources alone. */
+  async performHere(): Promise<HostResult> {
+    await this.#learnModules(this.#attempt);
+    return perform(this.#run, this.#attempt);
+  }
+
+  /** Logs in. */
+  async connect(why?: string): Promise<Connection> {
+    phase(this.#run, 'connect', why);
     this.#connection = await logIn(this.#run);
     return this.#connection;
   }
 
-  /** The runtime answers. */
-  use(link: Link): void {
-    this.#link = link;
+  /** Runs a command in the host's shell. */
+  async performRaw(raw: NonNullable<Request['raw']>): Promise<HostResult> {
+    return performRaw(this.#run, await this.#connected(), raw);
   }
 
-  /** Has the runtime ever answered? */
-  get wasUsed(): boolean {
-    return this.#link !== undefined;
+  /**
+   * Starts the runtime and waits for its hello. Meanwhile a run of states is rendered and compiled
+   * with the grains of the host's last run, or else what renders is loaded.
+   */
+  async hello(): Promise<void> {
+    // Before anything is sent: an early call may ask for its pillar at once.
+    await this.#learnModules(this.#attempt);
+    this.#early = await earlyCall(this.#run, this.#attempt);
+    const { hello, peer } = await this.#startRuntime({
+      ...(this.#early ? { early: this.#early } : {}),
+      // Node would put off an immediate without a reference until the host answers.
+      onSent: () => void setImmediate(() => void this.#meanwhile().catch(() => undefined)),
+    });
+    this.#speculated = this.#speculation?.commit(hello.grains, peer);
+    if (this.#speculated) this.#attempt = this.#speculated.attempt;
+    else this.#attempt.greet(hello.grains, peer);
+    this.#greet();
+    this.#run.gate?.connected();
   }
 
+  /** Decides, now that the grains are known, whether the host is a target. */
+  async isTarget(): Promise<boolean> {
+    return this.#run.isTarget?.(this.#attempt) ?? true;
+  }
+
+  /** Runs the function, or awaits the speculative run that was committed. */
+  async perform(): Promise<HostResult> {
+    const { host, signal } = this.#run;
+    const result = await (this.#speculated?.result ??
+      perform(this.#run, this.#attempt, this.#early));
+    if (signal.aborted) throw cancelled(host.id);
+    return result;
+  }
+
+  /** Keeps the host's grains for the speculation of its next run. */
+  async keepGrains(): Promise<void> {
+    const { host, shared } = this.#run;
+    if (!this.#link) return;
+    const wasWrong = this.#speculation !== undefined && !this.#speculated;
+    await keepGrains(shared.request, host, this.#link.hello.grains, wasWrong);
+  }
+
+  /** The result of a run that an error ended. */
+  failed(error: unknown): HostResult {
+    const { host, signal } = this.#run;
+    // Cancelled, the host may still answer: that its processes ended is no news then.
+    const wasCancelled = this.#link !== undefined && signal.aborted;
+    const reason = this.#refused ?? (wasCancelled ? cancelled(host.id) : error);
+    return failedRun(this.#run, this.#attempt, reason);
+  }
+
+  /** Ends the run of this host: nothing more is computed for it or sent to it. */
   close(): void {
+    if (!this.#speculated) this.#speculation?.discard();
+    this.#attempt.close();
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
     this.#link?.close();
     this.#connection?.close();
+  }
+
+  async #learnModules(attempt: HostAttempt): Promise<void> {
+    const { artifact, ownModules } = this.#run.shared;
+    attempt.learn(await artifact(), await ownModules());
+  }
+
+  /** Uses the time in which the host starts. What fails here fails again where it counts. */
+  async #meanwhile(): Promise<void> {
+    const { host, isTarget, shared } = this.#run;
+    if (this.#speculation || this.#link || this.#early || !shared.request.fun.startsWith('state.'))
+      return;
+    const grains = isTarget ? undefined : lastGrains(shared.request, host);
+    if (!grains) return this.#attempt.templates.warmUp();
+    this.#speculation = speculate(shared, (quiet, committed) => {
+      const attempt = this.#newAttempt(quiet, this.#answers.record, committed);
+      attempt.suppose(grains, committed);
+      const run = { ...this.#run, shared: quiet };
+      const result = this.#learnModules(attempt).then(() => perform(run, attempt));
+      return { attempt, result };
+    });
+  }
+
+  /** @param greeted nothing is changed on the host, nor counted by others, before */
+  #newAttempt(shared: Shared, ask: AskSource, greeted: Promise<unknown>): HostAttempt {
+    const { host, gate } = this.#run;
+    return new HostAttempt(shared, host, {
+      ask,
+      refuse: error => {
+        this.#refused ??= error;
+        this.#disconnect();
+      },
+      ready: async () => {
+        await greeted;
+        await gate?.ready();
+      },
+      restart: restart => restartHost(this.#restartLink(), restart),
+      guarded: (guard, states) => runGuarded(this.#guardLink(), guard, states),
+    });
+  }
+
+  async #startRuntime(wiring: Pick<Wiring, 'early' | 'onSent'> = {}): Promise<Link> {
+    this.#link = await connectRuntime(this.#run, await this.#connected(), {
+      ...wiring,
+      handlers: this.#handlers(),
+      attempt: () => this.#attempt,
+    });
+    return this.#link;
+  }
+
+  /** The connection; logs in where there is none. */
+  async #connected(): Promise<Connection> {
+    return this.#connection ?? (await this.connect());
+  }
+
+  /** A job that travelled ahead may ask in the same packet as hello: the host's grains come first. */
+  #handlers(): Record<string, Handler> {
+    return Object.fromEntries(
+      Object.keys(this.#attempt.handlers).map((method): [string, Handler] => [
+        method,
+        async (params, peer) => {
+          await this.#greeted;
+          return this.#attempt.handlers[method]?.(params, peer);
+        },
+      ]),
+    );
+  }
+
+  async #reopen(why: string): Promise<Link> {
+    await this.connect(why);
+    return this.#startRuntime();
   }
 
   get #way(): HostWay {
@@ -48,53 +207,31 @@ export class HostLink {
       id: host.id,
       signal,
       ended: () => this.#link?.ended ?? Promise.resolve(),
-      close: () => this.close(),
+      close: () => this.#disconnect(),
     };
   }
 
   /** What the end of a guarded run works with. */
-  forGuard(site: Site): GuardLink {
+  #guardLink(): GuardLink {
     return {
       ...this.#way,
-      reopen: async () => (await this.#reopen(site, 'the guard asks for a new login')).peer,
+      reopen: async (): Promise<Peer> =>
+        (await this.#reopen('the guard asks for a new login')).peer,
     };
   }
 
   /** What the restart of the host works with. */
-  forRestart(site: Site): RestartLink {
+  #restartLink(): RestartLink {
+    const { calls } = this.#attempt;
     return {
       ...this.#way,
-      call: (fun, args, kwargs) => site.calls.callHost(fun, args, kwargs),
+      call: (fun, args, kwargs) => calls.callHost(fun, args, kwargs),
       reopen: async () => {
-        const link = await this.#reopen(site, 'the host restarts');
-        const bootId = await site.calls.callHost('file.read', [bootFile], {}, { early: link.peer });
-        site.greet(link.hello.grains, link.peer);
+        const { hello, peer } = await this.#reopen('the host restarts');
+        const bootId = await calls.callHost('file.read', [bootFile], {}, { early: peer });
+        this.#attempt.greet(hello.grains, peer);
         return plainText(bootId.value).trim();
       },
     };
   }
-
-  async #reopen(site: Site, why: string): Promise<Link> {
-    phase(this.#run, 'connect', why);
-    const link = await connectRuntime(this.#run, await this.logIn(), {
-      handlers: site.handlers,
-      site: () => site,
-      early: undefined,
-      onSent: () => undefined,
-    });
-    this.use(link);
-    return link;
-  }
 }
-
-const logIn = async (run: HostRun): Promise<Connection> => {
-  const { shared, transport, host, signal } = run;
-  const { options, ask } = shared.request;
-  const connect = { signal, onPhase: (name: Phase) => phase(run, name) };
-  if (host.ssh_pre_hook) await (await import('../fleet/pre-hook.ts')).runPreHook(host, signal);
-  if (!options.keyDeploy) return await transport.connect(host, connect);
-  const { connectDeployingKey } = await import('../../transport/key-deploy.ts');
-  const log = (message: string): void =>
-    shared.emit({ type: 'log', host: host.id, level: 'warning', module: 'key-deploy', message });
-  return await connectDeployingKey({ transport, host, ask, env: process.env, connect, log });
-};

@@ -2,63 +2,89 @@ import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import type { Peer } from '../../protocol/peer.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { Shared } from '../fleet/shared.ts';
-import type { Site } from './site.ts';
+import type { HostAttempt } from './attempt.ts';
 
-/** Makes a site whose events and whose first step on the host wait as the arguments say. */
-export type NewSite = (shared: Shared, greeted: Promise<void>) => Site;
+/** A run that began before the host answered. End it with `commit` or `discard`. */
+export type Speculation = {
+  /**
+   * The host answered. Where every grain that was read so far is right, the run continues, and
+   * its events so far are emitted; otherwise it is discarded.
+   *
+   * @returns the attempt and its result; undefined where the run was discarded
+   */
+  readonly commit: (grains: PlainDict, peer: Peer) => Speculated | undefined;
+  /** Drops the run: it changed nothing, and none of its events is emitted. */
+  readonly discard: () => void;
+};
+
+/** An attempt and the result that it is coming to. */
+export type Speculated = {
+  readonly attempt: HostAttempt;
+  readonly result: Promise<HostResult>;
+};
 
 /**
- * A host's run that begins before the host has answered, on the supposition that its grains are
- * those of its last run: rendering and compiling take place while the host starts. Nothing of it
- * is seen, and nothing reaches the host, before `confirm` says that the supposition was right.
+ * Prepares a speculative run: makes its attempt, which assumes the cached grains, and performs it.
+ *
+ * @param shared as the run's, with events that are held back
+ * @param committed resolves at the commit: nothing on the host may change before
  */
-export class Rehearsal {
-  readonly #shared: Shared;
+export type Prepare = (shared: Shared, committed: Promise<Peer>) => Speculated;
+
+/**
+ * Begins a host's run before the host has answered: rendering and compiling take place while the
+ * host starts.
+ */
+export const speculate = (shared: Shared, prepare: Prepare): Speculation => {
+  const events = new HeldEvents(shared.emit);
+  let connect: (peer: Peer) => void = () => undefined;
+  const committed = new Promise<Peer>(resolve => {
+    connect = resolve;
+  });
+  const { attempt, result } = prepare({ ...shared, emit: events.emit }, committed);
+  // The caller of `commit` sees a failure. A discarded run fails unseen.
+  result.catch(() => undefined);
+  const discard = (): void => {
+    events.drop();
+    attempt.close();
+  };
+  return {
+    commit: (grains, peer) => {
+      if (!attempt.confirm(grains)) return void discard();
+      events.release();
+      connect(peer);
+      return { attempt, result };
+    },
+    discard,
+  };
+};
+
+/** Holds back the events of a speculative run until its commit. */
+class HeldEvents {
   readonly #held: RunEvent[] = [];
-  readonly #site: Site;
-  readonly #result: Promise<HostResult>;
-  #isRight = false;
-  #greeted: () => void = () => undefined;
-  #connected: (peer: Peer) => void = () => undefined;
+  #emit: Shared['emit'] = event => void this.#held.push(event);
+  readonly #release: Shared['emit'];
 
-  constructor(
-    shared: Shared,
-    grains: PlainDict,
-    newSite: NewSite,
-    perform: (site: Site, shared: Shared) => Promise<HostResult>,
-  ) {
-    this.#shared = shared;
-    const quiet: Shared = { ...shared, emit: event => this.#emit(event) };
-    const greeted = new Promise<void>(resolve => {
-      this.#greeted = resolve;
-    });
-    const peer = new Promise<Peer>(resolve => {
-      this.#connected = resolve;
-    });
-    this.#site = newSite(quiet, greeted);
-    this.#site.suppose(grains, peer);
-    this.#result = perform(this.#site, quiet);
-    // Whoever confirms it hears of a failure.
-    this.#result.catch(() => undefined);
+  constructor(emit: Shared['emit']) {
+    this.#release = emit;
   }
 
-  /** The run goes on as it was begun; undefined: the host has changed, and nothing has happened. */
-  confirm(
-    grains: PlainDict,
-    peer: Peer,
-  ): { readonly site: Site; readonly result: () => Promise<HostResult> } | undefined {
-    if (!this.#site.confirm(grains)) return undefined;
-    this.#isRight = true;
-    for (const event of this.#held.splice(0)) this.#shared.emit(event);
-    this.#connected(peer);
-    this.#greeted();
-    return { site: this.#site, result: () => this.#result };
+  emit = (event: RunEvent): void => this.#emit(event);
+
+  /** Emits what was held back, and whatever follows at once. */
+  release(): void {
+    this.#emit = this.#release;
+    for (const event of this.#held.splice(0)) this.#emit(begunEarly(event));
   }
 
-  #emit(event: RunEvent): void {
-    if (this.#isRight) this.#shared.emit(event);
-    else if (event.type === 'phase' && event.phase === 'render')
-      this.#held.push({ ...event, detail: 'begun while the host started' });
-    else this.#held.push(event);
+  /** Emits nothing of this run, now or later. */
+  drop(): void {
+    this.#emit = () => undefined;
+    this.#held.length = 0;
   }
 }
+
+const begunEarly = (event: RunEvent): RunEvent =>
+  event.type === 'phase' && event.phase === 'render'
+    ? { ...event, detail: 'begun while the host started' }
+    : event;

@@ -1,7 +1,7 @@
 import type { Data, Dict } from '../../data/values/value.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { Vault } from '../../sdb/vault.ts';
-import type { AskOutside } from '../host/outside.ts';
+import type { AskSource } from '../host/source-answers.ts';
 import type { OwnSource } from '../prepare/own-modules.ts';
 
 /** What an external source may depend on. */
@@ -15,7 +15,7 @@ export type ExtPillarInput = {
   readonly pillarDirs: readonly string[] | undefined;
   readonly vault: () => Promise<Vault>;
   /** Asks what may do more than answer. */
-  readonly ask: AskOutside;
+  readonly ask: AskSource;
   /** Names of the nodegroups the host is in. */
   readonly nodegroups: () => readonly string[];
   /** Sources of the user's (`_pillar`), by name: they go before those that are built in. */

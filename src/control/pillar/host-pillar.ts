@@ -17,8 +17,8 @@ import { matches } from '../../targeting/match.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
 import { pillarSettingsOf } from '../../wrapper/pillar-settings.ts';
 import type { HostFacts } from '../host/host-facts.ts';
-import type { AskOutside } from '../host/outside.ts';
 import { renderSettings, slsLoader } from '../host/sls-loader.ts';
+import type { AskSource } from '../host/source-answers.ts';
 import { decryptPillar } from './decrypt-pillar.ts';
 import { extPillar } from './ext-pillar.ts';
 import type { PillarTemplate } from './ext-pillar-source.ts';
@@ -27,7 +27,7 @@ import type { PillarTemplate } from './ext-pillar-source.ts';
 export class HostPillar {
   readonly #facts: HostFacts;
   readonly #renderContext: (pillar: Dict, saltenv: string) => RenderContext;
-  readonly #ask: AskOutside;
+  readonly #ask: AskSource;
   #pillar: Promise<Dict> | undefined;
   /** What of sdb stands in the pillar files that were read, and is a value for this host. */
   readonly #addresses = new Set<string>();
@@ -36,7 +36,7 @@ export class HostPillar {
 
   constructor(
     facts: HostFacts,
-    ask: AskOutside,
+    ask: AskSource,
     renderContext: (pillar: Dict, saltenv: string) => RenderContext,
   ) {
     const { kwargs, config } = facts.shared.request;

@@ -170,7 +170,7 @@ export class HostCalls {
     unnamed = false,
   ): Promise<Data> {
     const wrapper = await this.wrapper(fun);
-    // What a rehearsal supposes of the host may be wrong: nothing is changed for that.
+    // A speculative run may assume the wrong grains: nothing is changed before it is committed.
     if (wrapper?.changes) await this.#peer;
     if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
     const known = { ...(seen ? { seen } : {}), unnamed, mostBytes: mostForTemplates };

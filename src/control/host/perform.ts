@@ -1,0 +1,96 @@
+import type { Request } from '../../config/request.ts';
+import { splitFunctionName } from '../../data/signatures/function-name.ts';
+import { toPlain, toPlainDict } from '../../data/values/value.ts';
+import type { HostResult } from '../../protocol/event.ts';
+import { cancelled } from '../../transport/faults.ts';
+import { runRaw } from '../../transport/raw-shell.ts';
+import type { Connection } from '../../transport/transport.ts';
+import { callWrapper } from '../../wrapper/define.ts';
+import type { HostAttempt } from './attempt.ts';
+import type { EarlyCall } from './early-call.ts';
+import { askSudo, type HostRun, phase } from './host-run.ts';
+
+/** Runs the function where it lives: on the host, or on the control node for the host. */
+export const perform = async (
+  run: HostRun,
+  attempt: HostAttempt,
+  early?: EarlyCall,
+): Promise<HostResult> => {
+  const { host, shared } = run;
+  const { fun, args, kwargs } = shared.request;
+  const wrapper = await attempt.calls.wrapper(fun);
+  if (!wrapper) {
+    phase(run, 'run');
+    const plain = toPlainDict(kwargs);
+    const answer = early?.answer() ?? attempt.calls.callHost(fun, args.map(toPlain), plain);
+    const { value, retcode } = await answer;
+    return { id: host.id, fun, value, retcode, ...outputterOf(attempt, fun) };
+  }
+  phase(run, 'render');
+  const value = await unlessInterrupted(
+    run,
+    attempt,
+    callWrapper(fun, wrapper, attempt.context(), args, kwargs),
+  );
+  const { answer, retcode } = attempt.states;
+  const problems = answer?.problems ? { problems: answer.problems } : {};
+  if (answer && 'states' in answer)
+    return { id: host.id, fun, states: answer.states, retcode, ...problems };
+  return {
+    id: host.id,
+    fun,
+    value: toPlain(value),
+    retcode,
+    ...problems,
+    ...outputterOf(attempt, fun),
+  };
+};
+
+/** Lets a host at work end its states in order after Ctrl-C; rendering is not waited for. */
+const unlessInterrupted = <T>(
+  { host, signal }: HostRun,
+  attempt: HostAttempt,
+  work: Promise<T>,
+): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const leave = (): void => {
+      if (!attempt.states.isSent) reject(cancelled(host.id));
+    };
+    const onAbort = (): void => void setTimeout(leave, patience).unref();
+    signal.addEventListener('abort', onAbort, { once: true });
+    // A run of many hosts must not keep in memory all that it knew of those that are done.
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+
+const patience = 500;
+
+const outputterOf = (attempt: HostAttempt, fun: string): Pick<HostResult, 'outputter'> => {
+  const [module, name = ''] = splitFunctionName(fun);
+  const outputter = attempt.facts.modules.find(
+    item => item.kind === 'exec' && (item.virtualname ?? item.file) === module,
+  )?.outputters?.[name];
+  return outputter === undefined ? {} : { outputter };
+};
+
+/** Runs a command in the host's own shell (`-r`), which needs no runtime there. */
+export const performRaw = async (
+  run: HostRun,
+  connection: Connection,
+  raw: NonNullable<Request['raw']>,
+): Promise<HostResult> => {
+  const { host, shared, signal } = run;
+  const command = typeof raw === 'string' ? raw : raw(host);
+  const { stdout, stderr, retcode } = await runRaw({
+    connection,
+    host,
+    command,
+    signal,
+    askSudoPassword: askSudo(run),
+  });
+  return {
+    id: host.id,
+    fun: shared.request.fun,
+    retcode,
+    value: retcode === 0 && stderr === '' ? stdout : { retcode, stdout, stderr },
+  };
+};
