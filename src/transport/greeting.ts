@@ -3,9 +3,12 @@ import type { Host } from '../protocol/host.ts';
 import { readable } from './faults.ts';
 import type { Platform } from './node-source.ts';
 
-/** What the far side says before frames flow: a JSON line of the loader, or a line of a shell script. */
+/** The fields of a line of the loader. A host may send any: their names and types are not known. */
+export type LoaderLine = Readonly<Record<string, string | number | boolean | null>>;
+
+/** What a host sends before frames flow: a JSON line of the loader, or a line of a shell script. */
 export type Said =
-  | { readonly by: 'loader'; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly by: 'loader'; readonly value: LoaderLine }
   | { readonly by: 'shell'; readonly words: readonly string[] };
 
 const marker = Buffer.from('\n\0TSALT1 ', 'latin1');
@@ -75,7 +78,7 @@ export class Greeting {
     // The line's end stays for a shell's next line; after the loader's come frames.
     this.#buffer = buffer.subarray(isLoader ? end + 1 : end);
     const said = isLoader ? parseLoader(line) : parseShell(line);
-    if (!said) throw this.#broken('a first line that is no JSON');
+    if (!said) throw this.#broken('a first line that is not a JSON object of texts and numbers');
     this.#started = said.by === 'loader' && said.value.start === true;
     this.#hear(said);
     return true;
@@ -125,7 +128,9 @@ const parseLoader = (line: string): Said | undefined => {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-    return { by: 'loader', value: value as Readonly<Record<string, unknown>> };
+    // An object in a field may have a `toString` of its own.
+    if (Object.values(value).some(field => typeof field === 'object' && field !== null)) return;
+    return { by: 'loader', value: value as LoaderLine };
   } catch {
     return;
   }

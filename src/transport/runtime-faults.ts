@@ -3,6 +3,7 @@ import type { Host } from '../protocol/host.ts';
 import { type Hello, protocolVersion } from '../protocol/job.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { readable } from './faults.ts';
+import type { LoaderLine } from './greeting.ts';
 import type { Platform } from './node-source.ts';
 
 /** @throws {TsaltError} `wire-version` */
@@ -13,7 +14,7 @@ export const checkHello = (host: Host, hello: Hello): void => {
     });
 };
 
-export const loaderFault = (host: Host, value: Readonly<Record<string, unknown>>): TsaltError =>
+export const loaderFault = (host: Host, value: LoaderLine): TsaltError =>
   new TsaltError(
     readable(String(value.error), 40),
     `${host.id}: ${readable(String(value.message), 500)}`,

@@ -5,7 +5,7 @@ import { Peer } from '../protocol/peer.ts';
 import type { Become } from './become.ts';
 import { Conversation, secondsToSend } from './conversation.ts';
 import { cancelled, readable } from './faults.ts';
-import { greetingFault, platformOf } from './greeting.ts';
+import { greetingFault, type LoaderLine, platformOf } from './greeting.ts';
 import type { Platform } from './node-source.ts';
 import { runRaw } from './raw-shell.ts';
 import { checkHello, loaderFault, noHello, stuck } from './runtime-faults.ts';
@@ -146,7 +146,7 @@ export class RuntimeStart {
 
   async #start(
     conversation: Conversation,
-    said: Readonly<Record<string, unknown>>,
+    said: LoaderLine,
     seconds: number,
     { password }: Become,
   ): Promise<Link> {
