@@ -1,4 +1,3 @@
-import type { Problem } from '../compiler/problem.ts';
 import type { Config } from '../config/config.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/values/value.ts';
@@ -63,10 +62,6 @@ export type WrapperContext = {
   /** All modules of the artifact. */
   readonly modules: readonly ModuleMeta[];
   readonly log: (level: LogLevel, module: string, message: string) => void;
-  /** The host's exit code for this run, Salt's `__context__['retcode']`. */
-  readonly setRetcode: (code: number) => void;
-  /** Says that what the function gives back are states' results, or errors with places. */
-  readonly answer: (answer: StateAnswer) => void;
   /** True in test mode by configuration or command line; a `test=` argument of the call wins. */
   readonly test: boolean;
 };
@@ -107,22 +102,3 @@ export type RunSettings = {
 };
 
 export type RunOutcome = { readonly states: StateResults; readonly retcode: number };
-
-/** What `state.*` gives back where a state run is asked for. */
-export type StateAnswer =
-  | {
-      readonly states: StateResults;
-      /** Why nothing ran, where that is the user's fault: a top file that does not render. */
-      readonly problems?: readonly Problem[];
-    }
-  /** Compile errors, all of them: Salt's texts, and beside them where each fault is. */
-  | { readonly errors: readonly string[]; readonly problems?: readonly Problem[] };
-
-/** A function that lives on the control node. Throws `TsaltError` for arguments that make no sense. */
-export type Wrapper = (call: WrapperCall) => Promise<Data | StateAnswer>;
-
-export type WrapperCall = {
-  readonly args: readonly Data[];
-  readonly kwargs: Dict;
-  readonly ctx: WrapperContext;
-};

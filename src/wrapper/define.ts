@@ -5,9 +5,17 @@ import type { FunctionMeta, ModuleMeta, Param, Signature } from '../protocol/met
 import { type Plain, setOwn } from '../protocol/plain.ts';
 import { refuseUnknownKeywords } from './call-keywords.ts';
 import type { WrapperContext } from './context.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
 
 /** Bound arguments by name. An argument that was not given has its default. */
 export type Bound = ReadonlyMap<string, Data>;
+
+/** The arguments of one call. */
+type BoundArguments = {
+  readonly bound: Bound;
+  readonly rest: readonly Data[];
+  readonly extra: Dict;
+};
 
 /** One function of the control node: its parameters in Salt's order, its doc, its work. */
 export type WrapperFunction = {
@@ -21,12 +29,14 @@ export type WrapperFunction = {
   readonly keywords?: readonly string[];
   /** It changes something outside of the run: it waits until the host has answered. */
   readonly changes?: boolean;
-  readonly work: (call: WrapperCall) => Promise<Data> | Data;
+  /** Plain data is an outcome with the exit code 0. */
+  readonly work: (call: WrapperCall) => Promise<Data | Outcome> | Data | Outcome;
 };
 
 /** A required parameter by name, or one with its default. */
 export type WrapperParam = string | readonly [name: string, fallback: Data];
 
+/** One call: its context and its bound arguments. */
 export type WrapperCall = {
   readonly ctx: WrapperContext;
   readonly get: (name: string) => Data;
@@ -36,6 +46,8 @@ export type WrapperCall = {
   readonly rest: readonly Data[];
   /** Further keywords of a function with `anyKeyword` or `keywords`. */
   readonly extra: Dict;
+  /** Further keywords and all parameters that are not null, by name. */
+  readonly named: () => Dict;
 };
 
 export type WrapperModule = {
@@ -52,7 +64,7 @@ export const bindWrapper = (
   fun: WrapperFunction,
   args: readonly Data[],
   kwargs: Dict,
-): { bound: Bound; rest: Data[]; extra: Dict } => {
+): BoundArguments => {
   const given: Record<string, unknown> = {};
   for (const [key, value] of kwargs) setOwn(given, String(key), value);
   const bound = bind(name, signatureOf(fun), args, given);
@@ -81,17 +93,26 @@ export const callWrapper = async (
   ctx: WrapperContext,
   args: readonly Data[],
   kwargs: Dict,
-): Promise<Data> => {
-  const { bound, rest, extra } = bindWrapper(name, fun, args, kwargs);
+): Promise<Outcome> => callBound(fun, ctx, bindWrapper(name, fun, args, kwargs));
+
+/** Calls a function of the control node with arguments from `bindWrapper`. */
+export const callBound = async (
+  fun: WrapperFunction,
+  ctx: WrapperContext,
+  { bound, rest, extra }: BoundArguments,
+): Promise<Outcome> => {
   const get = (param: string): Data => bound.get(param) ?? null;
-  return fun.work({
-    ctx,
-    get,
-    text: param => String(get(param) ?? ''),
-    flag: param => isTrue(get(param)),
-    rest,
-    extra,
-  });
+  return outcomeOf(
+    await fun.work({
+      ctx,
+      get,
+      text: param => String(get(param) ?? ''),
+      flag: param => isTrue(get(param)),
+      rest,
+      extra,
+      named: () => new Map([...extra, ...[...bound].filter(([, value]) => value !== null)]),
+    }),
+  );
 };
 
 /** Salt's truth of a YAML-typed argument (salt.utils.data.is_true). */

@@ -7,21 +7,22 @@ import { toPlainDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { StateResults } from '../protocol/result.ts';
-import type { RunOutcome, StateAnswer, WrapperContext } from './context.ts';
+import type { RunOutcome } from './context.ts';
+import type { WrapperCall } from './define.ts';
+import type { Outcome } from './outcome.ts';
 import type { StateView } from './state-call.ts';
-import { errorAnswer, isTrue, pillarAnswer, viewOf } from './state-call.ts';
+import { compileErrors, isFlagSet, pillarErrors, viewOf } from './state-call.ts';
 
-/** Runs a call's body with its view; a broken pillar answers instead. */
+/** Runs a call's body with its view. A broken pillar is the outcome instead. */
 export const withView = async (
-  ctx: WrapperContext,
-  bound: Dict,
-  body: (view: StateView) => Promise<Data | StateAnswer>,
-): Promise<Data | StateAnswer> => {
+  call: WrapperCall,
+  body: (view: StateView) => Promise<Outcome>,
+): Promise<Outcome> => {
   let view: StateView;
   try {
-    view = await viewOf(ctx, bound);
+    view = await viewOf(call);
   } catch (error) {
-    return pillarAnswer(ctx, error);
+    return pillarErrors(error);
   }
   return body(view);
 };
@@ -30,38 +31,36 @@ export const withView = async (
 const queueOf = (queue: Data | undefined): { queue?: boolean | number } =>
   queue === undefined || queue === null
     ? {}
-    : { queue: typeof queue === 'number' ? queue : isTrue(queue) };
+    : { queue: typeof queue === 'number' ? queue : isFlagSet(queue) };
 
 export const runChunks = (view: StateView, chunks: readonly LowChunk[]): Promise<RunOutcome> => {
-  const { bound, ctx, pillar, test } = view;
+  const { named, ctx, pillar, test } = view;
   return ctx.run(chunks, {
     test,
     saltenv: view.saltenv ?? 'base',
     pillar,
     pillarSettings: view.pillarSettings,
     opts: view.opts,
-    ...queueOf(bound.get('queue')),
-    ...(bound.has('concurrent') ? { concurrent: isTrue(bound.get('concurrent')) } : {}),
+    ...queueOf(named.get('queue')),
+    ...(named.has('concurrent') ? { concurrent: isFlagSet(named.get('concurrent')) } : {}),
   });
 };
 
-export const runCompiled = (view: StateView, { chunks, errors }: Compiled): Promise<StateAnswer> =>
+export const runCompiled = (view: StateView, { chunks, errors }: Compiled): Promise<Outcome> =>
   runLow(view, lowChunks(chunks), errors);
 
 export const runLow = async (
   view: StateView,
   chunks: readonly LowChunk[],
   errors: readonly Problem[],
-): Promise<StateAnswer> => {
-  const { ctx, bound } = view;
-  if (errors.length > 0) return errorAnswer(ctx, errors);
-  if (chunks.length === 0) {
-    ctx.setRetcode(2);
-    return { states: {} };
-  }
+): Promise<Outcome> => {
+  if (errors.length > 0) return compileErrors(errors);
+  if (chunks.length === 0) return { states: {}, retcode: 2 };
   const { states, retcode } = await runChunks(view, chunks);
-  ctx.setRetcode(retcode === 2 && allHandled(chunks, states) ? 0 : retcode);
-  return { states: isTrue(bound.get('terse')) ? withoutQuiet(states) : states };
+  return {
+    states: isFlagSet(view.named.get('terse')) ? withoutQuiet(states) : states,
+    retcode: retcode === 2 && allHandled(chunks, states) ? 0 : retcode,
+  };
 };
 
 export const asLow = (chunk: Dict): LowChunk => toPlainDict(chunk) as LowChunk;

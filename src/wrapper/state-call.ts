@@ -14,23 +14,15 @@ import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { loadYaml } from '../yaml/load.ts';
-import type { PillarSettings, StateAnswer, WrapperCall, WrapperContext } from './context.ts';
+import type { PillarSettings, WrapperContext } from './context.ts';
+import type { WrapperCall } from './define.ts';
+import type { Outcome } from './outcome.ts';
 import { pillarSettingsOf } from './pillar-settings.ts';
 
-/** Arguments by name: positional ones take the names in order, keywords win. */
-export const bindArguments = ({ args, kwargs }: WrapperCall, names: readonly string[]): Dict => {
-  if (args.length > names.length)
-    throw new TsaltError(
-      'too-many-arguments',
-      `Too many arguments: expected at most ${names.length} (${names.join(', ')}), got ${args.length}`,
-      { hint: 'Further arguments are keywords: key=value.' },
-    );
-  return new Map([...args.map((arg, at): [string, Data] => [names[at] as string, arg]), ...kwargs]);
-};
-
-export const required = (bound: Dict, name: string, fun: string): Data => {
-  const value = bound.get(name);
-  if (value === undefined || value === null)
+/** @throws TsaltError `missing-argument` where the argument is null, too */
+export const required = ({ get }: WrapperCall, name: string, fun: string): Data => {
+  const value = get(name);
+  if (value === null)
     throw new TsaltError('missing-argument', `${fun} needs the argument '${name}'`);
   return value;
 };
@@ -44,7 +36,8 @@ export const splitInput = (value: Data): string[] => {
 /** What a call runs with: its environment, pillar and test mode, and the SLS that these give. */
 export type StateView = {
   readonly ctx: WrapperContext;
-  readonly bound: Dict;
+  /** The call's arguments by name. */
+  readonly named: Dict;
   /** `saltenv` of the call or the host; undefined when neither says. */
   readonly saltenv: string | undefined;
   readonly pillar: Dict;
@@ -61,24 +54,30 @@ export type StateView = {
  * @throws TsaltError `bad-pillar-argument`, `lock-saltenv`, `localconfig`, and what `ctx.pillar`
  *   throws for a broken pillar unless the call says `force=True`.
  */
-export const viewOf = async (ctx: WrapperContext, bound: Dict): Promise<StateView> => {
-  const named = text(bound.get('saltenv'));
-  if (named !== undefined && named !== own(ctx) && ctx.config.options.get('lock_saltenv') === true)
+export const viewOf = async (call: WrapperCall): Promise<StateView> => {
+  const { ctx } = call;
+  const named = call.named();
+  const saltenv = text(named.get('saltenv'));
+  if (
+    saltenv !== undefined &&
+    saltenv !== own(ctx) &&
+    ctx.config.options.get('lock_saltenv') === true
+  )
     throw new TsaltError('lock-saltenv', 'lock_saltenv is enabled, saltenv cannot be changed', {
       hint: 'tsalt.yaml holds hosts to their environment; leave out saltenv=.',
     });
-  const opts = localConfig(ctx, bound.get('localconfig') ?? null);
-  const pillarSettings = pillarSettingsOf(bound, ctx.config.options);
-  const pillar = await pillarOf(ctx, bound, pillarSettings);
+  const opts = localConfig(ctx, named.get('localconfig') ?? null);
+  const pillarSettings = pillarSettingsOf(named, ctx.config.options);
+  const pillar = await pillarOf(ctx, named, pillarSettings);
   return {
     ctx,
-    bound,
-    saltenv: named ?? configuredEnv(ctx),
+    named,
+    saltenv: saltenv ?? configuredEnv(ctx),
     pillar,
     pillarSettings,
     opts,
     loader: ctx.loader(pillar),
-    test: testMode(bound, opts.has('test') ? !isFalsy(opts.get('test') ?? null) : ctx.test),
+    test: testMode(named, opts.has('test') ? !isFalsy(opts.get('test') ?? null) : ctx.test),
   };
 };
 
@@ -115,10 +114,10 @@ const text = (value: Data | undefined): string | undefined =>
 
 const pillarOf = async (
   ctx: WrapperContext,
-  bound: Dict,
+  named: Dict,
   settings: PillarSettings,
 ): Promise<Dict> => {
-  const override = bound.get('pillar') ?? null;
+  const override = named.get('pillar') ?? null;
   if (override !== null && !isDict(override))
     throw new TsaltError(
       'bad-pillar-argument',
@@ -129,45 +128,43 @@ const pillarOf = async (
     return await (Object.keys(settings).length > 0 ? ctx.compilePillar(settings) : ctx.pillar());
   } catch (error) {
     const broken = brokenPillar(error);
-    if (broken && isTrue(bound.get('force'))) return broken.pillar;
+    if (broken && isFlagSet(named.get('force'))) return broken.pillar;
     throw error;
   }
 };
 
 /** As Salt reads a flag from the command line: `True`, `1`, `true`; other text is false. */
-export const isTrue = (value: Data | undefined): boolean =>
+export const isFlagSet = (value: Data | undefined): boolean =>
   typeof value === 'string'
     ? value.toLowerCase() === 'true'
     : value !== undefined && value !== null && value !== 0 && value !== false;
 
 /** `test=` decides, any text being yes; then the word in another spelling; else the configuration. */
-const testMode = (bound: Dict, configured: boolean): boolean => {
-  const given = bound.get('test') ?? null;
+const testMode = (named: Dict, configured: boolean): boolean => {
+  const given = named.get('test') ?? null;
   if (given !== null) return !isFalsy(given);
-  const spelled = [...bound].find(([key]) => String(key).toLowerCase() === 'test');
-  return spelled ? isTrue(spelled[1]) || configured : configured;
+  const spelled = [...named].find(([key]) => String(key).toLowerCase() === 'test');
+  return spelled ? isFlagSet(spelled[1]) || configured : configured;
 };
 
-/** The list of messages a broken pillar answers a state run with, as Salt words it. */
-export const pillarAnswer = (ctx: WrapperContext, error: unknown): StateAnswer => {
+/** The messages of a state run whose pillar is broken, in Salt's words. */
+export const pillarErrors = (error: unknown): Outcome => {
   const broken = brokenPillar(error);
   if (!broken) throw error;
-  ctx.setRetcode(5);
   const messages = messagesOf(broken.problems);
   return {
     errors: ['Pillar failed to render with the following messages:', ...messages],
     problems: broken.problems,
+    retcode: 5,
   };
 };
 
-export const errorAnswer = (
-  ctx: WrapperContext,
-  problems: readonly Problem[],
-  retcode = 1,
-): StateAnswer => {
-  ctx.setRetcode(retcode);
-  return { errors: messagesOf(problems), problems };
-};
+/** What does not compile. */
+export const compileErrors = (problems: readonly Problem[], retcode = 1): Outcome => ({
+  errors: messagesOf(problems),
+  problems,
+  retcode,
+});
 
 /** The tree of the SLS that a call names. */
 export const loadMods = (view: StateView, mods: Data): Promise<SlsTree> =>

@@ -4,31 +4,28 @@ import { compile, compileHigh } from '../compiler/compile.ts';
 import { loadRendered } from '../compiler/load.ts';
 import { templateHigh } from '../compiler/template.ts';
 import { isDict } from '../data/values/value.ts';
-import type { Wrapper } from './context.ts';
+import type { WrapperCall } from './define.ts';
+import type { Outcome } from './outcome.ts';
 import { noDict, runCompiled, withView } from './run-low.ts';
-import { bindArguments, compileOptions, errorAnswer, required } from './state-call.ts';
+import { compileErrors, compileOptions, required } from './state-call.ts';
 
 /** `state.high`: high data given as an argument. */
-export const high: Wrapper = call => {
-  const bound = bindArguments(call, ['data', 'test', 'queue']);
-  const data = required(bound, 'data', 'state.high');
+export const high = async (call: WrapperCall): Promise<Outcome> => {
+  const data = required(call, 'data', 'state.high');
   if (!isDict(data)) throw noDict('state.high', 'high data');
-  return withView(call.ctx, bound, view =>
-    runCompiled(view, compileHigh(data, compileOptions(call.ctx))),
-  );
+  return withView(call, view => runCompiled(view, compileHigh(data, compileOptions(call.ctx))));
 };
 
 /** `state.template`: an SLS file that need not stand in the roots. */
-export const template: Wrapper = call => {
-  const bound = bindArguments(call, ['tem', 'queue']);
-  const written = String(required(bound, 'tem', 'state.template'));
+export const template = async (call: WrapperCall): Promise<Outcome> => {
+  const written = String(required(call, 'tem', 'state.template'));
   const path = written.endsWith('.sls') ? written : `${written}.sls`;
-  return withView(call.ctx, bound, async view => {
+  return withView(call, async view => {
     const { ctx } = view;
     const inRoots = await ctx.readFile(path, view.saltenv);
     const content = inRoots ?? readLocal(path);
     if (content === undefined)
-      return errorAnswer(ctx, [
+      return compileErrors([
         { message: `Specified SLS ${path} on local filesystem cannot be found.` },
       ]);
     const saltenv = view.saltenv ?? '';
@@ -44,15 +41,14 @@ const readLocal = (path: string): string | undefined =>
   isAbsolute(path) && existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 
 /** `state.template_str`: states given as text. */
-export const templateStr: Wrapper = call => {
-  const bound = bindArguments(call, ['tem', 'queue']);
-  const content = String(required(bound, 'tem', 'state.template_str'));
-  return withView(call.ctx, bound, async view => {
+export const templateStr = async (call: WrapperCall): Promise<Outcome> => {
+  const content = String(required(call, 'tem', 'state.template_str'));
+  return withView(call, async view => {
     const { ctx } = view;
     const name = '<template-str>';
     const data = await ctx.renderSls(content, name, view.pillar);
     const made = templateHigh(data, name);
-    if (made.problems.length > 0) return errorAnswer(ctx, made.problems);
+    if (made.problems.length > 0) return compileErrors(made.problems);
     return runCompiled(view, compileHigh(made.high, compileOptions(ctx)));
   });
 };

@@ -9,13 +9,14 @@ import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { StateResult } from '../protocol/result.ts';
-import type { StateAnswer, Wrapper, WrapperContext } from './context.ts';
+import type { WrapperContext } from './context.ts';
+import type { WrapperCall } from './define.ts';
+import { type Outcome, valueOutcome } from './outcome.ts';
 import { asLow, runCompiled, runLow, withView } from './run-low.ts';
 import type { StateView } from './state-call.ts';
 import {
-  bindArguments,
+  compileErrors,
   compileOptions,
-  errorAnswer,
   loadMods,
   matchTop,
   readTop,
@@ -23,40 +24,33 @@ import {
   splitInput,
 } from './state-call.ts';
 
-const excludeOf = (bound: Dict): Data[] => {
-  const exclude = bound.get('exclude') ?? null;
+const excludeOf = ({ named }: StateView): Data[] => {
+  const exclude = named.get('exclude') ?? null;
   if (exclude === null) return [];
   if (isDict(exclude)) return [...exclude.keys()].map(String);
   return Array.isArray(exclude) ? exclude : splitInput(exclude);
 };
 
 /** `state.apply`: the SLS named, or the highstate. */
-export const apply: Wrapper = call => {
-  const bound = bindArguments(call, ['mods', 'test', 'exclude', 'queue']);
-  const mods = bound.get('mods') ?? null;
-  if (mods !== null && mods !== '' && !(Array.isArray(mods) && mods.length === 0))
-    return sls({ ctx: call.ctx, args: [], kwargs: bound });
-  const kwargs = new Map(bound);
-  kwargs.delete('mods');
-  return highstate({ ctx: call.ctx, args: [], kwargs });
+export const apply = (call: WrapperCall): Promise<Outcome> => {
+  const mods = call.get('mods');
+  const isNamed = mods !== null && mods !== '' && !(Array.isArray(mods) && mods.length === 0);
+  return isNamed ? sls(call) : highstate(call);
 };
 
 /** `state.test`: `state.apply` that changes nothing. */
-export const test: Wrapper = ({ ctx, args, kwargs }) =>
-  apply({ ctx, args, kwargs: new Map(kwargs).set('test', true) });
+export const test = (call: WrapperCall): Promise<Outcome> =>
+  apply({ ...call, named: () => call.named().set('test', true) });
 
-export const sls: Wrapper = async call => {
+/** `state.sls`: the SLS named. */
+export const sls = async (call: WrapperCall): Promise<Outcome> => {
   const { ctx } = call;
-  const bound = bindArguments(call, ['mods', 'test', 'exclude', 'queue', 'sync_mods']);
-  const mods = required(bound, 'mods', 'state.sls');
+  const mods = required(call, 'mods', 'state.sls');
   const disabled = disabledMessages(ctx, Array.isArray(mods) ? mods.map(String) : [String(mods)]);
-  if (disabled.length > 0) {
-    ctx.setRetcode(1);
-    return { errors: disabled };
-  }
-  return withView(ctx, bound, async view => {
+  if (disabled.length > 0) return { errors: disabled, retcode: 1 };
+  return withView(call, async view => {
     const tree = await loadMods(view, mods);
-    const exclude = excludeOf(bound);
+    const exclude = excludeOf(view);
     const options = { ...compileOptions(ctx), ...(exclude.length > 0 ? { exclude } : {}) };
     const compiled = compile(tree, options);
     if (compiled.errors.length === 0 && compiled.chunks.length === 0)
@@ -98,45 +92,45 @@ const disabledMessages = ({ grains }: WrapperContext, mods: readonly string[]): 
   );
 };
 
-export const highstate: Wrapper = async call => {
-  const bound = bindArguments(call, ['test', 'queue']);
-  const { ctx } = call;
-  if (disabledMessages(ctx, ['highstate']).length > 0)
-    return new Map([
-      ['name', 'Salt highstate run is disabled. To re-enable, run state.enable highstate'],
-      ['result', 'False'],
-      ['comment', 'Disabled'],
-    ]);
-  return withView(ctx, bound, view => runTop(view));
+/** `state.highstate`: what the top file gives this host. */
+export const highstate = async (call: WrapperCall): Promise<Outcome> => {
+  if (disabledMessages(call.ctx, ['highstate']).length > 0)
+    return valueOutcome(
+      new Map([
+        ['name', 'Salt highstate run is disabled. To re-enable, run state.enable highstate'],
+        ['result', 'False'],
+        ['comment', 'Disabled'],
+      ]),
+    );
+  return withView(call, view => runTop(view));
 };
 
 /** `state.top`: a highstate by another top file. */
-export const top: Wrapper = async call => {
-  const bound = bindArguments(call, ['topfn', 'test', 'queue']);
-  const file = String(required(bound, 'topfn', 'state.top'));
-  return withView(call.ctx, bound, view => runTop(view, file));
+export const top = async (call: WrapperCall): Promise<Outcome> => {
+  const file = String(required(call, 'topfn', 'state.top'));
+  return withView(call, view => runTop(view, file));
 };
 
-const runTop = async (view: StateView, stateTop?: string): Promise<StateAnswer> => {
-  const { ctx, bound } = view;
+const runTop = async (view: StateView, stateTop?: string): Promise<Outcome> => {
+  const { ctx, named } = view;
   const { top: data, problems, fatal } = await readTop(view, stateTop);
-  if (fatal?.code === 'top-no-dict') return errorAnswer(ctx, problems);
-  if (fatal) return noStates(ctx, `Unable to render top file: ${fatal.message}`, problems);
+  if (fatal?.code === 'top-no-dict') return compileErrors(problems);
+  if (fatal) return noStates(`Unable to render top file: ${fatal.message}`, problems);
   const faults = verifyTop(data);
   const all = matchTop(view, data);
   if (all.size === 0) {
     const comment =
       'No Top file or master_tops data matches found. Please see master log for details.';
-    return noStates(ctx, comment, problems.length > 0 ? problems : [noMatch(view, data, stateTop)]);
+    return noStates(comment, problems.length > 0 ? problems : [noMatch(view, data, stateTop)]);
   }
-  const matches = whitelisted(all, bound.get('whitelist') ?? null);
+  const matches = whitelisted(all, named.get('whitelist') ?? null);
   const tree = await loadSls({ matches, loader: view.loader });
-  const exclude = excludeOf(bound);
+  const exclude = excludeOf(view);
   const options = { ...compileOptions(ctx), ...(exclude.length > 0 ? { exclude } : {}) };
   const compiled = compile(tree, options);
   const errors = [...faults, ...compiled.errors];
-  if (errors.length > 0) return errorAnswer(ctx, errors);
-  if (compiled.empty) return noStates(ctx, 'No states found for this minion', [noStatesIn(tree)]);
+  if (errors.length > 0) return compileErrors(errors);
+  if (compiled.empty) return noStates('No states found for this minion', [noStatesIn(tree)]);
   return runCompiled(view, compiled);
 };
 
@@ -175,25 +169,20 @@ const noMatch = (
   );
 };
 
-const noStates = (
-  ctx: WrapperContext,
-  comment: string,
-  problems: readonly Problem[],
-): StateAnswer => {
-  ctx.setRetcode(2);
+const noStates = (comment: string, problems: readonly Problem[]): Outcome => {
   const result = { result: false, comment, name: 'No States', changes: {}, __run_num__: 0 };
   return {
     states: { 'no_|-states_|-states_|-None': result as unknown as StateResult },
+    retcode: 2,
     ...(problems.length > 0 ? { problems } : {}),
   };
 };
 
 /** `state.sls_id`: one ID of SLS, and what it requires. */
-export const slsId: Wrapper = call => {
-  const bound = bindArguments(call, ['id_', 'mods', 'test', 'queue']);
-  const id = String(required(bound, 'id_', 'state.sls_id'));
-  const mods = required(bound, 'mods', 'state.sls_id');
-  return withView(call.ctx, bound, async view => {
+export const slsId = async (call: WrapperCall): Promise<Outcome> => {
+  const id = String(required(call, 'id_', 'state.sls_id'));
+  const mods = required(call, 'mods', 'state.sls_id');
+  return withView(call, async view => {
     const { chunks: all, errors } = compile(await loadMods(view, mods), {
       ...compileOptions(call.ctx),
       collect: 'show',

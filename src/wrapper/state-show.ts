@@ -7,12 +7,12 @@ import type { Problem } from '../compiler/problem.ts';
 import { matchesAsData, verifyTop } from '../compiler/top.ts';
 import { verifyHigh } from '../compiler/verify.ts';
 import type { Data, Dict } from '../data/values/value.ts';
-import type { StateAnswer, Wrapper, WrapperCall } from './context.ts';
+import type { WrapperCall } from './define.ts';
+import { type Outcome, valueOutcome } from './outcome.ts';
 import type { StateView } from './state-call.ts';
 import {
-  bindArguments,
+  compileErrors,
   compileOptions,
-  errorAnswer,
   loadMods,
   matchTop,
   readTop,
@@ -24,9 +24,8 @@ import {
 type Shown = { readonly data: Data; readonly problems: readonly Problem[] };
 
 const viewOfMods = async (call: WrapperCall, fun: string) => {
-  const bound = bindArguments(call, ['mods', 'test', 'queue']);
-  const mods = required(bound, 'mods', fun);
-  return { view: await viewOf(call.ctx, bound), mods };
+  const mods = required(call, 'mods', fun);
+  return { view: await viewOf(call), mods };
 };
 
 const slsData = async (call: WrapperCall): Promise<Shown> => {
@@ -49,31 +48,28 @@ const lowOf = ({ chunks, errors }: Compiled): Low => ({
 });
 
 /** What SLS declare, short forms written out. */
-export const showSls: Wrapper = async call => {
+export const showSls = async (call: WrapperCall): Promise<Outcome> => {
   const { data, problems } = await slsData(call);
-  return problems.length > 0 ? errorAnswer(call.ctx, problems) : data;
+  return problems.length > 0 ? compileErrors(problems) : valueOutcome(data);
 };
 
 /** The low chunks of SLS, in order. */
-export const showLowSls: Wrapper = async call => {
+export const showLowSls = async (call: WrapperCall): Promise<Outcome> => {
   const { chunks, errors } = await lowOfSls(call);
-  return errors.length > 0 ? errorAnswer(call.ctx, errors) : chunks;
+  return errors.length > 0 ? compileErrors(errors) : valueOutcome(chunks);
 };
 
-export const slsExists: Wrapper = async call => {
+export const slsExists = async (call: WrapperCall): Promise<Outcome> => {
   const { problems } = await slsData(call);
-  if (problems.length > 0) call.ctx.setRetcode(1);
-  return problems.length === 0;
+  const exists = problems.length === 0;
+  return valueOutcome(exists, exists ? 0 : 1);
 };
 
-export const idExists: Wrapper = async call => {
-  const bound = bindArguments(call, ['ids', 'mods', 'test', 'queue']);
-  const ids = splitInput(required(bound, 'ids', 'state.id_exists'));
-  const kwargs = new Map(bound);
-  kwargs.delete('ids');
-  const { chunks } = await lowOfSls({ ctx: call.ctx, args: [], kwargs });
+export const idExists = async (call: WrapperCall): Promise<Outcome> => {
+  const ids = splitInput(required(call, 'ids', 'state.id_exists'));
+  const { chunks } = await lowOfSls(call);
   const known = new Set(chunks.map(chunk => chunk.get('__id__')));
-  return ids.every(id => known.has(id));
+  return valueOutcome(ids.every(id => known.has(id)));
 };
 
 /** @throws TsaltError where there is no top file to show anything of */
@@ -90,53 +86,51 @@ const highTree = async (view: StateView) => {
   return { tree, faults: [...problems, ...faults] };
 };
 
-const viewOfCall = (call: WrapperCall): Promise<StateView> =>
-  viewOf(call.ctx, bindArguments(call, ['queue']));
-
 /** What the top file's SLS declare. */
-export const showHighstate: Wrapper = async call => {
-  const { tree, faults } = await highTree(await viewOfCall(call));
+export const showHighstate = async (call: WrapperCall): Promise<Outcome> => {
+  const { tree, faults } = await highTree(await viewOf(call));
   const { high, problems } = gather(tree, compileOptions(call.ctx));
   const all = [...faults, ...problems];
-  if (all.length > 0) return errorAnswer(call.ctx, all);
-  call.ctx.setRetcode(isEmpty(high) ? 2 : 0);
-  return highData(high);
+  if (all.length > 0) return compileErrors(all);
+  return valueOutcome(highData(high), isEmpty(high) ? 2 : 0);
 };
 
 const lowOfHighstate = async (call: WrapperCall): Promise<Low> => {
-  const { tree, faults } = await highTree(await viewOfCall(call));
+  const { tree, faults } = await highTree(await viewOf(call));
   const { chunks, errors } = lowOf(compile(tree, { ...compileOptions(call.ctx), collect: 'show' }));
   const unread = faults.filter(one => !errors.includes(one));
   return { chunks, errors: [...unread, ...errors] };
 };
 
 /** The low chunks of a highstate, in order. As in Salt the return code stays 0. */
-export const showLowstate: Wrapper = async call => {
+export const showLowstate = async (call: WrapperCall): Promise<Outcome> => {
   const { chunks, errors } = await lowOfHighstate(call);
-  return errors.length > 0 ? errorAnswer(call.ctx, errors, 0) : chunks;
+  return errors.length > 0 ? compileErrors(errors, 0) : valueOutcome(chunks);
 };
 
 /** The SLS whose states a highstate runs, in that order. */
-export const showStates: Wrapper = async call => {
+export const showStates = async (call: WrapperCall): Promise<Outcome> => {
   const { chunks, errors } = await lowOfHighstate(call);
-  if (errors.length > 0) return errorAnswer(call.ctx, errors);
-  return [...new Set(chunks.map(chunk => chunk.get('__sls__') ?? null))];
+  if (errors.length > 0) return compileErrors(errors);
+  return valueOutcome([...new Set(chunks.map(chunk => chunk.get('__sls__') ?? null))]);
 };
 
 /** The SLS names the top file gives this host, by environment. */
-export const showTop: Wrapper = async call => {
-  const view = await viewOfCall(call);
+export const showTop = async (call: WrapperCall): Promise<Outcome> => {
+  const view = await viewOf(call);
   const { top, problems } = await topToShow(view);
   const faults = [...problems, ...verifyTop(top)];
-  return faults.length > 0 ? errorAnswer(call.ctx, faults) : matchesAsData(matchTop(view, top));
+  return faults.length > 0
+    ? compileErrors(faults)
+    : valueOutcome(matchesAsData(matchTop(view, top)));
 };
 
 /** By environment, which SLS the top file uses and which it does not. */
-export const showStateUsage: Wrapper = async (call): Promise<Data | StateAnswer> => {
-  const view = await viewOfCall(call);
+export const showStateUsage = async (call: WrapperCall): Promise<Outcome> => {
+  const view = await viewOf(call);
   const { top, problems } = await topToShow(view);
   const faults = [...problems, ...verifyTop(top)];
-  if (faults.length > 0) return errorAnswer(call.ctx, faults);
+  if (faults.length > 0) return compileErrors(faults);
   const matches = matchTop(view, top);
   const usage: Dict = new Map();
   for (const env of view.loader.envs()) {
@@ -155,5 +149,5 @@ export const showStateUsage: Wrapper = async (call): Promise<Data | StateAnswer>
       ]),
     );
   }
-  return usage;
+  return valueOutcome(usage);
 };

@@ -3,9 +3,11 @@ import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { Dict } from '../data/values/value.ts';
 import { isDict, toData } from '../data/values/value.ts';
 import type { Plain } from '../protocol/plain.ts';
-import type { RunOutcome, StateAnswer, Wrapper, WrapperContext } from './context.ts';
+import type { RunOutcome, WrapperContext } from './context.ts';
+import type { WrapperCall } from './define.ts';
+import { type Outcome, valueOutcome } from './outcome.ts';
 import { asLow, noDict, runChunks, withView } from './run-low.ts';
-import { bindArguments, required } from './state-call.ts';
+import { required } from './state-call.ts';
 
 /** Arguments of the call that are not the state's. */
 const callOnly = [
@@ -21,23 +23,18 @@ const callOnly = [
 ];
 
 /** `state.single`: one state function with these arguments. */
-export const single: Wrapper = async call => {
-  const { ctx } = call;
-  const bound = bindArguments(call, ['fun', 'name', 'test', 'queue']);
-  const [state, fun] = stateOf(String(required(bound, 'fun', 'state.single')), ctx);
-  if (fun === undefined) {
-    ctx.setRetcode(1);
-    return 'Invalid function passed';
-  }
-  const name = required(bound, 'name', 'state.single');
+export const single = async (call: WrapperCall): Promise<Outcome> => {
+  const [state, fun] = stateOf(String(required(call, 'fun', 'state.single')), call.ctx);
+  if (fun === undefined) return valueOutcome('Invalid function passed', 1);
+  const name = required(call, 'name', 'state.single');
   const args = withoutRequisites(
-    new Map([...bound].filter(([key]) => !callOnly.includes(String(key)))),
+    new Map([...call.named()].filter(([key]) => !callOnly.includes(String(key)))),
   );
   const chunk: Dict = new Map([...args, ['state', state], ['fun', fun]]);
   chunk.set('__id__', name).set('name', name).set('order', 1);
-  return withView(ctx, bound, async view => {
+  return withView(call, async view => {
     const outcome = await runChunks(view, [asLow(chunk)]);
-    return refused(ctx, outcome) ?? answer(ctx, outcome);
+    return refused(outcome) ?? outcome;
   });
 };
 
@@ -58,24 +55,18 @@ const stateOf = (named: string, { modules }: WrapperContext): [string, string | 
 };
 
 /** `state.low`: one low chunk by itself, whatever it requires; gives the bare result. */
-export const low: Wrapper = call => {
-  const { ctx } = call;
-  const bound = bindArguments(call, ['data', 'queue']);
-  const data = required(bound, 'data', 'state.low');
+export const low = async (call: WrapperCall): Promise<Outcome> => {
+  const data = required(call, 'data', 'state.low');
   if (!isDict(data)) throw noDict('state.low', 'a low chunk');
   const chunk = withoutRequisites(data);
   if (!chunk.has('__id__')) chunk.set('__id__', chunk.get('name') ?? null);
   const missing = ['state', 'fun', 'name'].filter(key => !chunk.has(key));
-  if (missing.length > 0) {
-    ctx.setRetcode(1);
-    return Promise.resolve({ errors: missing.map(key => `Missing "${key}" data`) });
-  }
-  return withView(ctx, bound, async view => {
+  if (missing.length > 0)
+    return { errors: missing.map(key => `Missing "${key}" data`), retcode: 1 };
+  return withView(call, async view => {
     const outcome = await runChunks(view, [asLow(chunk)]);
-    const errors = refused(ctx, outcome);
-    if (errors) return errors;
-    ctx.setRetcode(outcome.retcode);
-    return toData((Object.values(outcome.states)[0] ?? null) as Plain);
+    const result = toData((Object.values(outcome.states)[0] ?? null) as Plain);
+    return refused(outcome) ?? valueOutcome(result, outcome.retcode);
   });
 };
 
@@ -83,15 +74,9 @@ export const low: Wrapper = call => {
 const withoutRequisites = (data: Dict): Dict =>
   new Map([...data].filter(([key]) => !requisiteKeywords.has(key)));
 
-const answer = (ctx: WrapperContext, { states, retcode }: RunOutcome): StateAnswer => {
-  ctx.setRetcode(retcode);
-  return { states };
-};
-
 /** A chunk that was not fit to run has a result without a start: its comment lists why. */
-const refused = (ctx: WrapperContext, { states }: RunOutcome): StateAnswer | undefined => {
+const refused = ({ states }: RunOutcome): Outcome | undefined => {
   const [only] = Object.values(states);
   if (only?.result !== false || only.start_time !== undefined) return undefined;
-  ctx.setRetcode(1);
-  return { errors: only.comment.split('\n').filter(line => line !== '') };
+  return { errors: only.comment.split('\n').filter(line => line !== ''), retcode: 1 };
 };

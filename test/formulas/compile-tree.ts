@@ -10,6 +10,7 @@ import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { TaintTable } from '../../src/render/taint/taint-table.ts';
 import type { WrapperContext } from '../../src/wrapper/context.ts';
 import { callWrapper } from '../../src/wrapper/define.ts';
+import { dataOf } from '../../src/wrapper/outcome.ts';
 import { findWrapper } from '../../src/wrapper/table.ts';
 
 type Tree = {
@@ -46,7 +47,7 @@ export const compileTree = async (sls: string, { files, grains, pillar }: Tree) 
       call: async (fun, args, kwargs) => {
         const found = findWrapper(fun);
         if (!found) throw new Error(`${fun} is not there`);
-        return callWrapper(fun, found, context, args, kwargs);
+        return dataOf(await callWrapper(fun, found, context, args, kwargs));
       },
     }),
     { pipe: 'jinja|yaml' },

@@ -5,6 +5,7 @@ import { type Data, type DataKey, type Dict, isDict, toData } from '../../src/da
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
 import type { WrapperContext } from '../../src/wrapper/context.ts';
 import { callWrapper } from '../../src/wrapper/define.ts';
+import { dataOf } from '../../src/wrapper/outcome.ts';
 import { findWrapper } from '../../src/wrapper/table.ts';
 
 /** What Salt 3006 gives for a call, what it leaves of its arguments, or how it fails. */
@@ -50,7 +51,7 @@ describe('functions that formulas call while they render answer as in Salt', () 
       const found = findWrapper(call);
       if (!found) throw new Error(`${call} is not there`);
       const given = args.map(read);
-      const answer = callWrapper(call, found, context, given, readDict(kwargs));
+      const answer = callWrapper(call, found, context, given, readDict(kwargs)).then(dataOf);
       if (fails !== undefined) return expect(answer).rejects.toThrow();
       expect(dumpJson(await answer)).toBe(dumpJson(read(gives ?? null)));
       expect(dumpJson(given)).toBe(dumpJson(read(leaves ?? args)));

@@ -6,7 +6,7 @@ import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts
 import { unpack } from '../../render/confined/wire.ts';
 import { readable } from '../../transport/faults.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
-import { type Bound, bindWrapper, callWrapper } from '../../wrapper/define.ts';
+import { type Bound, bindWrapper, callBound } from '../../wrapper/define.ts';
 import {
   type CallLimits,
   formatsHere,
@@ -14,6 +14,7 @@ import {
   hostFunction,
   isOfKind,
 } from '../../wrapper/host-functions.ts';
+import { dataOf } from '../../wrapper/outcome.ts';
 import { findWrapper } from '../../wrapper/table.ts';
 import type { HostWork } from '../apart/host-work.ts';
 import { calledBy } from '../prepare/check-functions.ts';
@@ -98,7 +99,8 @@ export class HostFunctions {
   ): Promise<Data> {
     const found = findWrapper(fun);
     if (!found) throw refused(fun, 'is not available to a host');
-    const { bound, rest, extra } = bindWrapper(fun, found, args, kwargs);
+    const given = bindWrapper(fun, found, args, kwargs);
+    const { bound, rest, extra } = given;
     for (const [name, value] of [...bound, ...extra]) {
       const isGiven = value !== null && value !== defaultOf(found, String(name));
       const kind = Object.hasOwn(spec.arguments, String(name))
@@ -114,7 +116,7 @@ export class HostFunctions {
       throw refused(fun, 'does not take this format from a host');
     if (refreshes.has(fun)) this.#countRefresh(fun);
     if (fun === 'slsutil.deserialize') return this.#read(bound, spec.limits, isNested);
-    return callWrapper(fun, found, this.#context(), args, kwargs);
+    return dataOf(await callBound(found, this.#context(), given));
   }
 
   /** Reads a document in another process: a short one may take long. */

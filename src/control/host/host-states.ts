@@ -13,7 +13,7 @@ import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { type Plain, setOwn } from '../../protocol/plain.ts';
 import type { StateResults } from '../../protocol/result.ts';
 import { readable } from '../../transport/faults.ts';
-import type { RunOutcome, RunSettings, StateAnswer } from '../../wrapper/context.ts';
+import type { RunOutcome, RunSettings } from '../../wrapper/context.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
 import { bindChunks } from '../prepare/bind-chunks.ts';
 import { checkFunctions } from '../prepare/check-functions.ts';
@@ -54,11 +54,8 @@ const queueOf = (option: Plain | undefined): boolean | number =>
 export class HostStates {
   readonly #parts: StatesParts;
   readonly results: StateResults = {};
-  retcode = 0;
   /** States were sent to the host. */
   isSent = false;
-  /** Set by `state.*`: results by tag, or what did not compile and where. */
-  answer: StateAnswer | undefined;
   /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
   #aside: StateResults | undefined;
   readonly #warned = new Set<string>();
@@ -113,7 +110,6 @@ export class HostStates {
     const answer = guard
       ? await this.#parts.guarded(guard, () => this.#sendOnce(params))
       : await this.#sendWhole(params, chunks, settings);
-    this.retcode = answer.retcode;
     return { states: this.results, retcode: answer.retcode };
   };
 

@@ -6,6 +6,7 @@ import { cancelled } from '../../transport/faults.ts';
 import { runRaw } from '../../transport/raw-shell.ts';
 import type { Connection } from '../../transport/transport.ts';
 import { callWrapper } from '../../wrapper/define.ts';
+import { dataOf } from '../../wrapper/outcome.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { EarlyCall } from './early-call.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
@@ -27,23 +28,16 @@ export const perform = async (
     return { id: host.id, fun, value, retcode, ...outputterOf(attempt, fun) };
   }
   phase(run, 'render');
-  const value = await unlessInterrupted(
+  const outcome = await unlessInterrupted(
     run,
     attempt,
     callWrapper(fun, wrapper, attempt.context(), args, kwargs),
   );
-  const { answer, retcode } = attempt.states;
-  const problems = answer?.problems ? { problems: answer.problems } : {};
-  if (answer && 'states' in answer)
-    return { id: host.id, fun, states: answer.states, retcode, ...problems };
-  return {
-    id: host.id,
-    fun,
-    value: toPlain(value),
-    retcode,
-    ...problems,
-    ...outputterOf(attempt, fun),
-  };
+  const { retcode, problems } = outcome;
+  const known = { id: host.id, fun, retcode, ...(problems ? { problems } : {}) };
+  return 'states' in outcome
+    ? { ...known, states: outcome.states }
+    : { ...known, value: toPlain(dataOf(outcome)), ...outputterOf(attempt, fun) };
 };
 
 /** Lets a host at work end its states in order after Ctrl-C; rendering is not waited for. */

@@ -64,12 +64,6 @@ export const runContext = (parts: ContextParts): WrapperContext => {
     run: states.run,
     modules: facts.modules,
     log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
-    setRetcode: code => {
-      states.retcode = code;
-    },
-    answer: answer => {
-      states.answer = answer;
-    },
     test: facts.opts.test,
   };
 };
@@ -79,8 +73,6 @@ export const quietContext = (parts: ContextParts): WrapperContext => ({
   ...runContext(parts),
   available: undefined,
   run: parts.states.runAside,
-  setRetcode: () => undefined,
-  answer: () => undefined,
 });
 
 /**

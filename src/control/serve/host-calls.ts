@@ -7,6 +7,7 @@ import type { Peer } from '../../protocol/peer.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
 import { callWrapper } from '../../wrapper/define.ts';
+import { dataOf } from '../../wrapper/outcome.ts';
 import { findWrapper, onlyLooks } from '../../wrapper/table.ts';
 import type { HostFacts } from '../host/host-facts.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
@@ -172,7 +173,7 @@ export class HostCalls {
     const wrapper = await this.wrapper(fun);
     // A speculative run may assume the wrong grains: nothing is changed before it is committed.
     if (wrapper?.changes) await this.#peer;
-    if (wrapper) return callWrapper(fun, wrapper, this.#context(seen), args, kwargs);
+    if (wrapper) return dataOf(await callWrapper(fun, wrapper, this.#context(seen), args, kwargs));
     const known = { ...(seen ? { seen } : {}), unnamed, mostBytes: mostForTemplates };
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);
     const characters = charactersIn(value, mostValues);

@@ -8,6 +8,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';
 import { isTrue } from '../define.ts';
+import { type Outcome, valueOutcome } from '../outcome.ts';
 import { pillarSettingsOf } from '../pillar-settings.ts';
 
 const delimiter = ['delimiter', ':'] as const;
@@ -63,24 +64,28 @@ const selected = async (call: WrapperCall): Promise<Dict> => {
   );
 };
 
-const wholeOrSelected = async (call: WrapperCall): Promise<Dict> => {
-  if (call.rest.length > 0) return selected({ ...call, extra: new Map() });
-  const get = keyword(call);
-  // Shown with its faults under `_errors`, as Salt does: nothing runs on what is shown.
-  return pillarOf(call.ctx, get, get('pillar')).catch((error: unknown) => {
-    const broken = brokenPillar(error);
-    if (!broken) throw error;
-    call.ctx.answer({ errors: [], problems: broken.problems });
-    return broken.pillar;
-  });
-};
+/** Shows the whole pillar or the values selected, after `view`. */
+const shown =
+  (view: (pillar: Dict) => Data) =>
+  async (call: WrapperCall): Promise<Data | Outcome> => {
+    if (call.rest.length > 0) return view(await selected({ ...call, extra: new Map() }));
+    const get = keyword(call);
+    try {
+      return view(await pillarOf(call.ctx, get, get('pillar')));
+    } catch (error) {
+      // Shown with its faults under `_errors`, as Salt does: nothing runs on what is shown.
+      const broken = brokenPillar(error);
+      if (!broken) throw error;
+      return { ...valueOutcome(view(broken.pillar)), problems: broken.problems };
+    }
+  };
 
 const items: WrapperFunction = {
   doc: 'The whole pillar, compiled anew: `pillar` overrides values, `pillarenv` and `saltenv` choose an environment. With paths, those values of it as pillar.item gives them.',
   params: [],
   rest: true,
   keywords: [...environment, 'pillar'],
-  work: wholeOrSelected,
+  work: shown(pillar => pillar),
 };
 
 /** `pillar.*`: the pillar is compiled on the control node and stays there. */
@@ -131,14 +136,14 @@ export const pillar: WrapperModule = {
       doc: 'The top-level keys of the pillar.',
       params: [],
       rest: true,
-      work: async call => [...(await wholeOrSelected(call)).keys()] as Data[],
+      work: shown(pillar => [...pillar.keys()] as Data[]),
     },
     obfuscate: {
       doc: 'The pillar, or some values of it by path, with every value replaced by its type: safe to show.',
       params: [],
       rest: true,
       keywords: [...environment, 'default', 'delimiter', 'pillar'],
-      work: async call => obfuscate(await wholeOrSelected(call)),
+      work: shown(pillar => obfuscate(pillar)),
     },
     ext: {
       doc: 'The pillar with one more external source laid over it.',

@@ -1,9 +1,12 @@
-import type { Data } from '../../data/values/value.ts';
-import { toData } from '../../data/values/value.ts';
-import type { Plain } from '../../protocol/plain.ts';
 import { stateKeywords } from '../call-keywords.ts';
-import type { StateAnswer, Wrapper } from '../context.ts';
-import { refused, type WrapperFunction, type WrapperModule, type WrapperParam } from '../define.ts';
+import {
+  refused,
+  type WrapperCall,
+  type WrapperFunction,
+  type WrapperModule,
+  type WrapperParam,
+} from '../define.ts';
+import type { Outcome } from '../outcome.ts';
 import { high, template, templateStr } from '../state-given.ts';
 import { apply, highstate, sls, slsId, test, top } from '../state-run.ts';
 import {
@@ -22,39 +25,12 @@ import { low, single } from '../state-single.ts';
 /** An argument that may be left out. */
 const optional = (name: string): WrapperParam => [name, null];
 
-/** Tells control what states came to, so that it knows results from other data. */
-const settle = (answer: Data | StateAnswer, tell: (answer: StateAnswer) => void): Data => {
-  if (typeof answer !== 'object' || answer === null) return answer;
-  if ('errors' in answer) {
-    tell(answer);
-    return [...answer.errors];
-  }
-  if ('states' in answer) {
-    tell(answer);
-    return toData(answer.states as unknown as Plain);
-  }
-  return answer;
-};
-
 const define = (
   doc: string,
   params: readonly WrapperParam[],
-  work: Wrapper,
+  work: (call: WrapperCall) => Promise<Outcome>,
   takes: Pick<WrapperFunction, 'keywords' | 'anyKeyword'> = { keywords: stateKeywords },
-): WrapperFunction => ({
-  doc,
-  params,
-  ...takes,
-  work: async ({ ctx, get, extra }) => {
-    const kwargs = new Map(extra);
-    for (const param of params) {
-      const name = typeof param === 'string' ? param : param[0];
-      const value = get(name);
-      if (value !== null) kwargs.set(name, value);
-    }
-    return settle(await work({ args: [], kwargs, ctx }), ctx.answer);
-  },
-});
+): WrapperFunction => ({ doc, params, ...takes, work });
 
 const flags = [optional('test'), optional('queue')];
 const mods: WrapperParam = 'mods';
