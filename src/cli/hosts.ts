@@ -1,4 +1,5 @@
 import { loadFormat } from '../output/format.ts';
+import { showError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { outputOptions } from './open-output.ts';
 import { type Invocation, readRoster } from './rosters.ts';
@@ -8,8 +9,8 @@ export const hostsText = async (invocation: Omit<Invocation, 'ask'>): Promise<st
   const options = outputOptions(invocation.given, invocation.config);
   const { hosts } = await readRoster(invocation);
   const byFile = new Map<string, PlainDict>();
-  for (const { host, file } of hosts)
-    byFile.set(file, { ...byFile.get(file), [host.id]: host.host });
+  for (const { host, file, fault } of hosts)
+    byFile.set(file, { ...byFile.get(file), [host.id]: fault ? showError(fault) : host.host });
   const name = options.out === undefined || options.out === 'highstate' ? 'nested' : options.out;
   const { format } = await loadFormat(name === 'ndjson' ? 'json' : name);
   const results = [...byFile].map(([id, value]) => ({ id, fun: 'hosts', value, retcode: 0 }));

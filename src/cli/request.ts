@@ -31,7 +31,7 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
   const others = roster.hosts.filter(({ host }) => host.id !== extra?.host.id);
   const checked = extra === undefined ? roster.hosts : [...others, extra];
   const store = new SecretStore({ env, ask, sdb: uri => sdb.get(uri) });
-  const secrets = new Map(checked.map(({ host, secrets: named }) => [host.id, named]));
+  const byId = new Map(checked.map(one => [one.host.id, one]));
   return {
     ...call,
     ...(extra === undefined
@@ -42,7 +42,11 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
     sdb,
     hosts: checked.map(({ host }) => host),
     rosters: rosterPlaces(invocation),
-    prepareHost: host => store.fill(host, secrets.get(host.id)),
+    prepareHost: async host => {
+      const { fault, secrets } = byId.get(host.id) ?? {};
+      if (fault) throw fault;
+      return store.fill(host, secrets);
+    },
     ask,
     options: runOptions(invocation, call),
   };

@@ -1,6 +1,13 @@
 /** Ids stand in file names, targets and messages: letters, digits and `. _ - @ : +`. */
 export const isId = (id: string): boolean =>
-  id.length <= 255 && /^[\p{L}\p{N}_:][\p{L}\p{N}\p{M}._@:+-]*$/u.test(id);
+  id.length <= longestId && /^[\p{L}\p{N}_:][\p{L}\p{N}\p{M}._@:+-]*$/u.test(id);
+
+/** Characters of an id. */
+export const longestId = 255;
+
+/** Returns the first character that no id may have; undefined where only the order is wrong. */
+export const unfitCharacter = (id: string): string | undefined =>
+  /[^\p{L}\p{N}\p{M}._@:+-]/u.exec(id)?.[0];
 
 /** A host name or address that no program can take for an option or a shell's syntax. */
 export const isAddress = (host: string): boolean =>

@@ -6,7 +6,7 @@ import { type Dict, isDict } from '../data/values/value.ts';
 import { type Place, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import type { PlainDict } from '../protocol/plain.ts';
-import { isAddress, isId } from './address.ts';
+import { isAddress, isId, longestId, unfitCharacter } from './address.ts';
 import { kinds, noControl, rosterKeys } from './keys.ts';
 import { checkOutside } from './outside.ts';
 import type { CheckedHost, Entry, Layer } from './roster.ts';
@@ -102,6 +102,21 @@ export const checkHost = (entries: readonly Entry[], defaults: readonly Layer[])
   };
 };
 
+/**
+ * Checks an entry as `checkHost` does, and keeps what is wrong with it, so that one wrong entry
+ * does not stop the other hosts.
+ */
+export const checkEntry = (entries: readonly Entry[], defaults: readonly Layer[]): CheckedHost => {
+  try {
+    return checkHost(entries, defaults);
+  } catch (fault) {
+    if (!(fault instanceof TsaltError)) throw fault;
+    const id = entries[0]?.id ?? '';
+    const nothing = { user: '', port: 22, timeout: 30, minion_opts: {}, grains: {} };
+    return { host: { id, host: id, ...nothing }, file: entries[0]?.file ?? '', secrets: {}, fault };
+  }
+};
+
 const unsaidOf = (user: unknown, port: unknown): Host['unsaid'] => {
   const unsaid = [
     ...(user === undefined ? (['user'] as const) : []),
@@ -120,15 +135,27 @@ const placeIn = (layers: readonly Layer[], key: string): Place | undefined => {
 
 const checkId = ({ id, at }: Entry): void => {
   if (isId(id)) return;
+  const start = JSON.stringify([...id].slice(0, 40).join(''));
+  if (id.length > longestId)
+    throw new TsaltError(
+      'roster-id',
+      `An id is too long: it has ${id.length} characters and starts with ${start}.`,
+      { at, hint: `An id has ${longestId} characters at most.` },
+    );
+  const wrong = unfitCharacter(id);
+  const named = wrong === undefined ? '' : `: ${JSON.stringify(wrong)} (${codePoint(wrong)})`;
   throw new TsaltError(
     'roster-id',
-    `The id ${JSON.stringify(id)} has characters that an id must not have.`,
+    `The id ${JSON.stringify(id)} has characters that an id must not have${named}.`,
     {
       at,
       hint: 'An id is made of letters, digits and . _ - @ : +, and starts with a letter or digit.',
     },
   );
 };
+
+const codePoint = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** Checks `roster_defaults` and the `ssh_*` options the way an entry is checked. */
 export const checkDefaults = (defaults: Layer): void => {

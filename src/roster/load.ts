@@ -4,7 +4,7 @@ import { nearest } from '../data/nearest.ts';
 import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
-import { checkDefaults, checkHost } from './check.ts';
+import { checkDefaults, checkEntry, checkHost } from './check.ts';
 import { isSecretKey } from './keys.ts';
 import type { CheckedHost, Entry, Found, Layer } from './roster.ts';
 
@@ -52,7 +52,7 @@ const backends: Readonly<Record<string, () => Promise<Backend>>> = {
 /**
  * Reads all rosters and merges them by id, in order of first appearance.
  *
- * @throws TsaltError `roster-…` with the place
+ * @throws TsaltError `roster-…` with the place when a roster cannot be read or no entry is right
  */
 export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
   const defaults = {
@@ -77,8 +77,12 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
     for (const [name, ids] of found.groups ?? [])
       groups.set(name, new Set([...(groups.get(name) ?? []), ...ids]));
   }
+  const hosts = [...entries.values()].map(list => checkEntry(list, layers));
+  // Nothing is left to run: what is wrong may be in the defaults as well.
+  const [first] = hosts;
+  if (first?.fault !== undefined && hosts.every(({ fault }) => fault)) throw first.fault;
   return {
-    hosts: [...entries.values()].map(list => checkHost(list, layers)),
+    hosts,
     groups: Object.fromEntries([...groups].map(([name, ids]) => [name, `L@${[...ids].join(',')}`])),
   };
 };

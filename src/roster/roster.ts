@@ -1,5 +1,5 @@
 import type { Data, Dict } from '../data/values/value.ts';
-import type { Place } from '../protocol/error.ts';
+import type { Place, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 
 /** One host as a backend found it: roster keys, unchecked, and where they come from. */
@@ -37,4 +37,6 @@ export type CheckedHost = {
   /** The source that named it first. */
   readonly file: string;
   readonly secrets: Partial<Record<SecretKey, SecretSource>>;
+  /** Why the host cannot be run: its entry is wrong. The other hosts are. */
+  readonly fault?: TsaltError;
 };

@@ -195,7 +195,7 @@ test.each([
   ],
   [
     '"a/../b": x',
-    'The id "a/../b" has characters that an id must not have.',
+    'The id "a/../b" has characters that an id must not have: "/" (U+002F).',
     1,
     'An id is made of letters, digits and . _ - @ : +, and starts with a letter or digit.',
   ],

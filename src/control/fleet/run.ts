@@ -6,7 +6,7 @@ import type { Request } from '../../config/request.ts';
 import { optionsWithoutEffect } from '../../config/without-effect.ts';
 import { brokenModules } from '../../data/signatures/module-docs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
-import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { showError, TsaltError } from '../../protocol/error.ts';
 import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import type { Host } from '../../protocol/host.ts';
 import { boundedTest } from '../../render/filters/python-regex.ts';
@@ -190,11 +190,15 @@ const unprepared = (host: Host, request: Request, error: unknown): HostResult =>
   fun: request.fun,
   retcode: 254,
   failure: {
-    kind: 'auth',
+    kind: error instanceof TsaltError && isEntryFault(error) ? error.kind : 'auth',
     code: error instanceof TsaltError ? error.code : 'secret',
-    message: messageOf(error),
+    message: showError(error),
   },
 });
+
+/** The roster's entry is wrong, and not only a secret that it names. */
+const isEntryFault = ({ code }: TsaltError): boolean =>
+  code.startsWith('roster-') && !code.startsWith('roster-secret');
 
 const failed = ({ retcode, failure }: HostResult): boolean =>
   retcode !== 0 || failure !== undefined;
