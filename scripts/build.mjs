@@ -3,7 +3,7 @@
 // when an artifact must be built. The one of a tree without modules of its own is built here
 // (scripts/prebuild.ts).
 import { execFileSync } from 'node:child_process';
-import { chmod, copyFile, mkdir, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -19,6 +19,20 @@ const onlyClientOfSsh2 = {
   name: 'only-client-of-ssh2',
   setup: ({ onLoad }) =>
     onLoad({ filter: /[\\/]ssh2[\\/]lib[\\/]index\.js$/ }, () => ({ contents: ssh2 })),
+};
+
+// ssh2 takes no packet above 35,000 bytes, and a login banner is one packet: OpenSSH sends up to
+// 256 KB of it, other servers up to 1 MB.
+const largePacketsOfSsh2 = {
+  name: 'large-packets-of-ssh2',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]ssh2[\\/]lib[\\/]protocol[\\/]crypto\.js$/ }, async ({ path }) => {
+      const [before, after, ...more] = (await readFile(path, 'utf8')).split(
+        'const MAX_PACKET_SIZE = 35000;',
+      );
+      if (after === undefined || more.length > 0) throw new Error(`${path} has another limit.`);
+      return { contents: `${before}const MAX_PACKET_SIZE = 1100000;${after}` };
+    }),
 };
 
 await rm(`${root}dist`, { recursive: true, force: true });
@@ -59,7 +73,7 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 400,
-  plugins: [onlyClientOfSsh2],
+  plugins: [onlyClientOfSsh2, largePacketsOfSsh2],
   external: ['esbuild', '*.node', 'cpu-features'],
   supported: { 'dynamic-import': false },
   define: { 'import.meta.url': 'importMetaUrl', bootPrograms: JSON.stringify(bootPrograms) },

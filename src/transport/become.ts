@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
+import { mayWantPassword, needsTerminal } from './refusal-words.ts';
 import { quoteWord, shCommand } from './shell.ts';
 
 /** The programs that make a command another user's. */
@@ -188,40 +189,43 @@ export const wrongBecomePassword = (host: Host): TsaltError =>
     { kind: 'auth' },
   );
 
-/** What login shells and PAM print that end a command before sudo, su or doas begins. */
-const accountTrouble =
-  /account is (?:currently )?not available|password (?:has )?expired|password change required|account (?:has )?expired|not permitted to log in/i;
-
-/** Whether the account cannot run commands at all, by the words of the host. */
-export const isAccountTrouble = (words: string): boolean => accountTrouble.test(words);
-
-/**
- * Whether a command that ended with status 1 was refused by sudo, su or doas: they always say
- * why. A broken program may end without a word.
- *
- * @param words what the command printed
- */
-export const isRefusal = (words: string): boolean =>
-  words.trim() !== '' && !isAccountTrouble(words);
-
-/** Reasons that no password changes, in the words of sudo, sudo-rs, su and doas. */
-const noPasswordHelps =
-  /not in the sudoers|not allowed to|may not run|must be owned by|setuid|effective uid|sudoers (?:sources|file)|unknown user|does not exist|unable to|Operation not permitted|Permission denied/i;
-
-/** Whether a refusal may be for the lack of a password. Words in another language may. */
-export const mayWantPassword = (words: string): boolean => !noPasswordHelps.test(words);
-
 export const becomeRefused = (host: Host, become: Become, excerpt: string): TsaltError => {
   const program = becomeProgram(host) ?? 'sudo';
   const key = program === 'su' ? 'sudo_passwd' : 'sudo_passwd or passwd';
   return new TsaltError('sudo-refused', `${host.id}: ${program} refused.`, {
     kind: 'auth',
     excerpt,
-    hint:
-      become.nonce || !mayWantPassword(excerpt)
+    hint: needsTerminal(excerpt)
+      ? 'Set tty: true in the roster: sudo asks for a terminal there (requiretty).'
+      : become.nonce || !mayWantPassword(excerpt)
         ? rules[program]
         : `If ${program} asks for a password, give it by ${key} in the roster.`,
   });
+};
+
+/**
+ * Asks for the password that the program on the host wants.
+ *
+ * @param refused what the host reported without a password
+ * @throws {TsaltError} where nobody can answer: with the words of the program
+ */
+export const askBecomePassword = async (
+  host: Host,
+  ask: () => Promise<Secret>,
+  { excerpt }: TsaltError,
+): Promise<Secret> => {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof TsaltError) || error.code !== 'no-terminal') throw error;
+    const { code, message, kind, hint } = error;
+    throw new TsaltError(code, message, {
+      kind,
+      excerpt,
+      hint: `${hint ?? ''} If ${host.user} should need none, look at sudoers there (sudo -l).`.trim(),
+      cause: error,
+    });
+  }
 };
 
 const rules: Readonly<Record<BecomeProgram, string>> = {

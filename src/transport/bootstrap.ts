@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { TsaltError } from '../protocol/error.ts';
-import { becomeOf, becomePassword, mayWantPassword } from './become.ts';
+import { askBecomePassword, becomeOf, becomePassword } from './become.ts';
 import { cancelled } from './faults.ts';
 import { runPreFlight } from './pre-flight.ts';
+import { mayWantPassword } from './refusal-words.ts';
 import { uselessNode } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
 import { RuntimeStart } from './runtime-start.ts';
@@ -44,10 +45,9 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
         broken = error;
         continue;
       }
-      const mayAsk = password === undefined && options.askSudoPassword !== undefined;
-      if (!mayAsk || error.code !== 'sudo-refused' || !mayWantPassword(error.excerpt ?? ''))
-        throw error;
-      password = await options.askSudoPassword?.();
+      if (password !== undefined || options.askSudoPassword === undefined) throw error;
+      if (error.code !== 'sudo-refused' || !mayWantPassword(error.excerpt ?? '')) throw error;
+      password = await askBecomePassword(host, options.askSudoPassword, error);
     }
   }
 };

@@ -1,16 +1,10 @@
 import { TsaltError } from '../protocol/error.ts';
-import {
-  type Become,
-  becomeRefused,
-  becomesOther,
-  isAccountTrouble,
-  isRefusal,
-  PasswordPrompt,
-  wrongBecomePassword,
-} from './become.ts';
+import { type Become, PasswordPrompt, wrongBecomePassword } from './become.ts';
 import { readable } from './faults.ts';
 import { Greeting, type Said } from './greeting.ts';
+import { notBegun, showExit } from './not-begun.ts';
 import { onAbort } from './on-abort.ts';
+import { shortLines } from './refusal-words.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 
 /** Takes bytes; a promise says when it takes more. */
@@ -87,7 +81,7 @@ export class Conversation {
   }
 
   get stderr(): string {
-    return readable(this.#stderr.toString('utf8'));
+    return readable(shortLines(this.#stderr.toString('utf8')));
   }
 
   /** The next thing said. Rejects when the command ends, or after `seconds`. */
@@ -237,20 +231,7 @@ export class Conversation {
         `${host.id}: the runtime ended ${showExit(exit)} before its work was done.`,
         { kind: 'host', excerpt },
       );
-    if (becomesOther(host) && exit.code === 1 && isRefusal(excerpt))
-      return becomeRefused(host, this.#become, excerpt);
-    return new TsaltError(
-      'bootstrap-ended',
-      `${host.id}: the host ended the command ${showExit(exit)} before it answered.`,
-      {
-        kind: isAccountTrouble(excerpt) ? 'auth' : 'host',
-        excerpt,
-        hint:
-          isAccountTrouble(excerpt) && !excerpt.includes('not available')
-            ? 'Log in by hand once: the account itself needs attention.'
-            : 'The user needs a login shell that runs commands, and /bin/sh.',
-      },
-    );
+    return notBegun(host, this.#become, exit, excerpt);
   }
 
   #silent(seconds: number): TsaltError {
@@ -258,16 +239,10 @@ export class Conversation {
     return new TsaltError('host-silent', `${host.id}: no answer within ${seconds} s.`, {
       kind: 'unreachable',
       excerpt: [this.noise, this.stderr].filter(text => text !== '').join('\n'),
+      hint: 'A login shell that waits for input does not answer either; timeout in the roster sets how long to wait.',
     });
   }
 }
-
-const showExit = ({ code, signal }: Exit): string =>
-  signal
-    ? `by ${readable(signal, 20)}`
-    : code === null
-      ? 'without a status'
-      : `with status ${code}`;
 
 const linkClosed = ({ host }: Connection): TsaltError =>
   new TsaltError('link-closed', `${host.id}: the link was closed.`, { kind: 'host' });

@@ -1,15 +1,17 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import {
+  askBecomePassword,
   becomeOf,
   becomePassword,
-  becomeRefused,
   becomesOther,
   PasswordPrompt,
   wrongBecomePassword,
 } from './become.ts';
 import { cancelled, readable } from './faults.ts';
+import { notBegun } from './not-begun.ts';
 import { onAbort } from './on-abort.ts';
+import { mayWantPassword, shortLines } from './refusal-words.ts';
 import { posixQuote } from './shell.ts';
 import type { Connection, Exit } from './transport.ts';
 
@@ -42,17 +44,26 @@ const patience = 2000;
 export const runRaw = async (options: RawOptions): Promise<RawResult> => {
   const { host, askSudoPassword } = options;
   const password = becomePassword(host);
-  if (becomesOther(host) && !password && askSudoPassword && !(await sudoIsFree(options)))
-    return await attempt(options, await askSudoPassword());
+  if (becomesOther(host) && !password && askSudoPassword) {
+    const refused = await sudoRefusal(options);
+    if (refused)
+      return await attempt(options, await askBecomePassword(host, askSudoPassword, refused));
+  }
   return await attempt(options, password);
 };
 
-/** Does sudo work without a password? Asked first, since a raw command must not run twice. */
-const sudoIsFree = async (options: RawOptions): Promise<boolean> => {
+/**
+ * Asks first whether sudo works without a password, since a raw command must not run twice.
+ *
+ * @returns the refusal that a password may end
+ */
+const sudoRefusal = async (options: RawOptions): Promise<TsaltError | undefined> => {
   try {
-    return (await attempt({ ...options, command: ':' }, undefined)).retcode === 0;
+    await attempt({ ...options, command: ':' }, undefined);
+    return undefined;
   } catch (error) {
-    if (error instanceof TsaltError && error.code === 'sudo-refused') return false;
+    const isRefused = error instanceof TsaltError && error.code === 'sudo-refused';
+    if (isRefused && mayWantPassword(error.excerpt ?? '')) return error;
     throw error;
   }
 };
@@ -121,7 +132,7 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
   if (fault) throw fault;
   if (!sudo) return { stdout, stderr, retcode: exit.code ?? 255 };
   const [prologue, ...rest] = (pty ? stdout : stderr).split(`${started}\n`);
-  if (rest.length === 0) throw becomeRefused(host, become, readable(prologue ?? ''));
+  if (rest.length === 0) throw notBegun(host, become, exit, readable(shortLines(prologue ?? '')));
   const text = rest.join(`${started}\n`);
   return { stdout: pty ? text : stdout, stderr: pty ? '' : text, retcode: exit.code ?? 255 };
 };

@@ -18,6 +18,7 @@ import { openTransport } from '../../transport/open-transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
 import { runHost } from '../host/run-host.ts';
+import { sudoHint } from '../host/sudo-hint.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
 import { type OwnModules, ownModules } from '../prepare/own-modules.ts';
 import { type Gate, newBarrier } from './barrier.ts';
@@ -90,6 +91,9 @@ export const run = async (
       ...(isTarget ? { isTarget } : {}),
     });
     limit.release();
+    const hint = result && sudoHint(prepared, result);
+    if (hint !== undefined)
+      emit({ type: 'log', level: 'warning', host: host.id, module: 'sudo', message: hint });
     return limit.explain(result);
   };
   try {

@@ -56,10 +56,24 @@ export const dropped = (where: string): TsaltError =>
     hint: 'Is it an SSH server, and does it take so many connections at once (MaxStartups)?',
   });
 
-export const loginCut = (where: string, error: Ssh2Error, tried: boolean): TsaltError =>
+/**
+ * The login was cut.
+ *
+ * @param banner what the host printed before: PAM reports there why it lets nobody in
+ */
+export const loginCut = (
+  where: string,
+  error: Ssh2Error,
+  tried: boolean,
+  banner: string,
+): TsaltError =>
   new TsaltError('login-cut', `${where}: the host closed the connection during login.`, {
     kind: tried ? 'auth' : 'unreachable',
-    excerpt: readable(error.message, 300),
+    excerpt: readable(banner) || readable(error.message, 300),
+    hint:
+      banner === ''
+        ? "The reason is in the log of the host's sshd. A banner above 256 KB breaks sshd itself."
+        : undefined,
   });
 
 /** `silence`: seconds without any answer after which ssh2 gives up. */

@@ -14,6 +14,9 @@ import { nudge, pipelineAuth } from './tuning.ts';
 const heartbeat = 10;
 const heartbeatsMissed = 3;
 
+/** Characters of a banner that are kept for a message. */
+const longestBanner = 4000;
+
 export type HandshakeOptions = {
   readonly client: Client;
   readonly sock: Duplex;
@@ -47,6 +50,8 @@ class Handshake {
   #verified = false;
   #verdict: unknown;
   #greeting = '';
+  /** The end of what the host printed during the login. */
+  #banner = '';
 
   constructor(
     options: HandshakeOptions,
@@ -70,6 +75,9 @@ class Handshake {
     client.on('error', error => this.#fault(error));
     client.on('close', () => this.#fault(new Error('closed')));
     client.on('handshake', () => this.#isVerified());
+    client.on('banner', (text: string) => {
+      this.#banner = (this.#banner + text).slice(-longestBanner);
+    });
     client.on('ready', () => this.#isLoggedIn());
     try {
       client.connect(this.#settings());
@@ -139,7 +147,7 @@ class Handshake {
   #fault(error: Ssh2Error): void {
     const { plan, pipelined, where } = this.#options;
     const broken = this.#verified
-      ? loginCut(where, error, this.#login.tried)
+      ? loginCut(where, error, this.#login.tried, this.#banner)
       : handshakeFault(where, error, this.#greeting);
     if (this.#verdict !== undefined) this.#fail(this.#verdict);
     else if (error.level === 'client-authentication') this.#fail(this.#login.refused(plan.host));
