@@ -114,6 +114,22 @@ export const secretKeys: readonly string[] = ['ssh_passwd', 'ssh_priv_passwd', '
 /** Where keys lie by which the control node decrypts: paths of its own, which no host is told. */
 export const keyFiles: readonly string[] = ['gpg_keydir', 'age_identity_file'];
 
+/**
+ * Options that modules and the state engine read on hosts. They have no dot in their names, as the
+ * options of modules have (`mysql.host`).
+ */
+export const hostOptions: readonly string[] = [
+  'backup_mode',
+  'cmd_safe',
+  'disabled_requisites',
+  'global_state_conditions',
+  'grains_file',
+  'guard_paths',
+  'hash_type',
+  'log_level',
+  'obfuscate_templates',
+];
+
 /** Further names that Salt has and that we keep as they are: no misspelling of the above. */
 export const keptNames: readonly string[] = [
   'grains',

@@ -1,14 +1,15 @@
 import type { Config } from '../../config/config.ts';
-import { composed, hostDefaults, keyFiles, keys } from '../../config/keys.ts';
+import { composed, hostDefaults, hostOptions, keyFiles, keys } from '../../config/keys.ts';
 import { type Dict, isDict, toDict, toPlainDict } from '../../data/values/value.ts';
 import type { Host } from '../../protocol/host.ts';
 import type { HostOpts } from '../../protocol/job.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 
 /**
- * The options a host works with: Salt's minion opts. From tsalt.yaml come only the keys that
- * are no settings of ours (module configuration, `test.foo`) and those the state run obeys;
- * passwords, paths and roster settings of the control node stay here.
+ * The options of a host: Salt's minion opts. From tsalt.yaml come the options of modules (with a
+ * dot, `mysql.host`), `hostOptions`, and those that the state run obeys. Others stay on the control
+ * node, where templates see them: every host would learn what they hold. `ssh_minion_opts` and
+ * `minion_opts` of the roster name what hosts get besides.
  *
  * @param test what the command line says about test mode; otherwise `test: true` of the host's own
  *   options counts, then that of all hosts, then that of tsalt.yaml
@@ -18,7 +19,7 @@ export const hostOpts = (
   host: Host,
   { test }: { test?: boolean | undefined } = {},
 ): HostOpts => ({
-  ...moduleConfig(config),
+  ...ownOptions(config, isForHosts),
   hash_type: 'sha256',
   file_client: 'local',
   state_aggregate: config.state_aggregate as never,
@@ -40,6 +41,7 @@ export const hostOpts = (
 export const templateOpts = (config: Config, opts: HostOpts): Dict =>
   toDict({
     __cli: 'salt-call',
+    ...ownOptions(config, () => true),
     ...opts,
     ...keyPlaces(config),
     file_roots: plainRoots(config.file_roots),
@@ -57,10 +59,13 @@ const keyPlaces = ({ options }: Config): PlainDict =>
 const plainRoots = (roots: Readonly<Record<string, readonly string[]>>): PlainDict =>
   Object.fromEntries(Object.entries(roots).map(([env, dirs]) => [env, [...dirs]]));
 
-const moduleConfig = (config: Config): PlainDict => {
-  const own = new Map([...config.options].filter(([key]) => !ours.has(String(key))));
-  return toPlainDict(own);
+/** Options of tsalt.yaml that are not settings of tsalt-ssh itself. */
+const ownOptions = (config: Config, isWanted: (name: string) => boolean): PlainDict => {
+  const names = [...config.options].filter(([key]) => !ours.has(String(key)));
+  return toPlainDict(new Map(names.filter(([key]) => isWanted(String(key)))));
 };
+
+const isForHosts = (name: string): boolean => name.includes('.') || hostOptions.includes(name);
 
 /** Settings of the control node: they name its paths, hosts and secrets. */
 const ours = new Set([
