@@ -3,7 +3,7 @@ import type { Manifest } from '../protocol/manifest.ts';
 import { collectGrains } from './collect-grains.ts';
 import { idleContext } from './idle-context.ts';
 import { createRegistry, type FullRegistry } from './registry.ts';
-import { serve } from './serve.ts';
+import { serve } from './serve/serve.ts';
 import { workspaceHolder } from './workspaces.ts';
 
 /** What the bootstrap hands to the artifact it runs (`loader/main.ts`). */

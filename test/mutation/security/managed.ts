@@ -219,8 +219,8 @@ export const managed: readonly Breakage[] = [
     'a lost link lets the running state finish, starts no other and tells the next run',
     [
       {
-        file: 'src/runtime/serve.ts',
-        find: "session.stop(isCancelled ? 'cancelled' : why);",
+        file: 'src/runtime/serve/shutdown.ts',
+        find: "session.stop(this.#isCancelled ? 'cancelled' : why);",
         replace: '',
       },
     ],
@@ -230,7 +230,7 @@ export const managed: readonly Breakage[] = [
     'a function that begins a command whenever one is ended leaves none behind',
     [
       {
-        file: 'src/runtime/serve.ts',
+        file: 'src/runtime/serve/shutdown.ts',
         find: '(await commands())?.forceAllChildren();',
         replace: '',
       },

@@ -9,7 +9,7 @@ import {
   __opts__,
   __pillar__,
 } from '../../../src/modules/api.ts';
-import { serve } from '../../../src/runtime/serve.ts';
+import { serve } from '../../../src/runtime/serve/serve.ts';
 import { tableRegistry } from './table-registry.ts';
 
 const [, , dir = ''] = process.argv;

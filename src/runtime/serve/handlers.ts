@@ -1,0 +1,35 @@
+import type { GuardEnd } from '../../protocol/guard.ts';
+import type { CallParams, NamesParams, RunParams } from '../../protocol/job.ts';
+import type { Handler } from '../../protocol/peer.ts';
+import type { Session } from '../session/session.ts';
+import type { Shutdown } from './shutdown.ts';
+
+/**
+ * The requests that a control node may make.
+ *
+ * @param hello resolves when the hello is ready: nothing is answered before
+ */
+export const requestHandlers = (
+  session: Session,
+  shutdown: Shutdown,
+  hello: Promise<unknown>,
+): Readonly<Record<string, Handler>> => {
+  const answer = async <T>(work: () => Promise<T>): Promise<T> => {
+    await hello;
+    return shutdown.orCrash(work());
+  };
+  const beatAndAnswer = <T>(work: () => Promise<T>): Promise<T> => {
+    shutdown.beat();
+    return answer(work);
+  };
+  return {
+    call: (params: CallParams) => beatAndAnswer(() => session.call(params)),
+    names: (params: NamesParams) => beatAndAnswer(() => session.names(params)),
+    run: (params: RunParams) => beatAndAnswer(() => session.run(params)),
+    guard: (params: GuardEnd) => answer(() => session.settleGuard(params)),
+    cancel: async () => {
+      await shutdown.cancel();
+      return null;
+    },
+  };
+};

@@ -1,0 +1,154 @@
+import { showHolder } from '../../modules/_shared/commands/run-lock.ts';
+import { setContext } from '../../modules/api.ts';
+import { messageOf } from '../../protocol/error.ts';
+import { type Hello, protocolVersion } from '../../protocol/job.ts';
+import { Peer } from '../../protocol/peer.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import { positionsOf } from '../../protocol/stack.ts';
+import type { GrainsLog } from '../collect-grains.ts';
+import { divertOutput } from '../divert-output.ts';
+import { idleContext } from '../idle-context.ts';
+import type { Registry } from '../registry-types.ts';
+import { Session } from '../session/session.ts';
+import { openWire, type Wire } from '../wire.ts';
+import { claimWorkspace, sweepWorkspaces, workspaceHolder } from '../workspaces.ts';
+import { requestHandlers } from './handlers.ts';
+import { Outbox } from './outbox.ts';
+import { Shutdown } from './shutdown.ts';
+
+export type ServeOptions = {
+  readonly registry: Registry;
+  readonly collectGrains: (log: GrainsLog) => Promise<PlainDict>;
+  /** A module of the user may compute without end: what ran before is reported first. */
+  readonly hasUserModules?: boolean;
+  /** The artifact's hash. */
+  readonly sha: string;
+  /** The workspace of this host: an absolute path of a folder only its user can read. */
+  readonly dir: string;
+  /** The random part of its name, for a workspace of this run alone. */
+  readonly suffix?: string;
+  /** It is removed after the run. */
+  readonly wipe?: boolean;
+  /** Bytes of the wire that the bootstrap has read already. */
+  readonly preloaded?: Uint8Array;
+};
+
+/**
+ * Serves one control node on stdin and stdout until the wire ends: sends `hello`, answers requests,
+ * answers `ping` by `pong`. Ends the process.
+ */
+export const serve = (options: ServeOptions): void => {
+  const { registry, dir, suffix = '' } = options;
+  const usual = dir.endsWith(suffix) ? dir.slice(0, dir.length - suffix.length) : dir;
+  const wire = openWire();
+  const outbox = new Outbox((name, payload) => void peer.event(name, payload));
+  setContext(idleContext(registry, dir, { test: true, log: outbox.log }));
+  const session = new Session({
+    registry,
+    collectGrains: () =>
+      options.collectGrains((level, message, stack) => outbox.log(level, 'grains', message, stack)),
+    dir,
+    lockDir: usual,
+    sha: options.sha,
+    request: (method, params, sink) => peer.request(method, params, sink),
+    emit: {
+      stateStart: payload => {
+        outbox.send('state-start', payload);
+        if (options.hasUserModules) wire.push();
+      },
+      state: payload => outbox.send('state', payload),
+      log: outbox.log,
+    },
+  });
+  const hello = makeHello(session);
+  const shutdown = new Shutdown({
+    session,
+    closePeer: error => peer.close(error),
+    release: () => outbox.release(),
+    flush: wire.flush,
+  });
+  const peer: Peer = new Peer({
+    write: wire.write,
+    handlers: requestHandlers(session, shutdown, hello),
+    events: {
+      ping: () => {
+        shutdown.beat();
+        void peer.event('pong', null);
+      },
+      pong: () => {},
+    },
+  });
+  hello.then(
+    payload => {
+      void peer.event('hello', payload);
+      outbox.release();
+      keepOrder(options, usual, message => outbox.log('warning', 'workspace', message));
+    },
+    error => void shutdown.fail(error),
+  );
+  divertOutput((level, message) => outbox.log(level, 'console', message));
+  watchProcess(shutdown, outbox);
+  receiveFrom(wire, peer, shutdown, options.preloaded);
+};
+
+/** Ends the process in order on signals and after errors that nothing caught. */
+const watchProcess = (shutdown: Shutdown, outbox: Outbox): void => {
+  process.on('uncaughtException', error => void shutdown.fail(error));
+  process.on('unhandledRejection', reason => {
+    const message = messageOf(reason);
+    const stack = positionsOf(reason);
+    outbox.log('error', 'runtime', `A module left a failed promise behind: ${message}`, stack);
+  });
+  process.on('SIGHUP', () => void shutdown.end('link lost'));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void shutdown.end('cancelled'));
+};
+
+/** Passes the bytes of the wire to the peer. A broken message ends the process. */
+const receiveFrom = (
+  wire: Wire,
+  peer: Peer,
+  shutdown: Shutdown,
+  preloaded: Uint8Array | undefined,
+): void => {
+  const broken = (error: unknown): void => {
+    process.stderr.write(`${messageOf(error)}\n`);
+    void shutdown.end('link lost');
+  };
+  const receive = (bytes: Uint8Array): void => {
+    try {
+      peer.receive(bytes)?.catch(broken);
+    } catch (error) {
+      broken(error);
+    }
+  };
+  if (preloaded && preloaded.length > 0) receive(preloaded);
+  wire.read(receive, () => void shutdown.end('link lost'));
+};
+
+/** Removes what killed runs left, and reports a workspace that will stay. */
+const keepOrder = (
+  { dir, suffix = '', wipe = false }: ServeOptions,
+  usual: string,
+  warn: (message: string) => void,
+): void => {
+  try {
+    if (suffix !== '') claimWorkspace(dir);
+    sweepWorkspaces(usual);
+    const holder = wipe && suffix === '' ? workspaceHolder(dir) : undefined;
+    if (holder) warn(`The workspace ${dir} is not removed: ${showHolder(holder)}.`);
+  } catch (error) {
+    warn(`What killed runs left could not be removed: ${messageOf(error)}`);
+  }
+};
+
+const makeHello = async (session: Session): Promise<Hello> => {
+  const grains = await session.grains();
+  return {
+    protocol: protocolVersion,
+    node: process.version,
+    pid: process.pid,
+    user: String(grains.username ?? process.env.USER ?? ''),
+    grains,
+  };
+};

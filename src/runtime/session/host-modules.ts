@@ -1,0 +1,69 @@
+import type { ModuleContext } from '../../modules/api.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { HostOpts } from '../../protocol/job.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { SessionHost } from './session-host.ts';
+
+/** The modules of this host: their functions, and the context that their code sees. */
+export class HostModules {
+  readonly #host: SessionHost;
+  #grains: Promise<PlainDict>;
+  #names: ReadonlySet<string> | undefined;
+
+  constructor(host: SessionHost) {
+    this.#host = host;
+    this.#grains = host.collectGrains();
+  }
+
+  /** What this host found out about itself. */
+  grains(): Promise<PlainDict> {
+    return this.#grains;
+  }
+
+  /** Collects the grains again: contexts from now on see the new ones. */
+  refreshGrains(): Promise<PlainDict> {
+    this.#grains = this.#host.collectGrains();
+    return this.#grains;
+  }
+
+  /** The context of module code in one call or run. */
+  async context(opts: HostOpts, pillar: PlainDict): Promise<ModuleContext> {
+    const { registry, dir, emit, request } = this.#host;
+    return {
+      salt: registry.salt,
+      states: registry.states,
+      utils: registry.utils,
+      grains: withUserGrains(await this.#grains, opts),
+      pillar,
+      opts: { cachedir: dir, ...opts },
+      context: {},
+      env: opts.saltenv,
+      log: emit.log,
+      provider: registry.provider,
+      control: { request },
+    };
+  }
+
+  /** Calls an execution function. @throws TsaltError `no-function` */
+  execute = async (fun: string, args: readonly Plain[], kwargs: PlainDict): Promise<unknown> => {
+    const resolved = await this.#host.registry.resolve('exec', fun);
+    if (!resolved.ok) {
+      const { reason, cause } = resolved;
+      throw new TsaltError('no-function', reason, { kind: 'host', cause });
+    }
+    return resolved.call(args, kwargs);
+  };
+
+  /** Is there an execution function of this name? */
+  knows = (fun: string): boolean => {
+    this.#names ??= new Set(this.#host.registry.names('exec'));
+    return this.#names.has(fun);
+  };
+}
+
+/** Grains that the roster or the configuration gives this host win over what it found out. */
+export const withUserGrains = (grains: PlainDict, { id, grains: given }: HostOpts): PlainDict => ({
+  ...grains,
+  id,
+  ...(isPlainDict(given) ? given : {}),
+});

@@ -1,0 +1,26 @@
+import type { ModuleContext } from '../../modules/api.ts';
+import type { StateFinished, StateStarted } from '../../protocol/job.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import type { Registry } from '../registry-types.ts';
+
+/** What a session works with; `serve` makes it from the wire. */
+export type SessionHost = {
+  readonly registry: Registry;
+  readonly collectGrains: () => Promise<PlainDict>;
+  /** The workspace: lock, journal, results of a run whose link was lost. */
+  readonly dir: string;
+  /** Where runs of states wait for each other: the workspace without a random name. */
+  readonly lockDir?: string;
+  /** The artifact's hash: its file is in the workspace. */
+  readonly sha: string;
+  readonly request: <T>(
+    method: string,
+    params: unknown,
+    sink?: (bytes: Uint8Array) => void,
+  ) => Promise<T>;
+  readonly emit: {
+    readonly stateStart: (payload: StateStarted) => void;
+    readonly state: (payload: StateFinished) => void;
+    readonly log: ModuleContext['log'];
+  };
+};

@@ -1,0 +1,181 @@
+import { recordChildren } from '../../modules/_shared/commands/run-children.ts';
+import { childrenFile, type Lock, temporaryFile } from '../../modules/_shared/commands/run-lock.ts';
+import { settle } from '../../modules/_shared/files/settle.ts';
+import { recordTemporary } from '../../modules/_shared/files/temporary.ts';
+import { withContext } from '../../modules/api.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { GuardAnswer, GuardEnd } from '../../protocol/guard.ts';
+import type {
+  CallParams,
+  CallResult,
+  NamesParams,
+  RunParams,
+  RunResult,
+} from '../../protocol/job.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { toJson } from '../engine/check-return.ts';
+import { takeGuardNews } from '../guard/folders.ts';
+import { takeTurn } from '../turn.ts';
+import { HostModules } from './host-modules.ts';
+import { RunningStates } from './running-states.ts';
+import type { SessionHost } from './session-host.ts';
+import { runStates } from './state-run.ts';
+
+/** One control node's work on this host: answers its requests until it goes. */
+export class Session {
+  readonly #host: SessionHost;
+  readonly #modules: HostModules;
+  readonly #running = new RunningStates();
+  #stopping = false;
+  #linkLost = false;
+  #requests = 0;
+  readonly #idle = new Set<() => void>();
+  #lock: Lock | undefined;
+  #isGuarded = false;
+
+  constructor(host: SessionHost) {
+    this.#host = host;
+    this.#modules = new HostModules(host);
+  }
+
+  grains(): Promise<PlainDict> {
+    return this.#modules.grains();
+  }
+
+  /** Nothing new starts from now on; what runs may finish. */
+  stop(reason: 'cancelled' | 'link lost'): void {
+    this.#stopping = true;
+    if (reason !== 'link lost') return;
+    this.#linkLost = true;
+    try {
+      this.#lock?.mark({ finishing: this.#running.shown });
+    } catch {
+      // The lock still names the run, without the reason.
+    }
+  }
+
+  /**
+   * Milliseconds that what runs may still take when the control node has gone. A state finishes,
+   * bounded by its own `timeout` alone. A guarded run has to end, so that the host can roll back;
+   * only package managers get more time there, since one cut short leaves a broken host.
+   */
+  get grace(): number {
+    if (!this.#running.isEmpty && !this.#isGuarded) return Number.POSITIVE_INFINITY;
+    return this.#running.hasPackages ? 300_000 : 10_000;
+  }
+
+  /** Resolves when no request is being worked on. */
+  idle(): Promise<void> {
+    return this.#requests === 0
+      ? Promise.resolve()
+      : new Promise(resolve => {
+          this.#idle.add(resolve);
+        });
+  }
+
+  /** Request `call`: one execution function of this host. */
+  call({ fun, args, kwargs, opts, pillar }: CallParams): Promise<CallResult> {
+    return this.#work(async () => {
+      const context = await this.#modules.context(opts, pillar ?? {});
+      const value = await withContext(context, () => this.#modules.execute(fun, args, kwargs));
+      const plain = toJson(value);
+      const { retcode } = context.context;
+      return { value: plain, retcode: retcodeFor(retcode, plain) };
+    });
+  }
+
+  /** Request `names`: the functions that this host has. */
+  names({ kind, opts, pillar }: NamesParams): Promise<readonly string[]> {
+    return this.#work(async () => {
+      const { registry } = this.#host;
+      const context = await this.#modules.context(opts, pillar ?? {});
+      return withContext(context, async () => registry.available?.(kind) ?? registry.names(kind));
+    });
+  }
+
+  /** Request `run`: low chunks, one state run at a time on this host. */
+  run(params: RunParams): Promise<RunResult> {
+    return this.#work(async () => {
+      const lock = params.concurrent ? undefined : await this.#takeTurn(params);
+      const { dir, lockDir = dir } = this.#host;
+      const endRecords = lock && [
+        recordChildren(childrenFile(lockDir)),
+        recordTemporary(temporaryFile(lockDir)),
+      ];
+      this.#lock = lock;
+      try {
+        return await this.#guarded(params, () =>
+          runStates(params, {
+            host: this.#host,
+            modules: this.#modules,
+            running: this.#running,
+            isStopping: () => this.#stopping,
+            isLinkLost: () => this.#linkLost,
+          }),
+        );
+      } finally {
+        this.#lock = undefined;
+        for (const endRecord of endRecords ?? []) endRecord();
+        lock?.release();
+      }
+    });
+  }
+
+  /** Request `guard`: control has logged in after a guarded run. */
+  async settleGuard(params: GuardEnd): Promise<GuardAnswer> {
+    const { settleGuard } = await import('../guard/guard.ts');
+    return settleGuard(this.#host.dir, params);
+  }
+
+  /** Starts the watchdog of a guarded run, and reports to it how the run ends. */
+  async #guarded(params: RunParams, work: () => Promise<RunResult>): Promise<RunResult> {
+    const { dir, emit } = this.#host;
+    takeGuardNews(dir, message => emit.log('warning', 'state', message));
+    if (!params.guard || params.opts.test) return work();
+    const { openGuard } = await import('../guard/guard.ts');
+    this.#isGuarded = true;
+    const guard = await openGuard(params.guard, this.#host);
+    let isWhole = false;
+    try {
+      const result = await work();
+      isWhole = result.aborted === undefined && result.restart === undefined;
+      return result;
+    } finally {
+      if (isWhole) guard.ended();
+      else guard.broken();
+    }
+  }
+
+  #takeTurn(params: RunParams): Promise<Lock | undefined> {
+    const { dir, lockDir = dir, emit } = this.#host;
+    return takeTurn(params, {
+      dir: lockDir,
+      isShared: lockDir !== dir,
+      isStopping: () => this.#stopping,
+      log: (level, message) => emit.log(level, 'state', message),
+    });
+  }
+
+  /** Works on one request. @throws TsaltError `host-stopping` */
+  async #work<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#stopping)
+      throw new TsaltError('host-stopping', 'The host is stopping and starts nothing new.', {
+        kind: 'host',
+      });
+    this.#requests++;
+    try {
+      return await work();
+    } finally {
+      for (const complaint of await settle()) this.#host.emit.log('error', 'file', complaint);
+      this.#requests--;
+      if (this.#requests === 0) for (const resolve of this.#idle) resolve();
+    }
+  }
+}
+
+/** Salt's rule: what the function left in `__context__`, else 1 for a dict that says it failed. */
+const retcodeFor = (left: unknown, value: Plain): number => {
+  const given = Number(left ?? 0);
+  if (given !== 0) return Number.isInteger(given) ? given : 1;
+  return isPlainDict(value) && (value.result === false || value.success === false) ? 1 : 0;
+};

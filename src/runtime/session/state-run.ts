@@ -1,0 +1,188 @@
+import { getContext, type ModuleContext, withContext } from '../../modules/api.ts';
+import { accumulatorsKey } from '../../modules/file/accumulators.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
+import type { RunParams, RunResult } from '../../protocol/job.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { StateResult } from '../../protocol/result.ts';
+import { toJson } from '../engine/check-return.ts';
+import { runChunks } from '../engine/engine.ts';
+import { truthy } from '../engine/low-tools.ts';
+import { retcodeOf } from '../engine/retcode.ts';
+import type { EngineHost, StateView } from '../engine/run-state.ts';
+import { openJournal } from '../journal.ts';
+import { keepLostRun, takeLostRun } from '../lost-run.ts';
+import { finishedOf, startedOf, withoutChanges } from '../report.ts';
+import { type HostModules, withUserGrains } from './host-modules.ts';
+import type { RunningStates } from './running-states.ts';
+import type { SessionHost } from './session-host.ts';
+
+/** What a run of states has of its session. */
+export type RunParts = {
+  readonly host: SessionHost;
+  readonly modules: HostModules;
+  readonly running: RunningStates;
+  readonly isStopping: () => boolean;
+  readonly isLinkLost: () => boolean;
+};
+
+/** Functions that run all states of the SLS that they run. */
+const wholeRuns: ReadonlySet<string> = new Set(['state.apply', 'state.highstate', 'state.sls']);
+
+/** Runs low chunks: the journal, the engine, and what is kept for the next run. */
+export const runStates = async (params: RunParams, parts: RunParts): Promise<RunResult> => {
+  const { dir, emit } = parts.host;
+  const warn = (message: string): void => emit.log('warning', 'state', message);
+  takeLostRun(dir, warn);
+  const journal = openJournal(dir, {
+    readOnly: params.opts.test === true,
+    isWhole: wholeRuns.has(params.fun ?? ''),
+    warn,
+  });
+  const context = await parts.modules.context(params.opts, params.pillar ?? {});
+  const run = new StateRun(params, parts, context);
+  const { results, aborted, restart } = await withContext(run.context, () =>
+    runChunks(run.engineHost(journal), params.chunks),
+  ).finally(journal.end);
+  if (parts.isLinkLost()) keepLostRun(dir, params.fun ?? 'state.apply', results, warn);
+  if (aborted !== undefined) throw new TsaltError('SaltInvocationError', aborted, { kind: 'host' });
+  const retcode = retcodeOf(results, params.chunks);
+  if (restart && !parts.isStopping())
+    return { retcode, restart: { ...restart, kept: keptOf(context.context) } };
+  return parts.isStopping()
+    ? { retcode, aborted: 'The run was stopped before its last state.' }
+    : { retcode };
+};
+
+/** One run as the engine sees it. Its grains and its pillar may be reloaded between states. */
+class StateRun {
+  readonly #params: RunParams;
+  readonly #parts: RunParts;
+  readonly #context: ModuleContext;
+  #grains: PlainDict;
+  #pillar: PlainDict;
+
+  constructor(params: RunParams, parts: RunParts, context: ModuleContext) {
+    this.#params = params;
+    this.#parts = parts;
+    this.#context = context;
+    this.#grains = context.grains;
+    this.#pillar = context.pillar;
+    if (params.prefetch !== undefined) hide(context.context, '__prefetch__', params.prefetch);
+    if (!params.resume) return;
+    Object.assign(context.context, params.resume.restart.kept);
+    hide(context.context, '__resume__', params.resume);
+  }
+
+  /** The context of code that runs between states. */
+  get context(): ModuleContext {
+    return Object.defineProperty({ ...this.#context }, 'grains', {
+      get: () => this.#grains,
+      enumerable: true,
+    });
+  }
+
+  engineHost(pending: EngineHost['pending']): EngineHost {
+    const { opts, resume } = this.#params;
+    const { host, modules, isStopping } = this.#parts;
+    return {
+      registry: host.registry,
+      execute: (fun, args, kwargs) => modules.execute(fun, args as Plain[], kwargs),
+      hasFunction: modules.knows,
+      opts,
+      grains: () => this.#grains,
+      context: this.#context.context,
+      inState: (view, work) => withContext(this.#stateContext(view), work),
+      withOwnLog: (low, work) =>
+        truthy(low.no_log) ? withContext({ ...getContext(), ...noLog }, work) : work(),
+      log: (level, message, stack) => getContext().log(level, 'state', message, stack),
+      onStart: this.#started,
+      onFinish: this.#finished,
+      refresh: this.#refresh,
+      stopping: isStopping,
+      ...(resume ? { resume } : {}),
+      pending,
+    };
+  }
+
+  /** The context of a state's code: with its saltenv, its chunk, perhaps in test mode. */
+  #stateContext({ env, test, low, lowstate, running }: StateView): ModuleContext {
+    const { opts } = this.#context;
+    return {
+      ...this.#context,
+      grains: this.#grains,
+      pillar: this.#pillar,
+      env,
+      low: { ...low },
+      ...(truthy(low.no_log) ? noLog : {}),
+      lowstate,
+      running,
+      opts: test === opts.test ? opts : { ...opts, test },
+    };
+  }
+
+  #started = (tag: string, low: LowChunk): void => {
+    this.#parts.running.start(tag, low);
+    this.#parts.host.emit.stateStart(startedOf(tag, low));
+  };
+
+  #finished = (tag: string, result: StateResult, low: LowChunk): void => {
+    const { host, running } = this.#parts;
+    running.finish(tag);
+    const finished = finishedOf(tag, result, low, this.#params);
+    try {
+      host.emit.state(finished);
+    } catch (error) {
+      host.emit.state(withoutChanges(finished, error));
+    }
+  };
+
+  #refresh: EngineHost['refresh'] = async what => {
+    // Templates rendered ahead saw what was true when the run began.
+    const { context } = this.#context;
+    const known = context.__prefetch__;
+    if (what !== 'modules' && isPlainDict(known)) context.__prefetch__ = { files: known.files };
+    if (what === 'modules') await this.#parts.host.registry.refresh?.();
+    else if (what === 'grains') await this.#refreshGrains();
+    else this.#pillar = (await this.#reloadPillar()) ?? this.#pillar;
+  };
+
+  async #refreshGrains(): Promise<void> {
+    const { host, modules } = this.#parts;
+    const grains = await modules.refreshGrains();
+    this.#grains = withUserGrains(grains, this.#params.opts);
+    await host.request('control.grains', { grains }).catch((error: unknown) => {
+      host.emit.log('warning', 'state', `Templates see the old grains: ${String(error)}`);
+    });
+  }
+
+  /** The pillar compiled again, where the run has one. */
+  async #reloadPillar(): Promise<PlainDict | undefined> {
+    const { host, modules } = this.#parts;
+    const ask = (fun: string): Promise<unknown> =>
+      host.request('control.call', { fun, args: [], kwargs: {} });
+    try {
+      if (modules.knows('saltutil.refresh_pillar')) await ask('saltutil.refresh_pillar');
+      const pillar = this.#params.pillar === undefined ? undefined : await ask('pillar.items');
+      return isPlainDict(pillar) ? pillar : undefined;
+    } catch (error) {
+      const why = messageOf(error);
+      host.emit.log('warning', 'state', `The pillar could not be reloaded: ${why}`);
+      return undefined;
+    }
+  }
+}
+
+/** Sets what project modules can read, but those that list `__context__` do not see. */
+const hide = (context: ModuleContext['context'], key: string, value: unknown): void => {
+  Object.defineProperty(context, key, { value, writable: true, configurable: true });
+};
+
+/** A line of the log may quote a command or what it printed. */
+const noLog = { log: () => undefined };
+
+/** What modules collected and need when the run goes on after a restart. */
+const keptOf = (context: { readonly [key: string]: unknown }): PlainDict =>
+  Object.hasOwn(context, accumulatorsKey)
+    ? { [accumulatorsKey]: toJson(context[accumulatorsKey]) }
+    : {};
