@@ -191,3 +191,26 @@ test('modules reach files of the host through safe-fs only', () => {
     looksOnly.sort(),
   );
 });
+
+test('docs/architecture.md walks through files that import one another', () => {
+  const text = readFileSync('docs/architecture.md', 'utf8');
+  const [, walk = ''] = /\n## The walk of `state.apply`\n([\s\S]*?)\n## /.exec(text) ?? [];
+  const steps = [...walk.matchAll(/^( *)- `(src\/[^`]+)`/gm)].map(([, indent = '', file = '']) => ({
+    depth: indent.length / 2,
+    file,
+  }));
+  const above = steps.map(({ depth }, at) =>
+    steps.slice(0, at).findLast(step => step.depth === depth - 1),
+  );
+  const links = steps.flatMap(({ file }, at) =>
+    above[at] ? [`${above[at].file} -> ${file}`] : [],
+  );
+  const imports = new Set(
+    edges.map(({ file, to }) => `${file} -> ${posix.join(posix.dirname(file), to)}`),
+  );
+
+  expect(steps.length).toBeGreaterThan(30);
+  expect(steps.filter(({ depth }) => depth === 0)).toHaveLength(2);
+  expect(steps.map(({ file }) => file).filter(file => !files.includes(file))).toEqual([]);
+  expect(links.filter(link => !imports.has(link))).toEqual([]);
+});
