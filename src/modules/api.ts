@@ -21,16 +21,16 @@ type Any = any;
 /** A module function as callers see it: positional arguments, then one object of keywords. */
 export type ModuleFunction = (...args: unknown[]) => Promise<Any>;
 
-/** Functions by dotted name; `'pkg.install' in __salt__` tells whether one is there. */
+/** Functions by dotted name; `'pkg.install' in __salt__` tests whether a function is available. */
 export type FunctionTable = { readonly [name: string]: ModuleFunction };
 
 /**
- * `__salt__` and `__states__` as authors write with them: every function is a promise of what
- * it gives. The values are not checked further, so that strict compilers do not ask for `?.`.
+ * `__salt__` and `__states__` as module authors use them: every function returns a promise. The
+ * values are not typed further, so that strict compilers do not ask for `?.`.
  */
 export type CallTable = { readonly [name: string]: Any };
 
-/** What a run gives its modules. The runtime makes one; tests may make their own. */
+/** The context that a run passes to its modules. The runtime creates it; tests may create their own. */
 export type ModuleContext = {
   readonly salt: FunctionTable;
   readonly states: FunctionTable;
@@ -41,9 +41,9 @@ export type ModuleContext = {
   /** Shared by all calls of the run: `__context__`. */
   readonly context: { [key: string]: Any };
   readonly env: string;
-  /** What a contract tells the function it calls: see `ctx`. */
+  /** Data that a contract passes to the function it calls: see `ctx`. */
   readonly ctx?: ContractContext;
-  /** `stack` tells where an error was thrown that the line speaks of. */
+  /** `stack` is the position at which the logged error was thrown. */
   readonly log: (
     level: LogLevel,
     module: string,
@@ -143,7 +143,7 @@ export const __env__: { readonly name: string; toString(): string } = asView(
   () => getContext().env,
 );
 
-/** What the contract that called this function knows: `ctx.before` in an `update` of `auto_state`. */
+/** The data of the contract that called this function: `ctx.before` in an `update` of `auto_state`. */
 export const ctx: ContractContext = view(
   context => context.ctx ?? { test: context.opts.test === true },
 );
@@ -187,7 +187,7 @@ const showPart = (part: unknown): string =>
       ? part.message
       : (JSON.stringify(part) ?? String(part));
 
-/** The logger of the module whose function runs; `getLogger(name)` gives it another name. */
+/** The logger of the module whose function runs; `getLogger(name)` returns one with another name. */
 export const log: Logger = loggerOf(callerName);
 
 /** The base of the errors a module may throw to fail its call with a message for the user. */
@@ -210,7 +210,7 @@ export const kwargs = (values: { readonly [name: string]: unknown }): Kwargs => 
 
 export class Kwargs {
   readonly values: { readonly [name: string]: unknown };
-  /** When given, keywords that the function does not have are left out, and told here. */
+  /** If set, keywords that the function does not have are left out and reported to this callback. */
   readonly leftOut: ((names: readonly string[]) => void) | undefined;
   constructor(
     values: { readonly [name: string]: unknown },
@@ -225,7 +225,7 @@ type Dependency = string | boolean | (() => boolean | Promise<boolean>);
 // biome-ignore lint/suspicious/noExplicitAny: any function may have dependencies
 type AnyFunction = (...args: any[]) => any;
 
-/** What `depends` left on a function, for the loader. */
+/** The key under which `depends` stores its conditions on a function, for the loader. */
 export const dependsKey: unique symbol = Symbol.for('tsalt-ssh.depends') as never;
 export type DependsMark = {
   readonly dependencies: readonly Dependency[];
@@ -233,9 +233,9 @@ export type DependsMark = {
 };
 
 /**
- * A function with conditions: commands in PATH, npm packages or execution functions
- * (`'pkg.install'`) by name, booleans, or predicates. Where one is missing the function is
- * not there, or `fallback` stands in its place.
+ * Makes a function conditional on dependencies: commands in PATH, npm packages, execution functions
+ * by name (`'pkg.install'`), booleans, or predicates. If one is missing, the function is not
+ * available, or `fallback` replaces it.
  *
  * @example export const list = depends('lsblk', (name: string) => …)
  */
@@ -265,8 +265,8 @@ export const __salt_system_encoding__ = 'utf-8';
 export const gen_state_tag = (chunk: LowChunk): string => lowTag(chunk);
 
 /**
- * What differs between two dicts, dicts in them compared key by key: `{ old: …, new: … }`, empty
- * when nothing does. For `changes`; `ignore` names keys that are not compared.
+ * Returns the differences between two dicts, compared recursively, for `changes`: `{ old: …, new: …
+ * }`, empty if there are none. Keys named in `ignore` are not compared.
  */
 export const deep_diff = (
   before: { readonly [key: string]: Any },

@@ -3,7 +3,10 @@ import { salt } from '../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 
-/** What can be enabled: its word, what tells about it, and what switches it. */
+/**
+ * The kinds of things that can be enabled, with the function that checks each and the commands that
+ * enable and disable it.
+ */
 export const apacheKinds = {
   module: { check: 'check_mod_enabled', enable: 'a2enmod', disable: 'a2dismod' },
   site: { check: 'check_site_enabled', enable: 'a2ensite', disable: 'a2dissite' },

@@ -4,7 +4,7 @@ import { isFile, linkExists } from '../_shared/files/file-paths.ts';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
-/** How the profiles of a file are to be: held to, only told of, or not loaded. */
+/** The modes of a profile file: enforced, violations only logged, or not loaded. */
 export const profileModes = ['enforce', 'complain', 'disable'] as const;
 export type ProfileMode = (typeof profileModes)[number];
 
@@ -55,7 +55,7 @@ export const modeAtBoot = (file: string): ProfileMode =>
   (['disable', 'complain'] as const).find(mode => linkExists(linkOf(mode, file) ?? '')) ??
   (saysComplain(file) ? 'complain' : 'enforce');
 
-/** Whether the text itself has a profile only told of. */
+/** Returns true if the file's text puts a profile into complain mode. */
 export const saysComplain = (file: string): boolean =>
   /^[^#\n]*flags\s*=\s*\([^)]*\bcomplain\b/m.test(readFileSync(file, 'utf8'));
 
@@ -87,7 +87,7 @@ export const parser = async (words: readonly string[], stdin?: Buffer): Promise<
     ...(stdin === undefined ? {} : { stdin }),
   });
   if (code === 0) return stdout;
-  // It also tells of a cache that it cannot use.
+  // Drops warnings and messages about a cache that cannot be used.
   const said = stderr.split('\n').filter(line => !/^(?:Cache|Warning)/.test(line));
   throw new CommandExecutionError(said.join('\n').trim() || `apparmor_parser ended with ${code}`);
 };

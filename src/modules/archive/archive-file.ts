@@ -28,7 +28,7 @@ export type Member = { readonly path: string; readonly kind: 'file' | 'dir' | 's
 
 export type ArchiveFormat = 'tar' | 'zip';
 
-/** The format that a file's name tells. */
+/** Guesses an archive's format from its file name. */
 export const guessFormat = (name: string): ArchiveFormat | undefined => {
   const lower = name.toLowerCase().replace(/[?#].*$/, '');
   if (/\.(zip|jar|war|whl)$/.test(lower)) return 'zip';
@@ -51,7 +51,7 @@ type Choice = {
   readonly isWanted?: ((name: string) => boolean) | undefined;
 };
 
-/** What an archive holds. */
+/** Lists the members of an archive. */
 export const listArchive = async (
   file: string,
   format: ArchiveFormat,
@@ -172,7 +172,7 @@ const place = async (item: Item, root: string, keepModes: boolean): Promise<void
   }
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
   const mode = keepModes && item.mode !== undefined ? item.mode & 0o777 : undefined;
-  // What is not for all must not be open to all until it is whole.
+  // A file with restricted permissions must not be readable by others before it is complete.
   const fd = openSync(
     path,
     O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW,

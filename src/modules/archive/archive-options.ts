@@ -2,7 +2,7 @@ import { globTest } from '../../data/python/glob.ts';
 import { splitWords } from '../_shared/text/words.ts';
 import { SaltInvocationError } from '../api.ts';
 
-/** What options of tar or unzip ask of an archive that is unpacked without these programs. */
+/** The options of tar or unzip that apply to an archive unpacked without these programs. */
 export type ArchiveOptions = {
   /** Leading parts of each path that are taken off. */
   readonly strip: number;
@@ -14,15 +14,15 @@ export type ArchiveOptions = {
 
 /** Short options that say only what is found out anyhow, or done anyhow. */
 const needless = { tar: /^-?[zjJvxpfoZa]+$/, zip: /^-[oq]+$/ };
-/** The same for long ones; owners are never those that the archive names. */
+/** Long options without effect here; owners are never taken from the archive. */
 const needlessLong =
   /^--(?:gzip|gunzip|bzip2|xz|lzip|zstd|verbose|extract|get|auto-compress|overwrite|unlink-first|preserve-permissions|same-permissions|no-same-owner|numeric-owner|no-(?:acls|xattrs|selinux)|warning=.*)$/;
 
 /**
- * Reads the options of an archive: `--strip-components=N`, `--exclude=PATTERN`, `--wildcards` and names of members
- * of a tar, and what has no effect here.
+ * Parses the options of an archive: `--strip-components=N`, `--exclude=PATTERN`, `--wildcards`,
+ * names of members of a tar, and options that have no effect here.
  *
- * @throws SaltInvocationError for any other one, by its name
+ * @throws SaltInvocationError for any other option, naming it
  */
 export const archiveOptions = (text: string | null, format: 'tar' | 'zip'): ArchiveOptions => {
   const words = splitWords(text ?? '');

@@ -22,7 +22,10 @@ const isWrong = (dir: string, { path, kind }: Member): boolean => {
 
 type Owners = { user: Account; group: Account };
 
-/** What has another owner than it is to have: at the names of the archive's top level, or at `only`, and below. */
+/**
+ * Returns the paths with a wrong owner: the archive's top-level names, or `only`, and everything
+ * below.
+ */
 export const wronglyOwned = (
   dir: string,
   members: readonly Member[],
@@ -42,7 +45,7 @@ const withBelow = (path: string): string[] =>
     ? [path, ...readdirSync(path, { recursive: true, encoding: 'utf8' }).map(e => join(path, e))]
     : [path];
 
-/** Gives what was unpacked to its owners, and reports that. */
+/** Sets the owners of the unpacked paths and adds the changes to the state's result. */
 export const setOwners = (ret: StateReturn, paths: readonly string[], owners: Owners): void => {
   for (const path of paths) applyPerms(path, owners);
   if (paths.length > 0) ret.changes['updated ownership'] = true;
@@ -59,7 +62,7 @@ export const isBomb = (members: readonly Member[]): boolean => {
   return members.some(isTop) || topNames(members.filter(({ kind }) => kind === 'dir')).length > 1;
 };
 
-/** What stands in the way, as Salt tells it: folders, then files, then links. */
+/** Returns the existing paths that block unpacking, in Salt's order: folders, then files, then links. */
 export const inTheWay = (dir: string, members: readonly Member[]): Member[] => {
   const rank = ({ kind }: Member): number => (kind === 'dir' ? 0 : kind === 'symlink' ? 2 : 1);
   return members

@@ -127,7 +127,7 @@ const entryAt = (directory: Buffer, at: number, nameLength: number, read: Read):
       if (flags & 1) {
         if (password === undefined)
           throw damaged(`${name} is protected by a password: give 'password'`);
-        // Written as a stream, the checksum was not known yet: the time stands in for it.
+        // In a streamed archive the checksum was not known yet, so the time is checked instead.
         const check = flags & 8 ? directory.readUInt16LE(at + 12) >>> 8 : crc >>> 24;
         body = decryptZip(data, password, check);
       }

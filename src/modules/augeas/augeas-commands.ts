@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { splitWords } from '../_shared/text/words.ts';
 import type { AugeasCommand } from './augtool.ts';
 
-/** What a command of Salt's is called, and how many arguments it takes. */
+/** The augeas command and the number of arguments for each of Salt's commands. */
 const kinds: Readonly<Record<string, { method: string; count: readonly number[] }>> = {
   set: { method: 'set', count: [1, 2] },
   setm: { method: 'setm', count: [2, 3] },

@@ -16,7 +16,7 @@ export type AugeasCommand = readonly [name: string, ...args: string[]];
 
 export type AugeasAnswer = {
   readonly stdout: string;
-  /** What it complained of; empty when all went well. */
+  /** The error message; empty on success. */
   readonly error: string;
 };
 
@@ -118,7 +118,7 @@ export const wouldSave = async (
   return { files: saved.map(([, file]) => String(file)), stdout };
 };
 
-/** Runs commands and saves, when all of them succeed and something changes; gives what they said. */
+/** Runs commands, saves if all of them succeed and something changed, and returns their output. */
 export const runAndSave = async (
   commands: readonly AugeasCommand[],
   scope: AugeasScope = {},

@@ -92,7 +92,7 @@ const loginOf = async (
   return loginEnvironment(account?.name ?? String(runas), shell ?? defaultShell());
 };
 
-/** What says at the end of an output that there was more of it. */
+/** The line at the end of an output that was cut off. */
 const cutNote = ({ dropped }: CommandResult, stream: 'stdout' | 'stderr'): string =>
   dropped[stream] === 0
     ? ''

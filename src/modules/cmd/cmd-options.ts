@@ -34,7 +34,7 @@ export type RunOptions = {
   output_encoding?: string | null;
   /** level at which the output is logged, `quiet` for not at all */
   output_loglevel?: string;
-  /** refused: it is a function of Python's */
+  /** refused: it is a Python function */
   log_callback?: null;
   /** true: answer without the output */
   hide_output?: boolean;
@@ -46,7 +46,7 @@ export type RunOptions = {
   ignore_retcode?: boolean;
   /** has no effect: it is where a template's files are */
   saltenv?: string | null;
-  /** has no effect: there is no terminal */
+  /** has no effect: commands run without a terminal */
   use_vt?: boolean;
   /** true: start it and do not wait */
   bg?: boolean;
@@ -64,12 +64,12 @@ export type RunOptions = {
   success_stdout?: Plain;
   /** texts in stderr that make it a success */
   success_stderr?: Plain;
-  /** true: `\\n` in `stdin` is no line end */
+  /** true: `\\n` in `stdin` is not turned into a line end */
   stdin_raw_newlines?: boolean;
   [other: string]: unknown;
 };
 
-/** What `run_all` gives. */
+/** The result of `run_all`. */
 export type RunResult = { pid: number; retcode: number; stdout: string; stderr: string };
 
 /** Salt's default: the home of the account, or / where that cannot be entered. */

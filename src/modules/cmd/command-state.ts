@@ -5,7 +5,7 @@ import { pyStr } from '../_shared/text/python-text.ts';
 import { splitWords } from '../_shared/text/words.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 
-/** What states that run a command take, whatever the command is. */
+/** The arguments that all states which run a command accept. */
 export type CommandArguments = {
   cwd?: string | null;
   runas?: string | null;
@@ -37,7 +37,7 @@ export const testNameOf = (stateful: Plain): string | undefined => {
   return isPlainDict(first) && typeof first.test_name === 'string' ? first.test_name : undefined;
 };
 
-/** What runs: in test mode the command that `stateful` names for it. */
+/** The command to run: in test mode, the one that `stateful` names for it. */
 export const commandIn = (name: string, stateful: Plain): string =>
   (__opts__.test ? testNameOf(stateful) : undefined) ?? name;
 

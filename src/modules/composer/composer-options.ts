@@ -6,7 +6,7 @@ export type ComposerProgram = {
   php?: string | null;
 };
 
-/** What composer is told. */
+/** The options that are passed to composer. */
 export type ComposerWish = {
   prefer_source?: boolean | null;
   prefer_dist?: boolean | null;

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { CronJob } from './crontab.ts';
 
-/** A field of a crontab as arguments give it; `random` picks one, once. */
+/** One time field of a job; `random` picks a value once. */
 export type CronTime = string | number;
 
 /** When a job runs. */
@@ -14,7 +14,7 @@ export type CronTimes = {
 };
 export type CronTimeKey = keyof CronTimes;
 
-/** What is said of a job besides its command and its time. */
+/** The options of a job besides its command and its time. */
 export type CronJobOptions = {
   comment?: string | null;
   commented?: boolean;
@@ -28,7 +28,7 @@ export const isSameJob = (
   identifier: CronJobOptions['identifier'],
 ): boolean => (job.identifier ? job.identifier === identifier : job.cmd === cmd);
 
-/** What a job is to be; a comment or identifier that is null stays as it is. */
+/** The desired job; a comment or identifier of null leaves the current one unchanged. */
 export type WantedJob = CronJobOptions & {
   readonly cmd: string;
   /** The five times, or a special one. */

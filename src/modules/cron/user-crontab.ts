@@ -7,7 +7,7 @@ import { type Crontab, parseCrontab } from './crontab.ts';
 export const tabOf = async (user: string): Promise<Crontab> =>
   isUserToCome(user) ? parseCrontab('') : await salt('cron.list_tab')(user);
 
-/** What a change of a crontab came to; the error's text where it could not be made. */
+/** Returns the outcome of a change to a crontab, or the error message if it failed. */
 export const said = async (change: () => Promise<string>): Promise<string> => {
   try {
     return await change();

@@ -7,7 +7,7 @@ export type CrypttabEntry = { name: string; device: string; password: string; op
 
 export const crypttabKeys = ['name', 'device', 'password', 'options'] as const;
 
-/** The lines with their ends, and what each means; undefined for comments and what is no entry. */
+/** A line with its line end, and the entry it holds; undefined for comments and invalid lines. */
 type Line = { readonly text: string; readonly entry: CrypttabEntry | undefined };
 
 export const readCrypttab = (config: string): Line[] => {

@@ -1,10 +1,10 @@
 import { getOwn } from '../../protocol/plain.ts';
 import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 
-/** What `mount.active` tells, by mount point. */
+/** The result of `mount.active`, by mount point. */
 export type Active = Record<string, { device: string; fstype: string; opts: string[] }>;
 
-/** What else is not to be compared. */
+/** Further options that are not compared. */
 export type OptionRules = {
   extra_mount_invisible_options?: string[] | null;
   extra_mount_invisible_keys?: string[] | null;
@@ -20,11 +20,11 @@ const invisible = new Set(
   remount retry soft transform_symlinks user users`.split(/\s+/),
 );
 
-/** The same, of options with a value. */
+/** Keys of options with a value that the kernel does not know. */
 const invisibleKeys =
   'actimeo comment credentials direct-io-mode password port retry secretfile'.split(' ');
 
-/** What holds unless the kernel shows the opposite. */
+/** Defaults that apply unless the kernel lists their opposite. */
 const silent: Readonly<Record<string, string>> = {
   async: 'sync',
   atime: 'noatime',

@@ -71,6 +71,6 @@ export const needPlace = (boundary: Plain): string => {
 export const runParted = (...words: string[]): Promise<CommandResult> =>
   runChecked(['parted', '-m', '-s', '--', ...words], { plainLocale: true });
 
-/** Runs a command and gives the lines that it printed. */
+/** Runs a command and returns the lines that it printed. */
 export const linesOf = async (result: Promise<CommandResult>): Promise<string[]> =>
   (await result).stdout.split('\n').filter(line => line !== '');

@@ -3,7 +3,8 @@ import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /**
- * Asks a name server, the system's where none is named. Nothing where there are no such records.
+ * Queries a name server, by default the system's. Returns an empty result if there are no such
+ * records.
  *
  * @throws CommandExecutionError where no server answers
  */

@@ -11,7 +11,7 @@ const seconds = (time: string): number => {
   return Math.min(Number(count) * ({ H: 3600, D: 86_400 }[unit] ?? 1), week);
 };
 
-/** What stands in each line of its own, comments left out and lines in parentheses joined. */
+/** Splits a zone file into records, without comments and with parenthesized lines joined. */
 const records = (text: string): string[] => {
   const found: string[] = [];
   let open: string | undefined;
@@ -32,8 +32,8 @@ const records = (text: string): string[] => {
 };
 
 /**
- * The records of a zone file as Salt's dnsutil.parse_zone gives them: settings (`$TTL`) and parts of
- * the SOA by name, `NS` and `MX` as lists, all other types as dicts by host name.
+ * Returns the records of a zone file in the format of Salt's dnsutil.parse_zone: settings (`$TTL`)
+ * and parts of the SOA by name, `NS` and `MX` as lists, all other types as dicts by host name.
  *
  * @throws CommandExecutionError naming a record that makes no sense
  */

@@ -7,7 +7,7 @@ import { CommandExecutionError, type PlainDict } from '../api.ts';
 /** A connection to the engine, wherever it is: the one that docker's own program makes. */
 export const dialEngine = (): {
   readonly connection: Duplex;
-  /** What docker's program complained about. */
+  /** The error output of the docker program. */
   readonly said: () => string;
   readonly close: () => void;
 } => {
@@ -18,7 +18,7 @@ export const dialEngine = (): {
     said += chunk;
   });
   line.on('error', error => connection.destroy(error));
-  // A request hears it as long as it waits; when it has its answer, nobody does.
+  // A pending request handles the error itself; after its response, the error does not matter.
   connection.on('error', () => undefined);
   return {
     connection,

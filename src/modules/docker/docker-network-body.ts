@@ -2,7 +2,7 @@ import { repackDictList } from '../_shared/states/values.ts';
 import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
-/** What a network is made of, by Salt's names. */
+/** The settings of a network, by Salt's names. */
 export type NetworkOptions = {
   driver?: string | null;
   subnet?: string | null;
@@ -25,7 +25,7 @@ export type NetworkOptions = {
   options?: Plain;
 };
 
-/** The same as the engine reads it; what is not given is not in it. */
+/** Converts the settings to the engine's format; settings that are not given are left out. */
 export const networkBody = (options: NetworkOptions): PlainDict => {
   const { ipam_pools, scope, ingress, internal, attachable, enable_ipv6 } = options;
   const single = pool(options as PlainDict);

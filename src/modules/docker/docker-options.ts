@@ -219,7 +219,7 @@ const words = (value: Plain | undefined): string[] =>
           word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'),
         );
 
-/** The label that keeps what a container was made of, so that a run can tell whether it is still wanted. */
+/** The label that stores a hash of the container's settings, so that later runs notice changes. */
 export const madeOfLabel = 'tsalt.made-of';
 
 /** A hash of what a container is made of: it may hold secrets, a label is seen by all. */

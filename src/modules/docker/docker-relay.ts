@@ -5,9 +5,9 @@ import { CommandExecutionError } from '../api.ts';
 import { dialEngine } from './docker-engine.ts';
 
 /**
- * Gives `work` variables for a docker program that reaches the engine through us: a container that
- * it makes gets these options of logging too, which then stand in no arguments. The socket is in a
- * folder that only we can enter.
+ * Calls `work` with environment variables that make a docker program reach the engine through this
+ * process, which adds the logging options to each container that is created. So these options are
+ * not visible as arguments. The socket is in a folder that only this user can enter.
  */
 export const withLogOptions = async <T>(
   options: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ export type DockerInput = {
   readonly env?: Readonly<Record<string, string | null>>;
 };
 
-/** Runs `docker` and gives all that came of it. Throws with what it complained about. */
+/** Runs `docker` and returns the whole result. Throws with its error output. */
 export const dockerWith = async (input: DockerInput, ...args: string[]): Promise<CommandResult> => {
   const result = await runCommand(['docker', ...args], {
     plainLocale: true,
@@ -20,13 +20,13 @@ export const dockerWith = async (input: DockerInput, ...args: string[]): Promise
   );
 };
 
-/** Runs `docker` and gives what it printed. Throws with what it complained about. */
+/** Runs `docker` and returns its output. Throws with its error output. */
 export const docker = async (...args: string[]): Promise<string> =>
   (await dockerWith({}, ...args)).stdout;
 
 export type Inspected = { readonly [key: string]: Plain };
 
-/** What docker knows of one object; undefined when there is none of that name. */
+/** Returns docker's information about an object; undefined if none of that name exists. */
 export const inspect = async (
   kind: 'container' | 'image' | 'network' | 'volume',
   name: string,

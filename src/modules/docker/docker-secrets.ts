@@ -3,7 +3,7 @@ import { CommandExecutionError, type PlainDict } from '../api.ts';
 import { withLogOptions } from './docker-relay.ts';
 import type { DockerInput } from './docker-run.ts';
 
-/** What docker's own program reads from its environment. */
+/** The environment variables that the docker program reads itself. */
 const read = /^(?:PATH|HOME|DOCKER_.*|BUILDX?_.*|LD_.*|LC_.*|SSL_.*|[a-z]+_proxy)$/i;
 /** A line that docker's files cannot hold as it is: it would be cut, skipped or refused. */
 const isOdd = (entry: string): boolean =>
@@ -16,10 +16,10 @@ const isOpenLogOption = (name: string): boolean =>
   );
 
 /**
- * Gives `work` the words of a docker command with its variables and labels apart from them:
- * everybody on the host sees arguments. They go through a file; a value of several lines goes
- * through the environment of docker's program. Docker has neither for options of logging: those
- * are added on the way to the engine.
+ * Calls `work` with the arguments of a docker command, without its variables and labels: everybody
+ * on the host can see arguments. They are passed in a file; values of several lines are passed in
+ * the environment of the docker program. Docker supports neither for logging options: those are
+ * added on the way to the engine.
  */
 export const withHidden = async <T>(
   words: readonly string[],
@@ -83,7 +83,8 @@ export const hiddenArgs = (values: PlainDict): { words: string[]; env: Record<st
   const words: string[] = [];
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {
-    // What docker itself reads (a proxy) is for it too: it stays an argument.
+    // A variable that docker itself reads (a proxy) would affect docker too, so it stays an
+    // argument.
     if (read.test(name)) words.push(`--build-arg=${name}=${value}`);
     else {
       env[name] = String(value);

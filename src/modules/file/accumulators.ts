@@ -11,6 +11,6 @@ export const accumulators = (): Accumulators => {
   return __context__[accumulatorsKey] as Accumulators;
 };
 
-/** What a file's templates see as `accumulator`. */
+/** The data that a file's templates receive as `accumulator`. */
 export const accumulatedFor = (file: string): { [accumulator: string]: Plain[] } | undefined =>
   accumulators()[file];

@@ -36,7 +36,7 @@ export const recurseSet = (recurse: unknown): Set<string> | string => {
   return set;
 };
 
-/** What `recurse` asks of one entry below the directory. */
+/** Returns the permissions that `recurse` requires for one entry below the directory. */
 export const wantedBelow = (
   { isDir: dir }: Walked,
   recurse: Set<string>,
@@ -52,7 +52,10 @@ export const wantedBelow = (
   };
 };
 
-/** What of a directory's or file's owner and mode differs; a symlink's mode is its own matter. */
+/**
+ * Returns the differences in owner and mode of a directory or file. The mode of a symlink is not
+ * compared.
+ */
 export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
   if (!linkExists(path)) return { directory: 'new' };
   const asLink = isLink(path) && !wanted.follow;
@@ -60,12 +63,15 @@ export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
   return permDifferences(readPerms(path, wanted.follow ?? false), asLink ? owners : wanted);
 };
 
-/** What stays in a directory that is cleaned: paths, and directories with all that is in them. */
+/**
+ * Paths that are not removed from a cleaned directory: single paths, and directories with all their
+ * contents.
+ */
 export type Kept = { readonly paths: readonly string[]; readonly trees: readonly string[] };
 
 /**
- * What required file states keep in a directory that is cleaned: of `file.recurse` what it
- * manages, of other states that make a directory all that is in it.
+ * Returns the paths that required file states protect in a cleaned directory: for `file.recurse` the
+ * paths it manages, for other states their path with all its contents.
  */
 export const keptByRequisites = async (require: unknown): Promise<Kept> => {
   const paths: string[] = [];
@@ -97,7 +103,10 @@ const keptByRecurse = async (low: LowChunk): Promise<string[]> => {
   return [path, ...dirs, ...[...files, ...links.map(([link]) => link)].map(one => join(path, one))];
 };
 
-/** What cleaning a directory removes: all that is neither kept, nor above what is kept. */
+/**
+ * Returns the paths that cleaning a directory removes: those that are neither kept nor parents of
+ * kept paths.
+ */
 export const superfluous = (
   root: string,
   keep: Kept,
@@ -113,7 +122,7 @@ export const superfluous = (
     .filter(path => isIncluded(relative(root, path), null, excludePat));
 };
 
-/** What is named when all of it is gone: not what went with its directory. */
+/** Drops paths whose parent directory was removed too, for the list of removed paths. */
 export const topmost = (removed: readonly string[]): string[] => {
   const gone = new Set(removed);
   const wentWithOther = (path: string): boolean => {

@@ -11,10 +11,10 @@ type FetchOptions = Omit<Parameters<typeof findSource>[1], 'name' | 'near'> & {
 };
 
 /**
- * Copies a source to this host, rendered where a template is named, and gives the path.
+ * Copies a source to this host, rendering it if a template engine is given, and returns the path.
  *
  * @param dest the file, or a directory; '' for the cache
- * @throws SourceError when there is no such source
+ * @throws SourceError if the source does not exist
  */
 export const fetchTo = async (
   path: string,

@@ -19,7 +19,7 @@ export type FileStats = {
   target: string;
 };
 
-/** What `file.stats` says about a path. Throws when nothing is there. */
+/** Returns the result of `file.stats` for a path. Throws if the path does not exist. */
 export const fileStats = (path: string, follow = true): FileStats => {
   const full = expandUser(path);
   const found = (follow ? statOf(full) : undefined) ?? lstatOf(full);

@@ -29,7 +29,10 @@ export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(B
 
 const ignoreCase = 2;
 
-/** `*` and `?` in the name; all else stands for itself or is Python's regular expression. */
+/**
+ * In names, `*` and `?` are wildcards; other characters are literal or Python regular expression
+ * syntax.
+ */
 export const byName = (glob: string, flags = 0): FindTest => {
   const pattern = glob.replaceAll('.', '\\.').replaceAll('?', '.?').replaceAll('*', '.*');
   return byPattern(`${pattern}$`, flags);
@@ -97,7 +100,10 @@ const sizeUnits: Readonly<Record<string, number>> = {
   t: 1024 ** 4,
 };
 
-/** `+10m` that and larger, `-1k` that and smaller; else it is as large, to the unit it is told in. */
+/**
+ * `+10m` matches that size and larger, `-1k` that size and smaller; without a sign, the size must be
+ * equal when rounded down to the unit.
+ */
 export const bySize = (size: string): FindTest => {
   const [, sign, number, unit = ''] =
     /^\s*([+-]?)\s*(\d+(?:\.\d*)?|\.\d+)\s*([bkmgt]?)\s*$/i.exec(size) ?? [];

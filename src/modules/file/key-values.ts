@@ -18,7 +18,7 @@ export type KeyValueResult = {
   readonly changes: number;
 };
 
-/** What `file.keyvalue` makes of the lines of a file, with its own kind of diff. */
+/** Applies `file.keyvalue` to the lines of a file; returns the lines and Salt's special kind of diff. */
 export const setKeyValues = (
   lines: readonly string[],
   options: KeyValueOptions,

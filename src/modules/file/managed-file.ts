@@ -37,7 +37,7 @@ export type WantedFile = {
   readonly showChanges?: boolean;
 };
 
-/** What would change: nothing is touched. */
+/** Returns the changes that would be made, without making any. */
 export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
   const { name, perms } = file;
   const follow = perms.follow ?? true;
@@ -145,7 +145,7 @@ const largestDiff = 16 * 1024 * 1024;
 const isLarge = (target: string, size: number): boolean =>
   (statOf(target)?.size ?? 0) + size > largestDiff;
 
-/** What is known to be large does not travel to be compared. */
+/** Large files are not transferred for a diff. */
 const plannedDiff = async (file: WantedFile, target: string): Promise<string | undefined> => {
   if (isLarge(target, file.source?.size ?? 0)) return 'Replace large file';
   const content = await wholeContent(file);
@@ -185,7 +185,10 @@ const traversable = (mode: string | number | null | undefined): string | undefin
     ?.slice(-3)
     .replace(/[1-7]/g, digit => String(Number(digit) | 1));
 
-/** What a source is compared with: the file that is there, hashed once and only when asked. */
+/**
+ * Returns the existing file to compare a source with; its hash is computed once, when it is first
+ * needed.
+ */
 export const destinationOf = (
   name: string,
   follow: boolean,

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { type ControlFolder, controlFolder } from './control-folder.ts';
 import { isIncluded } from './glob-match.ts';
 
-/** What of a folder of the file roots `file.recurse` makes below a directory. */
+/** The entries of a folder in the file roots that `file.recurse` creates below a directory. */
 export type RecursedFiles = {
   readonly folder: ControlFolder;
   /** Relative to the folder. */
@@ -22,7 +22,10 @@ export type RecurseSelection = {
   readonly maxdepth?: number | null;
 };
 
-/** What `file.recurse` manages at `path`; undefined when none of its sources is there. */
+/**
+ * Returns the entries that `file.recurse` manages at `path`; undefined if none of its sources
+ * exists.
+ */
 export const recursedFiles = async (
   path: string,
   sources: readonly string[],

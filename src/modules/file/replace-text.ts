@@ -8,7 +8,7 @@ export type ReplaceOptions = {
   backslash_literal?: boolean;
 };
 
-/** What `file.replace` makes of a text. */
+/** Applies `file.replace` to a text. */
 export const replaceText = (
   text: string,
   pattern: string,

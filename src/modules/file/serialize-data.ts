@@ -152,7 +152,7 @@ const exact = (data: Data): Plain => {
   return toPlain(data);
 };
 
-/** What comes from the control node has no dates, and no floats without a fraction. */
+/** Data from the control node cannot contain dates, or floats without a fraction. */
 const refuseLossy = (text: string): void => {
   const bare = text
     .replace(/"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'[^'\n]*'/g, '""')
@@ -163,7 +163,7 @@ const refuseLossy = (text: string): void => {
   if (found) throw new SaltInvocationError(`the value ${found.trim()} cannot be kept as it is`);
 };
 
-/** What the data cannot be, as the fault of who gave it. */
+/** Reports data that cannot be serialized as an error in the function's arguments. */
 const attempt = <T>(work: () => T): T => {
   try {
     return work();

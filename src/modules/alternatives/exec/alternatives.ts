@@ -1,5 +1,5 @@
 /**
- * Which of several programs a common name stands for, by `update-alternatives`.
+ * Manages which program a generic command name points to, with `update-alternatives`.
  *
  * @platform linux
  * @depends update-alternatives or alternatives
@@ -25,7 +25,7 @@ export const __virtual__ = (): true | [false, string] =>
     : [false, 'update-alternatives is not installed'];
 
 /**
- * What `update-alternatives --display` says about a name.
+ * Returns the output of `update-alternatives --display` for a name.
  *
  * @param name the name
  *
@@ -53,7 +53,7 @@ export const show_link = async (name: string): Promise<string | false> => {
 };
 
 /**
- * The path that a name stands for now.
+ * Returns the path that a name currently points to, or false.
  *
  * @param name the name
  *
@@ -79,7 +79,7 @@ export const check_exists = async (name: string, path: string): Promise<boolean>
   (await display(name)).split('\n').some(line => line.startsWith(`${path} - `));
 
 /**
- * Whether a name stands for a path now.
+ * Returns true if a name currently points to the path.
  *
  * @param name the name
  * @param path the path
@@ -127,7 +127,7 @@ export const remove = async (name: string, path: string): Promise<string> =>
 export const auto = async (name: string): Promise<string> => outcome(await run('--auto', name));
 
 /**
- * Makes a name stand for a path.
+ * Sets the path that a name points to.
  *
  * @param name the name
  * @param path the path

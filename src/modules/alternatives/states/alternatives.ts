@@ -1,4 +1,4 @@
-/** Which of several programs a common name stands for. */
+/** Manages which program a generic command name points to, with `update-alternatives`. */
 
 import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { isPathToCome } from '../../_shared/states/to-come.ts';
@@ -98,7 +98,7 @@ export const auto = async (name: string): Promise<StateReturn> => {
 };
 
 /**
- * Makes a name stand for a registered path.
+ * Makes sure that a name points to a registered path.
  *
  * @param name the name
  * @param path the path

@@ -44,11 +44,12 @@ const oneLine = (what: string, text: string): string => {
 };
 
 /**
- * Adds a user to a file of htpasswd, which is made where it is missing, or sets the password.
+ * Adds a user to an htpasswd file, or changes the user's password. Creates the file if it is
+ * missing.
  *
  * @param pwfile the file
  * @param user the user
- * @param password the password; it stands in no command line
+ * @param password the password; it is not passed on a command line
  * @param opts letters of htpasswd: `m` MD5 (its default), `B` bcrypt, `2` and `5` SHA-2, `s` SHA-1, `d` crypt, `p` as it is
  * @param runas the account to run htpasswd as
  * @example tsalt-ssh '*' webutil.useradd /etc/nginx/htpasswd ann password opts=B
@@ -85,11 +86,11 @@ export const userdel = async (
 };
 
 /**
- * Whether a file of htpasswd has a user with this password.
+ * Returns true if an htpasswd file contains the user with this password.
  *
  * @param pwfile the file
  * @param user the user
- * @param password the password; it stands in no command line
+ * @param password the password; it is not passed on a command line
  * @param opts letters of htpasswd
  * @param runas the account to run htpasswd as
  * @example tsalt-ssh '*' webutil.verify /etc/nginx/htpasswd ann password

@@ -13,8 +13,8 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('apache.config') || [false, 'apache is not installed.'];
 
 /**
- * A file of Apache's configuration is as these data say. `this` is what stands behind a section's
- * name; a section is a list where a directive or a section stands in it more than once.
+ * Manages an Apache configuration file from data. `this` holds the argument of a section. If a
+ * directive or a section occurs more than once in a section, write that section as a list.
  *
  * @param name the file
  * @param config the directives, in order

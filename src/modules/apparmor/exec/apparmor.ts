@@ -64,8 +64,8 @@ export const mode = async (profile: string): Promise<{ boot: ProfileMode; now: s
 };
 
 /**
- * Has a file's profiles held to (`enforce`), only told of in the log (`complain`), or not loaded
- * (`disable`), now and at boot. A text that cannot be loaded changes nothing.
+ * Sets a file's profiles to be enforced (`enforce`), to only log violations (`complain`), or to not
+ * be loaded (`disable`), now and at boot. If the file cannot be loaded, nothing changes.
  *
  * @param profile the file, as `usr.sbin.mysqld`, or its path in /etc/apparmor.d
  * @param mode enforce, complain or disable
@@ -85,7 +85,7 @@ export const set_mode = async (profile: string, mode: string): Promise<true> => 
 };
 
 /**
- * Loads a file's profiles anew, in the mode that they have at boot; one that is disabled is left.
+ * Reloads a file's profiles in the mode that they have at boot. A disabled profile is not loaded.
  *
  * @param profile the file, as `usr.sbin.mysqld`, or its path in /etc/apparmor.d
  * @example tsalt-ssh db1 apparmor.reload usr.sbin.mysqld
@@ -103,7 +103,7 @@ const load = async (file: string, wanted: ProfileMode): Promise<void> => {
   if (wanted === 'complain') await parser(['--replace', '--Complain', file]);
   if (wanted === 'enforce') await parser(['--replace', file]);
   if (wanted !== 'disable') return;
-  // What is not loaded cannot be removed.
+  // Only loaded profiles can be removed.
   const all = await names(file);
   if (all.some(name => name in loaded)) await parseText(file, '--remove');
 };

@@ -10,9 +10,9 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('apparmor.set_mode') || [false, 'apparmor is not installed.'];
 
 /**
- * A file's profiles are held to (`enforce`), only told of in the log (`complain`), or not loaded
- * (`disable`), now and at boot. Where the kernel has AppArmor not enabled, only at boot. With
- * `watch` on the file they are loaded anew when it changes.
+ * Makes sure that a file's profiles are enforced (`enforce`), only log violations (`complain`), or
+ * are not loaded (`disable`), now and at boot. If AppArmor is not enabled in the kernel, only the
+ * mode at boot is managed. With `watch` on the file, its profiles are reloaded when it changes.
  *
  * @param name the file, as `usr.sbin.mysqld`, or its path in /etc/apparmor.d
  * @param mode enforce, complain or disable
@@ -43,7 +43,7 @@ export const profile = async (name: string, mode = 'enforce'): Promise<StateRetu
   });
 
 /**
- * What is watched has changed: the profiles are loaded anew.
+ * Reloads the profiles after a watched state changed.
  *
  * @param name the file
  * @param mode as the state has it

@@ -53,7 +53,7 @@ type ExtractedOptions = {
 };
 
 /**
- * Makes sure that what an archive holds is unpacked.
+ * Makes sure that the contents of an archive are unpacked.
  *
  * @param name the directory to unpack in
  * @param source the archive: `salt://`, `http(s)://`, a path; of a list the first that is there
@@ -69,7 +69,7 @@ type ExtractedOptions = {
  *   refused by name, but those that have no effect here (`xzf`, `--no-same-owner` …)
  * @param force replace what is there but of another kind
  * @param overwrite unpack even when all is there
- * @param clean when it is unpacked, first remove what stands at its top-level names
+ * @param clean before unpacking, remove existing paths with the archive's top-level names
  * @param clean_parent when it is unpacked, first remove the whole directory
  * @param user owner of what is unpacked
  * @param group group of what is unpacked
@@ -79,7 +79,7 @@ type ExtractedOptions = {
  * @param enforce_toplevel refuse an archive that holds more than one thing at its top
  * @param enforce_ownership_on set the owner of only this path
  * @param archive_format `tar` or `zip`; guessed from the name when left out
- * @param password of a zip archive
+ * @param password the password of a zip archive
  * @param use_cmd_unzip has no effect: no program is needed
  * @param list_options has no effect: no program is needed to list an archive
  * @param use_etag ask the web server by its ETag whether the archive fetched before still holds; no hash is needed then
@@ -264,7 +264,7 @@ export const extracted = async (
       });
       const limit = trim_output === true ? 100 : trim_output === false ? files.length : trim_output;
       if (isNew) ret.changes.directories_created = [`${path}/`];
-      // A tar names its folders without the slash that a zip gives them.
+      // A tar lists folders without a trailing slash, a zip with it.
       const names = format === 'tar' ? files.map(each => each.replace(/\/$/, '')) : files;
       ret.changes.extracted_files = names.slice(0, limit);
       ret.comment = `${shown} extracted to ${path}/${why}`;
@@ -286,7 +286,7 @@ const notThere = (user: Account, group: Account): string =>
     .trim()
     .replace('is not available', 'does not exist');
 
-/** The file of this host that an address stands for; null for any other. */
+/** Returns the local path of a source that is a file on this host, else null. */
 const localPath = (source: string): string | null =>
   /^(file:\/\/|\/|~)/i.test(source) ? expandUser(source.replace(/^file:\/\//i, '')) : null;
 

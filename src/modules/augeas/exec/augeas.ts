@@ -53,7 +53,7 @@ const clean = (path: string): string => path.replace(/\/+$/, '');
 const fault = (error: string): string => error.replace(/^error: /gm, '');
 
 /**
- * The value of a node: `{path: value}`, an empty text when there is no such node.
+ * Returns the value of a node as `{path: value}`, with an empty string if the node does not exist.
  *
  * @param path the node
  * @param value a node below it
@@ -75,7 +75,7 @@ export const get = async (
 /**
  * Sets nodes and saves.
  *
- * @param prefix what stands before all paths
+ * @param prefix prefix of all paths
  * @param load_path folders with further lenses, with colons
  * @param args paths and values in turn
  * @example tsalt-ssh '*' augeas.setvalue /files/etc/hosts/01/ipaddr 192.168.1.1 /files/etc/hosts/01/canonical test
@@ -129,7 +129,7 @@ export const match = async (
 /**
  * Removes nodes and saves: `{retval, count}`.
  *
- * @param path what they match
+ * @param path path expression of the nodes
  * @param load_path folders with further lenses, with colons
  * @example tsalt-ssh '*' augeas.remove /files/etc/sysctl.conf/net.ipv4.conf.all.log_martians
  */

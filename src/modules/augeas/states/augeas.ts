@@ -83,7 +83,7 @@ const textOf = (file: string | undefined): string | undefined =>
 
 type Scope = { context: string | null; lens: string | null; loadPath: string | null };
 
-/** What would be changed: augeas is asked, and writes nothing. */
+/** Reports the changes that augeas would make, without writing them. */
 const tell = async (name: string, lines: string[], scope: Scope): Promise<StateReturn> => {
   const commands = lines.map((line): AugeasCommand => {
     const command = readAugeasCommand(line);

@@ -64,8 +64,8 @@ export const did_composer_install = async (dir: string): Promise<boolean> =>
   exists(join(dir, 'vendor'));
 
 /**
- * Installs what a project needs, in the versions of its `composer.lock` where it has one: pid,
- * retcode, stdout and stderr of composer, or true with `quiet`.
+ * Installs a project's dependencies, in the versions of its `composer.lock` if it has one. Returns
+ * composer's pid, retcode, stdout and stderr, or true with `quiet`.
  *
  * @param directory the project's folder
  * @param composer the path of composer, which php runs; found by its name when left out

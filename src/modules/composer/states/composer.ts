@@ -11,8 +11,8 @@ export const __virtual__ = (): true | [false, string] =>
 type Options = ComposerProgram & { user?: string | null } & ComposerWish;
 
 /**
- * A project has the packages that its `composer.json` names, in the versions of its
- * `composer.lock` where it has one. There is no change when composer finds nothing to do.
+ * Makes sure that the packages in a project's `composer.json` are installed, in the versions of its
+ * `composer.lock` if it has one. Reports no changes if composer has nothing to do.
  *
  * @param name the project's folder
  * @param composer the path of composer, which php runs; found by its name when left out
@@ -24,9 +24,9 @@ type Options = ComposerProgram & { user?: string | null } & ComposerWish;
  * @param no_plugins true: without plugins
  * @param optimize true: a faster autoloader
  * @param no_dev true: without what only development needs
- * @param quiet true: composer says nothing, and no change is told
+ * @param quiet true: composer prints nothing, and no changes are reported
  * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
- * @param always_check false: composer runs only where there is no folder `vendor`
+ * @param always_check false: run composer only if the folder `vendor` does not exist
  * @param env further variables for composer
  * @example
  * /srv/app:
@@ -49,8 +49,8 @@ export const installed = async (
 };
 
 /**
- * A project has the newest packages that its `composer.json` allows. There is no change when
- * composer finds nothing to do.
+ * Updates a project's packages to the newest versions that its `composer.json` allows. Reports no
+ * changes if composer has nothing to do.
  *
  * @param name the project's folder
  * @param composer the path of composer, which php runs; found by its name when left out
@@ -62,7 +62,7 @@ export const installed = async (
  * @param no_plugins true: without plugins
  * @param optimize true: a faster autoloader
  * @param no_dev true: without what only development needs
- * @param quiet true: composer says nothing, and no change is told
+ * @param quiet true: composer prints nothing, and no changes are reported
  * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
  * @param env further variables for composer
  * @example
@@ -102,6 +102,6 @@ const apply = async (
   }
 };
 
-/** Composer tells what it does to each package, and to its lock file. */
+/** Composer prints what it does to each package and to its lock file. */
 const isIdle = (said: string): boolean =>
   /^Nothing to (?:install|modify)/m.test(said) && !/^(?:Package|Lock file) operations:/m.test(said);

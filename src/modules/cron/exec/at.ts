@@ -47,7 +47,7 @@ export const atq = async (tag: string | number | null = null): Promise<{ jobs: J
 };
 
 /**
- * Adds a job. Gives it, or an error.
+ * Adds a job. Returns the job, or an error.
  *
  * @param timespec when, as `at` reads it
  * @param job the command

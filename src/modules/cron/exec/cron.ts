@@ -58,11 +58,11 @@ export const list_tab = async (user: string): Promise<Crontab> =>
 export const ls = list_tab;
 
 /**
- * A job of a crontab by its identifier or command; false when there is none.
+ * Returns a job of a crontab by its identifier or command; false if there is none.
  *
  * @param user the user
  * @param identifier its identifier
- * @param cmd its command, where there is no identifier
+ * @param cmd its command, if it has no identifier
  *
  * @example tsalt-ssh '*' cron.get_entry root identifier=backup
  */
@@ -79,7 +79,7 @@ export const get_entry = async (
 };
 
 /**
- * Adds or changes a job. Gives `new`, `updated`, `present`, or what went wrong.
+ * Adds or changes a job. Returns `new`, `updated`, `present`, or an error message.
  *
  * @param user the user
  * @param minute when; `random` picks once
@@ -109,7 +109,8 @@ export const set_job = async (
 };
 
 /**
- * Adds or changes a job with a special time. Gives `new`, `updated`, `present`, or what went wrong.
+ * Adds or changes a job with a special time. Returns `new`, `updated`, `present`, or an error
+ * message.
  *
  * @param user the user
  * @param special `@reboot`, `@daily` …
@@ -129,15 +130,15 @@ export const set_special = async (
   setEntry(user, 'special', cmd, { spec: special }, { comment, commented, identifier });
 
 /**
- * Removes a job. Gives `removed`, `absent`, or what went wrong.
+ * Removes a job. Returns `removed`, `absent`, or an error message.
  *
  * @param user the user
  * @param cmd the command
- * @param minute only one at this time
- * @param hour likewise
- * @param daymonth likewise
- * @param month likewise
- * @param dayweek likewise
+ * @param minute only a job with this minute
+ * @param hour only a job with this hour
+ * @param daymonth only a job with this day of the month
+ * @param month only a job with this month
+ * @param dayweek only a job with this day of the week
  * @param identifier its identifier
  *
  * @example tsalt-ssh '*' cron.rm_job root /usr/local/weekly
@@ -160,7 +161,7 @@ export const rm_job = async (
 export const rm = rm_job;
 
 /**
- * Removes a job with a special time. Gives `removed`, `absent`, or what went wrong.
+ * Removes a job with a special time. Returns `removed`, `absent`, or an error message.
  *
  * @param user the user
  * @param cmd the command
@@ -179,7 +180,7 @@ export const rm_special = async (
 ): Promise<string> => removeEntry(user, 'special', cmd, identifier);
 
 /**
- * Sets a variable in a crontab. Gives `new`, `updated`, `present`, or what went wrong.
+ * Sets a variable in a crontab. Returns `new`, `updated`, `present`, or an error message.
  *
  * @param user the user
  * @param name the variable
@@ -202,7 +203,7 @@ export const set_env = async (
 };
 
 /**
- * Removes a variable from a crontab. Gives `removed`, `absent`, or what went wrong.
+ * Removes a variable from a crontab. Returns `removed`, `absent`, or an error message.
  *
  * @param user the user
  * @param name the variable
@@ -227,7 +228,7 @@ export const write_cron_file = async (user: string, path: string): Promise<boole
   (await crontab(user, path)).code === 0;
 
 /**
- * Puts a file in place of a user's crontab. Gives pid, retcode, stdout and stderr.
+ * Replaces a user's crontab with the contents of a file. Returns pid, retcode, stdout and stderr.
  *
  * @param user the user
  * @param path the file
@@ -249,7 +250,7 @@ const crontab = (user: string, what: string, stdin?: string): Promise<CommandRes
     ...(stdin === undefined ? {} : { stdin }),
   });
 
-/** Writes a crontab; gives what was done, or what went wrong. */
+/** Writes a crontab; returns `done`, or the error message. */
 const commit = async (user: string, tab: Crontab, done: string): Promise<string> => {
   const { code, stderr } = await crontab(user, '-', renderCrontab(tab));
   return code === 0 ? done : stderr.trim();

@@ -57,7 +57,7 @@ export const raw_incron = async (user: string): Promise<string> => {
 export const list_tab = async (user: string): Promise<Incrontab> =>
   parseIncrontab(user === 'system' ? await raw_system_incron() : await raw_incron(user));
 
-/** The same as `incron.list_tab`. */
+/** Alias of `incron.list_tab`. */
 export const ls = list_tab;
 
 const write = async (user: string, table: Incrontab): Promise<void> => {
@@ -66,7 +66,7 @@ const write = async (user: string, table: Incrontab): Promise<void> => {
     await replaceFile(systemFile, text);
     return;
   }
-  // It opens its standard input anew by name, which a socket does not allow.
+  // incrontab reopens its standard input by name, which does not work with a socket.
   const { code, stdout, stderr } = await withSecretFile(text, undefined, path =>
     incrontab(user, path),
   );
@@ -77,11 +77,11 @@ const write = async (user: string, table: Incrontab): Promise<void> => {
 };
 
 /**
- * Adds a job, or changes the mask of one for the same path and command: `new`, `updated` or
- * `present`.
+ * Adds a job, or changes the mask of the job with the same path and command. Returns `new`,
+ * `updated` or `present`.
  *
  * @param user the user, or `system`
- * @param path what is watched
+ * @param path path to watch
  * @param mask events, with commas between them
  * @param cmd the command
  * @example tsalt-ssh '*' incron.set_job root /srv/in IN_CLOSE_WRITE '/usr/local/bin/take $@/$#'
@@ -103,10 +103,10 @@ export const set_job = async (
 };
 
 /**
- * Removes a job: `removed` or `absent`.
+ * Removes a job. Returns `removed` or `absent`.
  *
  * @param user the user, or `system`
- * @param path what is watched
+ * @param path watched path
  * @param mask events, with commas between them
  * @param cmd the command
  * @example tsalt-ssh '*' incron.rm_job root /srv/in IN_CLOSE_WRITE '/usr/local/bin/take $@/$#'
@@ -125,7 +125,7 @@ export const rm_job = async (
   return 'removed';
 };
 
-/** The same as `incron.rm_job`. */
+/** Alias of `incron.rm_job`. */
 export const rm = rm_job;
 
 /** No path is one of the program's options: `-r` removes the table. */
@@ -143,7 +143,7 @@ export const write_incron_file = async (user: string, path: string): Promise<boo
   (await fromFile(user, path)).code === 0;
 
 /**
- * Makes the content of a file a user's table, and tells what incrontab said: `pid`, `retcode`,
+ * Replaces a user's table with the contents of a file. Returns incrontab's `pid`, `retcode`,
  * `stdout` and `stderr`.
  *
  * @param user the user

@@ -32,7 +32,8 @@ export const active = async (): Promise<{ [name: string]: Active }> => {
 };
 
 /**
- * What /etc/crypttab says: `{device, password, options}` by name; a second entry of a name gets a `_`.
+ * Returns the entries of /etc/crypttab: `{device, password, options}` by name. A `_` is appended to
+ * the name of a second entry of the same name.
  *
  * @param config the file
  * @example tsalt-ssh '*' cryptdev.crypttab

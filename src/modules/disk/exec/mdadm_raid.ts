@@ -89,10 +89,11 @@ export const _parseDetail = (text: string): Details => {
 };
 
 /**
- * What a device tells as part of an array; nothing when it is none.
+ * Returns the array metadata of a member device; empty if it has none.
  *
  * @param device the device
- * @param quiet taken for Salt's sake: a device that is no part of an array is no error
+ * @param quiet accepted for compatibility with Salt: a device without array metadata is never an
+ * error
  * @example tsalt-ssh '*' raid.examine /dev/sda1
  */
 export const examine = async (
@@ -117,13 +118,13 @@ const optionWords = (options: { readonly [name: string]: unknown }): string[] =>
   );
 
 /**
- * Makes an array. Further arguments are options of mdadm.
+ * Creates an array. Further arguments are options of mdadm.
  *
  * @param name its device
  * @param level its level: 0, 1, 5, 6, 10 …
  * @param devices its members; `missing` for one that comes later
  * @param metadata the form of its superblocks
- * @param test_mode true: give the command and do nothing
+ * @param test_mode true: only return the command
  * @example tsalt-ssh '*' raid.create /dev/md0 level=1 devices=/dev/sdb,/dev/sdc test_mode=True
  */
 export const create = async (
@@ -148,11 +149,11 @@ export const create = async (
 };
 
 /**
- * Starts an array whose members are there. Further arguments are options of mdadm.
+ * Assembles an array from existing members. Further arguments are options of mdadm.
  *
  * @param name its device
  * @param devices its members
- * @param test_mode true: give the command and do nothing
+ * @param test_mode true: only return the command
  * @example tsalt-ssh '*' raid.assemble /dev/md0 /dev/sdb,/dev/sdc
  */
 export const assemble = async (

@@ -51,7 +51,9 @@ const quotasIn = (text: string): Quotas => {
   );
 };
 
-/** @throws CommandExecutionError when there is no telling: limits would be lost */
+/**
+ * @throws CommandExecutionError if the limits cannot be read: setting one would lose the others
+ */
 const limitsOf = async (
   mount: string,
   kind: Kind,
@@ -140,7 +142,7 @@ export const warn = async (): Promise<void> => {
 };
 
 /**
- * What the kernel counts of quotas.
+ * Returns the kernel's quota statistics.
  *
  * @example tsalt-ssh '*' quota.stats
  */

@@ -15,11 +15,12 @@ type FormatOptions = {
 };
 
 /**
- * A device has a file system of this type. One of another type, and all that is in it, is lost.
+ * Makes sure that a device has a file system of this type. A file system of another type is
+ * replaced, and all its data is lost.
  *
  * @param name the device
  * @param fs_type the type
- * @param force ext and xfs: also on what is no partition, or holds something
+ * @param force ext and xfs: also if the device is not a partition or contains data
  * @param inode_size ext: bytes per inode; xfs: size of an inode
  * @param lazy_itable_init ext: leave the tables of inodes to the kernel, at the first mount
  * @param fat 12, 16 or 32, for fat and vfat
@@ -56,7 +57,7 @@ const typeOf = async (device: string): Promise<string> => {
 
 type Setting = number | string | boolean;
 
-/** What `blockdev` calls a setting when it is asked for it. */
+/** The options of `blockdev` that read each setting. */
 const getters: Readonly<Record<string, string>> = {
   'read-ahead': 'getra',
   'filesystem-read-ahead': 'getfra',

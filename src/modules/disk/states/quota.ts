@@ -41,7 +41,7 @@ export const mode = async (
   }
 };
 
-/** What is complained of: that one kind of quota cannot be switched is no fault of the other one. */
+/** Returns the error message: if one kind of quota cannot be switched, the other one still is. */
 const setMode = async (name: string, wanted: string): Promise<string> => {
   try {
     await salt(`quota.${wanted}`)(name);

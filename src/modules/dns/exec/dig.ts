@@ -1,4 +1,4 @@
-/** Answers of name servers in the form that `dig +short` gives them; dig itself is not needed. */
+/** DNS lookups with results in the format of `dig +short`. The program dig is not needed. */
 
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -55,7 +55,7 @@ export const PTR = (host: string, nameserver: string | null = null): Promise<str
   ask(host, nameserver, async resolver => (await resolver.reverse(host)).map(rooted));
 
 /**
- * The name that a name stands for.
+ * Returns the canonical name of an alias.
  *
  * @param host the name
  * @param nameserver the address of the server to ask; the system's when not given
@@ -161,19 +161,19 @@ const allowedBy = async (
   return found;
 };
 
-/** The same as `dig.A`. */
+/** Alias of `dig.A`. */
 export const a = A;
-/** The same as `dig.PTR`. */
+/** Alias of `dig.PTR`. */
 export const ptr = PTR;
-/** The same as `dig.AAAA`. */
+/** Alias of `dig.AAAA`. */
 export const aaaa = AAAA;
-/** The same as `dig.CNAME`. */
+/** Alias of `dig.CNAME`. */
 export const cname = CNAME;
-/** The same as `dig.NS`. */
+/** Alias of `dig.NS`. */
 export const ns = NS;
-/** The same as `dig.SPF`. */
+/** Alias of `dig.SPF`. */
 export const spf = SPF;
-/** The same as `dig.MX`. */
+/** Alias of `dig.MX`. */
 export const mx = MX;
 
 /** dig writes names with the dot of the root behind them. */

@@ -42,7 +42,7 @@ export const serial = async (zone = '', update = false): Promise<string> => {
 export const check_ip = (ip_addr: string): Promise<boolean> => dig.check_ip(ip_addr);
 
 /**
- * The names that a hosts file gives each address; lines of one address count together.
+ * Returns the names of each address in a hosts file. Lines with the same address are combined.
  *
  * @param hostsfile path of the file
  * @param hosts text of such a file, to be read instead of one
@@ -65,8 +65,8 @@ export const parse_hosts = async (
 };
 
 /**
- * Adds a line with an address and names to a hosts file, without the names that the address has
- * there already. Tells what was added.
+ * Adds a line with an address and names to a hosts file. Leaves out names that the address already
+ * has. Returns the added line.
  *
  * @param hostsfile path of the file
  * @param ip_addr the address

@@ -8,9 +8,9 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('docker.pull') || [false, 'docker is not installed.'];
 
 /**
- * An image is here: fetched from its registry, built, or loaded from a file.
+ * Makes sure that an image is present: pulled from its registry, built, or loaded from a file.
  *
- * @param name the image; its tag may stand in it
+ * @param name the image, optionally with its tag
  * @param tag its tag; `build` and `load` need one
  * @param build a folder with a Dockerfile to build it from
  * @param load a file that `docker save` wrote, also `salt://`

@@ -10,19 +10,19 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('docker.create_network') || [false, 'docker is not installed.'];
 
 /**
- * A network is there, made of these settings, and has these containers. One that differs is made
- * anew, and its containers are connected again.
+ * Makes sure that a network exists with these settings and containers. If its settings differ, it is
+ * recreated and its containers are connected again.
  *
  * @param name the network
  * @param containers containers to connect with it; with settings of each: `- web: {ipv4_address: 10.1.0.9}`
- * @param reconnect false: leave the containers of a network that is made anew without it
+ * @param reconnect false: do not reconnect the containers when the network is recreated
  * @param driver its driver
  * @param subnet its addresses
  * @param gateway its gateway
  * @param ip_range the range containers get theirs from; also `iprange`
  * @param aux_addresses addresses that containers do not get, by name; also `aux_address`
  * @param ipam_pools several subnets: dicts of `subnet`, `gateway`, `iprange`, `aux_addresses`
- * @param ipam_driver who gives addresses out
+ * @param ipam_driver the driver that assigns addresses
  * @param ipam_opts its options
  * @param scope `local`, `global` or `swarm`
  * @param ingress true: a swarm's network that routes to all its nodes
@@ -106,7 +106,10 @@ const containersOf = (network: PlainDict | null): string[] =>
     ({ Name }) => Name,
   );
 
-/** What a network has and what it should: the engine adds settings of its own to those given. */
+/**
+ * Returns the settings that differ from the desired ones. Settings that only the engine added are
+ * ignored.
+ */
 const differences = (found: PlainDict, body: PlainDict): PlainDict => {
   const all: PlainDict = {};
   const compare = (key: string, old: Plain, wanted: Plain): void => {

@@ -8,12 +8,13 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('docker.create_volume') || [false, 'docker is not installed.'];
 
 /**
- * A volume is there. One with another driver is replaced only with `force`: what it holds is lost.
+ * Makes sure that a volume exists. A volume with another driver is replaced only with `force`; its
+ * data is lost.
  *
  * @param name the volume
  * @param driver its driver; when left out, any will do
  * @param driver_opts options of the driver
- * @param force remove a volume with another driver, and make it anew
+ * @param force remove and recreate a volume with another driver
  * @example
  * data:
  *   docker_volume.present:

@@ -69,10 +69,10 @@ export const setval = async (
 };
 
 /**
- * The value of a variable; `default` where it is not set.
+ * Returns the value of a variable; `default` if it is not set.
  *
  * @param key the variable
- * @param default what to give where it is not set
+ * @param default the value to return if it is not set
  *
  * @example tsalt-ssh '*' environ.get PATH
  */
@@ -93,10 +93,10 @@ export const has_value = async (key: string, value: string | null = null): Promi
   value === null ? process.env[key] !== undefined : process.env[key] === value;
 
 /**
- * Variables with their values; '' for those that are not set.
+ * Returns the values of variables; '' for those that are not set.
  *
  * @param keys the variables
- * @param default what to give where one is not set
+ * @param default the value to return for variables that are not set
  *
  * @example tsalt-ssh '*' environ.item '[PATH, HOME]'
  */

@@ -1,6 +1,6 @@
 /**
- * Events for whoever reads the run: there is no bus without a daemon, so they arrive on the
- * control node as lines of its log, with the host they come from.
+ * Sends events to the control node. There is no event bus without a daemon, so events appear as
+ * lines of the control node's log, with the host that sent them.
  */
 import {
   __grains__,
@@ -14,8 +14,8 @@ import {
 const log = getLogger('event');
 
 /**
- * Says that something happened.
- * @param tag what, as a path: `myco/web/ready`
+ * Sends an event.
+ * @param tag the tag, as a path: `myco/web/ready`
  * @param data details
  * @param preload refused: it is for a master's own protocol
  * @param with_env variables of the environment, by name
@@ -70,9 +70,9 @@ type SendOptions = {
 };
 
 /**
- * The same with its arguments in Salt's older order.
+ * Sends an event. Like `event.send`, with the arguments in the order of Salt's older function.
  * @param data details
- * @param tag what, as a path
+ * @param tag the tag, as a path
  */
 export const fire = (data: Plain, tag: string): boolean => {
   log.info(`${tag} ${JSON.stringify(data)}`);
@@ -80,9 +80,9 @@ export const fire = (data: Plain, tag: string): boolean => {
 };
 
 /**
- * The same: the control node is the only one that listens.
+ * Sends an event. Like `event.send`, because the control node is the only listener.
  * @param data details
- * @param tag what, as a path
+ * @param tag the tag, as a path
  * @param preload refused: it is for a master's own protocol
  */
 export const fire_master = (

@@ -25,12 +25,12 @@ import { decodeText, encodeText } from '../encode-text.ts';
 export const __virtualname__ = 'ini';
 
 /**
- * The value of an option; null when it is not there.
+ * Returns the value of an option; null if it does not exist.
  *
  * @param file_name the file
  * @param section the section; '' for options before the first one
  * @param option the option
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.get_option /etc/app.ini main port
@@ -45,12 +45,12 @@ export const get_option = async (
   getIniOption(load(file_name, separator, encoding), section, option) ?? null;
 
 /**
- * Sets options. Gives what changed, by section: `before` and `after` of each option, or of the section
- * where it is new. A new option takes the place of a comment that has it.
+ * Sets options. Returns the changes by section: `before` and `after` of each option, or of the
+ * section if it is new. If a comment contains the option, the new option replaces it.
  *
  * @param file_name the file; it is made when it is missing
  * @param sections options by section, or options before the first section
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.set_option /etc/app.ini '{main: {port: 80}}'
@@ -90,12 +90,12 @@ export const set_option = async (
 };
 
 /**
- * Removes an option. Gives its value; null when it was not there.
+ * Removes an option. Returns its value; null if it did not exist.
  *
  * @param file_name the file
  * @param section the section
  * @param option the option
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.remove_option /etc/app.ini main port
@@ -117,11 +117,11 @@ export const remove_option = async (
 };
 
 /**
- * The options of a section with their values.
+ * Returns the options of a section with their values.
  *
  * @param file_name the file
  * @param section the section
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.get_section /etc/app.ini main
@@ -135,11 +135,11 @@ export const get_section = async (
   (await get_ini(file_name, separator, encoding))[section] ?? {};
 
 /**
- * Removes a section. Gives its options; null when it was not there.
+ * Removes a section. Returns its options; null if it did not exist.
  *
  * @param file_name the file
  * @param section the section
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.remove_section /etc/app.ini main
@@ -159,10 +159,10 @@ export const remove_section = async (
 };
 
 /**
- * The whole file as data, by section; '' for options before the first one.
+ * Returns the whole file as data by section, with '' for options before the first section.
  *
  * @param file_name the file
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  * @param encoding the file's encoding; UTF-8 by default
  *
  * @example tsalt-ssh '*' ini.get_ini /etc/app.ini

@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, openSync } from '../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 
 /**
- * Makes a folder that only this account can enter, and gives its path.
+ * Creates a folder that only this account can enter and returns its path.
  *
  * @param suffix end of its name
  * @param prefix begin of its name
@@ -23,7 +23,7 @@ export const dir = async (
 ): Promise<string> => made({ suffix, prefix, parent }, path => mkdirSync(path, { mode: 0o700 }));
 
 /**
- * Makes an empty file that only this account can read, and gives its path.
+ * Creates an empty file that only this account can read and returns its path.
  *
  * @param suffix end of its name
  * @param prefix begin of its name

@@ -16,8 +16,8 @@ type Ini = Record<string, Record<string, string>>;
  * Manages options of an ini file.
  *
  * @param name the file
- * @param sections options by section; options before the first section stand beside them
- * @param separator what stands between name and value
+ * @param sections options by section; options before the first section are at the top level
+ * @param separator the separator between name and value
  * @param strict remove the other options of the sections named, and those before the first section
  *
  * @example
@@ -87,11 +87,11 @@ export const options_present = async (
 };
 
 /**
- * Makes sure that options are not in an ini file.
+ * Makes sure that options do not exist in an ini file.
  *
  * @param name the file
  * @param sections lists of options by section; options before the first section have any other value
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  *
  * @example
  * /etc/app.ini:
@@ -132,11 +132,11 @@ export const options_absent = async (
 };
 
 /**
- * Makes sure that sections are in an ini file; those that are missing are made empty.
+ * Makes sure that sections exist in an ini file. Missing sections are created empty.
  *
  * @param name the file
  * @param sections the names
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  *
  * @example
  * /etc/app.ini:
@@ -177,11 +177,11 @@ export const sections_present = async (
 };
 
 /**
- * Makes sure that sections are not in an ini file.
+ * Makes sure that sections do not exist in an ini file.
  *
  * @param name the file
  * @param sections the names
- * @param separator what stands between name and value
+ * @param separator the separator between name and value
  *
  * @example
  * /etc/app.ini:

@@ -8,11 +8,11 @@ import { pyStr } from '../../../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
 
 /**
- * Adds a user to a file of htpasswd, or sets the password, as `webutil.useradd` does.
+ * Adds a user to an htpasswd file, or changes the user's password, like `webutil.useradd`.
  *
  * @param pwfile the file
  * @param user the user
- * @param password the password; it stands in no command line
+ * @param password the password; it is not passed on a command line
  * @param opts letters of htpasswd, `s` for SHA-1
  * @example tsalt-ssh web1 apache.useradd /etc/apache2/htpasswd ann password opts=B
  */
@@ -36,9 +36,10 @@ export const userdel = async (pwfile: string, user: string): Promise<Plain> =>
 const states = ['_', 'S', 'R', 'W', 'K', 'D', 'C', 'L', 'G', 'I', '.'];
 
 /**
- * What the running server tells of itself by its module `status`; `error` when it does not answer.
- * Where it answers stands in the configuration or the pillar, in `apache.server-status:PROFILE`:
- * `url` (`http://localhost/server-status`), `user` and `pass`, `timeout` (5 seconds).
+ * Returns the running server's status, as reported by its module `status`, or `error` if it does not
+ * answer. The configuration or pillar key `apache.server-status:PROFILE` sets the address and the
+ * account: `url` (default `http://localhost/server-status`), `user`, `pass` and `timeout` (default 5
+ * seconds).
  *
  * @param profile the name of such an entry
  * @example tsalt-ssh web1 apache.server_status
@@ -64,11 +65,11 @@ export const server_status = async (profile = 'default'): Promise<PlainDict | 'e
 };
 
 /**
- * Writes a file of Apache's configuration from data, and gives its text.
+ * Writes an Apache configuration file from data and returns its text.
  *
  * @param name the file
- * @param config a list of `{DIRECTIVE: VALUE}`; `this` is what stands behind a section's name
- * @param edit false: only give the text
+ * @param config a list of `{DIRECTIVE: VALUE}`; `this` holds the argument of a section
+ * @param edit false: only return the text
  * @example tsalt-ssh web1 apache.config /etc/apache2/ports.conf '[{Listen: 8080}]'
  */
 export const config = async (name: string, config: PlainDict[], edit = true): Promise<string> => {
@@ -80,7 +81,7 @@ export const config = async (name: string, config: PlainDict[], edit = true): Pr
   return text;
 };
 
-/** A section is a dict, or a list of dicts when one of its directives stands there twice. */
+/** A section is a dict, or a list of dicts if one of its directives occurs more than once. */
 const linesOf = (directive: string, value: Plain): string => {
   if (isPlainDict(value)) {
     if (!Object.hasOwn(value, 'this'))

@@ -35,7 +35,7 @@ export const version = async (): Promise<string> =>
   /Server version:\s*(.+)/.exec((await told('-v')).join('\n'))?.[1]?.trim() ?? '';
 
 /**
- * What Apache was built with: its versions, and its defines in `compiled_with`.
+ * Returns the versions Apache was built with, and its compile-time defines in `compiled_with`.
  *
  * @example tsalt-ssh web1 apache.fullversion
  */
@@ -121,7 +121,7 @@ const signals = ['start', 'stop', 'restart', 'graceful', 'graceful-stop'];
 const questions = ['configtest', 'status', 'fullstatus'];
 
 /**
- * Tells Apache to start, restart or stop, and gives what it says; null for what is no signal.
+ * Sends a control command to Apache and returns its output, or null if the signal is unknown.
  *
  * @param signal `start`, `stop`, `restart`, `graceful`, `graceful-stop`, `configtest`, `status` or `fullstatus`
  * @example tsalt-ssh web1 apache.signal graceful

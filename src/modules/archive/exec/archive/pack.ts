@@ -8,7 +8,7 @@ import { SaltInvocationError } from '../../../api.ts';
 import { plainName, refuseTemplate } from '../../archive-options.ts';
 import { type ZipMember, zipBytes } from '../../zip-writer.ts';
 
-/** Names as a list or with commas; globs stand for what they match. */
+/** Accepts names as a list or separated by commas, and expands globs. */
 const namesOf = (sources: string | string[] | null, cwd: string | null): string[] => {
   const all = typeof sources === 'string' ? sources.split(',') : (sources ?? []);
   return all
@@ -39,7 +39,7 @@ const run = async (
  *
  * @param options its options
  * @param tarfile the archive
- * @param sources what goes in, with commas or as a list; globs
+ * @param sources files and folders to pack, separated by commas or as a list; globs are expanded
  * @param dest where to unpack
  * @param cwd where to run
  * @param template refused: names are rendered by the SLS that has them
@@ -76,10 +76,10 @@ export const tar = async (
 type ZipOptions = { template?: string | null; cwd?: string | null; runas?: string | null };
 
 /**
- * Packs files and folders by the program `zip`. `archive.zip` needs none.
+ * Packs files and folders with the program `zip`. `archive.zip` does not need that program.
  *
  * @param zip_file the archive
- * @param sources what goes in, with commas or as a list; globs
+ * @param sources files and folders to pack, separated by commas or as a list; globs are expanded
  * @param template refused: names are rendered by the SLS that has them
  * @param cwd where to run
  * @param runas run as this user
@@ -97,10 +97,10 @@ export const cmd_zip = async (
 };
 
 /**
- * Packs files and folders into a zip archive. Gives the names in it.
+ * Packs files and folders into a zip archive and returns the names of its members.
  *
  * @param zip_file the archive
- * @param sources what goes in, with commas or as a list; globs
+ * @param sources files and folders to pack, separated by commas or as a list; globs are expanded
  * @param template refused: names are rendered by the SLS that has them
  * @param cwd names are relative to this folder
  * @param runas pack as this user, by the program `zip`
@@ -130,8 +130,8 @@ export const zip = async (
 };
 
 /**
- * A file, or a folder with all that is below. What is no file and no folder is left out, and a link
- * to a folder below: it may lead back.
+ * Returns a file, or a folder with everything below it. Leaves out special files, and links to
+ * folders, which could form loops.
  */
 const membersOf = (path: string, root: string): ZipMember[] => {
   const stat = statSync(path, { throwIfNoEntry: false });

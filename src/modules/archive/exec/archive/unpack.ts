@@ -30,14 +30,14 @@ type Fetched = {
 };
 
 /**
- * What an archive holds.
+ * Lists the members of an archive.
  *
  * @param name the archive: a path on this host, `salt://` or a URL
  * @param archive_format `tar` or `zip`; guessed from the name when left out
  * @param options refused: how a tar archive is packed is seen from itself
  * @param strip_components leading parts of each path to leave out
  * @param clean remove the copy that was fetched
- * @param verbose give directories, files and links apart
+ * @param verbose list directories, files and links separately
  * @param saltenv where an archive of the file roots is
  * @param source_hash hash that a fetched archive must have
  * @param use_etag ask the web server by its ETag whether the copy of before still holds
@@ -73,7 +73,7 @@ export const list = async (
   return verbose ? describeMembers(members, format) : shownPaths(members, format).toSorted();
 };
 
-/** Paths as Salt tells them: a directory with a slash at its end. */
+/** Paths as Salt reports them: a directory ends in a slash. */
 const shownPath = ({ path, kind }: Member): string => (kind === 'dir' ? `${path}/` : path);
 
 /** Zip archives of Windows name no directories: those of the files are there all the same. */
@@ -116,7 +116,7 @@ const describeMembers = (
   };
 };
 
-/** Gives `work` an archive of this host, or the copy of one that was fetched. */
+/** Calls `work` with an archive on this host, or with a fetched copy. */
 const withArchive = async <T>(
   name: string,
   { clean, saltenv, source_hash, use_etag }: Required<Fetched>,
@@ -142,7 +142,7 @@ const withArchive = async <T>(
  * @param strip_components leading parts of each path to leave out
  * @param options of tar: `--strip-components=N`, `--exclude=PATTERN`, names of members, `--wildcards` for these
  * @param extract_perms keep the modes
- * @param password of a zip archive
+ * @param password the password of a zip archive
  *
  * @example tsalt-ssh '*' archive.extract /srv/app.tar.gz /srv/app
  */
@@ -175,7 +175,7 @@ export const extract = async (
 };
 
 /**
- * Unpacks a zip archive of this host, as `archive.extract`; nothing is written outside of `dest`.
+ * Unpacks a zip archive on this host, like `archive.extract`. Nothing is written outside of `dest`.
  *
  * @param zip_file the archive
  * @param dest where to
@@ -183,8 +183,9 @@ export const extract = async (
  * @param options refused: they are those of the program `unzip`, for `archive.cmd_unzip`
  * @param template refused: names are rendered by the SLS that has them
  * @param runas unpack as this user, by the program `unzip`
- * @param trim_output give 100 names at most, or so many
- * @param password of the archive; with `runas` it is refused, arguments of a program can be seen
+ * @param trim_output return at most 100 names, or this many
+ * @param password the archive's password; refused with `runas`, because a program's arguments are
+ * visible to other users
  * @param extract_perms keep the modes
  *
  * @example tsalt-ssh '*' archive.unzip /tmp/app.zip /srv/app excludes=docs/
@@ -231,7 +232,7 @@ export const unzip = async (
 };
 
 /**
- * Unpacks a zip archive by the program `unzip`. `archive.unzip` needs none.
+ * Unpacks a zip archive with the program `unzip`. `archive.unzip` does not need that program.
  *
  * @param zip_file the archive
  * @param dest where to
@@ -239,8 +240,9 @@ export const unzip = async (
  * @param options further options of `unzip`, as text
  * @param template refused: names are rendered by the SLS that has them
  * @param runas unpack as this user
- * @param trim_output give 100 lines at most, or so many
- * @param password of the archive: unpacked without the program, whose arguments can be seen
+ * @param trim_output return at most 100 lines, or this many
+ * @param password the archive's password; with it the archive is unpacked without the program,
+ * because a program's arguments are visible to other users
  *
  * @example tsalt-ssh '*' archive.cmd_unzip /tmp/app.zip /srv/app options=-o
  */
@@ -301,7 +303,7 @@ export const is_encrypted = async (
     withZip(path, async entries => entries.some(({ isEncrypted }) => isEncrypted)),
   );
 
-/** Not done here: the program is not free, and its format has no description. */
+/** Not supported: the program is not free, and its format has no description. */
 export const rar = async (
   rarfile: string,
   sources: string | string[] | null = null,
@@ -319,7 +321,7 @@ export const rar = async (
     runas,
   );
 
-/** Not done here: the program is not free, and its format has no description. */
+/** Not supported: the program is not free, and its format has no description. */
 export const unrar = async (
   rarfile: string,
   dest: string | null = null,

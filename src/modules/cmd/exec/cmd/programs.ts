@@ -38,7 +38,7 @@ export const has_exec = async (cmd: string): Promise<boolean> => findCommand(cmd
 export const shells = async (): Promise<string[]> =>
   (readOr('/etc/shells') ?? '').split('\n').filter(line => line.startsWith('/'));
 
-/** How programs tell their version, and what of it is the version. */
+/** The command that prints each program's version, and the pattern that finds it in the output. */
 const versions: Readonly<Record<string, { argv: [string, ...string[]]; version: RegExp }>> = {
   bash: { argv: ['bash', '--version'], version: /version (\d\S*)/i },
   zsh: { argv: ['zsh', '--version'], version: /^zsh (\d\S*)/i },
@@ -109,10 +109,10 @@ export const tty = async (device: string, echo = ''): Promise<Record<string, str
   }
 };
 
-/** Not done here: a command of PowerShell is run by `cmd.run` with `shell=pwsh`. */
+/** Not supported: a command of PowerShell is run by `cmd.run` with `shell=pwsh`. */
 export const powershell = async (cmd: string): Promise<never> =>
   notDone('cmd.powershell', 'run a command of PowerShell by cmd.run with shell=pwsh', cmd);
 
-/** Not done here: a command of PowerShell is run by `cmd.run_all` with `shell=pwsh`. */
+/** Not supported: a command of PowerShell is run by `cmd.run_all` with `shell=pwsh`. */
 export const powershell_all = async (cmd: string): Promise<never> =>
   notDone('cmd.powershell_all', 'run a command of PowerShell by cmd.run_all with shell=pwsh', cmd);

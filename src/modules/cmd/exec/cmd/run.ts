@@ -14,11 +14,11 @@ type Redirect = {
 };
 
 /**
- * Runs a command and gives its output, stdout and stderr together.
+ * Runs a command and returns its output, stdout and stderr together.
  *
- * A text is run by the shell; a list of words is run as it is, without any shell
- * (`python_shell=False` splits a text into words instead). Of each stream 48 MB are kept; a line at
- * the end says how much more there was.
+ * A string is run by the shell; a list of words is run directly, without a shell
+ * (`python_shell=False` splits a string into words instead). At most 48 MB of each stream are kept;
+ * a line at the end reports how much more there was.
  *
  * @param cmd the command line, or a list of words
  * @example tsalt-ssh 'web*' cmd.run 'ls -l | head' runas=www-data
@@ -44,7 +44,7 @@ export const shell = async (cmd: string, options: RunOptions = {}): Promise<stri
   run(cmd, { ...options, python_shell: true });
 
 /**
- * Runs a command and gives its stdout. Arguments as `cmd.run`.
+ * Runs a command and returns its stdout. Takes the arguments of `cmd.run`.
  *
  * @param cmd the command line, or a list of words
  * @example tsalt-ssh '*' cmd.run_stdout 'ls -l'
@@ -55,7 +55,7 @@ export const run_stdout = async (
 ): Promise<string> => (await run_all(cmd, options)).stdout;
 
 /**
- * Runs a command and gives its stderr. Arguments as `cmd.run`.
+ * Runs a command and returns its stderr. Takes the arguments of `cmd.run`.
  *
  * @param cmd the command line, or a list of words
  * @example tsalt-ssh '*' cmd.run_stderr 'ls /no/such'
@@ -66,7 +66,7 @@ export const run_stderr = async (
 ): Promise<string> => (await run_all(cmd, options)).stderr;
 
 /**
- * Runs a command and gives pid, retcode, stdout and stderr. Arguments as `cmd.run`.
+ * Runs a command and returns pid, retcode, stdout and stderr. Takes the arguments of `cmd.run`.
  *
  * @param cmd the command line, or a list of words
  * @example tsalt-ssh '*' cmd.run_all 'ls -l' cwd=/tmp
@@ -84,7 +84,7 @@ export const run_all = async (
 };
 
 /**
- * Runs a command and gives its exit status. Arguments as `cmd.run`.
+ * Runs a command and returns its exit status. Takes the arguments of `cmd.run`.
  *
  * @param cmd the command line, or a list of words
  * @example tsalt-ssh '*' cmd.retcode 'test -e /etc/motd'
@@ -93,7 +93,7 @@ export const retcode = async (cmd: string | string[], options: RunOptions = {}):
   (await execute(cmd, options)).retcode;
 
 /**
- * Starts a command in the background and gives its pid. Arguments as `cmd.run`.
+ * Starts a command in the background and returns its pid. Takes the arguments of `cmd.run`.
  *
  * @param cmd the command line, or a list of words
  * @example tsalt-ssh '*' cmd.run_bg 'sleep 60'

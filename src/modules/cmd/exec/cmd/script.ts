@@ -66,7 +66,7 @@ export const script_retcode = async (
 ): Promise<number> => (await script(source, { args, ...options })).retcode;
 
 /**
- * Runs source code by an interpreter and gives its stdout.
+ * Runs source code with an interpreter and returns its stdout.
  *
  * @param lang the interpreter, e.g. `bash` or `perl`
  * @param code the program, a text or a list of lines
@@ -81,7 +81,7 @@ export const exec_code = async (
 ): Promise<string> => (await exec_code_all(lang, code, { cwd, args, ...options })).stdout;
 
 /**
- * Runs source code by an interpreter and gives pid, retcode, stdout and stderr.
+ * Runs source code with an interpreter and returns pid, retcode, stdout and stderr.
  *
  * @param lang the interpreter, e.g. `bash` or `perl`
  * @param code the program, a text or a list of lines

@@ -21,8 +21,7 @@ export type RunArguments = CommandArguments & {
 };
 
 /**
- * Runs a command. It runs every time: say with `creates`, `unless`, `onlyif` or `onchanges` when
- * it need not.
+ * Runs a command. It runs every time, unless `creates`, `unless`, `onlyif` or `onchanges` is used.
  *
  * @param name the command line, run by the shell
  * @param cwd the folder to run in
@@ -32,7 +31,7 @@ export type RunArguments = CommandArguments & {
  * @param shell the shell, by default the one of the grain `shell`
  * @param env variables to add, a dict or a list of dicts
  * @param prepend_path folders to put in front of PATH
- * @param stateful true: the command tells its result by its last line, `changed=yes comment='…'`, or
+ * @param stateful true: the last line of the command's output reports its result, `changed=yes comment='…'`, or
  *   as JSON; `- test_name: …` names the command to run in test mode
  * @param umask octal mask for new files
  * @param output_loglevel level at which the output is logged, `quiet` for not at all
@@ -51,7 +50,7 @@ export type RunArguments = CommandArguments & {
  * @param python_shell false: the words are run as they are, without a shell
  * @param redirect_stderr true: stderr becomes part of stdout
  * @param reset_system_locale false: the command keeps the locale of the login
- * @param output_encoding what a command says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 is supported; other encodings are refused
  * @param password has no effect: users of Windows need it
  * @param template refused: an SLS is a template itself
  * @unknown ignored

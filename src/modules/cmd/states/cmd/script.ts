@@ -52,7 +52,7 @@ export type ScriptArguments = CommandArguments & {
  * @param clean_env true: no variables but those of `env`
  * @param bg true: start it and do not wait
  * @param reset_system_locale false: the script keeps the locale of the login
- * @param output_encoding what a script says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 is supported; other encodings are refused
  * @param password has no effect: users of Windows need it
  * @unknown variables
  * @example

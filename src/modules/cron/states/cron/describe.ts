@@ -21,7 +21,7 @@ export const describe = async (): Promise<Description> => {
       });
     for (const job of [...crons, ...special]) {
       const id = `${job.identifier ?? job.cmd}${own}`;
-      // A second line with the same command cannot be told from the first by any state.
+      // No state can distinguish a second line with the same command from the first.
       if (Object.hasOwn(described, id)) continue;
       described[id] = describedState('cron.present', {
         name: id === job.cmd ? undefined : job.cmd,

@@ -16,7 +16,7 @@ type CronOptions = CronTimes & CronJobOptions & { user?: string; special?: strin
  *
  * @param name the command
  * @param user the user
- * @param minute when; `random` picks where there is no time yet
+ * @param minute when; `random` picks a time if the job has none yet
  * @param hour when
  * @param daymonth when
  * @param month when

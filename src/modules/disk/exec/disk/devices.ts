@@ -12,10 +12,11 @@ const plainDevice = (device: string): string => {
 const plain = { plainLocale: true, cwd: '/' } as const;
 
 /**
- * What `blkid` knows of block devices: UUID, TYPE, LABEL. Empty when it knows none.
+ * Returns the attributes of block devices that `blkid` reports: UUID, TYPE, LABEL. Empty if there
+ * are none.
  *
  * @param device one device
- * @param token what a device must have: `UUID=6a38ee5-…`, `TYPE=ext4`
+ * @param token only devices with this attribute: `UUID=6a38ee5-…`, `TYPE=ext4`
  * @example tsalt-ssh '*' disk.blkid token='TYPE=ext4'
  */
 export const blkid = async (
@@ -56,7 +57,8 @@ const facts = [
 ] as const;
 
 /**
- * What `blockdev` knows of a device: `getsize64`, `getra`, `getro` …; false when it is none.
+ * Returns the settings that `blockdev` reports for a device: `getsize64`, `getra`, `getro` …; false
+ * if it is not a block device.
  *
  * @param device the device
  * @param args only these
@@ -80,11 +82,11 @@ export const dump = async (
 };
 
 /**
- * Sets what `blockdev` can set of a device. Gives what it has then.
+ * Changes settings of a block device with `blockdev` and returns the new values.
  *
  * @param device the device
  * @param read-ahead in units of 512 bytes
- * @param filesystem-read-ahead the same, of the file system
+ * @param filesystem-read-ahead read-ahead of the file system, in units of 512 bytes
  * @param read-only true: nothing may be written
  * @param read-write true: it may again
  * @example tsalt-ssh '*' disk.tune /dev/sda1 read-ahead=1024 read-write=True
@@ -144,14 +146,14 @@ export const resize2fs = async (device: string): Promise<boolean> =>
   succeeds(['resize2fs', plainDevice(device)]);
 
 /**
- * Makes a file system on a device; what was there is gone.
+ * Creates a file system on a device. All data on the device is lost.
  *
  * @param device the device
  * @param fs_type its type
  * @param inode_size bytes per inode of ext, size of an inode of xfs
  * @param lazy_itable_init ext: leave the tables of inodes to the kernel, at the first mount
  * @param fat 12, 16 or 32, for fat and vfat
- * @param force also on what is no partition, or has a file system
+ * @param force also if the device is not a partition or already has a file system
  * @example tsalt-ssh '*' disk.format /dev/sdX1 ext4
  */
 export const format = async (

@@ -12,7 +12,7 @@ const plain = { plainLocale: true, cwd: '/' } as const;
 const inDev = (disk: string): string => (disk.startsWith('/dev/') ? disk : `/dev/${disk}`);
 
 /**
- * What `hdparm` tells of disks.
+ * Returns the parameters of disks that `hdparm` reports.
  *
  * @param disks names or paths
  * @param args its flags, as letters; all that only read by default
@@ -94,7 +94,7 @@ export const hpa = async (
 };
 
 /**
- * The SMART attributes of a disk, by their numbers, as `smartctl` tells them.
+ * Returns the SMART attributes of a disk by their numbers, as reported by `smartctl`.
  *
  * @param dev name or path
  * @param attributes only these numbers
@@ -136,10 +136,10 @@ const smartValue = (text: string): Plain => {
 };
 
 /**
- * What disks and processors did, averaged over some looks of `iostat`.
+ * Returns the I/O and CPU statistics of `iostat`, averaged over several samples.
  *
- * @param interval seconds between two looks
- * @param count how many looks
+ * @param interval seconds between two samples
+ * @param count number of samples
  * @param disks only these disks, without the processors
  * @example tsalt-ssh '*' disk.iostat 1 5 disks=sda
  */
@@ -149,7 +149,7 @@ export const iostat = async (
   { disks = null }: { disks?: string | string[] | null } = {},
 ): Promise<Record<string, PlainDict>> => {
   const which = disks === null ? ['-x'] : ['-xd'];
-  // iostat takes what is no number for a disk, and looks without an end.
+  // iostat treats arguments that are not numbers as disks, and then never ends.
   const numbers = [interval, count].map(String);
   if (!numbers.every(number => /^[1-9]\d*$/.test(number)))
     throw new SaltInvocationError(

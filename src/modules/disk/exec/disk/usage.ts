@@ -16,7 +16,7 @@ type Usage = {
 };
 
 /**
- * How full the file systems are, by mount point, as `df` tells it, in units of 1 KiB.
+ * Returns the space used on file systems by mount point, as reported by `df`, in units of 1 KiB.
  *
  * @param args single-letter flags of `df`: `l` leaves out network file systems, `a` takes all,
  *   `T` puts the type behind the device
@@ -33,7 +33,7 @@ export const usage = async (args: string | null = null): Promise<Record<string, 
   );
 
 /**
- * How many inodes the file systems have, by mount point, as `df -i` tells it.
+ * Returns the inodes used on file systems by mount point, as reported by `df -i`.
  *
  * @param args single-letter flags of `df`
  * @example tsalt-ssh '*' disk.inodeusage

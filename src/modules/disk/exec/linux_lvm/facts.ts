@@ -22,7 +22,7 @@ export const __virtual__ = (): string | [false, string] =>
 export const version = async (): Promise<string> => (await fullversion())['LVM version'] ?? '';
 
 /**
- * All that `lvm version` tells.
+ * Returns everything that `lvm version` reports.
  *
  * @example tsalt-ssh '*' lvm.fullversion
  */
@@ -51,11 +51,11 @@ const physicalFields = [
 ];
 
 /**
- * Physical volumes by device.
+ * Returns physical volumes by device.
  *
  * @param pvname this device only
  * @param real true: by the device that a link leads to
- * @param quiet true: a device that is none is no error in the log
+ * @param quiet true: do not log an error if the device is not a physical volume
  * @example tsalt-ssh '*' lvm.pvdisplay /dev/sdb1
  */
 export const pvdisplay = async (
@@ -101,10 +101,10 @@ const groupFields = [
 ];
 
 /**
- * Volume groups by name.
+ * Returns volume groups by name.
  *
  * @param vgname this group only
- * @param quiet true: a group that is not there is no error in the log
+ * @param quiet true: do not log an error if the group does not exist
  * @example tsalt-ssh '*' lvm.vgdisplay data
  */
 export const vgdisplay = async (
@@ -129,10 +129,10 @@ const logicalFields = [
 ];
 
 /**
- * Logical volumes by path.
+ * Returns logical volumes by path.
  *
  * @param lvname this volume only, by its path
- * @param quiet true: a volume that is not there is no error in the log
+ * @param quiet true: do not log an error if the volume does not exist
  * @example tsalt-ssh '*' lvm.lvdisplay /dev/data/www
  */
 export const lvdisplay = async (

@@ -27,7 +27,7 @@ const needed = (vgname: string, devices: Plain): string[] => {
 };
 
 /**
- * Makes a volume group of devices and gives what it is. Further arguments are options of
+ * Creates a volume group from devices and returns its properties. Further arguments are options of
  * `vgcreate`.
  *
  * @param vgname its name

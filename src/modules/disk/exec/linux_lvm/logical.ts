@@ -34,7 +34,7 @@ const sizeWords = (size: Plain, extents: Plain): [string, string] => {
 };
 
 /**
- * Makes a logical volume and gives what it is. Further arguments are options of `lvcreate`.
+ * Creates a logical volume and returns its properties. Further arguments are options of `lvcreate`.
  *
  * @param lvname its name
  * @param vgname its volume group; `group/pool` for a thin volume

@@ -43,7 +43,10 @@ export const pvcreate = async (
   return true;
 };
 
-/** Of the devices those that are (or are not) physical volumes; without `override` all must be so. */
+/**
+ * Returns the devices that are (or are not) physical volumes; without `override`, fails unless all
+ * are.
+ */
 const dueDevices = async (
   devices: Plain,
   override: boolean,
@@ -66,10 +69,10 @@ const dueDevices = async (
 };
 
 /**
- * Makes physical volumes plain devices again.
+ * Removes the physical volume labels from devices.
  *
  * @param devices one, or several as a list or with commas
- * @param override false: fail when one is no physical volume
+ * @param override false: fail if one is not a physical volume
  * @param force false: do not answer questions with yes
  * @example tsalt-ssh '*' lvm.pvremove /dev/sdb1,/dev/sdb2
  */
@@ -83,10 +86,10 @@ export const pvremove = async (
 };
 
 /**
- * Makes physical volumes as large as their devices are now.
+ * Resizes physical volumes to the current size of their devices.
  *
  * @param devices one, or several as a list or with commas
- * @param override false: fail when one is no physical volume
+ * @param override false: fail if one is not a physical volume
  * @param force false: do not answer questions with yes
  * @example tsalt-ssh '*' lvm.pvresize /dev/sdb1
  */

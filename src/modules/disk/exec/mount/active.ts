@@ -29,7 +29,7 @@ type Extended = Active & {
 };
 
 /**
- * What is mounted, by mount point.
+ * Returns the mounted file systems by mount point.
  *
  * @param extended also the numbers of /proc/self/mountinfo, and UUID and label of devices
  * @example tsalt-ssh '*' mount.active
@@ -99,10 +99,10 @@ const onlyMount = (util: string): void => {
 };
 
 /**
- * Mounts a file system. True, or what `mount` says.
+ * Mounts a file system. Returns true, or the error message of `mount`.
  *
  * @param name the mount point
- * @param device what to mount; what fstab says when left out
+ * @param device the device to mount; by default, the one in fstab
  * @param mkmnt make the mount point
  * @param fstype its type
  * @param opts mount options, with commas or as a list
@@ -131,10 +131,10 @@ export const mount = async (
 };
 
 /**
- * Mounts a file system again with other options. True, or what `mount` says.
+ * Remounts a file system with other options. Returns true, or the error message of `mount`.
  *
  * @param name the mount point
- * @param device what is mounted
+ * @param device the mounted device
  * @param mkmnt make the mount point
  * @param fstype its type
  * @param opts mount options, with commas or as a list
@@ -212,7 +212,10 @@ export const is_fuse_exec = async (cmd: string): Promise<boolean> => {
   return stdout.includes('libfuse');
 };
 
-/** Who can change a program: `ldd` of old systems runs it, and then not as root. */
+/**
+ * Returns a user other than root who can change the program: old versions of `ldd` run it, so they
+ * must not do that as root.
+ */
 const keeperOf = (path: string): number | undefined => {
   if (process.geteuid?.() !== 0) return undefined;
   return withPlace(path, true, place => statSync(place.path).uid || place.owner || undefined);

@@ -23,7 +23,8 @@ const writeCache = (mounts: PlainDict): Promise<void> =>
   replaceFile(file(), JSON.stringify({ mounts }), 0o600);
 
 /**
- * What `mount.write_mount_cache` noted of a mount point; an empty dict where that is nothing.
+ * Returns the entry that `mount.write_mount_cache` saved for a mount point; an empty dict if there
+ * is none.
  *
  * @param name the mount point
  * @example tsalt-ssh '*' mount.read_mount_cache /mnt/share
@@ -35,10 +36,11 @@ export const read_mount_cache = async (name: string): Promise<PlainDict> => {
 };
 
 /**
- * Notes how a mount point is mounted. True. States do not need it: they read what the kernel says.
+ * Saves how a mount point is mounted and returns true. States do not need this cache: they read the
+ * kernel's mount table.
  *
  * @param real_name the mount point
- * @param device what is mounted
+ * @param device the mounted device
  * @param mkmnt whether the mount point is made
  * @param fstype its type
  * @param mount_opts its options

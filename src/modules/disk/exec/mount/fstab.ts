@@ -51,18 +51,18 @@ type SetOptions = {
 };
 
 /**
- * Sets an entry of an fstab. Gives `new`, `change` or `present`.
+ * Adds or changes an entry of an fstab. Returns `new`, `change` or `present`.
  *
  * @param name the mount point
- * @param device what is mounted
+ * @param device the device to mount
  * @param fstype its type
  * @param opts mount options
  * @param dump whether `dump` saves it
  * @param pass_num when `fsck` checks it
  * @param config the file
- * @param test only tell
- * @param match_on what finds the entry: `name`, `device` … `auto`: the device, or the name where
- *   the type has no device of its own (tmpfs, nfs, btrfs, overlay …)
+ * @param test only report what would be done
+ * @param match_on the fields that identify the entry: `name`, `device` … `auto`: the device, or the
+ * name if the type has no device of its own (tmpfs, nfs, btrfs, overlay …)
  * @param not_change leave an entry that is there as it is
  *
  * @example tsalt-ssh '*' mount.set_fstab /mnt/foo /dev/sdz1 ext4
@@ -117,10 +117,10 @@ export const set_fstab = async (
 };
 
 /**
- * Removes an entry from an fstab; true also when it was not there.
+ * Removes an entry from an fstab. Returns true, even if it did not exist.
  *
  * @param name the mount point
- * @param device what is mounted, when several are at one place
+ * @param device the device, if several entries have the same mount point
  * @param config the file
  *
  * @example tsalt-ssh '*' mount.rm_fstab /mnt/foo

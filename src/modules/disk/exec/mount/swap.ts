@@ -24,7 +24,7 @@ export const swaps = async (): Promise<Record<string, Record<string, string>>> =
 };
 
 /**
- * Uses a swap space. Gives whether it is in use, and whether it was before.
+ * Activates a swap space. Returns whether it is active, and whether it was active before.
  *
  * @param name the device or file
  * @param priority its priority

@@ -19,7 +19,7 @@ export const __virtualname__ = 'partition';
 export const __func_alias__ = { set_: 'set' };
 
 /**
- * Gives a disk a new, empty partition table: what was on it is lost.
+ * Creates a new, empty partition table on a disk. All data on the disk is lost.
  *
  * @param device the disk
  * @param label_type `gpt`, `msdos`, `loop` …
@@ -29,11 +29,11 @@ export const mklabel = (device: string, label_type: string): Promise<string[]> =
   linesOf(runParted(needDevice(device), 'mklabel', needLabel(label_type)));
 
 /**
- * Makes a partition. What parted printed, mostly nothing.
+ * Creates a partition. Returns the output of parted, which is usually empty.
  *
  * @param device the disk
  * @param part_type `primary`, `logical` or `extended`; the name of the partition in a GPT
- * @param fs_type what it will hold: `ext4`, `fat32`, `linux-swap` …; no file system is made
+ * @param fs_type the intended file system: `ext4`, `fat32`, `linux-swap` …; it is not created
  * @param start where it begins, in megabytes or with a unit: `1MiB`, `0%`
  * @param end where it ends
  * @example tsalt-ssh '*' partition.mkpart /dev/sdb primary fs_type=ext4 start=1MiB end=100%
@@ -52,7 +52,7 @@ export const mkpart = (
   );
 };
 
-/** The same as `partition.mkpart`. */
+/** Alias of `partition.mkpart`. */
 export const mkpartfs = mkpart;
 
 /**
@@ -71,7 +71,7 @@ export const mkfs = (device: string, fs_type: string): Promise<string[]> => {
 };
 
 /**
- * Names a partition, in a GPT or a table of Apple's.
+ * Sets the name of a partition, in a GPT or Apple partition table.
  *
  * @param device the disk
  * @param partition its number
@@ -86,11 +86,11 @@ export const name = (device: string, partition: Plain, name: string): Promise<st
 };
 
 /**
- * Looks for a lost partition between two places and enters it into the table.
+ * Searches for a lost partition between two positions and adds it to the table.
  *
  * @param device the disk
  * @param start in megabytes or with a unit
- * @param end likewise
+ * @param end in megabytes or with a unit
  * @example tsalt-ssh '*' partition.rescue /dev/sda 0 8056
  */
 export const rescue = (device: string, start: Plain, end: Plain): Promise<string[]> =>
@@ -185,7 +185,7 @@ export const disk_toggle = (device: string, flag: string): Promise<string[]> =>
  *
  * @param device the disk
  * @param minor its number
- * @param system_id `83` Linux, `82` swap, `8e` LVM, `fd` RAID; `partition.system_types` tells all
+ * @param system_id `83` Linux, `82` swap, `8e` LVM, `fd` RAID; `partition.system_types` lists all
  * @example tsalt-ssh '*' partition.set_id /dev/sda 1 83
  */
 export const set_id = async (
@@ -205,10 +205,10 @@ const gone = (fun: string): never => {
   );
 };
 
-/** Not done here: parted checks no file systems since version 3.0. */
+/** Not supported: parted checks no file systems since version 3.0. */
 export const check = async (_device: string, _minor: Plain): Promise<never> =>
   gone('partition.check');
 
-/** Not done here: parted copies no file systems since version 3.0. */
+/** Not supported: parted copies no file systems since version 3.0. */
 export const cp = async (_device: string, _from_minor: Plain, _to_minor: Plain): Promise<never> =>
   gone('partition.cp');

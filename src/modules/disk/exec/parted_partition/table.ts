@@ -44,7 +44,7 @@ export const list_ = async (
   const how = unit ? ['unit', needUnit(unit)] : [];
   const lines = await linesOf(runParted(needDevice(device), ...how, 'print'));
   const [disk = '', ...parts] = lines.filter(line => !/^(?:BYT|CHS|CYL);$/.test(line));
-  // With units of cylinders the second line tells the geometry.
+  // With units of cylinders, the second line contains the geometry.
   const rows = (unit === 'chs' || unit === 'cyl' ? parts.slice(1) : parts).map(line =>
     partition(line, unit === 'chs'),
   );
@@ -77,7 +77,7 @@ const named = (line: string, fields: readonly string[]): Row => {
   const values = [...`${line.replace(/;+$/, '')}:`.matchAll(/((?:[^:\\]|\\.)*):/g)].map(
     ([, value = '']) => value.replace(/\\(.)/g, '$1'),
   );
-  // Old versions of parted tell no flags of the disk.
+  // Old versions of parted do not print the disk's flags.
   if (values.length !== fields.length && !(fields === infoFields && values.length === 7))
     throw new CommandExecutionError(`parted said what is not understood: ${line}`);
   return Object.fromEntries(values.map((value, at) => [fields[at] ?? '', value]));
@@ -106,7 +106,7 @@ export const get_block_device = async (): Promise<string[]> => {
 };
 
 /**
- * Has the kernel read the partitions of disks anew.
+ * Makes the kernel reread the partition tables of disks.
  *
  * @param devices the disks; all when none is given
  * @example tsalt-ssh '*' partition.probe /dev/sda /dev/sdb

@@ -31,7 +31,10 @@ export const vg_present = async (
       : failed(name, `Failed to create Volume Group ${name}`);
   });
 
-/** The group of a physical volume: empty when it is in none, undefined when it is no such volume. */
+/**
+ * Returns the group of a physical volume: empty if it is in none, undefined if the device is not a
+ * physical volume.
+ */
 const groupOf = async (device: string): Promise<string | undefined> => {
   const real = existsSync(device) ? realpathSync(device) : device;
   const found = (await salt('lvm.pvdisplay')(real, { real: true, quiet: true }))[real];

@@ -5,7 +5,7 @@ import { changed, failed, unchanged, would } from '../../../_shared/states/retur
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { megabytes } from '../../lvm.ts';
 
-/** What a logical volume is; undefined when it is not there. */
+/** Returns the properties of a logical volume; undefined if it does not exist. */
 const infoOf = async (path: string): Promise<{ [field: string]: string } | undefined> =>
   (await salt('lvm.lvdisplay')(path, { quiet: true }))[path];
 
@@ -101,7 +101,8 @@ const wantedExtents = async (
   if (!size) return undefined;
   const info = (await salt('lvm.vgdisplay')(group, { quiet: true }))[group];
   const extentKb = Number(info?.['Physical Extent Size (kB)']);
-  // Without the group's extents the volume's own tell how large one is: its size is in sectors.
+  // If the group's extent size is unknown, it follows from the volume's size, which is in sectors,
+  // and its extents.
   const kb = extentKb || Number(before['Logical Volume Size']) / 2 / extentsOf(before);
   return Math.ceil((megabytes(size) * 1024) / kb);
 };

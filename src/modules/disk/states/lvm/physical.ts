@@ -38,7 +38,7 @@ export const pv_present = async (
   });
 
 /**
- * A device is no physical volume.
+ * Makes sure that a device is not a physical volume.
  *
  * @param name the device
  * @example

@@ -16,9 +16,9 @@ type FstabOptions = {
 };
 
 /**
- * Manages an entry of the fstab. What a new entry names is mounted.
+ * Manages an entry of the fstab. A new entry is also mounted.
  *
- * @param name what is mounted
+ * @param name the device to mount
  * @param fs_file the mount point
  * @param fs_vfstype its type
  * @param fs_mntops mount options
@@ -92,7 +92,7 @@ export const fstab_present = async (
 /**
  * Makes sure that an entry is not in the fstab.
  *
- * @param name what is mounted
+ * @param name the device in the entry
  * @param fs_file the mount point
  * @param mount_by how the entry names the device: `device`, `label`, `uuid`, `partlabel`, `partuuid`
  * @param config the fstab
@@ -126,7 +126,7 @@ export const fstab_absent = async (
 
 const withoutSlash = (path: string): string => path.replace(/(.)\/+$/, '$1');
 
-/** What stands for a device in the fstab; undefined where it has no such name. */
+/** Returns the name of a device in the fstab; undefined if it has no name of this kind. */
 const namedBy = async (device: string, kind: MountBy): Promise<string | undefined> => {
   const isPath = device.startsWith('/');
   const key = kind?.toUpperCase();

@@ -10,11 +10,11 @@ type WatchOptions = {
 };
 
 /**
- * Mounts again when a watched state changed.
+ * Remounts a file system when a watched state changed.
  *
  * @param name the mount point
  * @param sfun the function that watches
- * @param device what is mounted
+ * @param device the mounted device
  * @param fstype its type
  * @param opts mount options
  * @param user mount as this user

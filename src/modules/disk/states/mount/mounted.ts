@@ -1,4 +1,4 @@
-/** File systems are mounted and stand in fstab. */
+/** Manages mounted file systems and their entries in fstab. */
 
 import { isDir } from '../../../_shared/files/file-paths.ts';
 import { makeDirs } from '../../../_shared/files/make-dirs.ts';
@@ -25,11 +25,11 @@ type MountedOptions = OptionRules & {
 };
 
 /**
- * Makes sure that a file system is mounted with some options, now and at boot. What is mounted with
- * other options is mounted anew.
+ * Makes sure that a file system is mounted with the given options, now and at boot. If it is mounted
+ * with other options, it is remounted.
  *
  * @param name the mount point
- * @param device what to mount: a device, `UUID=…`, `LABEL=…`, `host:/path`
+ * @param device the device to mount: a path, `UUID=…`, `LABEL=…`, `host:/path`
  * @param fstype its type
  * @param mkmnt make the mount point
  * @param opts mount options
@@ -42,7 +42,7 @@ type MountedOptions = OptionRules & {
  * @param match_on `auto`, or what finds the entry of the fstab: `name`, `device`
  * @param device_name_regex other devices that may be mounted there: regular expressions
  * @param extra_mount_invisible_options options that are not seen once it is mounted
- * @param extra_mount_invisible_keys the same, of options with a value, by their names
+ * @param extra_mount_invisible_keys names of options with a value that are not compared
  * @param extra_mount_ignore_fs_keys options not to look at, by names, in a list by file system type
  * @param extra_mount_translate_options options that read otherwise once it is mounted, a dict
  * @param hidden_opts options that are not seen once it is mounted
@@ -181,7 +181,10 @@ const replace = async (ret: StateReturn, wish: Wish, current: string): Promise<S
     : failed(ret, `Unable to unmount ${path}: ${out}.`);
 };
 
-/** File systems that take other options only when they are mounted anew. */
+/**
+ * Whether options of file systems of this type change only when they are unmounted and mounted
+ * again.
+ */
 const isStubborn = (fstype: string): boolean =>
   fstype === 'nfs' || fstype === 'cvfs' || fstype.startsWith('fuse');
 
@@ -236,7 +239,10 @@ const keep = async (
     : { ...ret, changes, comment: `${ret.comment}. ${done}` };
 };
 
-/** What is to be done to the fstab, as Salt says it of what is mounted, and of what is not. */
+/**
+ * The comment of Salt on a pending change to the fstab, depending on whether the file system is
+ * mounted.
+ */
 const planned = ({ name, comment }: StateReturn, isNew: boolean): string => {
   const isMounted = comment === 'Target was already mounted';
   if (isNew)
@@ -246,7 +252,7 @@ const planned = ({ name, comment }: StateReturn, isNew: boolean): string => {
     : `The ${name} fstab entry must be updated.`;
 };
 
-/** A bind mount is told by the folder that it shows. */
+/** A bind mount is identified by the folder that it shows. */
 const isDevice = (current: string, { path, device, options }: Wish): boolean =>
   options.includes('bind') || options.includes('rbind')
     ? isSameFolder(path, device)

@@ -8,7 +8,7 @@ import type { Active } from '../../mount-options.ts';
  * Makes sure that nothing is mounted at a path.
  *
  * @param name the mount point
- * @param device what is to be mounted there: anything else is left alone
+ * @param device unmount only this device
  * @param config the fstab
  * @param persist also take it from the fstab
  * @param user run umount as this user

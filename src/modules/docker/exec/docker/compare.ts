@@ -8,7 +8,7 @@ type Difference = { old: Plain; new: Plain };
 const isEmpty = (value: Plain | undefined): boolean =>
   !value || (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** What stands in lists whose order means nothing. */
+/** Sorts lists whose order does not matter. */
 const sorted = (item: string, value: Plain): Plain =>
   ['Env', 'Links', 'Ulimits'].includes(item) && Array.isArray(value)
     ? value.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
@@ -84,11 +84,11 @@ const idsOf = async (one: Plain = null, other: Plain = null): Promise<Difference
 };
 
 /**
- * How two networks differ in their settings.
+ * Returns the differences between the settings of two networks.
  *
  * @param first the one
  * @param second the other
- * @param ignore what to leave out: a list, or a text with commas
+ * @param ignore keys to leave out: a list, or a string separated by commas
  * @example tsalt-ssh '*' docker.compare_networks inside outside
  */
 export const compare_networks = async (

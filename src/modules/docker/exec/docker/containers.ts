@@ -133,7 +133,7 @@ export const signal = async (name: string, signal = 'HUP'): Promise<true> => {
 };
 
 /**
- * Removes a container. Gives its id.
+ * Removes a container and returns its id.
  *
  * @param name the container
  * @param force true: also when it runs
@@ -150,7 +150,7 @@ export const rm = async (
 };
 
 /**
- * Gives a container another name.
+ * Renames a container.
  *
  * @param name the container
  * @param new_name its new name

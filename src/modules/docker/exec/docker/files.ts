@@ -132,13 +132,13 @@ export const import_ = async (
 };
 
 /**
- * Makes an image of a container as it is now.
+ * Creates an image from the current state of a container.
  *
  * @param name the container
  * @param repository the image's name
  * @param tag its tag
- * @param message what the image is for
- * @param author who made it
+ * @param message the commit message of the image
+ * @param author its author
  * @example tsalt-ssh '*' docker.commit web app 1.1
  */
 export const commit = async (
@@ -227,7 +227,7 @@ export const copy_to = async (
   return true;
 };
 
-/** The engine knows: a container may have no program that tells. */
+/** Asks the engine, because a container may have no program that can check. */
 const isIn = async (name: string, path: string): Promise<boolean> => {
   try {
     const where = `/containers/${encodeURIComponent(name)}/archive?path=${encodeURIComponent(path)}`;
@@ -270,7 +270,7 @@ const localFile = async (source: string): Promise<string> => {
 };
 
 /**
- * Takes all containers out of a network, and gives their names.
+ * Disconnects all containers from a network and returns their names.
  *
  * @param network_id the network
  * @example tsalt-ssh '*' docker.disconnect_all_containers_from_network front

@@ -75,10 +75,10 @@ export const pull = async (
 };
 
 /**
- * Takes images out of a file that `docker save` wrote. Gives what docker said.
+ * Loads images from a file that `docker save` wrote. Returns docker's output.
  *
  * @param path the file
- * @param repository gives the image this name
+ * @param repository the name to give to the image
  * @param tag and this tag
  * @example tsalt-ssh '*' docker.load /srv/app.tar repository=app tag=1.0
  */
@@ -93,7 +93,7 @@ export const load = async (
 };
 
 /**
- * Gives an image a further name.
+ * Adds a tag to an image.
  *
  * @param name the image
  * @param repository the further name

@@ -21,8 +21,8 @@ type ScriptOptions = {
 };
 
 /**
- * Copies a script into a container that runs, and runs it there: `pid`, `retcode`, `stdout` and `stderr`. The copy goes
- * again afterwards.
+ * Copies a script into a running container and runs it there. Returns `pid`, `retcode`, `stdout` and
+ * `stderr`. The copy is removed afterwards.
  *
  * @param name the container
  * @param source `salt://…`, a URL or a path on the host
@@ -33,7 +33,7 @@ type ScriptOptions = {
  * @param exec_driver taken, and of no effect: it is always docker's own exec
  * @param python_shell taken, and of no effect
  * @param output_loglevel taken, and of no effect
- * @param ignore_retcode true: a status other than 0 is none of the call's own
+ * @param ignore_retcode true: a status other than 0 does not make the call fail
  * @param use_vt taken, and of no effect
  * @param keep_env taken, and of no effect: the container's own environment counts
  * @example tsalt-ssh '*' docker.script web salt://scripts/warm-up.sh

@@ -17,7 +17,7 @@ const get = async (path: string): Promise<unknown> => askEngine('GET', path, {})
 const part = (name: string): string => encodeURIComponent(name);
 
 /**
- * The containers by id, with what docker tells of each.
+ * Returns the containers by id, with docker's information about each.
  *
  * @param filters only those: as `{label: [role=web], status: exited}`
  * @param all true: also those that do not run
@@ -49,7 +49,7 @@ export const ps_ = async ({
 };
 
 /**
- * The images by id, with what docker tells of each.
+ * Returns the images by id, with docker's information about each.
  *
  * @param verbose true: with all that docker knows, as `Info`
  * @param all true: also those without a tag, and layers
@@ -102,7 +102,7 @@ export const resolve_tag = async (
 };
 
 /**
- * What a container has changed in its files: lists of paths, `Changed`, `Added` and `Deleted`.
+ * Returns the files that changed in a container: lists of paths, `Changed`, `Added` and `Deleted`.
  *
  * @param name the container
  * @example tsalt-ssh '*' docker.diff web
@@ -261,9 +261,9 @@ export const connected = async (name: string, verbose = false): Promise<string[]
 };
 
 /**
- * Looks for images on Docker Hub.
+ * Searches Docker Hub for images.
  *
- * @param name what to look for
+ * @param name the search term
  * @param official true: only official ones
  * @param trusted true: only those that Docker Hub builds
  * @example tsalt-ssh '*' docker.search centos official=True

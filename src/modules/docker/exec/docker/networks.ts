@@ -6,7 +6,7 @@ import { connectWords } from '../../docker-networks.ts';
 import { docker, inspect } from '../../docker-run.ts';
 
 /**
- * What docker knows of a network; null when it is not there.
+ * Returns docker's information about a network; null if it does not exist.
  *
  * @param network_id the network, by name or id
  * @example tsalt-ssh '*' docker.inspect_network front
@@ -38,7 +38,7 @@ export const networks = async (
 };
 
 /**
- * Makes a network.
+ * Creates a network.
  *
  * @param name the network
  * @param driver its driver
@@ -47,7 +47,7 @@ export const networks = async (
  * @param ip_range the range containers get theirs from; also `iprange`
  * @param aux_addresses addresses that containers do not get, by name; also `aux_address`
  * @param ipam_pools several subnets: dicts of `subnet`, `gateway`, `iprange`, `aux_addresses`
- * @param ipam_driver who gives addresses out
+ * @param ipam_driver the driver that assigns addresses
  * @param ipam_opts its options
  * @param scope `local`, `global` or `swarm`
  * @param ingress true: a swarm's network that routes to all its nodes
@@ -82,11 +82,11 @@ export const remove_network = async (network_id: string): Promise<true> => {
 };
 
 /**
- * Connects a container with a network.
+ * Connects a container to a network.
  *
  * @param container the container
  * @param net_id the network, by name or id
- * @param ipv4_address its address there; `ipv6_address` and `link_local_ips` likewise
+ * @param ipv4_address its address there; also `ipv6_address` and `link_local_ips`
  * @param aliases further names of it there
  * @param links containers that it is to know by another name
  * @param driver_opt options of the network's driver

@@ -69,7 +69,7 @@ export const version = async (): Promise<PlainDict> =>
   JSON.parse(await docker('version', '--format={{json .Server}}')) as PlainDict;
 
 /**
- * What the engine tells of itself.
+ * Returns the engine's information about itself.
  *
  * @example tsalt-ssh '*' docker.info
  */

@@ -18,7 +18,7 @@ type LogOptions = {
 };
 
 /**
- * What a container wrote.
+ * Returns the output of a container.
  *
  * @param name the container
  * @param stdout false: without its standard output
@@ -55,10 +55,10 @@ export const logs = async (
 };
 
 /**
- * Waits until a container has ended, and gives its exit status.
+ * Waits until a container has ended and returns its exit status.
  *
  * @param name the container
- * @param ignore_already_stopped true: one that has ended already is no mistake
+ * @param ignore_already_stopped true: it is not an error if it has already ended
  * @param fail_on_exit_status true: a status other than 0 is
  * @example tsalt-ssh '*' docker.wait job
  */
@@ -77,7 +77,7 @@ export const wait = async (
 };
 
 /**
- * Makes a container, runs it, and gives what it wrote and its exit status.
+ * Creates a container, runs it, and returns its output and exit status.
  *
  * @param image the image
  * @param name the container
@@ -158,7 +158,7 @@ type InsideOptions = {
   python_shell?: boolean;
   /** taken, and of no effect */
   output_loglevel?: string;
-  /** true: a status other than 0 is none of the call's own */
+  /** true: a status other than 0 does not make the call fail */
   ignore_retcode?: boolean;
   /** taken, and of no effect */
   use_vt?: boolean;
@@ -197,7 +197,7 @@ export const run_all = async (
 };
 
 /**
- * Runs a command in a container that runs, and gives what it wrote.
+ * Runs a command in a running container and returns its output.
  *
  * @param name the container
  * @param cmd the command
@@ -211,7 +211,7 @@ export const run = async (name: string, cmd: string, options: InsideOptions = {}
 };
 
 /**
- * Runs a command in a container that runs, and gives its standard output.
+ * Runs a command in a running container and returns its stdout.
  *
  * @param name the container
  * @param cmd the command
@@ -221,7 +221,7 @@ export const run_stdout = async (name: string, cmd: string, options: InsideOptio
   (await run_all(name, cmd, options)).stdout;
 
 /**
- * Runs a command in a container that runs, and gives what it complained about.
+ * Runs a command in a running container and returns its stderr.
  *
  * @param name the container
  * @param cmd the command
@@ -231,7 +231,7 @@ export const run_stderr = async (name: string, cmd: string, options: InsideOptio
   (await run_all(name, cmd, options)).stderr;
 
 /**
- * Runs a command in a container that runs, and gives its exit status.
+ * Runs a command in a running container and returns its exit status.
  *
  * @param name the container
  * @param cmd the command

@@ -5,7 +5,7 @@ import { textDict } from '../../docker-network-body.ts';
 import { docker, inspect } from '../../docker-run.ts';
 
 /**
- * What docker knows of a volume; null when it is not there.
+ * Returns docker's information about a volume; null if it does not exist.
  *
  * @param name the volume
  * @example tsalt-ssh '*' docker.inspect_volume data
@@ -14,7 +14,7 @@ export const inspect_volume = async (name: string): Promise<PlainDict | null> =>
   (await inspect('volume', name)) ?? null;
 
 /**
- * The volumes that are there, with what docker tells of each: `{Volumes: […], Warnings: …}`.
+ * Returns the existing volumes with docker's information about each: `{Volumes: […], Warnings: …}`.
  *
  * @param filters only those: as `{dangling: true, label: [role=web]}`
  * @example tsalt-ssh '*' docker.volumes
@@ -29,7 +29,7 @@ export const volumes = async (filters: PlainDict | null = null): Promise<PlainDi
 };
 
 /**
- * Makes a volume; gives what docker knows of it then.
+ * Creates a volume and returns docker's information about it.
  *
  * @param name the volume
  * @param driver its driver

@@ -11,14 +11,13 @@ const notHere = ['watch_action', 'start', 'shutdown_timeout', 'follow'];
 const ofLogs = ['stdout', 'stderr', 'timestamps', 'tail', 'since', 'until'];
 
 /**
- * A container is run once, as `docker run` does: what it wrote and its exit status are in the
- * changes. It takes the arguments of `docker_container.running` that say what it is made of, and
- * those of `docker.logs`.
+ * Runs a container once, like `docker run`. Its output and exit status are in the changes. Accepts
+ * the arguments of `docker_container.running` that define a container, and those of `docker.logs`.
  *
  * @param name the container
  * @param image the image
  * @param bg true: do not wait for it
- * @param failhard false: an exit status other than 0 is no failure
+ * @param failhard false: an exit status other than 0 does not make the state fail
  * @param replace true: remove a container of that name first
  * @param force true: also when that one runs
  * @param creates a path or several: nothing is done when all of them are there

@@ -11,10 +11,10 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('docker.create') || [false, 'docker is not installed.'];
 
 /**
- * A container runs, made of this image and these settings; one made otherwise is replaced. All of
- * Salt's arguments that `docker create` knows are taken: `binds`, `port_bindings`, `environment`,
- * `labels`, `restart_policy`, `command`, `user`, `cap_add`, `log_driver` … The settings a container
- * was made of are kept as a hash in its label `tsalt.made-of`.
+ * Makes sure that a container runs with this image and these settings. If it was created with
+ * others, it is replaced. Accepts all of Salt's arguments that `docker create` supports: `binds`,
+ * `port_bindings`, `environment`, `labels`, `restart_policy`, `command`, `user`, `cap_add`,
+ * `log_driver` … A hash of the container's settings is stored in its label `tsalt.made-of`.
  *
  * @param name the container
  * @param image the image
@@ -22,7 +22,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param force true: replace it even when nothing differs
  * @param shutdown_timeout seconds until the one that is replaced is killed
  * @param networks networks to connect it with, and no others; with settings: `- front: {ipv4_address: 10.1.0.9, aliases: [db]}`
- * @param watch_action what a change of something watched does: `force` replaces it, or the signal SIGHUP, HUP …
+ * @param watch_action the reaction to a change of a watched state: `force` replaces the container, a signal name (SIGHUP, HUP …) sends that signal
  * @example
  * web:
  *   docker_container.running:
@@ -167,7 +167,7 @@ const others = (container: PlainDict, nets: readonly string[]): string[] =>
 const named = (key: string, names: string[]): PlainDict =>
   names.length > 0 ? { [key]: names } : {};
 
-/** What a container is made of besides its arguments. */
+/** The definition of a container apart from its arguments: its image and networks. */
 const keyOf = (imageId: string | false, networks: Networks): string =>
   Object.values(networks).some(settings => Object.keys(settings).length > 0)
     ? `${imageId} ${JSON.stringify(networks)}`

@@ -14,7 +14,7 @@ import { cache_file } from './files.ts';
 type EnvOptions = { saltenv?: string | null };
 
 /**
- * Keeps copies of files on this host; gives their paths, false for each that is not there.
+ * Caches files on this host. Returns their paths, and false for each that does not exist.
  *
  * @param paths `salt://…`: a list, or a text with commas
  * @param saltenv their saltenv
@@ -31,7 +31,7 @@ export const cache_files = async (
 };
 
 /**
- * Keeps copies of a folder's files on this host; gives their paths.
+ * Caches the files of a folder on this host and returns their paths.
  *
  * @param path `salt://…`
  * @param saltenv its saltenv
@@ -66,7 +66,7 @@ export const cache_dir = async (
 };
 
 /**
- * Keeps copies of all files of an environment; gives their paths.
+ * Caches all files of an environment on this host and returns their paths.
  *
  * @param saltenv the environment
  */
@@ -118,7 +118,8 @@ export const list_minion = async (saltenv: string | null = null): Promise<string
 };
 
 /**
- * Renders a template of the file server to this host. Gives its path, or '' when there is none.
+ * Renders a template from the file server to a file on this host. Returns its path, or '' if the
+ * template does not exist.
  *
  * @param path `salt://…`
  * @param dest the file to write
@@ -153,7 +154,7 @@ export const get_template = async (
   }
 };
 
-/** Not done here: it is what `salt-cp` calls; `cp.get_file` brings a file of the file roots. */
+/** Not supported: it is what `salt-cp` calls; `cp.get_file` brings a file of the file roots. */
 export const recv = async (files: PlainDict, dest: string): Promise<never> =>
   notDone('cp.recv', 'it is what salt-cp calls; cp.get_file brings a file', files, dest);
 

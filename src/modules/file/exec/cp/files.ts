@@ -24,7 +24,8 @@ type EnvOptions = { saltenv?: string | null };
 const envOf = (saltenv: string | null | undefined): string => saltenv ?? __opts__.saltenv;
 
 /**
- * Copies a file of the file server to this host. Gives its path, or '' when there is none.
+ * Copies a file from the file server to this host. Returns its path, or '' if the file does not
+ * exist.
  *
  * @param path `salt://…`
  * @param dest the file to write, or a directory
@@ -54,8 +55,9 @@ export const get_file = async (
 };
 
 /**
- * Copies a file from anywhere to this host. Gives its path, or its text when `dest` is None; false
- * when the file server does not have it. Of a local file that does not exist it gives the path, as Salt does.
+ * Copies a file from any supported source to this host. Returns its path, or its text if `dest` is
+ * None; false if the file server does not have it. For a local file that does not exist it returns
+ * the path, as Salt does.
  *
  * @param path `salt://`, `http(s)://`, `file://` or a path
  * @param dest the file to write, or a directory
@@ -114,7 +116,7 @@ export const get_file_str = async (
 };
 
 /**
- * Copies a folder of the file server to this host. Gives the files.
+ * Copies a folder from the file server to this host and returns its files.
  *
  * @param path `salt://…`
  * @param dest the directory to put the folder in
@@ -150,7 +152,7 @@ export const get_dir = async (
 };
 
 /**
- * Keeps a copy of a file on this host. Gives its path, or false when there is none.
+ * Caches a file on this host. Returns its path, or false if the file does not exist.
  *
  * @param path `salt://`, `http(s)://` or a path
  * @param saltenv saltenv of a `salt://` URL

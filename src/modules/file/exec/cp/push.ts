@@ -10,9 +10,9 @@ import { CommandExecutionError, getContext } from '../../../api.ts';
 const pieceSize = 192 * 1024;
 
 /**
- * Sends a file of this host to the control node, which keeps it in
- * `cachedir/minions/<id>/files/`. Only with `file_recv: true` in tsalt.yaml; the largest file is
- * `file_recv_max_size` (100 MB). False when there is no such file.
+ * Sends a file from this host to the control node, which stores it in
+ * `cachedir/minions/<id>/files/`. Requires `file_recv: true` in tsalt.yaml; files may be at most
+ * `file_recv_max_size` (default 100 MB). Returns false if the file does not exist.
  *
  * @param path the file, absolute
  * @param keep_symlinks true: keep the name of a symbolic link for the file it points at

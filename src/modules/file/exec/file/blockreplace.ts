@@ -18,17 +18,17 @@ type BlockKeywords = {
 };
 
 /**
- * Replaces the block between two marker lines. Gives the diff, or ''.
+ * Replaces the block between two marker lines. Returns the diff, or ''.
  *
  * @param path the file
  * @param marker_start text of the line before the block
  * @param marker_end text of the line after it
- * @param content what shall stand between them
+ * @param content the text between the markers
  * @param append_if_not_found add markers and block at the end when they are not there
  * @param prepend_if_not_found add them at the start
- * @param backup what the name of a copy of the old file ends with; false for none
- * @param dry_run change nothing, only tell
- * @param show_changes false: give true or false, not the diff
+ * @param backup suffix of the backup copy's name; false for no backup
+ * @param dry_run change nothing, only report the changes
+ * @param show_changes false: return true or false instead of the diff
  * @param append_newline end the block with a newline; null: when the content does not
  * @param insert_before_match add them before the line that this regular expression matches
  * @param insert_after_match add them after it

@@ -5,7 +5,7 @@ import { groupName, userName } from '../../../_shared/files/owner-names.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 /**
- * Brings owner, group and mode of a file to what is wanted and tells what changed.
+ * Sets the owner, group and mode of a file and reports the changes.
  *
  * @param name the file
  * @param ret a state's answer to add to, or nothing
@@ -13,7 +13,7 @@ import { __opts__, type StateReturn } from '../../../api.ts';
  * @param group group
  * @param mode mode in octal digits
  * @param attrs attributes as `lsattr` shows them
- * @param follow_symlinks of what a symlink leads to
+ * @param follow_symlinks apply to the target of a symlink
  *
  * @example tsalt-ssh '*' file.check_perms /etc/sudoers '{}' root root 400
  */

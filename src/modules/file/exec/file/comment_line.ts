@@ -6,13 +6,14 @@ import { SaltInvocationError } from '../../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts';
 
 /**
- * Comments lines out, or back in. Gives the diff of those lines, or false when none matches.
+ * Comments lines out, or removes their comment. Returns the diff of those lines, or false if none
+ * matches.
  *
  * @param path the file
  * @param regex regular expression (Python's syntax) for the start of a line
- * @param char what makes a comment
+ * @param char the comment character
  * @param cmnt false: take the comment away
- * @param backup what the name of a copy of the old file ends with; false for none
+ * @param backup suffix of the backup copy's name; false for no backup
  *
  * @example tsalt-ssh '*' file.comment_line /etc/modules '^pcspkr'
  */
@@ -45,7 +46,7 @@ export const comment_line = async (
   );
 };
 
-/** `str.lstrip(char)`: any of these characters, as often as they stand there. */
+/** Like `str.lstrip(char)`: removes any of these characters from the start. */
 const withoutLead = (line: string, characters: string): string => {
   let at = 0;
   while (at < line.length && characters.includes(line[at] ?? '\n')) at++;
@@ -57,8 +58,8 @@ const withoutLead = (line: string, characters: string): string => {
  *
  * @param path the file
  * @param regex regular expression (Python's syntax) for the start of a line
- * @param char what makes a comment
- * @param backup what the name of a copy of the old file ends with; false for none
+ * @param char the comment character
+ * @param backup suffix of the backup copy's name; false for no backup
  *
  * @example tsalt-ssh '*' file.comment /etc/modules pcspkr
  */
@@ -70,12 +71,12 @@ export const comment = async (
 ): Promise<string | false> => comment_line(path, regex, char, true, backup);
 
 /**
- * Takes the comment from lines.
+ * Removes the comment characters from lines.
  *
  * @param path the file
  * @param regex regular expression (Python's syntax) for a line behind its comment sign
- * @param char what makes a comment
- * @param backup what the name of a copy of the old file ends with; false for none
+ * @param char the comment character
+ * @param backup suffix of the backup copy's name; false for no backup
  *
  * @example tsalt-ssh '*' file.uncomment /etc/hosts.deny 'ALL: PARANOID'
  */

@@ -7,9 +7,9 @@ import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { fileStats } from '../../file-stats.ts';
 
 /**
- * Copies a file, or with `recurse` a directory; the copy has the source's owner and mode.
+ * Copies a file, or with `recurse` a directory. The copy has the source's owner and mode.
  *
- * @param src what is copied
+ * @param src the file or directory to copy
  * @param dst where the copy shall be
  * @param recurse copy a directory with all it holds
  * @param remove_existing remove what is at the target first

@@ -70,7 +70,7 @@ export const makedirs_perms = async (
 };
 
 /**
- * What a directory holds, with `.` and `..`.
+ * Lists the entries of a directory, including `.` and `..`.
  *
  * @param path the directory
  *

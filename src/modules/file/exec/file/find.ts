@@ -51,27 +51,27 @@ type Shown = Value | Value[];
 type Action = (found: Found) => Promise<Shown | undefined>;
 
 /**
- * Finds files below a directory, or below what a glob matches; what they are told by is sorted.
- * A symlink counts as what it leads to.
+ * Finds files below a directory, or below the paths that a glob matches. The results are sorted. A
+ * symlink is treated like its target.
  *
- * @param path where to look
+ * @param path the directory or glob to search
  * @param name glob for the name
- * @param iname the same, in any case of letters
+ * @param iname glob for the name, ignoring case
  * @param regex regular expression (Python's syntax) that the name begins with
- * @param iregex the same, in any case of letters
- * @param type letters: `f` file, `d` directory, `l` symlink that leads nowhere, `b`, `c`, `p`, `s`
- * @param owner names or ids of owners, with commas or blanks
+ * @param iregex regular expression that the name begins with, ignoring case
+ * @param type letters: `f` file, `d` directory, `l` broken symlink, `b`, `c`, `p`, `s`
+ * @param owner names or ids of owners, separated by commas or spaces
  * @param user another name for `owner`
- * @param group names or ids of groups, with commas or blanks
- * @param size `+10m` that and larger, `-1k` that and smaller, `512b`
- * @param mtime changed longer ago than `2w`, `3d`, `12h`; with `-` before it: since then
+ * @param group names or ids of groups, separated by commas or spaces
+ * @param size `+10m` this size and larger, `-1k` that and smaller, `512b`
+ * @param mtime changed longer ago than `2w`, `3d`, `12h`; with a leading `-`: changed since then
  * @param grep regular expression that a file's content has
- * @param maxdepth look so deep
- * @param mindepth leave out what is less deep
- * @param print what to give: `path`, `name`, `size`, `type`, `user`, `group`, `mode`, `mtime`, `md5`, with commas
- * @param exec run this command for each, `{}` being its path; gives what it printed
- * @param delete delete those of these types: letters as of `type`, or `a` for all
- * @param test true: tell what `delete` would delete
+ * @param maxdepth search at most this many levels deep
+ * @param mindepth leave out files above this level
+ * @param print values to return: `path`, `name`, `size`, `type`, `user`, `group`, `mode`, `mtime`, `md5`, separated by commas
+ * @param exec run this command for each file, with `{}` replaced by its path; returns its output
+ * @param delete delete found files of these types: letters as in `type`, or `a` for all
+ * @param test true: only report what `delete` would delete
  * @param actions `delete` (plain files) or `print` as words
  *
  * @example tsalt-ssh '*' file.find /var/log name='*.gz' mtime=30d print=path,size

@@ -14,8 +14,8 @@ import { __opts__, CommandExecutionError, SaltInvocationError } from '../../../a
  * @param show_filenames false: without the names of the files
  * @param show_changes false: only whether they differ
  * @param template they are templates: the option `obfuscate_templates` hides what differs
- * @param source_hash_file1 refused: files of the web are not compared
- * @param source_hash_file2 refused likewise
+ * @param source_hash_file1 refused: files from the web are not compared
+ * @param source_hash_file2 refused, like `source_hash_file1`
  *
  * @example tsalt-ssh '*' file.get_diff /home/fred/.vimrc salt://users/fred/.vimrc
  */

@@ -50,7 +50,7 @@ export const check_hash = async (path: string, file_hash: string): Promise<boole
 };
 
 /**
- * What a `source_hash` means for a file.
+ * Returns the hash and hash type that a `source_hash` specifies for a file.
  *
  * @param file_name the file that is managed
  * @param source its source

@@ -19,7 +19,7 @@ type LineKeywords = {
 };
 
 /**
- * Puts, changes or removes one line of a file. Gives the diff, or false.
+ * Adds, changes or removes one line of a file. Returns the diff, or false.
  *
  * @param path the file
  * @param content the line
@@ -28,9 +28,9 @@ type LineKeywords = {
  * @param location `start` or `end`, for `insert`
  * @param before text or regular expression that the line after it matches
  * @param after text or regular expression that the line before it matches
- * @param show_changes false: give true, not the diff
+ * @param show_changes false: return true instead of the diff
  * @param backup keep a copy of the old file, its name ending with the time
- * @param quiet a missing file is no error
+ * @param quiet a missing file is not an error
  * @param indent indent the line as its neighbour
  *
  * @example tsalt-ssh '*' file.line /etc/resolv.conf 'nameserver 10.0.0.1' mode=ensure after='^search'

@@ -20,11 +20,11 @@ import {
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /**
- * Makes a symlink.
+ * Creates a symlink.
  *
- * @param src where it leads
+ * @param src its target
  * @param path the symlink
- * @param force remove the file or symlink at its place; a directory is kept and told
+ * @param force replace an existing file or symlink; an existing directory is an error
  * @param atomic replace what is at its place in one step
  *
  * @example tsalt-ssh '*' file.symlink /srv/app-2 /srv/app atomic=True

@@ -18,7 +18,7 @@ export const get_mode = async (
 ): Promise<string> => fileStats(path, follow_symlinks).mode;
 
 /**
- * Sets the mode of a file and gives the mode it has then.
+ * Sets the mode of a file and returns the resulting mode.
  *
  * @param path the file
  * @param mode octal digits

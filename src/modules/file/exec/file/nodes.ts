@@ -55,12 +55,12 @@ const words = { c: 'Character device', b: 'Block device', p: 'Fifo pipe' } as co
 type NodeType = keyof typeof words;
 
 /**
- * Makes a device or a named pipe; one that is there is left alone.
+ * Creates a device or a named pipe. An existing one is not changed.
  *
  * @param name the path
  * @param ntype `c` (character device), `b` (block device) or `p` (named pipe)
- * @param major of a device
- * @param minor of a device
+ * @param major the major number of a device
+ * @param minor the minor number of a device
  * @param user its owner
  * @param group its group
  * @param mode its mode

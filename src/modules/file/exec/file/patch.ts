@@ -5,12 +5,13 @@ import { splitWords } from '../../../_shared/text/words.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
 /**
- * Applies a patch to a file or folder by the program `patch`. Gives pid, retcode, stdout, stderr.
+ * Applies a patch to a file or folder with the program `patch`. Returns pid, retcode, stdout and
+ * stderr.
  *
  * @param originalfile the file or folder
  * @param patchfile the patch, on this host
  * @param options further options of `patch`, as text
- * @param dry_run only tell
+ * @param dry_run only report the changes
  *
  * @example tsalt-ssh '*' file.patch /opt/file.txt /tmp/file.txt.patch
  */

@@ -11,7 +11,8 @@ import { type ReplaceOptions, replaceText } from '../../replace-text.ts';
 type Flags = number | string | string[];
 
 /**
- * Replaces what a regular expression (Python's syntax) matches in a file. Gives the diff, or ''.
+ * Replaces text that matches a regular expression (Python's syntax) in a file. Returns the diff, or
+ * ''.
  *
  * @param path the file
  * @param pattern the regular expression
@@ -21,11 +22,11 @@ type Flags = number | string | string[];
  * @param bufsize accepted for compatibility: the whole file is searched
  * @param append_if_not_found add the replacement at the end when nothing matches
  * @param prepend_if_not_found add it at the start when nothing matches
- * @param not_found_content what to add instead of the replacement
- * @param backup what the name of a copy of the old file ends with; false for none
- * @param dry_run change nothing, only tell
- * @param search_only only tell whether it matches
- * @param show_changes false: give true or false, not the diff
+ * @param not_found_content the text to add instead of the replacement
+ * @param backup suffix of the backup copy's name; false for no backup
+ * @param dry_run change nothing, only report the changes
+ * @param search_only only report whether the pattern matches
+ * @param show_changes false: return true or false instead of the diff
  * @param ignore_if_missing false: a missing file is an error
  * @param preserve_inode keep hard links to the file
  * @param backslash_literal backslashes in the replacement are just that
@@ -128,7 +129,10 @@ export const search = async (
   return found === true;
 };
 
-/** The copy stands beside the real file; a symlink to the file gets a symlink to the copy. */
+/**
+ * The backup is next to the real file; if the path is a symlink, a symlink to the backup is created
+ * next to it.
+ */
 const keepCopy = (given: string, full: string, suffix: string): void => {
   copyWithAttributes(full, full + suffix);
   if (!isLink(given)) return;

@@ -10,15 +10,15 @@ const escaped = (text: string, all: boolean): string =>
   all ? text.replace(/[/'"?+|$^(){}&.*\\[\]]/g, '\\$&') : text.replace(/['/]/g, '\\$&');
 
 /**
- * Edits a file by `sed`. `file.replace` does more and tells what changed.
+ * Edits a file with `sed`. `file.replace` can do more and reports the changes.
  *
  * @param path the file
  * @param before the pattern
- * @param after what comes in its place
+ * @param after the replacement
  * @param limit only in lines that match this
  * @param backup the end of the backup's name; '' for none
  * @param options of sed
- * @param flags of the substitution
+ * @param flags flags of the substitution
  * @param escape_all take the texts literally
  * @param negate_match only in lines that do not match `limit`
  * @example tsalt-ssh '*' file.sed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'
@@ -55,12 +55,12 @@ export const sed = async (
 };
 
 /**
- * Whether a line of a file matches a pattern of `sed`. See `file.search`.
+ * Returns true if a line of a file matches a pattern of `sed`. See `file.search`.
  *
  * @param path the file
  * @param text the pattern
  * @param limit only in lines that match this
- * @param flags of the substitution
+ * @param flags flags of the substitution
  */
 export const sed_contains = async (
   path: string,
@@ -85,16 +85,16 @@ const flagNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Edits a file by a regular expression of Python; `file.replace` under its old name.
+ * Edits a file with a Python regular expression. This is the old name of `file.replace`.
  *
  * @param path the file
  * @param before the pattern
- * @param after what comes in its place
- * @param limit refused: the pattern itself says where it fits
- * @param backup the end of the backup's name
+ * @param after the replacement
+ * @param limit refused: the pattern itself must select the lines
+ * @param backup suffix of the backup copy's name
  * @param flags `g` (all of them), `I`, `M`, `S`
- * @param escape_all refused likewise
- * @param multi refused likewise
+ * @param escape_all refused, like `limit`
+ * @param multi refused, like `limit`
  * @example tsalt-ssh '*' file.psed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'
  */
 export const psed = async (
@@ -148,7 +148,7 @@ export const seek_read = async (path: string, size: number, offset: number): Pro
 };
 
 /**
- * Writes to a place in a file that is there; gives how many bytes were written.
+ * Writes to a position in an existing file and returns the number of bytes written.
  *
  * @param path the file
  * @param data the text

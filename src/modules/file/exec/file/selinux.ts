@@ -14,7 +14,7 @@ export const get_selinux_context = async (path: string): Promise<string> =>
   selinuxContextOf(path) ?? `No selinux context information is available for ${path}`;
 
 /**
- * Gives a file parts of an SELinux context. Gives the whole then; false when it did not work.
+ * Sets parts of a file's SELinux context. Returns the resulting context, or false on failure.
  *
  * @param path the file
  * @param user the user
@@ -58,7 +58,7 @@ export const set_selinux_context = async (
 };
 
 /**
- * Gives a file the SELinux context that the policy has for it. True when it did.
+ * Restores a file's SELinux context to the policy's default. Returns true on success.
  *
  * @param path the file
  * @param recursive also what is below

@@ -4,10 +4,10 @@ import { SaltInvocationError } from '../../../api.ts';
 import { type FileStats, fileStats } from '../../file-stats.ts';
 
 /**
- * Everything about a file: owner, group, mode, size, times, type, inode and where it leads.
+ * Returns the properties of a file: owner, group, mode, size, times, type, inode and link target.
  *
  * @param path the file
- * @param hash_type also give its hash, as `sum`
+ * @param hash_type also return its hash, as `sum`
  * @param follow_symlinks false: about a symlink itself
  *
  * @example tsalt-ssh '*' file.stats /etc/passwd

@@ -91,10 +91,10 @@ const linesOf = (args: Plain, more: readonly Plain[]): string[] =>
   textList(args === null ? [...more] : args);
 
 /**
- * The content of a file.
+ * Returns the content of a file.
  *
  * @param path the file
- * @param binary give the bytes in base64
+ * @param binary return the bytes in base64
  *
  * @example tsalt-ssh '*' file.read /etc/hostname
  */

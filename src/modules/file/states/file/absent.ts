@@ -1,4 +1,4 @@
-/** Files, folders, links and what stands in them. */
+/** Manages files, folders, links and their contents. */
 import { messageOf } from '../../../../protocol/error.ts';
 import { expandUser, isAbs, isDir, lstatOf } from '../../../_shared/files/file-paths.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';

@@ -5,13 +5,14 @@ import { __low__, type Plain, type StateReturn } from '../../../api.ts';
 import { accumulators } from '../../accumulators.ts';
 
 /**
- * Collects text for the template or the block of another file state: as `accumulator[name]`.
+ * Collects text for the template or the block of another file state, which uses it as
+ * `accumulator[name]`.
  *
  * @param name name of the accumulator
  * @param filename path of the file whose state uses it
  * @param text one text or several; a template can also use dicts and lists
- * @param require_in the requisite to the file state that uses it
- * @param watch_in the same, as a watch
+ * @param require_in the file state that uses the text
+ * @param watch_in the file state that uses the text, as a `watch_in`
  * @unknown ignored
  *
  * @example

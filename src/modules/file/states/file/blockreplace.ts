@@ -28,7 +28,7 @@ type BlockOptions = {
 };
 
 /**
- * Manages the block between two marker lines of a file; `file.accumulated` adds to it.
+ * Manages the block between two marker lines of a file. `file.accumulated` can add text to it.
  *
  * @param name the file
  * @param marker_start text of the line before the block
@@ -40,10 +40,10 @@ type BlockOptions = {
  * @param source_hashes their hashes
  * @param defaults variables for the template that `context` overrides
  * @param context variables for the template
- * @param content what shall stand between the markers
+ * @param content the text between the markers
  * @param append_if_not_found add markers and block at the end when they are not there
  * @param prepend_if_not_found add them at the start
- * @param backup what the name of a copy of the old file ends with; false for none
+ * @param backup suffix of the backup copy's name; false for no backup
  * @param show_changes false: the diff is not shown
  * @param append_newline end the block with a newline; left out: when the content does not
  * @param insert_before_match add them before the line that this regular expression matches

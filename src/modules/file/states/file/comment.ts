@@ -12,9 +12,9 @@ type CommentOptions = { char?: string; backup?: string | boolean | null; ignore_
  *
  * @param name the file
  * @param regex regular expression (Python's syntax) for the start of a line
- * @param char what makes a comment
- * @param backup what the name of a copy of the old file ends with; false for none
- * @param ignore_missing no such line is no error
+ * @param char the comment character
+ * @param backup suffix of the backup copy's name; false for no backup
+ * @param ignore_missing it is not an error if no line matches
  *
  * @example
  * /etc/fstab:
@@ -58,12 +58,12 @@ export const comment = async (
 };
 
 /**
- * Takes the comment from lines.
+ * Removes the comment characters from lines.
  *
  * @param name the file
  * @param regex regular expression (Python's syntax) for a line behind its comment sign
- * @param char what makes a comment
- * @param backup what the name of a copy of the old file ends with; false for none
+ * @param char the comment character
+ * @param backup suffix of the backup copy's name; false for no backup
  *
  * @example
  * /etc/adduser.conf:

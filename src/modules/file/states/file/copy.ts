@@ -30,10 +30,10 @@ type CopyOptions = {
 };
 
 /**
- * Copies a file or directory of this host, when nothing is at the target yet.
+ * Copies a file or directory on this host, if the target does not exist yet.
  *
  * @param name where the copy shall be
- * @param source what is copied
+ * @param source the file or directory to copy
  * @param force copy over what is there
  * @param makedirs make missing directories above
  * @param preserve keep owner, group and mode of the source

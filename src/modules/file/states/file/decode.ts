@@ -58,7 +58,7 @@ export const decode = async (
   return { ...ret, changes, comment: 'File was updated.' };
 };
 
-/** What base64 means; like Python, characters of no meaning are skipped and a lost end is refused. */
+/** Decodes base64 like Python: invalid characters are skipped, and truncated data is refused. */
 const fromBase64 = (encoded: string): Buffer => {
   const text = encoded.replace(/[^A-Za-z0-9+/=]/g, '');
   const digits = text.replaceAll('=', '').length;

@@ -32,12 +32,12 @@ type KeyValueOptions = {
  * @param key a key
  * @param value its value
  * @param key_values several keys with their values
- * @param separator what stands between key and value
+ * @param separator the separator between key and value
  * @param append_if_not_found add a missing key at the end
  * @param prepend_if_not_found add a missing key at the start
- * @param search_only change nothing, only tell
+ * @param search_only only report the changes that would be made
  * @param show_changes false: the diff is not shown
- * @param ignore_if_missing a missing file is no error
+ * @param ignore_if_missing a missing file is not an error
  * @param count keep so many lines of a key
  * @param uncomment characters that comment lines out: such a line of the key comes back in
  * @param key_ignore_case `Port` and `port` are the same key

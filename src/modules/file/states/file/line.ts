@@ -34,7 +34,7 @@ type LineOptions = {
  * @param after text or regular expression that the line before it matches
  * @param show_changes false: the diff is not shown
  * @param backup keep a copy of the old file, its name ending with the time
- * @param quiet a missing file is no error
+ * @param quiet a missing file is not an error
  * @param indent indent the line as its neighbour
  * @param create make the file when it is missing
  * @param user owner

@@ -63,7 +63,7 @@ type ManagedOptions = {
 };
 
 /**
- * Manages a file: its content, from a source, from a template or given here, its owner and mode.
+ * Manages a file: its content (from a source, a template, or given in the state), owner and mode.
  *
  * @param name path of the file
  * @param source `salt://`, `http(s)://` or `file://` URL or a path of this host; of a list the first that is there
@@ -82,10 +82,10 @@ type ManagedOptions = {
  * @param defaults variables for the template that `context` overrides
  * @param backup `minion`: keep a copy of what is replaced, see `file.list_backups`
  * @param show_changes false: the diff is not shown
- * @param create false: do nothing where there is no such file
+ * @param create false: do nothing if the file does not exist
  * @param contents the content: text, or a list of lines
  * @param tmp_dir where `check_cmd` finds its file
- * @param tmp_ext what the name of `check_cmd`'s file ends with
+ * @param tmp_ext suffix of the name of the file passed to `check_cmd`
  * @param contents_pillar pillar key that holds the content
  * @param contents_grains grain that holds the content
  * @param contents_newline end the content with a newline

@@ -11,12 +11,12 @@ const kinds = {
 } as const;
 
 /**
- * A device or a named pipe is there. What lies at its place and is something else is left alone.
+ * Makes sure that a device or a named pipe exists. Anything else at its path is left alone.
  *
  * @param name the path
  * @param ntype `c` (character device), `b` (block device) or `p` (named pipe)
- * @param major of a device
- * @param minor of a device
+ * @param major the major number of a device
+ * @param minor the minor number of a device
  * @param user its owner
  * @param group its group
  * @param mode its mode

@@ -3,11 +3,11 @@ import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 /**
- * Makes sure that an empty directory is not there; with `recurse` also the empty ones below it.
+ * Makes sure that an empty directory does not exist; with `recurse` also the empty ones below it.
  *
  * @param name the directory
  * @param recurse also those below
- * @param ignore_errors directories that are not empty are no error
+ * @param ignore_errors a directory that is not empty is not an error
  * @param older_than only those that did not change for so many days
  *
  * @example

@@ -17,7 +17,7 @@ type ReplaceOptions = {
 };
 
 /**
- * Replaces what a regular expression (Python's syntax) matches in a file.
+ * Replaces text that matches a regular expression (Python's syntax) in a file.
  *
  * @param name the file
  * @param pattern the regular expression
@@ -27,10 +27,10 @@ type ReplaceOptions = {
  * @param bufsize accepted for compatibility: the whole file is searched
  * @param append_if_not_found add the replacement at the end when nothing matches
  * @param prepend_if_not_found add it at the start when nothing matches
- * @param not_found_content what to add instead of the replacement
- * @param backup what the name of a copy of the old file ends with; false for none
+ * @param not_found_content the text to add instead of the replacement
+ * @param backup suffix of the backup copy's name; false for no backup
  * @param show_changes false: the diff is not shown
- * @param ignore_if_missing a missing file is no error
+ * @param ignore_if_missing a missing file is not an error
  * @param backslash_literal backslashes in the replacement are just that
  *
  * @example

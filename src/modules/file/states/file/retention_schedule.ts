@@ -6,12 +6,12 @@ import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { parseTime } from '../../parse-time.ts';
 
 /**
- * Keeps some of the files of a directory, by age, and removes the others.
+ * Keeps some of the files in a directory, by age, and removes the others.
  *
  * @param name the directory
  * @param retain how many to keep: `most_recent`, `first_of_hour`, `first_of_day`, `first_of_week`, `first_of_month`, `first_of_year`; a number or `all`
- * @param strptime_format the time is in the name, in this format; else the time of change counts
- * @param timezone accepted for compatibility: names tell the time as it is, times of change are local
+ * @param strptime_format the format of the time in the file names; without it, modification times are used
+ * @param timezone accepted for compatibility: times in names are used as they are, modification times are local
  *
  * @example
  * /var/backups/app:
@@ -66,7 +66,10 @@ export const retention_schedule = async (
 
 type Dated = { file: string; time: Date };
 
-/** How many files a rule keeps; undefined when that is no number: what is unclear removes nothing. */
+/**
+ * Returns the number of files that a rule keeps; undefined if it is not a number, so that nothing is
+ * removed.
+ */
 const limitOf = (count: unknown): number | undefined => {
   if (count === 'all') return Number.POSITIVE_INFINITY;
   return /^\d+$/.test(String(count)) ? Number(count) : undefined;
@@ -112,7 +115,7 @@ const firstOfEach = (dated: Dated[], rule: string, limit: number): string[] => {
     [...first.keys()]
       .sort()
       .reverse()
-      // Salt keeps one week more than it is told.
+      // For `first_of_week`, Salt keeps one week more than configured.
       .slice(0, rule === 'first_of_week' ? limit + 1 : limit)
       .map(period => first.get(period)?.file ?? '')
   );

@@ -35,7 +35,7 @@ type SerializeOptions = {
 };
 
 /**
- * Manages a file that holds data: as YAML, JSON, TOML, an ini file, a property list, keys and
+ * Manages a file with serialized data: YAML, JSON, TOML, an ini file, a property list, keys and
  * values, MessagePack or Python.
  *
  * @param name the file
@@ -47,7 +47,7 @@ type SerializeOptions = {
  * @param backup `minion`: keep a copy of what is replaced
  * @param makedirs make missing directories above
  * @param show_changes false: the diff is not shown
- * @param create false: do nothing where there is no such file
+ * @param create false: do nothing if the file does not exist
  * @param merge_if_exists merge the data into what the file holds (not for msgpack and python)
  * @param encoding encoding of the file
  * @param encoding_errors `strict`, `ignore` or `replace`

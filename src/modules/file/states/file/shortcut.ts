@@ -2,10 +2,10 @@ import { failed } from '../../../_shared/states/returns.ts';
 import type { StateReturn } from '../../../api.ts';
 
 /**
- * Refused: shortcuts are files of Windows. `file.symlink` makes a link.
+ * Refused: shortcuts are files of Windows. `file.symlink` creates a link.
  *
  * @param name the shortcut
- * @param target what it leads to
+ * @param target its target
  */
 export const shortcut = async (
   name: string,
