@@ -1,7 +1,7 @@
 import { runCommand } from '../_shared/commands/run-command.ts';
 import { CommandExecutionError } from '../api.ts';
 
-/** Runs firewall-cmd and gives what it prints. */
+/** Runs firewall-cmd and returns its output. */
 export const firewallCmd = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await runCommand(['firewall-cmd', ...args], {
     plainLocale: true,
@@ -12,7 +12,7 @@ export const firewallCmd = async (...args: string[]): Promise<string> => {
   return stdout.trim();
 };
 
-/** The same for one zone; without a name for the default one. */
+/** Runs firewall-cmd for one zone, by default the default zone. */
 export const zoneCmd = (
   zone: string | null,
   permanent: boolean,
@@ -30,7 +30,10 @@ export const linesOf = (text: string): string[] =>
 /** Zones by name with their settings, each a list of its lines. */
 export type Zones = { [zone: string]: { [setting: string]: string[] } };
 
-/** What `--list-all` prints: a name, then `setting: value` lines, then further values below some. */
+/**
+ * Parses the output of `--list-all`: a name, then `setting: value` lines, with further values below
+ * some of them.
+ */
 export const parseZones = (text: string): Zones => {
   const zones: Zones = {};
   let zone: { [setting: string]: string[] } = {};

@@ -1,7 +1,7 @@
 import { parseAddress } from '../_shared/text/ip-address.ts';
 import { splitWords } from '../_shared/text/words.ts';
 
-/** An entry of a set: what it stands for, and its options (`timeout 30`, `comment "a b"`). */
+/** An entry of a set: its element and its options (`timeout 30`, `comment "a b"`). */
 export type IpsetEntry = {
   readonly element: string;
   readonly options: ReadonlyMap<string, string>;

@@ -112,6 +112,6 @@ const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 const readNegation = (value: Plain): { isNegated: boolean; text: string } => {
   const text = value === null ? '' : pyStr(value);
   if (!/^(?:!|not(?![a-z]))/.test(text)) return { isNegated: false, text };
-  // What is negated is negated as a whole: `!22,!80` says the same as `!22,80`.
+  // The negation applies to the whole list: `!22,!80` means the same as `!22,80`.
   return { isNegated: true, text: text.replace(/(^|,)\s*(?:(?:!|not(?![a-z]))\s*)+/g, '$1') };
 };

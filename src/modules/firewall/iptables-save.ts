@@ -33,7 +33,7 @@ const longNames: Readonly<Record<string, string>> = {
   '--dports': 'destination-ports',
 };
 
-/** What `iptables-save` writes, as data. */
+/** Parses the output of `iptables-save`. */
 export const parseSavedRules = (text: string): SavedRules => {
   const tables: SavedRules = {};
   let chains: { [chain: string]: Chain } = {};

@@ -1,6 +1,6 @@
 import { listNft, nftFamily, nftName, runNft } from './nft.ts';
 
-/** What functions of nftables answer. */
+/** The result of functions that change nftables. */
 export type NftAnswer = { result: boolean; comment: string };
 
 /** Runs a command that changes something; a failure ends with what nft says. */

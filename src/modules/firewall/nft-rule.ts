@@ -6,7 +6,7 @@ import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 /** Arguments of the state, and of iptables' form that nftables does not need. */
 const notRule = ['chain', 'match', 'name', 'position', 'save', 'state', 'table'];
 
-/** What ends a rule without naming a chain. */
+/** Verdicts and statements that end a rule without the name of a chain. */
 const verdicts = /^(?:accept|drop|reject|return|queue|continue|masquerade|redirect|log|notrack)$/;
 
 /**
@@ -75,7 +75,7 @@ const sorted = (ports: string | undefined): string | undefined =>
         .sort((left, right) => Number.parseInt(right, 10) - Number.parseInt(left, 10))
         .join(', ');
 
-/** What happens to a packet: `jump`, and the arguments that belong to it. */
+/** Returns the rule's statement for `jump` and the arguments that belong to it. */
 const targetOf = (take: (...keys: string[]) => string | undefined): string[] => {
   const jump = take('jump', 'j', 'target');
   const port = take('redirect-to', 'to-port', 'to-ports');

@@ -39,7 +39,7 @@ const plain = { plainLocale: true, cwd: '/' } as const;
 export const runNft = (...args: string[]): Promise<CommandResult> =>
   runCommand(['nft', ...args], plain);
 
-/** Objects as `nft --json` lists them; none when there is no such table or chain. */
+/** Returns the objects that `nft --json` lists; an empty list if the table or chain does not exist. */
 export const listNft = async (...what: string[]): Promise<PlainDict[]> => {
   const { code, stdout } = await runNft('--json', '--numeric', 'list', ...what);
   if (code !== 0 || stdout.trim() === '') return [];

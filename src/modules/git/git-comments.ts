@@ -3,7 +3,7 @@ import { redact } from '../_shared/sources/url-login.ts';
 import { failed } from '../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 
-/** What was done, as Salt's states of git say it: one thing as it is, several as sentences. */
+/** Joins comments like Salt's git states: one comment unchanged, several as sentences. */
 export const sentences = (comments: readonly string[]): string =>
   `${comments.join('. ')}${comments.length > 1 ? '.' : ''}`;
 
@@ -35,7 +35,7 @@ export const failedAfter = (
     comments.length === 0 ? message : `${message}\n\nChanges already made: ${sentences(comments)}`,
   );
 
-/** What git said, without the command that it was asked. */
+/** Returns git's error message without the command. */
 export const saidByGit = (error: unknown): string =>
   redact(messageOf(error)).replace(/^Command ['"].+['"] failed: /, '');
 

@@ -7,7 +7,7 @@ import { commitOf, type Local, upstreamOf } from './git-local.ts';
 import type { Base, Login } from './git-options.ts';
 import { isAt, type RemoteRev } from './git-remote-rev.ts';
 
-/** What git.latest is asked for. */
+/** The arguments of git.latest that define the desired clone. */
 export type Wanted = {
   name: string;
   /** The address that git keeps: without a password. */
@@ -49,7 +49,7 @@ export type Plan = {
   readonly hasRev: boolean;
   /** Undefined when that is known only after a fetch. */
   readonly fastForward: boolean | undefined;
-  /** What the branch follows; false for nothing, null when there is no branch yet. */
+  /** The upstream of the branch; false for none, null if the branch does not exist yet. */
   readonly upstream: string | false | null;
 };
 
@@ -158,7 +158,7 @@ const otherBranch = (rev: string, local: string, remote: string | null): string 
     : ` The default remote branch (${remote}) differs from the local branch (${local}). This could be caused by changing the default remote branch, or if the local branch was manually changed. Rather than forcing an update, it may be advisable to set the 'branch' argument to '${remote}' instead. To ensure that this state follows the '${remote}' branch instead of the remote HEAD, set the 'rev' argument to '${remote}'.`;
 };
 
-/** What `git branch` is told so that the branch follows the right one; null when it does. */
+/** Returns the options of `git branch` that set the right upstream; null if it is already set. */
 export const tracking = (
   wanted: Pick<Wanted, 'branch'>,
   { upstream: wish }: RemoteRev,

@@ -42,7 +42,7 @@ const hasChanges = async (path: string, user: string | null): Promise<boolean> =
 export const isClone = async (path: string, user: string | null, bare = false): Promise<boolean> =>
   isDir(join(path, bare ? 'refs' : '.git')) || __salt__['git.is_worktree'](path, { user });
 
-/** The commit that a revision stands for in the clone; null when there is none. */
+/** Returns the commit that a revision refers to in the clone; null if there is none. */
 export const commitOf = async (
   path: string,
   rev: string,

@@ -3,7 +3,7 @@ import { splitWords } from '../_shared/text/words.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type GitOptions, loginTo } from './git-run.ts';
 
-/** What every function of git takes. */
+/** The options that every git function accepts. */
 export type Base = {
   /** run as this user */
   user?: string | null;
@@ -11,7 +11,7 @@ export type Base = {
   password?: string | null;
   /** has no effect: a failure is an error, and is not logged besides */
   ignore_retcode?: boolean;
-  /** what git says is UTF-8: another encoding is refused */
+  /** only UTF-8 output is supported; other encodings are refused */
   output_encoding?: string | null;
 };
 
@@ -27,7 +27,7 @@ export type Opts = {
   opts?: string | string[];
 };
 
-/** What a function takes that may have to log in. */
+/** The options of functions that may have to log in to a remote. */
 export type Login = {
   /** private key, or keys, to log in with: paths on the host, or `salt://` */
   identity?: string | string[] | null;
@@ -61,7 +61,7 @@ export const runOptions = (
   };
 };
 
-/** What git says is read as UTF-8. */
+/** Refuses any output encoding but UTF-8. */
 export const refuseEncoding = (output_encoding: string | null): void => {
   if (output_encoding !== null && !/^utf[-_]?8$/i.test(output_encoding))
     throw new CommandExecutionError(

@@ -2,7 +2,7 @@ import { plainWord } from './git-run.ts';
 
 export type Refs = Readonly<Record<string, string>>;
 
-/** What a revision stands for in the repository elsewhere. */
+/** The branch, tag or commit that a revision refers to in the remote repository. */
 export type RemoteRev = {
   /** The revision as it was asked for; a commit in small letters. */
   readonly rev: string;
@@ -14,14 +14,14 @@ export type RemoteRev = {
   readonly place: string;
 };
 
-/** The branch that HEAD of the repository elsewhere stands for. */
+/** Returns the branch that HEAD of the remote repository points to. */
 export const defaultBranch = (refs: Refs): string | null => {
   const isHead = ([ref, sha]: [string, string]): boolean =>
     ref.startsWith('refs/heads/') && sha === refs.HEAD;
   return Object.entries(refs).find(isHead)?.[0].slice('refs/heads/'.length) ?? null;
 };
 
-/** A branch before a tag before a commit; undefined when there is no such revision. */
+/** Resolves a revision, preferring branches to tags to commits; undefined if it does not exist. */
 export const remoteRev = (refs: Refs, rev: string, remote: string): RemoteRev | undefined => {
   const of = (ref: string): string | undefined =>
     Object.hasOwn(refs, ref) ? refs[ref] : undefined;

@@ -7,7 +7,7 @@ import { salt } from '../_shared/states/call.ts';
 import { quoteWord } from '../_shared/text/words.ts';
 import { CommandExecutionError } from '../api.ts';
 
-/** Who logs in: as the arguments say, else as the address does. */
+/** Returns the login from the arguments, or else from the address. */
 export const loginFor = (address: string, https_user: string | null, https_pass: string | null) => {
   const { url, ...own } = splitLogin(address);
   return { url, ...(https_user || https_pass ? { https_user, https_pass } : own) };
@@ -143,7 +143,7 @@ const run = async (args: readonly string[], options: GitOptions): Promise<Comman
   return result;
 };
 
-/** What git prints, without the newline at the end. */
+/** Runs git and returns its output without the newline at the end. */
 export const gitText = async (args: readonly string[], options: GitOptions = {}): Promise<string> =>
   (await git(args, options)).stdout.replace(/\n$/, '');
 

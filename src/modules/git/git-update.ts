@@ -99,7 +99,7 @@ const carryOut = async (
     await __salt__['git.branch'](path, null, { opts: follow.opts, user });
     comments.push(follow.done);
   };
-  // Without a commit there is no branch yet that could follow one.
+  // In a clone without commits there is no branch yet that could have an upstream.
   if (plan.baseRev !== null) await setUpstream();
   if (ready.fastForward && !isAt(plan.baseRev, found)) {
     const problem = await goForward(ret, wanted, plan, comments);
@@ -212,7 +212,7 @@ const changeBranch = async (
   return undefined;
 };
 
-/** What a new branch begins with. */
+/** Returns the start point of a new branch. */
 export const startOf = ({ rev, sha, upstream }: RemoteRev): string =>
   rev === 'HEAD' ? sha : upstream || rev;
 

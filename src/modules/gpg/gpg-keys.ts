@@ -58,7 +58,7 @@ const parseKeys = (text: string): GpgKey[] => {
   return keys;
 };
 
-/** `\x3a` and the like stand for bytes of UTF-8. */
+/** Decodes escapes like `\x3a`, which encode bytes of UTF-8. */
 export const unescapeUid = (text: string): string =>
   text.includes('\\')
     ? Buffer.from(

@@ -9,7 +9,7 @@ import { chownSync, mkdirSync, writeFileSync } from '../_shared/safe-fs/fs.ts';
 import { hasFunction, salt } from '../_shared/states/call.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
-/** Whose keys, and where they are when that is not the account's own place. */
+/** The account whose keys are used, and their folder if it is not the default one. */
 export type GpgWhere = {
   readonly user?: string | null | undefined;
   readonly gnupghome?: string | null | undefined;
@@ -21,7 +21,7 @@ type GpgInput = {
   readonly passphrase?: string | undefined;
 };
 
-/** What gpg said: its own words, and its status lines as `[keyword, rest]`. */
+/** The result of gpg: its messages, and its status lines as `[keyword, rest]`. */
 export type GpgAnswer = CommandResult & {
   readonly status: readonly (readonly [key: string, value: string])[];
   readonly words: string;
@@ -108,7 +108,10 @@ export const gpgPassphrase = async (): Promise<string | undefined> => {
   return String(value);
 };
 
-/** The same where it must be there; undefined when it is not to be used. */
+/**
+ * Returns the passphrase, or undefined if it is not used. Throws if it is used but missing in the
+ * pillar.
+ */
 export const neededPassphrase = async (isUsed: boolean): Promise<string | undefined> => {
   if (!isUsed) return undefined;
   const found = await gpgPassphrase();
@@ -116,7 +119,7 @@ export const neededPassphrase = async (isUsed: boolean): Promise<string | undefi
   return found;
 };
 
-/** Gives `work` a folder that gpg's account can write to, with these files in it. */
+/** Calls `work` with a folder that gpg's account can write to and that contains these files. */
 export const withGpgFolder = async <T>(
   { user }: GpgWhere,
   files: Readonly<Record<string, Uint8Array>>,

@@ -16,9 +16,9 @@ export const grainsFile = (): string => {
 };
 
 /**
- * The static grains of this host; none when there is no file.
+ * Returns the static grains of this host; an empty dict if there is no grains file.
  *
- * @throws SaltInvocationError when the file is no readable YAML mapping
+ * @throws SaltInvocationError if the file is not a readable YAML mapping
  */
 export const readGrainsFile = async (file = grainsFile()): Promise<PlainDict> => {
   let text: string;

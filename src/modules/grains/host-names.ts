@@ -16,7 +16,7 @@ export const hostNames = (own = hostname(), hosts = readOr('/etc/hosts') ?? ''):
   };
 };
 
-/** The addresses /etc/hosts gives a name. */
+/** Returns the addresses of a name in /etc/hosts. */
 export const addressesIn = (hosts: string, name: string): string[] =>
   hostLines(hosts)
     .filter(([, ...names]) => names.includes(name))

@@ -103,7 +103,7 @@ const osFamily = (os: string, osId: string, idLike: string | undefined): string 
   return known ?? last.charAt(0).toUpperCase() + last.slice(1);
 };
 
-/** SUSE's products are known by a shorter name than os-release gives. */
+/** SUSE products have a shorter name than in os-release. */
 const fullName = (name: string, osId: string): string => {
   if (osId === 'opensuse-leap') return 'Leap';
   if (osId === 'opensuse-tumbleweed') return 'Tumbleweed';

@@ -13,7 +13,7 @@ export const gateway4 = (table: string): string | boolean => {
 const zeros = '0'.repeat(32);
 const unreachable = 'ffffffff';
 
-/** The IPv6 default gateway of /proc/net/ipv6_route, likewise. */
+/** Returns the IPv6 default gateway from /proc/net/ipv6_route. */
 export const gateway6 = (table: string): string | boolean => {
   for (const line of table.split('\n')) {
     const [destination, length, , , gateway, metric, , , , device] = line.trim().split(/\s+/);

@@ -33,7 +33,7 @@ const container = (root: string): Virtual | undefined => {
   return name ? { virtual: 'container', virtual_subtype: name } : undefined;
 };
 
-/** What firmware calls itself, in the order in which it is told apart. */
+/** Names in firmware data, in the order in which they are tested. */
 const firmware: readonly [RegExp, Virtual][] = [
   [/Amazon EC2/, { virtual: 'Nitro', virtual_subtype: 'Amazon EC2' }],
   [/VMware/, { virtual: 'VMware' }],

@@ -14,9 +14,9 @@ export const hg = async (args: readonly string[], { cwd, user }: Where): Promise
   });
 
 /**
- * The same for what must work.
+ * Runs hg and returns its output.
  *
- * @throws CommandExecutionError when it fails
+ * @throws CommandExecutionError if hg fails
  */
 export const hgDone = async (args: readonly string[], where: Where): Promise<string> => {
   const { code, stdout, stderr } = await hg(args, where);

@@ -36,7 +36,7 @@ const kinds: Readonly<Record<string, AclKind>> = {
 };
 
 /**
- * What `user`, `default:group`, `d:u` … mean.
+ * Parses an ACL type: `user`, `default:group`, `d:u` …
  *
  * @throws SaltInvocationError for any other type
  */
@@ -81,7 +81,10 @@ export const readAcls = async (
     ]),
   );
 
-/** What getfacl prints: blocks of `# file:`, `# owner:`, `# group:`, perhaps `# flags:`, and entries. */
+/**
+ * Parses the output of getfacl: blocks of `# file:`, `# owner:`, `# group:`, optionally `# flags:`,
+ * and entries.
+ */
 export const parseAcls = (text: string): Map<string, Acl> => {
   const all = new Map<string, Acl>();
   for (const block of text.split('\n\n')) {
@@ -150,7 +153,7 @@ const isSame = (kind: AclKind, have: string, wanted: string): boolean => {
   return (kind === 'user' ? uidOf(have) : gidOf(have)) === Number(wanted);
 };
 
-/** Whether an ACL gives somebody these permissions. Only folders have entries to inherit. */
+/** Whether an ACL grants these permissions to a user or group. Only folders have default entries. */
 export const grants = (
   path: string,
   acl: Acl,

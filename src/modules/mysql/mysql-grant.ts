@@ -12,7 +12,7 @@ export type Grant = {
   readonly grantOption: boolean;
 };
 
-/** What a line of `SHOW GRANTS` says; undefined for roles and proxies. */
+/** Parses a line of `SHOW GRANTS`; undefined for roles and proxies. */
 export const parseGrant = (line: string): Grant | undefined => {
   const match =
     /^GRANT (.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?((?:`(?:[^`]|``)+`|[^`\s])+) TO (`(?:[^`]|``)*`|'(?:[^'\\]|''|\\.)*'|[^\s@]+)@(`(?:[^`]|``)*`|'[^']*'|\S+)(.*)$/s.exec(
@@ -82,7 +82,7 @@ export const splitTarget = (database: string): { db: string; table: string } => 
   return { db: database.slice(0, dot), table: database.slice(dot + 1) };
 };
 
-/** `db.table` for GRANT: `_` of a database's name stands for itself, `%` for any text as in Salt. */
+/** Returns `db.table` for GRANT: `_` in the database's name is escaped, `%` is a wildcard as in Salt. */
 export const grantTarget = (database: string, escaped: boolean): string => {
   const { db, table } = splitTarget(database);
   if (!escaped) return `${db}.${table}`;
@@ -90,7 +90,10 @@ export const grantTarget = (database: string, escaped: boolean): string => {
   return `${db === '*' ? db : mysqlName(literal)}.${table === '*' ? table : mysqlName(table)}`;
 };
 
-/** What ALL PRIVILEGES on a database or a table stands for; on the server it is every right there is. */
+/**
+ * The privileges that ALL PRIVILEGES includes on a database or a table; on the server it includes
+ * all.
+ */
 const ordinary: ReadonlySet<string> = new Set([
   ...['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'REFERENCES', 'INDEX', 'ALTER'],
   ...['CREATE TEMPORARY TABLES', 'LOCK TABLES', 'CREATE VIEW', 'SHOW VIEW', 'TRIGGER', 'EVENT'],

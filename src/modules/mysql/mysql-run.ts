@@ -27,7 +27,7 @@ export type MysqlOptions = {
   connection_charset?: string | null;
 };
 
-/** What a query gives. */
+/** The result of a query. */
 export type MysqlAnswer = {
   'query time': { human: string; raw: string };
   'rows returned'?: number;
@@ -44,8 +44,8 @@ const keys = ['host', 'user', 'pass', 'port', 'unix_socket'] as const;
 const names = { host: 'host', user: 'user', pass: 'password', port: 'port', unix_socket: 'socket' };
 
 /**
- * Runs SQL by the client program and gives the rows of its queries. The SQL goes through stdin,
- * how to log in through a file: neither can be seen in the list of processes.
+ * Runs SQL with the client program and returns the rows of its queries. The SQL is passed on stdin
+ * and the login data in a file, so neither is visible in the process list.
  *
  * @throws CommandExecutionError `MySQL Error 1045: …`
  */
@@ -134,7 +134,7 @@ const readTable = (text: string): (string | null)[][] =>
         .split('\n')
         .map(line => line.split('\t').map(unescapeField));
 
-/** A row with these columns as numbers: the client program gives texts only. */
+/** Converts these columns of a row to numbers: the client program returns only strings. */
 export const withNumbers = (row: MysqlRow, columns: readonly string[]): PlainDict =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -160,7 +160,7 @@ export const mysqlName = (name: string): string => `\`${name.replaceAll('`', '``
 export const mysqlAccount = (user: string, host: string): string =>
   `${mysqlText(user)}@${mysqlText(host)}`;
 
-/** What `mysql_native_password` keeps of a password. */
+/** Returns the hash that `mysql_native_password` stores for a password. */
 export const nativeHash = (password: string): string => {
   const sha = (data: string | Buffer): Buffer => createHash('sha1').update(data).digest();
   return `*${sha(sha(password)).toString('hex').toUpperCase()}`;

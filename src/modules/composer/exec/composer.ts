@@ -65,7 +65,7 @@ export const did_composer_install = async (dir: string): Promise<boolean> =>
 
 /**
  * Installs a project's dependencies, in the versions of its `composer.lock` if it has one. Returns
- * composer's pid, retcode, stdout and stderr, or true with `quiet`.
+ * the `pid`, `retcode`, `stdout` and `stderr` of composer, or true with `quiet`.
  *
  * @param directory the project's folder
  * @param composer the path of composer, which php runs; found by its name when left out

@@ -33,7 +33,7 @@ const protocolOf = (family: string): string => {
   throw new SaltInvocationError(`'${family}' is no family: ipv4 or ipv6 is.`);
 };
 
-/** What ipset says where it fails; undefined when all went well. */
+/** Runs ipset and returns its error message; undefined on success. */
 const ipset = async (...words: string[]): Promise<string | undefined> => {
   const { code, stdout, stderr } = await runCommand(['ipset', ...words], { plainLocale: true });
   return code === 0 ? undefined : (stderr || stdout).trim();
@@ -132,7 +132,7 @@ export const delete_set = async (name: string, family = 'ipv4'): Promise<true | 
 };
 
 /**
- * Gives a set another name.
+ * Renames a set.
  *
  * @param name the set
  * @param new_set its name to be
@@ -154,7 +154,7 @@ export const rename_set = async (
 };
 
 /**
- * All sets, each with what ipset tells of it, without its entries.
+ * Returns all sets with ipset's information about each, without their entries.
  *
  * @param family `ipv4` or `ipv6`; a set is found by its name alone
  * @example tsalt-ssh '*' ipset.list_sets
@@ -236,7 +236,7 @@ export const add = async (
   if (lacking) return `Error: Set ${name} not created with ${lacking[1]} support`;
   if ((await membersOf(name))?.includes(entry))
     return `Warn: Entry ${entry} already exists in set ${name}`;
-  // An entry that is there gets its comment and timeout anew.
+  // `-exist` updates the comment and timeout of an existing entry.
   const wrong = await ipset('add', '-exist', name, wanted.element, ...optionWords(wanted));
   return wrong === undefined ? 'Success' : `Error: ${wrong}`;
 };
@@ -346,7 +346,7 @@ const fieldsOf = (text: string): PlainDict =>
       }),
   );
 
-/** What ipset tells of a set; undefined where there is none. */
+/** Returns ipset's information about a set; undefined if it does not exist. */
 const headOf = async (name: string): Promise<PlainDict | undefined> => {
   const { code, stdout } = await runCommand(['ipset', 'list', '-t', name], { plainLocale: true });
   return code === 0 ? fieldsOf(stdout) : undefined;

@@ -48,8 +48,8 @@ const settings = {
 };
 
 /**
- * What happens to packets that no rule speaks of: `{incoming, outgoing, routed}`. Read from ufw's
- * settings, which hold while it is off too; else as its status tells.
+ * Returns the policies for packets that match no rule: `{incoming, outgoing, routed}`. They are read
+ * from ufw's settings, which exist even while ufw is disabled, or else from its status.
  *
  * @example tsalt-ssh '*' ufw.get_defaults
  */

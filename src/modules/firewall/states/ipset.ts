@@ -72,7 +72,7 @@ export const set_present = async (
 };
 
 /**
- * There is no set of this name.
+ * Makes sure that a set does not exist.
  *
  * @param name the set
  * @param family `ipv4` or `ipv6`
@@ -233,7 +233,7 @@ export const flush = async (name: string, family = 'ipv4'): Promise<StateReturn>
 
 type Step = { readonly comment?: string; readonly isToDo?: boolean; readonly error?: string };
 
-/** Does something with each entry; what fails is told and the others are done all the same. */
+/** Processes each entry. An error is reported, and the remaining entries are still processed. */
 const eachEntry = async (
   {
     name,

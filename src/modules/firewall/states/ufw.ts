@@ -58,7 +58,7 @@ const policy = async (name: string, direction: string, wanted: string): Promise<
 };
 
 /**
- * What happens to incoming packets that no rule speaks of.
+ * Manages the policy for incoming packets that match no rule.
  *
  * @param name a name for this
  * @param default_ `allow`, `deny` or `reject`
@@ -73,7 +73,7 @@ export const default_incoming = async (
 ): Promise<StateReturn> => policy(name, 'incoming', wanted);
 
 /**
- * What happens to outgoing packets that no rule speaks of.
+ * Manages the policy for outgoing packets that match no rule.
  *
  * @param name a name for this
  * @param default_ `allow`, `deny` or `reject`
@@ -88,7 +88,7 @@ export const default_outgoing = async (
 ): Promise<StateReturn> => policy(name, 'outgoing', wanted);
 
 /**
- * What happens to packets for others that no rule speaks of.
+ * Manages the policy for routed packets that match no rule.
  *
  * @param name a name for this
  * @param default_ `allow`, `deny` or `reject`
@@ -153,7 +153,7 @@ const placed = async (words: string[]): Promise<string[]> => {
   try {
     return (await salt('ufw.has_rule')(first)) ? words : first;
   } catch (error) {
-    // Where there is no rule yet, there is no place to insert one at.
+    // If there are no rules yet, a rule cannot be inserted at position 1.
     if (/Invalid position '1'/.test(messageOf(error))) return words;
     throw error;
   }
@@ -194,7 +194,7 @@ const ruled = async (name: string, method: string, rule: Rule): Promise<StateRet
 export const allow = async (name: string, rule: Rule = {}): Promise<StateReturn> =>
   ruled(name, 'allow', rule);
 
-/** The same as `ufw.allow`. */
+/** Alias of `ufw.allow`. */
 export const allowed = allow;
 
 /**

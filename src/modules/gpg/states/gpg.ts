@@ -35,11 +35,11 @@ const each = async (
 };
 
 /**
- * Public keys are there; missing ones are fetched from a keyserver.
+ * Makes sure that public keys are present; missing keys are fetched from a keyserver.
  *
  * @param name the id or fingerprint of the key
  * @param keys the keys instead
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param keyserver the keyserver, `keys.openpgp.org` when not given
  * @param gnupghome the folder of the keys
  * @param trust how far their owners are trusted: `expired`, `unknown`, `not_trusted`, `marginally`,
@@ -124,11 +124,12 @@ const trustParts = async (
 };
 
 /**
- * Public keys are not there. A key whose secret key is there stays, and the state fails.
+ * Makes sure that public keys are absent. A public key with a secret key is not removed, and the
+ * state fails.
  *
  * @param name the id or fingerprint of the key
  * @param keys the keys instead
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @unknown ignored
  * @example

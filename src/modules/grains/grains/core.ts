@@ -95,7 +95,7 @@ export const machine_id = (): PlainDict => {
   return { machine_id: found ?? '' };
 };
 
-/** The boot command line: pairs of name and value, as Salt gives them. */
+/** Returns the boot command line as pairs of name and value, like Salt. */
 export const kernelparams = (): PlainDict => {
   const line = readOr('/proc/cmdline');
   if (line === undefined) return {};
@@ -107,7 +107,7 @@ export const kernelparams = (): PlainDict => {
   };
 };
 
-/** What runs the states: the release of Salt whose behaviour is kept. */
+/** Returns the release of Salt whose behaviour is reproduced. */
 export const salt_version = (): PlainDict => ({
   saltversion: '3006.9',
   saltversioninfo: [3006, 9],
@@ -207,7 +207,7 @@ export const _initSystem = (
   return 'unknown';
 };
 
-/** systemd's version stands in the name of its library. Its feature list is only in the program. */
+/** Reads systemd's version from the name of its library. Its feature list is only in the program. */
 const systemdVersion = (): PlainDict => {
   const folders = ['/usr/lib/systemd', '/lib/systemd', `/usr/lib/${cpuArch()}-linux-gnu/systemd`];
   for (const folder of folders)

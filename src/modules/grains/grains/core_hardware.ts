@@ -47,7 +47,7 @@ export const mem_data = (): PlainDict => {
 };
 
 /**
- * What the firmware says about the machine.
+ * Returns the firmware's information about the machine.
  */
 export const hw_data = (): PlainDict => {
   const files: Record<string, string> = {

@@ -1,4 +1,4 @@
-/** Grains that somebody gave: in the host's own file, in the roster, in the configuration. */
+/** Custom grains from the host's grains file, the roster and the configuration. */
 
 import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';

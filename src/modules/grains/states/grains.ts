@@ -5,7 +5,7 @@ import { changed, failed, unchanged, would } from '../../_shared/states/returns.
 import { pyRepr, pyStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
-/** Stands for "no such grain", which is not the same as one that is null. */
+/** Marks a grain that does not exist, to distinguish it from one that is null. */
 const absentMark = '\0absent';
 
 const grain = async (name: string): Promise<Plain | undefined> => {
@@ -19,10 +19,10 @@ const same = (left: Plain | undefined, right: Plain): boolean =>
 const pathOf = (name: string, delimiter: string): string => name.split(delimiter).join(':');
 
 /**
- * A grain is there, whatever its value.
+ * Makes sure that a grain exists, whatever its value.
  *
  * @param name the grain or path
- * @param delimiter what separates the parts of the path
+ * @param delimiter the separator of the path
  * @example
  * roles:
  *   grains.exists
@@ -36,11 +36,11 @@ export const exists = async (
     : unchanged(name, 'Grain exists');
 
 /**
- * A grain has this value, kept in the host's grains file.
+ * Makes sure that a grain has this value, which is stored in the host's grains file.
  *
  * @param name the grain or path
  * @param value its value
- * @param delimiter what separates the parts of the path
+ * @param delimiter the separator of the path
  * @param force true: a dict or list may be replaced
  * @example
  * datacenter:
@@ -69,11 +69,11 @@ export const present = async (
 };
 
 /**
- * A list grain has these values.
+ * Makes sure that a list grain contains these values.
  *
  * @param name the grain or path
  * @param value a value, or a list of them
- * @param delimiter what separates the parts of the path
+ * @param delimiter the separator of the path
  * @example
  * roles:
  *   grains.list_present:
@@ -104,11 +104,11 @@ export const list_present = async (
 };
 
 /**
- * A list grain has none of these values.
+ * Makes sure that a list grain contains none of these values.
  *
  * @param name the grain or path
  * @param value a value, or a list of them
- * @param delimiter what separates the parts of the path
+ * @param delimiter the separator of the path
  * @example
  * roles:
  *   grains.list_absent:
@@ -145,11 +145,11 @@ export const list_absent = async (
 };
 
 /**
- * A grain has no value, or is not there at all.
+ * Makes sure that a grain has no value, or does not exist.
  *
  * @param name the grain or path
  * @param destructive true: take it away; false: its value becomes null
- * @param delimiter what separates the parts of the path
+ * @param delimiter the separator of the path
  * @param force true: a dict or list may be removed
  * @example
  * rack:
@@ -185,12 +185,12 @@ export const absent = async (
 };
 
 /**
- * A value is in a list grain that is there already.
+ * Makes sure that an existing list grain contains a value.
  *
  * @param name the grain or path
  * @param value the value
- * @param convert true: a grain that is no list becomes one
- * @param delimiter what separates the parts of the path
+ * @param convert true: turn a grain that is not a list into a list
+ * @param delimiter the separator of the path
  * @example
  * roles:
  *   grains.append:

@@ -114,7 +114,7 @@ export const base64_encodefile = async (fname: string): Promise<string> =>
     .replace(/.{1,76}/g, line => `${line}\n`);
 
 /**
- * Writes what base64 stands for to a file.
+ * Decodes a base64 string and writes the result to a file.
  *
  * @param instr the base64
  * @param outfile the file

@@ -42,12 +42,13 @@ export type QueryOptions = {
 };
 
 /**
- * Sends a request and gives the answer: `body`, and `status`, `headers`, `text`, `dict` when asked for.
- * What fails is its `error`: a server that does not answer is no error of the call.
+ * Sends a request and returns the response: `body`, and on request `status`, `headers`, `text` and
+ * `dict`. A failure is returned in `error`: a server that does not respond does not make the call
+ * fail.
  *
  * @param url the URL
  * @param method GET, POST …
- * @param params what follows `?`
+ * @param params the query string after `?`
  * @param data the body; a dict is sent as a form
  * @param data_file a file with the body
  * @param header_dict headers
@@ -66,8 +67,8 @@ export type QueryOptions = {
  * @param ca_bundle a file with the certificates to trust
  * @param cert a client's certificate, or it and its key
  * @param max_redirects how many redirects to follow
- * @param agent what the request calls itself, its User-Agent
- * @param backend `tornado`, `requests`, `urllib2`: whichever of Salt's, the request is the same
+ * @param agent the User-Agent header of the request
+ * @param backend `tornado`, `requests`, `urllib2`: accepted for compatibility; all send the same request
  * @example tsalt-ssh '*' http.query http://localhost/ status=True text=True
  */
 export const query = async (
@@ -102,7 +103,7 @@ export const query = async (
     return { error: messageOf(error), ...(options.status ? { status: 0 } : {}) };
   }
   const { status, reason } = answer;
-  // What an error page says is not what was asked for: neither text nor data.
+  // The body of an error page is not the requested data, so neither text nor data is returned.
   if (status >= 400 && options.raise_error !== false)
     return { status, error: `HTTP ${status}: ${reason}`, body: answer.body };
   return {
@@ -117,12 +118,12 @@ export const query = async (
 };
 
 /**
- * Sends requests until one is answered well.
+ * Repeats a request until it succeeds.
  *
  * @param url the URL
  * @param wait_for seconds to try
  * @param request_interval seconds between two requests
- * @param match what the body must contain
+ * @param match a pattern that the body must match
  * @param status_code the status it must have
  * @example tsalt-ssh '*' http.wait_for_successful_query http://localhost/health wait_for=60
  */

@@ -16,10 +16,10 @@ type Options = {
 };
 
 /**
- * A request is answered with a text or a status. All arguments of `http.query` are taken.
+ * Checks that a request returns a text or a status. Accepts all arguments of `http.query`.
  *
  * @param name the URL
- * @param match what the body must have
+ * @param match the text or pattern that the body must contain
  * @param match_type `string`, or `pcre` for a regular expression
  * @param status the status it must have, or a list of them
  * @param status_type `string`, `list`, or `pcre`
@@ -118,11 +118,11 @@ const judge = (
 };
 
 /**
- * Waits until a request is answered as wanted.
+ * Waits until a request returns the desired response.
  *
  * @param name the URL
  * @param wait_for seconds to try
- * @param match what the body must have
+ * @param match the text or pattern that the body must contain
  * @param status the status it must have
  * @example
  * http://localhost:8080/:

@@ -26,7 +26,7 @@ const persistFile = (): string =>
  */
 export const available = async (): Promise<string[]> => {
   const dir = `/lib/modules/${release()}`;
-  // Modules that did not come with the kernel stand in modules.dep only.
+  // Modules that did not come with the kernel are listed only in modules.dep.
   const names = ['modules.dep', 'modules.builtin'].flatMap(file =>
     (readOr(`${dir}/${file}`) ?? '').split('\n').map(line => line.split(':')[0] ?? ''),
   );
@@ -77,9 +77,9 @@ export const is_loaded = async (mod: string): Promise<boolean> =>
   (await mod_list()).includes(nameOf(mod));
 
 /**
- * Loads a kernel module. Gives all that were loaded with it.
+ * Loads a kernel module. Returns all modules that were loaded with it.
  *
- * @param mod the module, its settings behind it: `bonding mode=4`
+ * @param mod the module, followed by its parameters: `bonding mode=4`
  * @param persist also at boot
  *
  * @example tsalt-ssh '*' kmod.load kvm
@@ -99,7 +99,7 @@ export const load = async (mod: string, persist = false): Promise<string[]> => {
 };
 
 /**
- * Takes a kernel module out, and none that it needed. Gives what went.
+ * Removes a kernel module, but not the modules it depends on. Returns the removed modules.
  *
  * @param mod the module
  * @param persist also at boot

@@ -78,7 +78,7 @@ export const assign = async (
 };
 
 /**
- * Sets a kernel parameter now and for later boots. Gives `Updated` or `Already set`.
+ * Sets a kernel parameter now and for later boots. Returns `Updated` or `Already set`.
  *
  * @param name the parameter
  * @param value its value
@@ -111,7 +111,8 @@ export const persist = async (
 const procPath = (name: string): string => {
   if (!/^[\w./*@:-]+$/.test(name) || name.includes('..'))
     throw new CommandExecutionError(`${name} is no name of a kernel parameter`);
-  // As sysctl(8): the first of the two is what separates, the other stands for it inside a name.
+  // Like sysctl(8): the first of `/` and `.` in the name is the separator, and the other one is a
+  // literal character (written as the separator).
   const isPath = /[./]/.exec(name)?.[0] === '/';
   const swapped = name.replace(/[./]/g, one => (one === '/' ? '.' : '/'));
   return join('/proc/sys', isPath ? name : swapped);

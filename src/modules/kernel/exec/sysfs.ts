@@ -42,11 +42,11 @@ export const target = async (key: string, full = true): Promise<string | false> 
 };
 
 /**
- * An attribute's value; with a value, sets it and tells whether that went well. A folder gives its
- * path.
+ * Returns an attribute's value. With a value, sets it and returns whether that succeeded. For a
+ * folder, returns its path.
  *
  * @param key a path below /sys
- * @param value what to write
+ * @param value the value to write
  * @example tsalt-ssh '*' sysfs.attr block/sda/queue/logical_block_size
  */
 export const attr = async (key: string, value: Plain = null): Promise<Plain> => {
@@ -57,10 +57,10 @@ export const attr = async (key: string, value: Plain = null): Promise<Plain> => 
 };
 
 /**
- * Writes to an attribute, and tells whether that went well.
+ * Writes to an attribute and returns whether that succeeded.
  *
  * @param key a path below /sys
- * @param value what to write
+ * @param value the value to write
  * @example tsalt-ssh '*' sysfs.write block/sda/queue/scheduler none
  */
 export const write = async (key: string, value: Plain): Promise<boolean> => {
@@ -142,8 +142,8 @@ const kindsBelow = (root: string, below = '', kinds: Kinds = { r: [], w: [], rw:
 };
 
 /**
- * The attributes below a folder, by what may be done with them: `r`, `w` and `rw`. Links are not
- * followed. False for what is no folder.
+ * Returns the attributes below a folder by their permissions: `r`, `w` and `rw`. Links are not
+ * followed. Returns false if the path is not a folder.
  *
  * @param root a path below /sys
  * @example tsalt-ssh '*' sysfs.interfaces class/net/eth0/statistics

@@ -28,7 +28,7 @@ const sysrc = async (
   return await runCommand(['sysrc', '-v', ...place, ...words], { plainLocale: true, cwd: '/' });
 };
 
-/** What it printed. @throws CommandExecutionError where it failed */
+/** Returns the output. @throws CommandExecutionError if the command failed */
 const done = ({ code, stdout, stderr }: CommandResult): string => {
   if (code === 0) return stdout;
   throw new CommandExecutionError(`sysrc failed: ${stderr.trim()}`);
@@ -54,7 +54,7 @@ const settingsOf = (text: string): Settings => {
 };
 
 /**
- * The settings, by the file that has each; nothing where there is none of this name.
+ * Returns the settings by the file that contains each; empty if there is none of this name.
  *
  * @unknown ignored
  * @param name one setting; without it all that differ from their default
@@ -75,7 +75,7 @@ export const get = async (
 };
 
 /**
- * Gives a setting a value; its value then, by the file that has it.
+ * Sets a setting. Returns its new value, by the file that contains it.
  *
  * @unknown ignored
  * @param name the setting

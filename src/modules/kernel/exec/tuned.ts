@@ -44,7 +44,7 @@ export const active = async (): Promise<string> => {
 export const off = async (): Promise<boolean> => (await tuned('off')).code === 0;
 
 /**
- * Uses a profile, and gives its name; false when that did not work.
+ * Activates a profile and returns its name; false on failure.
  *
  * @param profile_name the profile, or several with blanks between
  * @example tsalt-ssh '*' tuned.profile virtual-guest

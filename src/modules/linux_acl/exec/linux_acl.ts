@@ -68,14 +68,17 @@ const shown = ({ octal }: AclEntry): PlainDict => ({
   octal,
 });
 
-/** Where a change goes; `raise_err` is Salt's: an error is always told here. */
+/**
+ * Options of a change; `raise_err` is accepted for compatibility with Salt: errors are always raised
+ * here.
+ */
 type Where = { recursive?: boolean; raise_err?: boolean };
 
 /**
- * Takes all entries of access control lists away; the mode stays.
+ * Removes all entries from access control lists; the mode stays.
  *
  * @param recursive true: from all below too
- * @param raise_err Salt's way to have errors told: here they always are
+ * @param raise_err accepted for compatibility with Salt: errors are always raised
  * @param paths paths
  * @example tsalt-ssh '*' acl.wipefacls /srv/www
  */
@@ -94,7 +97,7 @@ export const wipefacls = async (
  * @param acl_name the user or group; empty: the owner
  * @param perms permissions: `rwx`, `rX` or a digit
  * @param recursive true: of all below too
- * @param raise_err Salt's way to have errors told: here they always are
+ * @param raise_err accepted for compatibility with Salt: errors are always raised
  * @param paths paths
  * @example tsalt-ssh '*' acl.modfacl user ann rwx /srv/www
  */

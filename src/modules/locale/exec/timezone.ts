@@ -81,7 +81,7 @@ export const zone_compare = async (timezone: string): Promise<boolean> => {
 };
 
 /**
- * What the hardware clock shows: `UTC` or `localtime`.
+ * Returns the time standard of the hardware clock: `UTC` or `localtime`.
  *
  * @example tsalt-ssh '*' timezone.get_hwclock
  */

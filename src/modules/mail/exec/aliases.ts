@@ -40,7 +40,7 @@ export const list_aliases = (): Record<string, string> =>
   );
 
 /**
- * Where an alias's mail goes; '' when there is no such alias.
+ * Returns the target of an alias; '' if the alias does not exist.
  *
  * @param alias the alias
  *
@@ -63,7 +63,7 @@ export const has_target = (alias: string, target: string | string[]): boolean =>
   get_target(alias) === targetText(target);
 
 /**
- * Gives an alias its target in place of any other, and runs `newaliases` where there is one.
+ * Sets the target of an alias, replacing any other, and runs `newaliases` if it is installed.
  *
  * @param alias the alias
  * @param target the target, or a list of them

@@ -26,7 +26,7 @@ export const present = async (name: string, target: string | string[]): Promise<
 };
 
 /**
- * Makes sure that there is no such alias.
+ * Makes sure that an alias does not exist.
  *
  * @param name the alias
  *

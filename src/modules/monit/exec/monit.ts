@@ -65,7 +65,7 @@ const oldLine = /^(\S.*?)\s+'(.+)'\s+(.*?)\s*$/;
 const tableLine = /^ (\S.*?)\s{2,}(\S.*?)\s{2,}(\S.*?)\s*$/;
 
 /**
- * What monit watches, and how each is: `{kind: {name: status}}`.
+ * Returns the services that monit watches, with their status: `{kind: {name: status}}`.
  *
  * @param svc_name only this one
  * @example tsalt-ssh '*' monit.summary nginx
@@ -78,7 +78,7 @@ export const summary = async (
   if (lines.some(line => /daemon is not running/.test(line)))
     return { monit: 'daemon is not running', result: false };
   const rows = lines.map(line => oldLine.exec(line)?.slice(1) ?? inTable(line));
-  // What is longer than its column ends in dots there.
+  // Values longer than their column are cut off and end in dots.
   const isCut = rows.some(row => row.some(cell => cell.endsWith('...')));
   const found: Summary = {};
   for (const [kind, name, status] of isCut ? await wholeRows() : rows) {
@@ -88,7 +88,7 @@ export const summary = async (
   return found;
 };
 
-/** The same of the long report. */
+/** Returns the same rows from the long report. */
 const wholeRows = async (): Promise<string[][]> =>
   Object.entries((await status()) as { [name: string]: Status }).map(([name, facts]) => [
     Object.keys(facts)[0] ?? '',
@@ -163,7 +163,7 @@ export const version = async (): Promise<string> =>
   /^This is Monit version (\S+)/m.exec((await monit(['-V'])).stdout)?.[1] ?? '';
 
 /**
- * The id that monit has for this host; false when it could not be made anew.
+ * Returns monit's id for this host; false if it could not be reset.
  *
  * @param reset true: make a new one
  * @example tsalt-ssh '*' monit.id

@@ -67,7 +67,7 @@ const differs = (what: string, wanted: string | null, have: unknown): string[] =
     ? [`Database ${what} ${wanted} != ${String(have)} needs to be updated`]
     : [];
 
-/** Newer servers tell `utf8` by its full name, and so the orders of its texts; in small letters. */
+/** Newer servers report `utf8` and its collations by their full names; compared in lower case. */
 const fullName = (name: string): string => name.toLowerCase().replace(/^utf8(?=_|$)/, 'utf8mb3');
 
 const given = (wanted: PlainDict): PlainDict =>

@@ -7,7 +7,7 @@ import { parseGrant, splitRights, splitTarget } from '../mysql-grant.ts';
 import type { MysqlOptions } from '../mysql-run.ts';
 import { mysqlVirtual } from '../mysql-state.ts';
 
-/** What accounts of a MySQL or MariaDB server may do. */
+/** Manages the rights of accounts of a MySQL or MariaDB server. */
 export const __virtual__ = mysqlVirtual;
 
 type Options = {
@@ -20,17 +20,17 @@ type Options = {
 } & MysqlOptions;
 
 /**
- * An account has rights.
+ * Makes sure that an account has rights.
  *
  * @param name a name for this
  * @param grant the rights, as `select,insert` or `all privileges`
- * @param database what they are on, as `shop.*` or `shop.items`
+ * @param database the database or table that the rights apply to, as `shop.*` or `shop.items`
  * @param user the account
  * @param host where it comes from
  * @param grant_option true: it may grant them
- * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
+ * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @param revoke_first true: take back what it has on that database before
- * @param ssl_option what its connections must have: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
+ * @param ssl_option requirements on its connections: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
  * @unknown ignored
  * @example
  * shop may read:
@@ -112,15 +112,15 @@ const revokeAll = async (
 };
 
 /**
- * An account does not have rights.
+ * Makes sure that an account does not have rights.
  *
  * @param name a name for this
  * @param grant the rights
- * @param database what they are on
+ * @param database the database or table that the rights apply to
  * @param user the account
  * @param host where it comes from
  * @param grant_option true: it may no longer grant either
- * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
+ * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @unknown ignored
  * @example
  * shop may not delete:

@@ -31,7 +31,7 @@ type Options = {
  * @param grain the grain for it
  * @param key a key in that grain
  * @param overwrite false: not when there is an output already
- * @param check_db_exists fail when there is no such database
+ * @param check_db_exists fail if the database does not exist
  * @param client_flags `multi_statements`, which is always on; others are refused
  * @unknown ignored
  * @example
@@ -61,7 +61,7 @@ export const run = async (
  * @param grain the grain for it
  * @param key a key in that grain
  * @param overwrite false: not when there is an output already
- * @param check_db_exists fail when there is no such database
+ * @param check_db_exists fail if the database does not exist
  * @param client_flags `multi_statements`, which is always on; others are refused
  * @unknown ignored
  * @example
@@ -168,7 +168,10 @@ const textOf = ({ columns, results, ...rest }: PlainDict): string => {
   return `${pyStr(rest).slice(0, -1)}, 'columns': ${tuple}, 'results': ${pyRepr(results)}}`;
 };
 
-/** What a file gets: `column:value` for every value, or what the server says of the run. */
+/**
+ * Formats the output file: `column:value` for every value, or the server's message if there are no
+ * rows.
+ */
 const linesOf = ({ results, ...rest }: PlainDict): string =>
   (Array.isArray(results) ? (results as PlainDict[]) : [rest])
     .flatMap(row => Object.entries(row).map(([name, value]) => `${name}:${pyStr(value)}\n`))

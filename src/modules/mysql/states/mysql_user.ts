@@ -10,12 +10,12 @@ import { mysqlVirtual } from '../mysql-state.ts';
 export const __virtual__ = mysqlVirtual;
 
 /**
- * An account is there, and logs in like that.
+ * Makes sure that an account exists and has this password or login method.
  *
  * @param name the account
  * @param host where it comes from
  * @param password its password
- * @param password_hash what the server keeps of its password
+ * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without a password
  * @param unix_socket true, with `allow_passwordless`: it is known by the account of the process
  * @param password_column the column of mysql.user to compare with

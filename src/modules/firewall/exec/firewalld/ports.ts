@@ -57,7 +57,7 @@ export const get_masquerade = async (
   );
 
 /**
- * Gives what leaves through a zone this host's address.
+ * Enables masquerading: traffic that leaves through a zone gets this host's address.
  *
  * @param zone the zone, the default one when not given
  * @param permanent false: now instead of permanently

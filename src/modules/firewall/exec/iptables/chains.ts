@@ -51,7 +51,7 @@ export const flush = async (table = 'filter', chain = '', family = 'ipv4'): Prom
   changeIptables(family, '-t', table, '-F', ...(chain === '' ? [] : [chain]));
 
 /**
- * What happens to packets that no rule of a chain fits.
+ * Returns the policy of a chain: the target of packets that match no rule.
  *
  * @param table the table
  * @param chain the chain

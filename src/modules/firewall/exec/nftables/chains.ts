@@ -118,7 +118,7 @@ export const flush = async (table = 'filter', chain = '', family = 'ipv4'): Prom
 };
 
 /**
- * What happens to packets that no rule of a base chain fits: `accept` or `drop`.
+ * Returns the policy of a base chain, for packets that match no rule: `accept` or `drop`.
  *
  * @param table the table
  * @param chain the chain
@@ -132,8 +132,8 @@ export const get_policy = async (
 ): Promise<string | null> => (await chainInfo(table, chain, family))?.policy ?? null;
 
 /**
- * Says what happens to packets that no rule of a base chain fits. False: there is no such base
- * chain.
+ * Sets the policy of a base chain, for packets that match no rule. Returns false if there is no such
+ * base chain.
  *
  * @param table the table
  * @param chain the chain

@@ -1,7 +1,7 @@
 /**
  * Tables, chains and rules of nftables.
  *
- * What changes something answers `{result, comment}`.
+ * Functions that change something return `{result, comment}`.
  *
  * @platform linux
  * @depends nft

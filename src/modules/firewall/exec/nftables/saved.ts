@@ -45,8 +45,8 @@ export const get_saved_rules = async (conf_file: string | null = null): Promise<
 };
 
 /**
- * Writes all rules of all families down and gives them. A folder gets a file
- * `salt-all-in-one.nft`, which the main configuration has to include.
+ * Saves all rules of all families to a file and returns them. If the path is a folder, the rules are
+ * saved there as `salt-all-in-one.nft`, which the main configuration has to include.
  *
  * @param filename the file, `/etc/nftables` by default
  * @param family checked only: the rules of all families are written

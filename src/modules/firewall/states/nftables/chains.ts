@@ -108,13 +108,13 @@ export const chain_absent = async (
   });
 
 /**
- * Takes all rules out of a chain, or of all chains of a table, each time the state runs.
+ * Removes all rules from a chain, or from all chains of a table, each time the state runs.
  *
  * @param name any name
  * @param table the table
  * @param chain the chain; all when it is not given
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
- * @param ignore_absence true: fine when there is no such table or chain
+ * @param ignore_absence true: a missing table or chain is not an error
  * @unknown ignored
  * @example
  * empty:

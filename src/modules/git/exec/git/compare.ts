@@ -4,15 +4,15 @@ import { type Base, type GitOpts, type Opts, runOptions, wordsOf } from '../../g
 import { git, gitText, plainWord } from '../../git-run.ts';
 
 /**
- * The best common ancestor of commits.
+ * Returns the best common ancestor of commits.
  *
  * @param cwd the repository
  * @param refs the commits, as a list or with commas
  * @param octopus of all of them, as for a merge of many
- * @param is_ancestor gives true or false: whether the first of two is an ancestor of the second
- * @param independent gives those that no other reaches
+ * @param is_ancestor return true or false: whether the first of two commits is an ancestor of the second
+ * @param independent return the commits that cannot be reached from any other
  * @param fork_point where a branch left this ref, which may have been rewound since
- * @param all gives a list of all best ancestors
+ * @param all return a list of all best ancestors
  *
  * @example tsalt-ssh '*' git.merge_base /srv/app refs=main,fix
  */
@@ -64,7 +64,7 @@ export const merge_base = async (
 };
 
 /**
- * What a merge of two commits would do, as text.
+ * Returns the result that merging two commits would have, as text.
  *
  * @param cwd the repository
  * @param ref1 a commit
@@ -88,7 +88,7 @@ export const merge_tree = async (
 };
 
 /**
- * What differs between commits, the next commit and the working tree.
+ * Returns the differences between commits, the index and the working tree.
  *
  * @param cwd the repository
  * @param item1 a commit
@@ -128,11 +128,11 @@ export const diff = async (
 };
 
 /**
- * What a symbolic ref points at; or points it elsewhere.
+ * Returns the ref that a symbolic ref points to, or makes it point to another.
  *
  * @param cwd the repository
  * @param ref the symbolic ref: `HEAD`
- * @param value what it is to point at: `refs/heads/main`
+ * @param value the new target: `refs/heads/main`
  *
  * @example tsalt-ssh '*' git.symbolic_ref /srv/app HEAD
  */

@@ -88,7 +88,7 @@ export const config_get_regexp = async (
 export const config_get_regex = config_get_regexp;
 
 /**
- * Gives a key of git's configuration one value or several. Gives what it has then.
+ * Sets a key of git's configuration to one value or several. Returns the resulting values.
  *
  * @param key the key
  * @param value the value

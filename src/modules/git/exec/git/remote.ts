@@ -48,13 +48,13 @@ export const clone = async (
 };
 
 /**
- * Fetches from a remote. Gives what came: `new branches`, `new tags`, `updated branches`,
+ * Fetches from a remote. Returns the changes: `new branches`, `new tags`, `updated branches`,
  * `updated tags`.
  *
  * @param cwd the repository
  * @param remote the remote
- * @param force also what is no fast-forward
- * @param refspecs what to fetch, as a list or with commas
+ * @param force also fetch updates that are not fast-forwards
+ * @param refspecs the refspecs to fetch, as a list or separated by commas
  *
  * @example tsalt-ssh '*' git.fetch /srv/app upstream
  */
@@ -197,11 +197,11 @@ export const pull = async (
 };
 
 /**
- * Sends commits to a remote.
+ * Pushes commits to a remote.
  *
  * @param cwd the repository
  * @param remote the remote
- * @param ref what to send: `main`, `main:other`, `:gone`
+ * @param ref the refspec to push: `main`, `main:other`, `:gone`
  *
  * @example tsalt-ssh '*' git.push /srv/etc origin main
  */

@@ -58,16 +58,16 @@ export const remote_get = async (
 };
 
 /**
- * Points a remote at a URL; adds it when it is missing.
+ * Sets the URL of a remote. Adds the remote if it is missing.
  *
  * @param cwd the repository
  * @param url the URL; a password in it is not written into the repository
  * @param remote the remote
- * @param https_user refused: who reads the repository would see it
- * @param https_pass refused likewise
- * @param push_url where `git push` goes, when that is elsewhere
- * @param push_https_user refused likewise
- * @param push_https_pass refused likewise
+ * @param https_user refused: it would be visible to everybody who can read the repository
+ * @param https_pass refused, like `https_user`
+ * @param push_url the URL for `git push`, if it is a different one
+ * @param push_https_user refused, like `https_user`
+ * @param push_https_pass refused, like `https_user`
  *
  * @example tsalt-ssh '*' git.remote_set /srv/app https://example.com/app.git
  */

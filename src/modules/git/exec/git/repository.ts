@@ -53,7 +53,7 @@ export const is_repo = async (cwd: string, options: Base = {}): Promise<boolean>
 };
 
 /**
- * The commit that a revision stands for.
+ * Returns the commit that a revision refers to.
  *
  * @param cwd the repository
  * @param rev the revision
@@ -87,7 +87,7 @@ export const revision = async (
 export const current_branch = async (cwd: string, options: Base = {}): Promise<string> => {
   const how = runOptions(cwd, options);
   const found = await git(['symbolic-ref', '--quiet', '--short', 'HEAD'], { ...how, ignore: true });
-  // 1: HEAD is detached. Anything else is no answer.
+  // Status 1: HEAD is detached. Any higher status is an error.
   if (found.code > 1) return gitText(['symbolic-ref', '--short', 'HEAD'], how);
   return found.stdout.trim() || 'HEAD';
 };
@@ -135,7 +135,7 @@ export const list_tags = async (cwd: string, options: Base = {}): Promise<string
   listRefs(cwd, 'tags', options);
 
 /**
- * What `git rev-parse` says.
+ * Returns the output of `git rev-parse`.
  *
  * @param cwd the repository
  * @param rev the revision
@@ -153,8 +153,8 @@ export const rev_parse = async (
   );
 
 /**
- * What differs from the last commit: files by `modified`, `new`, `deleted`, `untracked`, and by git's
- * own letters where it is something else (`R`: renamed).
+ * Returns the files that differ from the last commit: `modified`, `new`, `deleted`, `untracked`, and
+ * other changes by git's own letters (`R`: renamed).
  *
  * @param cwd the repository
  *

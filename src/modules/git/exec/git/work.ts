@@ -59,13 +59,13 @@ export const reset = async (
   );
 
 /**
- * Makes an empty repository.
+ * Creates an empty repository.
  *
  * @param cwd where
  * @param bare without a working tree
  * @param template a directory whose files the repository starts with
  * @param separate_git_dir where the repository itself goes
- * @param shared who else may use it: `group`, `all`, `0660`
+ * @param shared other users that may use it: `group`, `all`, `0660`
  *
  * @example tsalt-ssh '*' git.init /srv/app.git bare=True
  */
@@ -173,11 +173,11 @@ export const branch = async (
 };
 
 /**
- * Makes a tag.
+ * Creates a tag.
  *
  * @param cwd the repository
  * @param name the tag
- * @param ref what it stands for
+ * @param ref the commit to tag
  * @param message makes an annotated tag
  *
  * @example tsalt-ssh '*' git.tag /srv/app v1.2 ref=main
@@ -289,10 +289,10 @@ export const rebase = async (
  * Packs the files of a revision into an archive.
  *
  * @param cwd the repository
- * @param output the archive; its name tells the format
+ * @param output the archive; its name determines the format
  * @param rev the revision
  * @param prefix put before each path; the name of the directory when left out, '' for none
- * @param format `tar`, `zip`, `tar.gz`, when the name does not tell
+ * @param format `tar`, `zip`, `tar.gz`, if the name does not determine it
  *
  * @example tsalt-ssh '*' git.archive /srv/app /tmp/app.tar.gz rev=v1.2
  */

@@ -127,11 +127,11 @@ export const worktree_add = async (
 };
 
 /**
- * Forgets worktrees whose directories are gone.
+ * Removes the records of worktrees whose directories no longer exist.
  *
  * @param cwd the repository
- * @param dry_run only tell
- * @param verbose tell what is forgotten
+ * @param dry_run only report what would be removed
+ * @param verbose report the removed records
  * @param expire only those that are older: `1.week.ago`
  *
  * @example tsalt-ssh '*' git.worktree_prune /srv/app dry_run=True

@@ -11,7 +11,7 @@ import { type Base, type Login, refuseEncoding } from '../../git-options.ts';
 import { plainWord } from '../../git-run.ts';
 
 /**
- * Makes sure that a repository is cloned; a clone that is there stays as it is.
+ * Makes sure that a repository is cloned. An existing clone is not changed.
  *
  * @param name URL of the repository
  * @param target directory of the clone
@@ -21,7 +21,7 @@ import { plainWord } from '../../git-run.ts';
  * @param identity private key, or keys, on this host to log in with
  * @param https_user name to log in with, over https; it is written down nowhere
  * @param https_pass its password
- * @param output_encoding what git says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 output is supported; other encodings are refused
  *
  * @example
  * https://example.com/app.git:

@@ -24,7 +24,7 @@ const isToCome = (repo: string | null, user: string | null): boolean =>
   isPathToCome(repo) || isUserToCome(user);
 
 /**
- * Gives a key of git's configuration one value or several.
+ * Manages a key of git's configuration with one value or several.
  *
  * @param name the key
  * @param value the value
@@ -32,7 +32,7 @@ const isToCome = (repo: string | null, user: string | null): boolean =>
  * @param repo the repository
  * @param user run git as this user
  * @param password has no effect: users of Windows need it
- * @param output_encoding what git says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 output is supported; other encodings are refused
  * @param global the user's configuration instead of a repository's
  *
  * @example
@@ -96,14 +96,14 @@ type UnsetOptions = Pick<ConfigOptions, 'repo' | 'user' | 'global'> &
   Unused & { value_regex?: string | null; all?: boolean };
 
 /**
- * Takes keys from git's configuration.
+ * Makes sure that keys are not in git's configuration.
  *
  * @param name the key, or a regular expression for the whole of a key
  * @param value_regex only values that match this regular expression
  * @param repo the repository
  * @param user run git as this user
  * @param password has no effect: users of Windows need it
- * @param output_encoding what git says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 output is supported; other encodings are refused
  * @param all true: also where a key has several values
  * @param global the user's configuration instead of a repository's
  *

@@ -36,7 +36,7 @@ type DetachedOptions = {
  * @param remote name of the remote
  * @param user run git as this user
  * @param password has no effect: users of Windows need it
- * @param force_clone remove what is in the target directory and is no repository
+ * @param force_clone empty the target directory if it is not a repository
  * @param force_checkout discard local changes when the revision is checked out
  * @param fetch_remote false: look for the revision only in the clone
  * @param hard_reset discard local changes before
@@ -44,7 +44,7 @@ type DetachedOptions = {
  * @param identity private key, or keys, on this host to log in with
  * @param https_user name to log in with, over https; it is written down nowhere
  * @param https_pass its password
- * @param output_encoding what git says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 output is supported; other encodings are refused
  *
  * @example
  * https://example.com/app.git:

@@ -51,8 +51,8 @@ type LatestOptions = {
  * @param user run git as this user, who owns the clone then
  * @param update_head false: leave a clone that is there at its commit
  * @param force_checkout discard local changes when another branch is checked out
- * @param force_clone remove what is in the target directory and is no repository
- * @param force_fetch fetch what is no fast-forward
+ * @param force_clone empty the target directory if it is not a repository
+ * @param force_fetch also fetch updates that are not fast-forwards
  * @param force_reset true: discard local commits and changes; `remote-changes`: only when the remote moved
  * @param submodules update submodules
  * @param bare make a bare clone
@@ -67,7 +67,7 @@ type LatestOptions = {
  * @param password has no effect: users of Windows need it
  * @param refspec_branch glob of the branches to fetch
  * @param refspec_tag glob of the tags to fetch
- * @param output_encoding what git says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 output is supported; other encodings are refused
  *
  * @example
  * https://example.com/app.git:

@@ -19,17 +19,17 @@ type PresentOptions = {
 };
 
 /**
- * Makes sure that there is a repository, empty when it is made.
+ * Makes sure that a repository exists. A missing one is created empty.
  *
  * @param name its directory
- * @param force remove what is in the directory and is no repository
+ * @param force empty the directory if it is not a repository
  * @param bare false: with a working tree
  * @param template folder whose files are copied into a new repository
  * @param separate_git_dir where a new repository itself is to be
- * @param shared who may write: `group`, `all`, `umask`, or a mode in octal digits
+ * @param shared users that may write to it: `group`, `all`, `umask`, or a mode in octal digits
  * @param user run git as this user
  * @param password has no effect: users of Windows need it
- * @param output_encoding what git says is UTF-8: another encoding is refused
+ * @param output_encoding only UTF-8 output is supported; other encodings are refused
  *
  * @example
  * /srv/git/app.git:

@@ -17,7 +17,7 @@ export type GpgDone = { res: boolean; message: string };
 const noPassphrase = 'gpg_passphrase not available in pillar.';
 
 /**
- * Makes a key.
+ * Creates a key.
  *
  * @param key_type RSA, DSA …: it must be able to sign
  * @param key_length bits of the key
@@ -28,7 +28,7 @@ const noPassphrase = 'gpg_passphrase not available in pillar.';
  * @param subkey_length bits of the second key
  * @param expire_date a date, a number of days, `2w`, `6m`, `1y`, or 0 for never
  * @param use_passphrase true: it is protected by the pillar's `gpg_passphrase`
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.create_key key_length=3072 name_real=Backup name_email=backup@example.com
  */
@@ -87,7 +87,7 @@ const wishLine = (key: string, value: string | number): string => {
  * @param keyid its id, long or short
  * @param fingerprint its fingerprint
  * @param delete_secret true: the secret key goes too; else a key that has one stays
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @param use_passphrase true: the pillar must have a `gpg_passphrase`
  * @example tsalt-ssh '*' gpg.delete_key keyid=3FAD9F1E delete_secret=True
@@ -137,11 +137,11 @@ const oneName = (keyid: string | null, fingerprint: string | null): GpgDone | un
 };
 
 /**
- * Takes keys in.
+ * Imports keys.
  *
  * @param text the keys
  * @param filename a file with them instead
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.import_key filename=/path/to/public-key-file
  */
@@ -179,11 +179,11 @@ const readKeyFile = (path: string): Buffer => {
 };
 
 /**
- * Gives keys out, armored: `{res, comment}`.
+ * Exports keys, armored: `{res, comment}`.
  *
  * @param keyids the keys, as gpg knows them (ids, fingerprints, addresses): a list, or with commas
  * @param secret true: the secret keys
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @param use_passphrase true: the secret keys are protected by the pillar's `gpg_passphrase`
  * @param output a file for them; one with secret keys is readable for its owner only
@@ -215,11 +215,11 @@ export const export_key = async (
 };
 
 /**
- * Takes keys in from a keyserver.
+ * Imports keys from a keyserver.
  *
  * @param keyserver the keyserver, `keys.openpgp.org` when not given
  * @param keys their ids: a list, or with commas
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.receive_keys keys=3FAD9F1E
  */
@@ -268,12 +268,12 @@ const levelNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says how far the owner of a key is trusted to sign keys of others.
+ * Sets how far the owner of a key is trusted to sign keys of others.
  *
  * @param keyid its id, long or short
  * @param fingerprint its fingerprint
  * @param trust_level `expired`, `unknown`, `not_trusted`, `marginally`, `fully` or `ultimately`
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.trust_key keyid=3FAD9F1E trust_level=marginally
  */

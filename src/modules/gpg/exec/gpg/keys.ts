@@ -1,7 +1,8 @@
 /**
- * Keys and messages of GnuPG, by the program gpg. Whose keys: those of an account (`user`), of a
- * folder (`gnupghome`), or of the account that runs this. A passphrase is the pillar's
- * `gpg_passphrase`; it reaches gpg by a pipe and stands in no command line.
+ * Manages keys and messages of GnuPG with the program gpg. The keys are those of an account
+ * (`user`), of a folder (`gnupghome`), or by default of the account that runs this. A passphrase is
+ * read from the pillar's `gpg_passphrase`; it is passed to gpg through a pipe, not on a command
+ * line.
  *
  * @depends gpg
  */
@@ -14,11 +15,11 @@ export const __virtual__ = gpgHere;
 type FoundKey = Omit<GpgKey, 'fingerprint' | 'ownerTrust' | 'trust'>;
 
 /**
- * Keys that a keyserver has: `{keyid, uids, created, expires, keyLength}` of each.
+ * Searches a keyserver for keys: `{keyid, uids, created, expires, keyLength}` of each.
  *
  * @param text an email address, a key id or a fingerprint
  * @param keyserver the keyserver, `keys.openpgp.org` when not given
- * @param user whose settings of gpg count
+ * @param user the account whose gpg settings are used
  * @example tsalt-ssh '*' gpg.search_keys user@example.com keyserver=keyserver.ubuntu.com
  */
 export const search_keys = async (
@@ -51,9 +52,10 @@ export const search_keys = async (
 };
 
 /**
- * The public keys: `{keyid, fingerprint, uids, created, expires, keyLength, ownerTrust, trust}` of each.
+ * Lists the public keys: `{keyid, fingerprint, uids, created, expires, keyLength, ownerTrust,
+ * trust}` of each.
  *
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.list_keys user=ann
  */
@@ -63,9 +65,9 @@ export const list_keys = async (
 ): Promise<GpgKey[]> => readGpgKeys({ user, gnupghome });
 
 /**
- * The secret keys, as `gpg.list_keys` shows the public ones.
+ * Lists the secret keys, in the format of `gpg.list_keys`.
  *
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.list_secret_keys
  */
@@ -75,11 +77,11 @@ export const list_secret_keys = async (
 ): Promise<GpgKey[]> => readGpgKeys({ user, gnupghome }, true);
 
 /**
- * One public key; false when it is not there.
+ * Returns one public key; false if it does not exist.
  *
  * @param keyid its id, long or short
  * @param fingerprint its fingerprint
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.get_key keyid=3FAD9F1E
  */
@@ -92,11 +94,11 @@ export const get_key = async (
   pickKey(await readGpgKeys({ user, gnupghome }), keyid, fingerprint) ?? false;
 
 /**
- * One secret key, as `gpg.get_key` shows a public one; false when it is not there.
+ * Returns one secret key, in the format of `gpg.get_key`; false if it does not exist.
  *
  * @param keyid its id, long or short
  * @param fingerprint its fingerprint
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.get_secret_key keyid=3FAD9F1E
  */

@@ -54,13 +54,13 @@ const readOwn = (path: string): Buffer => {
 };
 
 /**
- * Signs a text or a file, as a clear text with its signature, which is what it gives back.
+ * Signs a text or a file and returns the clear text with its signature.
  *
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param keyid the key; the first secret one when not given
  * @param text the text
  * @param filename a file instead
- * @param output a file for what a signed file becomes
+ * @param output the file to write a signed file to
  * @param use_passphrase true: the key is protected by the pillar's `gpg_passphrase`
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.sign text='Hello there. How are you?'
@@ -106,11 +106,11 @@ type Verified = {
 };
 
 /**
- * Verifies the signature of a text or a file: `{res, username, key_id, trust_level, message}`. One that is
- * expired, or by a key that is expired or revoked, is not verified.
+ * Verifies the signature of a text or a file: `{res, username, key_id, trust_level, message}`. A
+ * signature fails if it is expired, or if its key is expired or revoked.
  *
  * @param text the text
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param filename a file instead
  * @param gnupghome the folder of the keys
  * @param signature a file with the signature of that file
@@ -153,7 +153,7 @@ export const verify = async (
   };
 };
 
-/** Last words that tell what became of it, as Salt's library names them. */
+/** Messages of Salt's gpg library for the status keywords that report an outcome. */
 const outcomes: Readonly<Record<string, string>> = {
   NODATA: 'no data was provided',
   NEED_PASSPHRASE: 'need passphrase',
@@ -190,7 +190,7 @@ const answerOf = (
 /**
  * Encrypts a text or a file, armored: `{res, comment}`.
  *
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param recipients for whom, as gpg knows them (ids, fingerprints, addresses)
  * @param text the text
  * @param filename a file instead
@@ -238,7 +238,7 @@ export const encrypt = async (
 /**
  * Decrypts a text or a file: `{res, comment}`.
  *
- * @param user whose keys
+ * @param user the account whose keys are used
  * @param text the text
  * @param filename a file instead
  * @param output a file for it; a new one is readable for its owner only

@@ -47,8 +47,8 @@ export const setval = async (
  *
  * @param key the grain
  * @param val a value, or a list of them
- * @param convert true: a grain that is no list becomes one
- * @param delimiter what separates the parts of the path
+ * @param convert true: turn a grain that is not a list into a list
+ * @param delimiter the separator of the path
  * @example tsalt-ssh '*' grains.append roles web
  */
 export const append = async (
@@ -64,11 +64,11 @@ export const append = async (
 };
 
 /**
- * Takes a value out of a list grain.
+ * Removes a value from a list grain.
  *
  * @param key the grain
  * @param val the value
- * @param delimiter what separates the parts of the path
+ * @param delimiter the separator of the path
  * @example tsalt-ssh '*' grains.remove roles web
  */
 export const remove = async (
@@ -131,7 +131,7 @@ const store = async (
  * @param val its value
  * @param force true: a dict or list may be replaced
  * @param destructive true: a null takes the grain away
- * @param delimiter what separates the parts of the path
+ * @param delimiter the separator of the path
  * @example tsalt-ssh '*' grains.set rack:unit 7
  */
 export const set = async (

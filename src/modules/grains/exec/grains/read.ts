@@ -1,5 +1,5 @@
 /**
- * What is known of the host, and the values that are set for it.
+ * Reads the grains of the host, including custom grains.
  *
  * @platform all
  */
@@ -13,11 +13,11 @@ import { type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts
 import { allGrains, grainAt } from '../../grain-at.ts';
 
 /**
- * A grain's value; a path goes into nested grains: `selinux:enforced`.
+ * Returns a grain's value. A path selects nested grains: `selinux:enforced`.
  *
  * @param key the grain
- * @param default_ what to give when there is no such grain (keyword `default`)
- * @param delimiter what separates the parts of the path
+ * @param default_ the value to return if the grain does not exist (keyword `default`)
+ * @param delimiter the separator of the path
  * @param ordered taken for Salt's sake: grains keep their order
  * @example tsalt-ssh '*' grains.get selinux:enforced
  */
@@ -46,7 +46,7 @@ const isTrue = (value: Plain | undefined): boolean =>
 /**
  * All grains.
  *
- * @param sanitize true: hide what tells one machine from another
+ * @param sanitize true: hide values that identify the machine
  * @example tsalt-ssh '*' grains.items
  */
 export const items = async ({
@@ -103,13 +103,14 @@ export const equals = async (key: string, value: Plain): Promise<boolean> =>
   pyStr(grainAt(key) ?? null) === pyStr(value);
 
 /**
- * Picks from a dict by a grain: the first key, a glob, that the grain's value matches.
+ * Selects a value from a dict by a grain: the first key, used as a glob, that matches the grain's
+ * value.
  *
  * @param lookup_dict values by grain value
  * @param grain the grain, `os_family` by default
  * @param merge a dict that is merged into what is picked
- * @param default_ the key to take when none matches (keyword `default`)
- * @param base the key whose value stands below what is picked
+ * @param default_ the key to use if none matches (keyword `default`)
+ * @param base the key whose value the selected value is merged over
  * @example tsalt-ssh '*' grains.filter_by '{Debian: apache2, RedHat: httpd}'
  */
 export const filter_by = async (

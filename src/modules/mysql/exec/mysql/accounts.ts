@@ -52,12 +52,12 @@ export const user_info = async (
 type AccountRow = { [column: string]: string | number | null };
 
 /**
- * Whether an account is there, and logs in like that.
+ * Returns true if an account exists and has this password or login method.
  *
  * @param user the account
  * @param host where it comes from
  * @param password its password
- * @param password_hash what the server keeps of its password
+ * @param password_hash the hash of its password, as the server stores it
  * @param passwordless true: it needs no password
  * @param unix_socket true, with `passwordless`: it is known by the account of the process
  * @param password_column the column of mysql.user to compare with
@@ -94,7 +94,7 @@ export const user_exists = async (
   return kept === (password ? nativeHash(String(password)) : password_hash);
 };
 
-/** Only the server can check what other plugins keep; a login by socket is no password. */
+/** Hashes of other plugins can be checked only by the server; a login by socket has no password. */
 const isSocket = (plugin: string): boolean => ['unix_socket', 'auth_socket'].includes(plugin);
 
 const identified = async (
@@ -124,12 +124,12 @@ const identified = async (
 };
 
 /**
- * Makes an account. False when it is there.
+ * Creates an account. Returns false if it already exists.
  *
  * @param user the account
  * @param host where it comes from
  * @param password its password
- * @param password_hash what the server keeps of its password
+ * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without
  * @param unix_socket true: it is known by the account of the process
  * @param auth_plugin how it is checked
@@ -159,12 +159,12 @@ export const user_create = async (
 };
 
 /**
- * Changes how an account logs in. False when it is not there.
+ * Changes the password or login method of an account. Returns false if it does not exist.
  *
  * @param user the account
  * @param host where it comes from
  * @param password its password
- * @param password_hash what the server keeps of its password
+ * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without
  * @param unix_socket true: it is known by the account of the process
  * @param auth_plugin how it is checked

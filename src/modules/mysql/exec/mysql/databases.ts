@@ -36,7 +36,7 @@ export const db_exists = async (name: string, options: MysqlOptions = {}): Promi
   'collate' in (await db_get(name, options));
 
 /**
- * The tables of a database; false when there is no such database.
+ * Returns the tables of a database; false if the database does not exist.
  *
  * @param name the database
  * @example tsalt-ssh db1 mysql.db_tables shop
@@ -79,7 +79,7 @@ export const db_create = async (
 };
 
 /**
- * Gives a database another character set or order.
+ * Changes the character set or collation of a database.
  *
  * @param name the database
  * @param character_set its character set

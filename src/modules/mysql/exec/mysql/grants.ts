@@ -6,7 +6,8 @@ import { type MysqlOptions, mysqlAccount, mysqlRows, mysqlText } from '../../mys
 import { user_exists } from './accounts.ts';
 
 /**
- * What an account may do, in the words of `SHOW GRANTS`; false when there is no such account.
+ * Returns the rights of an account, in the format of `SHOW GRANTS`; false if the account does not
+ * exist.
  *
  * @param user the account
  * @param host where it comes from
@@ -31,14 +32,14 @@ export const user_grants = async (
 };
 
 /**
- * Whether an account has rights.
+ * Returns true if an account has rights.
  *
  * @param grant the rights, as `SELECT,INSERT` or `ALL PRIVILEGES`
- * @param database what they are on, as `shop.*` or `shop.items`
+ * @param database the database or table that the rights apply to, as `shop.*` or `shop.items`
  * @param user the account
  * @param host where it comes from
  * @param grant_option it must be able to grant them
- * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
+ * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @example tsalt-ssh db1 mysql.grant_exists SELECT,INSERT 'shop.*' shop localhost
  */
 export const grant_exists = async (
@@ -62,15 +63,15 @@ export const grant_exists = async (
 };
 
 /**
- * Gives an account rights.
+ * Grants rights to an account.
  *
  * @param grant the rights, as `SELECT,INSERT` or `ALL PRIVILEGES`
- * @param database what they are on, as `shop.*` or `shop.items`
+ * @param database the database or table that the rights apply to, as `shop.*` or `shop.items`
  * @param user the account
  * @param host where it comes from
  * @param grant_option it may grant them
- * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
- * @param ssl_option what its connections must have: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
+ * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
+ * @param ssl_option requirements on its connections: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
  * @example tsalt-ssh db1 mysql.grant_add SELECT,INSERT 'shop.*' shop localhost
  */
 export const grant_add = async (
@@ -114,14 +115,14 @@ const sslWords = (options: Plain): string => {
 };
 
 /**
- * Takes rights back.
+ * Revokes rights.
  *
  * @param grant the rights
- * @param database what they are on
+ * @param database the database or table that the rights apply to
  * @param user the account
  * @param host where it comes from
  * @param grant_option it may no longer grant either
- * @param escape `_` in the database's name stands for itself; `%` stands for any text, `\%` for itself
+ * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @example tsalt-ssh db1 mysql.grant_revoke INSERT 'shop.*' shop localhost
  */
 export const grant_revoke = async (

@@ -24,7 +24,7 @@ const onTables = async (
 };
 
 /**
- * Checks the tables of a database, and gives what the server says of each, a list a table.
+ * Checks the tables of a database and returns the server's messages, one list per table.
  *
  * @param name the database
  * @param table only this one
@@ -37,7 +37,7 @@ export const db_check = async (
 ): Promise<MysqlRow[] | MysqlRow[][]> => onTables('CHECK', name, table, options);
 
 /**
- * Repairs the tables of a database, and gives what the server says of each, a list a table.
+ * Repairs the tables of a database and returns the server's messages, one list per table.
  *
  * @param name the database
  * @param table only this one
@@ -50,7 +50,7 @@ export const db_repair = async (
 ): Promise<MysqlRow[] | MysqlRow[][]> => onTables('REPAIR', name, table, options);
 
 /**
- * Gives the tables of a database their least size, and what the server says of each, a list a table.
+ * Optimizes the tables of a database and returns the server's messages, one list per table.
  *
  * @param name the database
  * @param table only this one
@@ -63,17 +63,17 @@ export const db_optimize = async (
 ): Promise<MysqlRow[] | MysqlRow[][]> => onTables('OPTIMIZE', name, table, options);
 
 /**
- * A name as SQL writes it, in backticks.
+ * Quotes a name for SQL, in backticks.
  *
  * @param identifier the name
- * @param for_grants true: as a right of `GRANT` names a database, where _ and % stand for more
+ * @param for_grants true: as a database name for `GRANT`, where _ and % are wildcards
  * @example tsalt-ssh db1 mysql.quote_identifier 'my`table'
  */
 export const quote_identifier = async (identifier: string, for_grants = false): Promise<string> =>
   mysqlName(for_grants ? identifier.replaceAll('_', '\\_') : identifier).replaceAll('%', '%%');
 
 /**
- * Where a server that others follow stands in its log; empty when it keeps none.
+ * Returns the current log position of a replication source; empty if it keeps no binary log.
  *
  * @example tsalt-ssh db1 mysql.get_master_status
  */
@@ -89,8 +89,8 @@ export const get_slave_status = async (options: MysqlOptions = {}): Promise<Mysq
   (await mysqlRows('SHOW SLAVE STATUS;', options))[0] ?? {};
 
 /**
- * Seconds that a server is behind the one it follows: -1 when it follows none, -2 when it does not
- * run, -3 when it cannot tell.
+ * Returns the seconds that a replica is behind its source: -1 if the server is not a replica, -2 if
+ * replication is not running, -3 if the delay is unknown.
  *
  * @example tsalt-ssh db1 mysql.slave_lag
  */
@@ -104,8 +104,8 @@ export const slave_lag = async (options: MysqlOptions = {}): Promise<number> => 
 };
 
 /**
- * Ends that a server follows another one: it forgets that one, and its own log, where it keeps one, begins anew. `promoted`, or what is
- * wrong when it follows none.
+ * Stops replication from another server and forgets that server. If this server keeps a binary log,
+ * the log is reset. Returns `promoted`; fails if the server is not a replica.
  *
  * @example tsalt-ssh db2 mysql.free_slave
  */

@@ -20,8 +20,8 @@ export const __virtual__ = (): true | [false, string] =>
   mysqlPath() !== undefined || [false, 'Neither mariadb nor mysql is installed.'];
 
 /**
- * Runs SQL in a database and gives the rows. `%%` in it stands for `%`, as in Salt. Of a query that
- * finds no rows the names of the columns are not told.
+ * Runs SQL in a database and returns the rows. As in Salt, `%%` in the SQL means `%`. If a query
+ * finds no rows, the names of its columns are not reported.
  *
  * @param database the database
  * @param query the SQL
@@ -126,7 +126,7 @@ export const showvariables = async (options: MysqlOptions = {}): Promise<PlainDi
   variables('SHOW VARIABLES;', options);
 
 /**
- * What the server works on.
+ * Returns the threads of the server, as in `SHOW FULL PROCESSLIST`.
  *
  * @example tsalt-ssh db1 mysql.processlist
  */
