@@ -159,6 +159,24 @@ test('docs/architecture.md tells the same of every room', () => {
   expect(told.sort(byName)).toEqual(held.sort(byName));
 });
 
+test('a folder of control imports only folders that docs/architecture.md lists after it', () => {
+  const text = readFileSync('docs/architecture.md', 'utf8');
+  const [, list = ''] = /\nWithin `control`, ([\s\S]*?)\n\n## /.exec(text) ?? [];
+  const layers = new Map(
+    [...list.matchAll(/^(\d)\. (.*)$/gm)].flatMap(([, layer, names = '']) =>
+      [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => [name, Number(layer)]),
+    ),
+  );
+  const folder = (file: string): string => file.split('/')[2] ?? '';
+  const upward = edges
+    .filter(({ file, to }) => file.startsWith('src/control/') && to.startsWith('.'))
+    .map(({ file, to }) => ({ file, to: posix.join(posix.dirname(file), to) }))
+    .filter(({ file, to }) => to.startsWith('src/control/') && folder(file) !== folder(to))
+    .filter(({ file, to }) => !((layers.get(folder(file)) ?? 99) < (layers.get(folder(to)) ?? 0)));
+
+  expect(arrows(upward)).toEqual([]);
+});
+
 test('a domain of modules imports itself, what all share, and the API only', () => {
   const path = (file: string, to: string): string => posix.join(posix.dirname(file), to);
   const domain = (file: string): string => file.split('/')[2] ?? '';

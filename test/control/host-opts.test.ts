@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { hostOpts, templateOpts } from '../../src/control/host/host-opts.ts';
+import { hostOpts, templateOpts } from '../../src/control/facts/host-opts.ts';
 import { toPlainDict } from '../../src/data/values/value.ts';
 import { aHost, scratch } from '../helpers/hosts.ts';
 import { site } from '../render/site.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HostWork } from '../../src/control/apart/host-work.ts';
-import { HostFunctions } from '../../src/control/host/host-functions.ts';
 import { checkFunctions } from '../../src/control/prepare/check-functions.ts';
+import { HostFunctions } from '../../src/control/serve/host-functions.ts';
 import { wholeRange } from '../../src/data/taint.ts';
 import { toDict } from '../../src/data/values/value.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';

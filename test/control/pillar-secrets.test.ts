@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { armor, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { hostOpts, templateOpts } from '../../src/control/host/host-opts.ts';
+import { hostOpts, templateOpts } from '../../src/control/facts/host-opts.ts';
 import { decryptPillar } from '../../src/control/pillar/decrypt-pillar.ts';
 import { toDict, toPlainDict } from '../../src/data/values/value.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';

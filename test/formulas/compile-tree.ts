@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadSls } from '../../src/compiler/load.ts';
-import { slsLoader } from '../../src/control/host/sls-loader.ts';
+import { slsLoader } from '../../src/control/facts/sls-loader.ts';
 import { type Dict, toPlainDict } from '../../src/data/values/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { TaintTable } from '../../src/render/taint/taint-table.ts';

@@ -1,12 +1,4 @@
-/** One host's part in a barrier. */
-export type Gate = {
-  /** It answered; from now on it renders and compiles. */
-  readonly connected: () => void;
-  /** It is ready to change something: resolves when the others are, too, or have ended. */
-  readonly ready: () => Promise<void>;
-  /** It has ended, whatever came of it. */
-  readonly leave: () => void;
-};
+import type { Gate } from '../host/host-run.ts';
 
 /**
  * Lets hosts that are on their way together begin to run states together: what does not

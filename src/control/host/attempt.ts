@@ -5,19 +5,19 @@ import type { Handler, Peer } from '../../protocol/peer.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
 import { HostWork } from '../apart/host-work.ts';
-import type { Shared } from '../fleet/shared.ts';
+import { HostFacts } from '../facts/host-facts.ts';
+import type { OwnModules } from '../facts/own-modules.ts';
+import type { Shared } from '../facts/shared.ts';
 import { HostPillar } from '../pillar/host-pillar.ts';
-import type { OwnModules } from '../prepare/own-modules.ts';
+import type { AskSource } from '../pillar/source-answers.ts';
 import { FileRefs, fileHandlers } from '../serve/file-requests.ts';
 import { HostCalls } from '../serve/host-calls.ts';
+import { HostFunctions } from '../serve/host-functions.ts';
 import { HostTemplates } from '../serve/host-templates.ts';
 import { pushHandler } from '../serve/pushed-files.ts';
 import { RenderRefs } from '../serve/render-refs.ts';
 import { readGrains } from '../serve/request-params.ts';
-import { HostFacts } from './host-facts.ts';
-import { HostFunctions } from './host-functions.ts';
 import { HostStates, type StatesParts } from './host-states.ts';
-import type { AskSource } from './source-answers.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
 /** What an attempt needs of its session. */

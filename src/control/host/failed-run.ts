@@ -2,9 +2,9 @@ import { brokenPillar, pillarMessage } from '../../compiler/pillar.ts';
 import { showError, TsaltError } from '../../protocol/error.ts';
 import type { HostFailure, HostResult } from '../../protocol/event.ts';
 import type { Host } from '../../protocol/host.ts';
-import { withUnfinished } from '../fleet/unfinished.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { HostRun } from './host-run.ts';
+import { withUnfinished } from './unfinished.ts';
 
 /** The result of a run that an error ended, with the states that had finished before. */
 export const failedRun = (

@@ -1,9 +1,18 @@
 import type { Phase } from '../../protocol/event.ts';
 import type { Host, Secret } from '../../protocol/host.ts';
 import type { Transport } from '../../transport/transport.ts';
-import type { Gate } from '../fleet/barrier.ts';
-import type { Shared } from '../fleet/shared.ts';
+import type { Shared } from '../facts/shared.ts';
 import type { HostAttempt } from './attempt.ts';
+
+/** One host's part in a barrier. */
+export type Gate = {
+  /** It answered; from now on it renders and compiles. */
+  readonly connected: () => void;
+  /** It is ready to change something: resolves when the others are, too, or have ended. */
+  readonly ready: () => Promise<void>;
+  /** It has ended, whatever came of it. */
+  readonly leave: () => void;
+};
 
 /** What one host's run is made of. */
 export type HostRun = {

@@ -14,19 +14,19 @@ import { type Plain, setOwn } from '../../protocol/plain.ts';
 import type { StateResults } from '../../protocol/result.ts';
 import { readable } from '../../transport/faults.ts';
 import type { RunOutcome, RunSettings } from '../../wrapper/context.ts';
+import type { HostFacts } from '../facts/host-facts.ts';
+import { runOpts } from '../facts/host-opts.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
 import { bindChunks } from '../prepare/bind-chunks.ts';
 import { checkFunctions } from '../prepare/check-functions.ts';
 import { lostRequisites } from '../prepare/lost-requisites.ts';
-import { prefetch } from '../prepare/prefetch.ts';
-import type { FileRefs, TemplateRenderer } from '../serve/file-requests.ts';
+import { prefetch, type RenderAhead } from '../prepare/prefetch.ts';
+import type { FileRefs } from '../serve/file-requests.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
+import type { HostFunctions } from '../serve/host-functions.ts';
 import type { RenderRefs } from '../serve/render-refs.ts';
 import { readRan } from '../serve/said-events.ts';
 import { guardOf, guardPaths } from './confirm-guard.ts';
-import type { HostFacts } from './host-facts.ts';
-import type { HostFunctions } from './host-functions.ts';
-import { runOpts } from './host-opts.ts';
 
 /** What a run of states works with. */
 export type StatesParts = {
@@ -37,7 +37,7 @@ export type StatesParts = {
   readonly renders: RenderRefs;
   readonly functions: HostFunctions;
   /** Renders a template before its state runs; throws `NeedsHost` where that cannot be. */
-  readonly renderAhead: TemplateRenderer;
+  readonly renderAhead: RenderAhead;
   /** Resolves when the hosts that are on their way together may be changed. */
   readonly ready: () => Promise<void>;
   /** Restarts the host and waits until it is back. */

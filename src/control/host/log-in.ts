@@ -7,7 +7,7 @@ export const logIn = async (run: HostRun): Promise<Connection> => {
   const { shared, transport, host, signal } = run;
   const { options, ask } = shared.request;
   const connect = { signal, onPhase: (name: Phase) => phase(run, name) };
-  if (host.ssh_pre_hook) await (await import('../fleet/pre-hook.ts')).runPreHook(host, signal);
+  if (host.ssh_pre_hook) await (await import('./pre-hook.ts')).runPreHook(host, signal);
   if (!options.keyDeploy) return await transport.connect(host, connect);
   const { connectDeployingKey } = await import('../../transport/key-deploy.ts');
   const log = (message: string): void =>

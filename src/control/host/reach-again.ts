@@ -1,5 +1,5 @@
 import { cancelled } from '../../transport/faults.ts';
-import { pause } from '../fleet/pause.ts';
+import { pause } from './pause.ts';
 
 /** The way to a host whose runtime may be gone by now. */
 export type HostWay = {

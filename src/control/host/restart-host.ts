@@ -1,6 +1,6 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { CallResult, Restart, Resume } from '../../protocol/job.ts';
-import { pause } from '../fleet/pause.ts';
+import { pause } from './pause.ts';
 import { endsAtOnce, type HostWay, reachAgain } from './reach-again.ts';
 
 /** What restarting a host needs of its link. */

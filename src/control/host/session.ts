@@ -6,7 +6,8 @@ import { plainText } from '../../protocol/plain.ts';
 import { cancelled } from '../../transport/faults.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
-import type { Shared } from '../fleet/shared.ts';
+import type { Shared } from '../facts/shared.ts';
+import { type AskSource, SourceAnswers } from '../pillar/source-answers.ts';
 import { HostAttempt } from './attempt.ts';
 import { type GuardLink, runGuarded } from './confirm-guard.ts';
 import { connectRuntime, type Wiring } from './connect-runtime.ts';
@@ -18,7 +19,6 @@ import { logIn } from './log-in.ts';
 import { perform, performRaw } from './perform.ts';
 import type { HostWay } from './reach-again.ts';
 import { type RestartLink, restartHost } from './restart-host.ts';
-import { type AskSource, SourceAnswers } from './source-answers.ts';
 import { type Speculated, type Speculation, speculate } from './speculation.ts';
 
 const bootFile = '/proc/sys/kernel/random/boot_id';

@@ -1,7 +1,7 @@
 import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import type { Peer } from '../../protocol/peer.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
-import type { Shared } from '../fleet/shared.ts';
+import type { Shared } from '../facts/shared.ts';
 import type { HostAttempt } from './attempt.ts';
 
 /** A run that began before the host answered. End it with `commit` or `discard`. */

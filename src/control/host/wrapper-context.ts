@@ -7,13 +7,13 @@ import { taintAll } from '../../render/taint/format-check.ts';
 import { selectFault } from '../../render/taint/select-fault.ts';
 import type { RenderContext } from '../../render/types.ts';
 import type { FileListing, WrapperContext } from '../../wrapper/context.ts';
+import type { HostFacts } from '../facts/host-facts.ts';
+import { renderSettings, slsLoader } from '../facts/sls-loader.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
 import type { FileRefs } from '../serve/file-requests.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
 import type { HostTemplates } from '../serve/host-templates.ts';
-import type { HostFacts } from './host-facts.ts';
 import type { HostStates } from './host-states.ts';
-import { renderSettings, slsLoader } from './sls-loader.ts';
 
 /** One host's parts, which functions of the control node work with. */
 export type ContextParts = {

@@ -1,8 +1,8 @@
 import type { Data, Dict } from '../../data/values/value.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { Vault } from '../../sdb/vault.ts';
-import type { AskSource } from '../host/source-answers.ts';
-import type { OwnSource } from '../prepare/own-modules.ts';
+import type { OwnSource } from '../facts/own-modules.ts';
+import type { AskSource } from './source-answers.ts';
 
 /** What an external source may depend on. */
 export type ExtPillarInput = {

@@ -2,7 +2,7 @@ import { type Data, type Dict, isDict, toData, toPlainDict } from '../../data/va
 import { messageOf, showPlace, TsaltError } from '../../protocol/error.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { loadYaml } from '../../yaml/load.ts';
-import type { OwnSource } from '../prepare/own-modules.ts';
+import type { OwnSource } from '../facts/own-modules.ts';
 import { runCommand } from './ext-pillar-command.ts';
 import { httpSource } from './ext-pillar-http.ts';
 import type { ExtPillarInput, Source } from './ext-pillar-source.ts';

@@ -16,12 +16,12 @@ import { sdbBeginningsIn, sdbUrisIn, sdbValuesIn } from '../../sdb/uri.ts';
 import { matches } from '../../targeting/match.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
 import { pillarSettingsOf } from '../../wrapper/pillar-settings.ts';
-import type { HostFacts } from '../host/host-facts.ts';
-import { renderSettings, slsLoader } from '../host/sls-loader.ts';
-import type { AskSource } from '../host/source-answers.ts';
+import type { HostFacts } from '../facts/host-facts.ts';
+import { renderSettings, slsLoader } from '../facts/sls-loader.ts';
 import { decryptPillar } from './decrypt-pillar.ts';
 import { extPillar } from './ext-pillar.ts';
 import type { PillarTemplate } from './ext-pillar-source.ts';
+import type { AskSource } from './source-answers.ts';
 
 /** One host's pillar: compiled when first asked for, and kept until the run uses another. */
 export class HostPillar {

@@ -8,13 +8,16 @@ import {
   type Prefetch,
   prefetchKey,
   type RenderedFile,
+  type RenderRequest,
   renderRequest,
   type TemplateArguments,
 } from '../../protocol/prefetch.ts';
-import type { TemplateRenderer } from '../serve/file-requests.ts';
 
 /** A template that must run on the host's present state cannot be rendered ahead of time. */
 export class NeedsHost extends Error {}
+
+/** Renders a template file's text before its state runs. Throws `NeedsHost` where that cannot be. */
+export type RenderAhead = (request: RenderRequest, text: string, file: string) => Promise<string>;
 
 /**
  * What the run will ask for, found out ahead: hashes of sources, and rendered templates. So a
@@ -24,7 +27,7 @@ export class NeedsHost extends Error {}
 export const prefetch = async (
   chunks: readonly LowChunk[],
   roots: FileRoots,
-  render: TemplateRenderer,
+  render: RenderAhead,
 ): Promise<Prefetch> => {
   const files: Record<string, FileAnswer> = {};
   const rendered: Record<string, RenderedFile> = {};
@@ -76,7 +79,7 @@ const renderAhead = async (
   source: string,
   chunk: LowChunk,
   roots: FileRoots,
-  render: TemplateRenderer,
+  render: RenderAhead,
 ): Promise<RenderedFile | undefined> => {
   try {
     const file = roots.find(source, chunk.__env__);

@@ -9,7 +9,7 @@ import type { WrapperContext } from '../../wrapper/context.ts';
 import { callWrapper } from '../../wrapper/define.ts';
 import { dataOf } from '../../wrapper/outcome.ts';
 import { findWrapper, onlyLooks } from '../../wrapper/table.ts';
-import type { HostFacts } from '../host/host-facts.ts';
+import type { HostFacts } from '../facts/host-facts.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
 import type { FileRefs } from './file-requests.ts';
 import type { RenderRefs } from './render-refs.ts';

@@ -13,13 +13,13 @@ import type { RenderContext } from '../../render/types.ts';
 import { isControlFunction } from '../../wrapper/table.ts';
 import type { Serve } from '../apart/children.ts';
 import type { HostWork } from '../apart/host-work.ts';
-import type { HostFacts } from '../host/host-facts.ts';
-import type { HostFunctions } from '../host/host-functions.ts';
-import { renderSettings } from '../host/sls-loader.ts';
+import type { HostFacts } from '../facts/host-facts.ts';
+import { renderSettings } from '../facts/sls-loader.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
-import { NeedsHost } from '../prepare/prefetch.ts';
+import { NeedsHost, type RenderAhead } from '../prepare/prefetch.ts';
 import type { TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
+import type { HostFunctions } from './host-functions.ts';
 
 /** What templates of one host see, and the rendering of the files that its states name. */
 export class HostTemplates {
@@ -77,7 +77,7 @@ export class HostTemplates {
   };
 
   /** Renders a file before its state runs; throws `NeedsHost` where the host has to be asked. */
-  renderAhead: TemplateRenderer = (request, text, file) =>
+  renderAhead: RenderAhead = (request, text, file) =>
     this.#render(request, text, file, {
       call: async (fun, args, kwargs) => {
         if (await this.#calls.wrapper(fun)) return this.#calls.call(fun, args, kwargs);

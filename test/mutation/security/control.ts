@@ -7,7 +7,7 @@ export const control: readonly Breakage[] = [
     'a host gets the options of modules and those that it is to have, no other ones',
     [
       {
-        file: 'src/control/host/host-opts.ts',
+        file: 'src/control/facts/host-opts.ts',
         find: "name.includes('.') || hostOptions.includes(name);",
         replace: 'true;',
       },
@@ -290,7 +290,7 @@ export const control: readonly Breakage[] = [
     'a function that a state calls takes the texts of that state, and those only',
     [
       {
-        file: 'src/control/host/host-functions.ts',
+        file: 'src/control/serve/host-functions.ts',
         find: "if (!texts?.has(text)) throw refused(fun, 'is not called so by a state of this run');",
         replace: '',
       },

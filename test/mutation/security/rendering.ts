@@ -106,7 +106,7 @@ export const rendering: readonly Breakage[] = [
     'a grain in a pillar file includes no pillar of another host',
     [
       {
-        file: 'src/control/serve/tainted-choices.ts',
+        file: 'src/control/facts/tainted-choices.ts',
         find: "if (rendered.kind === 'pillar' || !isName(",
         replace: 'if (!isName(',
       },

@@ -3,7 +3,7 @@ import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Artifact } from '../../protocol/artifact.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
-import type { OwnModules } from '../prepare/own-modules.ts';
+import type { OwnModules } from './own-modules.ts';
 
 /** What all hosts of one run share. */
 export type Shared = {

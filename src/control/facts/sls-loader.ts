@@ -7,7 +7,7 @@ import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { shownPath } from '../../fileserver/shown-path.ts';
 import { render } from '../../render/render.ts';
 import type { RenderContext, RendererTable } from '../../render/types.ts';
-import { type Rendered, refuseTaintedChoices } from '../serve/tainted-choices.ts';
+import { type Rendered, refuseTaintedChoices } from './tainted-choices.ts';
 
 /** The file of an SLS name: `a/b.sls`, else `a/b/init.sls`. */
 const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {

@@ -7,9 +7,9 @@ import type { HostOpts } from '../../protocol/job.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { TaintTable } from '../../render/taint/taint-table.ts';
-import type { Shared } from '../fleet/shared.ts';
-import { noOwnModules, type OwnModules } from '../prepare/own-modules.ts';
 import { hostOpts, templateOpts } from './host-opts.ts';
+import { noOwnModules, type OwnModules } from './own-modules.ts';
+import type { Shared } from './shared.ts';
 
 const onHost: ReadonlySet<string> = new Set(['exec', 'state', 'utils', 'contracts']);
 

@@ -1,7 +1,7 @@
 import { shownPath } from '../../fileserver/shown-path.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { readable } from '../../transport/faults.ts';
-import type { HostAttempt } from '../host/attempt.ts';
+import type { HostAttempt } from './attempt.ts';
 
 /** Errors that end a run in the middle of something. */
 const codes: ReadonlySet<string> = new Set([

@@ -18,7 +18,7 @@ import { dataOf } from '../../wrapper/outcome.ts';
 import { findWrapper } from '../../wrapper/table.ts';
 import type { HostWork } from '../apart/host-work.ts';
 import { calledBy } from '../prepare/check-functions.ts';
-import { readCall } from '../serve/request-params.ts';
+import { readCall } from './request-params.ts';
 
 /**
  * Answers `control.call`: what one host calls on the control node. The host is not trusted. It
