@@ -64,6 +64,23 @@ test('json and ndjson of 20 MB from each host lose nothing, in less than 300 MB'
   expect(values).toEqual(hosts.map(() => whole));
 }, 240_000);
 
+test.each(['json', 'nested'])(
+  '%s of 20 MB from each of 20 hosts takes less than 300 MB, too',
+  async out => {
+    const many = Array.from({ length: 20 }, (_, at) => `many${at + 1}`);
+    const entry = project.hosts.web1?.entry ?? '';
+    project.write({ many: many.map(id => entry.replace('web1:', `${id}:`)).join('') });
+    const all = ['--roster-file', 'many', 'big.text', '--static', `--out=${out}`];
+    const { code } = await runLarge(...all);
+    expect(code).toBe(0);
+    expect(megabytes()).toBeLessThan(300);
+    expect(statSync(join(project.dir, 'out')).size).toBeGreaterThan(
+      many.length * (out === 'json' ? whole : 900_000),
+    );
+  },
+  240_000,
+);
+
 test.each(['yaml', 'nested', 'txt', 'highstate', 'pprint'])(
   '%s of 20 MB from each host is cut with a mark in less than 300 MB, and says so',
   async out => {
