@@ -21,7 +21,7 @@ import { bindChunks } from '../prepare/bind-chunks.ts';
 import { checkFunctions } from '../prepare/check-functions.ts';
 import { lostRequisites } from '../prepare/lost-requisites.ts';
 import { prefetch, type RenderAhead } from '../prepare/prefetch.ts';
-import type { FileRefs } from '../serve/file-requests.ts';
+import type { FileRefs } from '../serve/file-refs.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
 import type { HostFunctions } from '../serve/host-functions.ts';
 import type { RenderRefs } from '../serve/render-refs.ts';

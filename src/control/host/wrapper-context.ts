@@ -10,7 +10,7 @@ import type { FileListing, WrapperContext } from '../../wrapper/context.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import { renderSettings, slsLoader } from '../facts/sls-loader.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
-import type { FileRefs } from '../serve/file-requests.ts';
+import type { FileRefs } from '../serve/file-refs.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
 import type { HostTemplates } from '../serve/host-templates.ts';
 import type { HostStates } from './host-states.ts';

@@ -11,7 +11,7 @@ import { dataOf } from '../../wrapper/outcome.ts';
 import { findWrapper, onlyLooks } from '../../wrapper/table.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
-import type { FileRefs } from './file-requests.ts';
+import type { FileRefs } from './file-refs.ts';
 import type { RenderRefs } from './render-refs.ts';
 import { readCalled } from './said-events.ts';
 

@@ -366,7 +366,7 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy('test/control/file-refs.test.ts', 'a path in %s of a built-in state names no file', [
     {
-      file: 'src/control/serve/file-requests.ts',
+      file: 'src/control/serve/file-refs.ts',
       find: "if (from === 'data') return;",
       replace: '',
     },
@@ -376,7 +376,7 @@ export const control: readonly Breakage[] = [
     'a host chooses a name within the path of a source only, unless a module of the user may be behind it',
     [
       {
-        file: 'src/control/serve/file-requests.ts',
+        file: 'src/control/serve/file-refs.ts',
         find: "if (!ranges || (from === 'source' && choosesOnlyNames(value, ranges))) urls.add(value);",
         replace: 'if (!ranges || choosesOnlyNames(value, ranges)) urls.add(value);',
       },
@@ -398,7 +398,7 @@ export const control: readonly Breakage[] = [
     'a host fetches each file from the saltenv that its job names it in',
     [
       {
-        file: 'src/control/serve/file-requests.ts',
+        file: 'src/control/serve/file-refs.ts',
         find: 'this.#named.get(path)?.has(env) === true',
         replace: 'this.#named.has(path)',
       },

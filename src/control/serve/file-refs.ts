@@ -1,0 +1,218 @@
+import { posix } from 'node:path';
+import { saltRequirementsNamed } from '../../data/requirements-files.ts';
+import { choosesOnlyNames, type Ranges } from '../../data/taint.ts';
+import { parseSaltUrl } from '../../fileserver/url.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import type { Plain } from '../../protocol/plain.ts';
+import { requisiteInKeywords, requisiteKeywords } from '../../protocol/state-keywords.ts';
+
+/**
+ * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
+ * name (and what lies below a folder they name, and what pip's requirements among them name), each
+ * in the saltenvs of the state or call that names it, and those of `extra_filerefs`. Anything else
+ * ends its run. A path that holds what the host sent names a file only where that part chooses no
+ * more than a name within one segment.
+ */
+export class FileRefs {
+  readonly #taintOf: (text: string) => Ranges | undefined;
+  /** Paths with the saltenvs in which they are named. */
+  readonly #named = new Map<string, Set<string>>();
+  /** Files of pip's requirements: what they name belongs to the job too. */
+  readonly #requirements = new Set<string>();
+  /** Paths that belong to no state or call: they may be fetched from each saltenv of the run. */
+  readonly #everywhere = new Set<string>();
+  readonly #envs = new Set(['base']);
+
+  /** @param taintOf the parts of a text that the host sent; by default there are none */
+  constructor(taintOf: (text: string) => Ranges | undefined = () => undefined) {
+    this.#taintOf = taintOf;
+  }
+
+  /**
+   * Allows what these states name, each in its saltenvs.
+   *
+   * @param saltenv that of the run
+   * @param isUsers whether a module of the user may be behind a state module: all of its arguments
+   *   may name files, as those of a call
+   */
+  addChunks(
+    chunks: readonly LowChunk[],
+    saltenv = 'base',
+    isUsers: (state: string) => boolean = () => false,
+  ): void {
+    for (const chunk of chunks) {
+      const found = nothingFound(saltenv);
+      const isCall = chunk.state === 'module' || isUsers(chunk.state);
+      for (const [key, item] of Object.entries(chunk))
+        this.#collectEntry(key, item, { ...found, from: isCall ? 'source' : roleOf(key) });
+      this.#allow(found);
+    }
+  }
+
+  /** Allows every `salt://` path in these arguments, in their saltenvs, in `base` and in the run's. */
+  add(value: Plain, saltenv = 'base'): void {
+    const found = nothingFound(saltenv);
+    this.#collect(value, found);
+    this.#allow(found);
+  }
+
+  #allow(found: Found): void {
+    for (const env of found.envs) this.#envs.add(env);
+    for (const url of found.urls) this.#name(url, found.envs);
+  }
+
+  /** Allows these paths in each saltenv of the run: `extra_filerefs`. */
+  addExtra(urls: readonly string[]): void {
+    for (const url of urls) {
+      const path = url.startsWith('salt://') ? cleanPath(url) : undefined;
+      const { saltenv } = parseSaltUrl(url);
+      if (path === undefined) continue;
+      if (saltenv === undefined) this.#everywhere.add(path);
+      else this.#name(url, new Set());
+    }
+  }
+
+  /** Allows a path that stands in a module of the user; never the whole of the roots. */
+  addSource = (url: string): void => {
+    if (cleanPath(url)) this.addExtra([url]);
+  };
+
+  #collect(value: Plain, found: Found): void {
+    if (typeof value === 'string') this.#collectText(value, found);
+    else if (Array.isArray(value)) this.#collectList(value, found);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, item] of Object.entries(value)) this.#collectEntry(key, item, found);
+  }
+
+  #collectEntry(key: string, item: Plain, found: Found): void {
+    this.#collectText(key, found);
+    if (/saltenv|__env__/.test(key) && typeof item === 'string' && !this.#taintOf(item))
+      found.envs.add(item);
+    this.#collect(item, found);
+    const names = key === 'requirements' ? [item].flat().join(' ') : '';
+    if (names === '' || this.#taintOf(names)) return;
+    for (const [url] of names.matchAll(saltUrls)) {
+      found.urls.add(url);
+      this.#requirements.add(cleanPath(url) ?? '');
+    }
+  }
+
+  #collectText(value: string, { urls, from }: Found): void {
+    const ranges = this.#taintOf(value);
+    if (value.startsWith('salt://')) {
+      if (from === 'data') return;
+      if (!ranges || (from === 'source' && choosesOnlyNames(value, ranges))) urls.add(value);
+      // `cmd.script` has its arguments behind the source.
+      const [source = ''] = value.split(/\s/);
+      if (source !== value && !ranges) urls.add(source);
+    }
+    // A slot calls a function with its arguments in one text.
+    else if (value.startsWith('__slot__:') && !ranges)
+      for (const [url] of value.matchAll(slotUrls)) urls.add(url);
+  }
+
+  /** Beside a path without a name, as in `cp.cache_file salt://x dev`, any word may be its saltenv. */
+  #collectList(items: readonly Plain[], found: Found): void {
+    for (const item of items) this.#collect(item, found);
+    if (!items.some(item => typeof item === 'string' && item.startsWith('salt://'))) return;
+    for (const item of items)
+      if (typeof item === 'string' && /^[\w.-]+$/.test(item) && !this.#taintOf(item))
+        found.envs.add(item);
+  }
+
+  /** Allows what a file names, where it is one of pip's requirements. */
+  follow(path: string, saltenv: string, read: () => string): void {
+    if (!this.#requirements.has(cleanPath(path) ?? '')) return;
+    const url = `salt://${path.replace(/^salt:\/\//, '')}`;
+    for (const child of saltRequirementsNamed(url, read())) {
+      const below = cleanPath(child);
+      if (below === undefined) continue;
+      this.#name(child, new Set([envOf(path, saltenv)]));
+      this.#requirements.add(below);
+    }
+  }
+
+  /** Allows a path in the saltenv that it names itself, else in these. */
+  #name(url: string, envs: ReadonlySet<string>): void {
+    const path = cleanPath(url);
+    if (path === undefined) return;
+    const { saltenv } = parseSaltUrl(url);
+    if (saltenv !== undefined) this.#envs.add(saltenv);
+    const known = this.#named.get(path) ?? new Set();
+    for (const env of saltenv === undefined ? envs : [saltenv]) known.add(env);
+    this.#named.set(path, known);
+  }
+
+  /** Whether the job names anything in this environment. */
+  allowsEnv(saltenv: string): boolean {
+    return this.#envs.has(saltenv);
+  }
+
+  /** Whether the job names this file, or a folder above it, in this environment. */
+  allows(path: string, saltenv: string): boolean {
+    const wanted = cleanPath(path);
+    const env = envOf(path, saltenv);
+    if (wanted === undefined || !this.#envs.has(env)) return false;
+    if (this.#names(wanted, env) || this.#names('', env)) return true;
+    for (let at = wanted.lastIndexOf('/'); at > 0; at = wanted.lastIndexOf('/', at - 1))
+      if (this.#names(wanted.slice(0, at), env)) return true;
+    return false;
+  }
+
+  #names(path: string, env: string): boolean {
+    return this.#everywhere.has(path) || this.#named.get(path)?.has(env) === true;
+  }
+}
+
+/** The paths of a state or call, and the saltenvs that it names. */
+type Found = {
+  readonly urls: Set<string>;
+  readonly envs: Set<string>;
+  /** The kind of the argument that is looked at. */
+  readonly from: Role;
+};
+
+/**
+ * What an argument may name: a source a file, also one whose name holds what the host sent; data
+ * none; any other argument a file that the user wrote down whole.
+ */
+type Role = 'source' | 'data' | 'other';
+
+const nothingFound = (saltenv: string): Found => ({
+  urls: new Set(),
+  envs: new Set(['base', saltenv]),
+  from: 'source',
+});
+
+/** Arguments of built-in states that name sources, and conditions, which call functions. */
+const sources: ReadonlySet<string> = new Set([
+  ...['name', '__id__', 'source', 'sources', 'source_hash', 'signature', 'requirements'],
+  ...['identity', 'key_url', 'load', 'query_file', 'onlyif', 'unless', 'check_cmd'],
+]);
+
+/** Arguments of built-in states whose strings are written, shown or compared, and never fetched. */
+const data: ReadonlySet<string> = new Set<string>([
+  ...requisiteKeywords,
+  ...requisiteInKeywords,
+  ...['comment', 'content', 'contents', 'context', 'dataset', 'defaults', 'text'],
+]);
+
+const roleOf = (argument: string): Role =>
+  sources.has(argument) ? 'source' : data.has(argument) ? 'data' : 'other';
+
+/** As `saltUrls`, up to the end of the argument. */
+const slotUrls = /salt:\/\/[^\s'"<>,;()]+/g;
+
+const saltUrls = /salt:\/\/[^\s'"<>,;]+/g;
+
+/** A path inside the roots in its one spelling; undefined for one that leads out of them. */
+export const cleanPath = (path: string): string | undefined => {
+  const bare = parseSaltUrl(path).path;
+  if (bare.includes('\0') || posix.isAbsolute(bare)) return undefined;
+  const normal = posix.normalize(bare).replace(/\/$/, '');
+  return normal === '..' || normal.startsWith('../') ? undefined : normal === '.' ? '' : normal;
+};
+
+/** The saltenv that a path names itself, else this one. */
+export const envOf = (path: string, saltenv: string): string =>
+  parseSaltUrl(path).saltenv ?? saltenv;
