@@ -97,12 +97,15 @@ test.skipIf(why)(
       'enforce links': [],
       'enforce loaded': 'other (enforce)\ndemo (enforce)\ndemo//helper (enforce)\n',
       watch: { changes: { reloaded: true } },
-      none: { result: false, comment: 'There is no file of profiles /etc/apparmor.d/usr.bin.none' },
-      outside: { result: false, comment: 'There is no file of profiles /etc/passwd' },
-      odd: { result: false, comment: "'off' is no mode of a profile: enforce, complain, disable" },
+      none: { result: false, comment: 'No such profile file: /etc/apparmor.d/usr.bin.none' },
+      outside: { result: false, comment: 'No such profile file: /etc/passwd' },
+      odd: {
+        result: false,
+        comment: "'off' is not a profile mode. Use one of: enforce, complain, disable",
+      },
       broken: { result: false, comment: expect.stringContaining('syntax error') },
       'broken links': [],
-      flags: { result: false, comment: expect.stringContaining('says flags=(complain) itself') },
+      flags: { result: false, comment: expect.stringContaining('sets flags=(complain) itself') },
       'told of': { boot: 'complain', now: 'enforce' },
     });
     const file = '/etc/apparmor.d/usr.bin.demo';

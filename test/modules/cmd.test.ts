@@ -252,7 +252,7 @@ test('cmd.run takes stderr into stdout, and refuses an encoding that it cannot r
   });
   expect(await run(() => state.run('echo x', { output_encoding: 'cp437' }))).toMatchObject({
     result: false,
-    comment: "'output_encoding: cp437' is not supported: what a command says is read as UTF-8",
+    comment: "'output_encoding: cp437' is not supported: the output of commands is read as UTF-8",
   });
 });
 

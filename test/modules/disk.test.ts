@@ -68,8 +68,10 @@ test('what a device cannot be is refused before anything runs', async () => {
   await expect(run(() => devices.format('/dev/x', 'vfat', { fat: 64 }))).rejects.toThrow(
     'fat must be 12, 16 or 32',
   );
-  await expect(run(() => devices.tune('/dev/x', { speed: 1 }))).rejects.toThrow('but not speed');
-  await expect(run(() => devices.dump('/dev/x', ['flushbufs']))).rejects.toThrow('not flushbufs');
+  await expect(run(() => devices.tune('/dev/x', { speed: 1 }))).rejects.toThrow('cannot set speed');
+  await expect(run(() => devices.dump('/dev/x', ['flushbufs']))).rejects.toThrow(
+    'cannot report flushbufs',
+  );
 });
 
 test.skipIf(!which('findmnt'))('the place and device of a path are those of findmnt', async () => {

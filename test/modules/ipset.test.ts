@@ -133,6 +133,6 @@ describe.skipIf(!hasSets())('the real ipset, in a network of its own', () => {
     expect(await run(() => ipset.rename_set('six', 'seven'))).toBe(true);
     expect(await run(() => ipset.delete_('seven', '2001:db8::1'))).toBe('Success');
     expect(await run(() => ipset.delete_set('seven'))).toBe(true);
-    await expect(run(() => ipset.check_set('x', 'ipv5'))).rejects.toThrow("'ipv5' is no family");
+    await expect(run(() => ipset.check_set('x', 'ipv5'))).rejects.toThrow("'ipv5' is not a family");
   });
 });

@@ -43,7 +43,7 @@ describe('modules of the kernel', () => {
     programs.program('modprobe', 'true');
     await kmod.load('tsalt_bond mode=4 miimon=100');
     expect(programs.log()).toEqual(['modprobe tsalt_bond mode=4 miimon=100']);
-    await expect(kmod.load('-r x')).rejects.toThrow('-r is no kernel module');
+    await expect(kmod.load('-r x')).rejects.toThrow('-r is not a valid name of a kernel module');
   });
 });
 

@@ -17,7 +17,7 @@ const canRun =
 
 test('what is no block device is refused before anything runs', async () => {
   for (const device of ['/dev/null', '/', 'sda', '--version', '/dev/no-such'])
-    await expect(run(() => table.list_(device))).rejects.toThrow(`${device} is no block device`);
+    await expect(run(() => table.list_(device))).rejects.toThrow(`${device} is not a block device`);
   expect(await run(() => table.exists('/dev/null'))).toBe(false);
   expect(await run(() => table.exists())).toBe(false);
 });
@@ -104,7 +104,7 @@ describe.skipIf(!canRun)(
         [() => change.mkpart(disk, 'other'), 'other is no type of partition'],
         [() => change.mkpart(disk, 'primary', 'zfs'), 'zfs is no file system'],
         [() => change.mkpart(disk, 'primary', null, 'x', 'y'), 'Invalid partition boundary'],
-        [() => change.rm(disk, '1; true'), 'is no number of a partition'],
+        [() => change.rm(disk, '1; true'), 'is not a partition number'],
         [() => change.set_(disk, 1, 'nice', 'on'), 'nice is no flag'],
         [() => change.set_(disk, 1, 'boot', 'maybe'), 'maybe is no state'],
         [() => change.name(disk, 1, "a'b"), 'cannot be the name'],

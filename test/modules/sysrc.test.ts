@@ -76,5 +76,5 @@ test('what is no value is refused', async () => {
 
 test('what is no name of a setting is none of its options', async () => {
   for (const name of ['-x', 'a=b', 'a b', ''])
-    await expect(host.call('sysrc.remove', name)).rejects.toThrow('no name of a setting');
+    await expect(host.call('sysrc.remove', name)).rejects.toThrow('not a valid name of a setting');
 });

@@ -96,7 +96,7 @@ test.skipIf(!hasGit)(
     expect(git(target, 'remote', 'get-url', 'up')).toBe(origin);
     expect(await run({ output_encoding: 'latin-1' })).toMatchObject({
       result: false,
-      comment: "'output_encoding: latin-1' is not supported: what git says is read as UTF-8",
+      comment: "'output_encoding: latin-1' is not supported: git's output is read as UTF-8",
     });
   },
 );

@@ -10,7 +10,7 @@ export type ProfileMode = (typeof profileModes)[number];
 
 const folder = '/etc/apparmor.d';
 const loadedFile = '/sys/kernel/security/apparmor/profiles';
-/** A link to the file in one of these says how it is loaded at boot. */
+/** A link to the file in one of these folders determines how it is loaded at boot. */
 const linkFolders: Readonly<Partial<Record<ProfileMode, string>>> = {
   complain: join(folder, 'force-complain'),
   disable: join(folder, 'disable'),
@@ -20,10 +20,12 @@ const linkFolders: Readonly<Partial<Record<ProfileMode, string>>> = {
 export const profileMode = (given: string): ProfileMode => {
   const found = profileModes.find(mode => mode === given);
   if (found !== undefined) return found;
-  throw new SaltInvocationError(`'${given}' is no mode of a profile: ${profileModes.join(', ')}`);
+  throw new SaltInvocationError(
+    `'${given}' is not a profile mode. Use one of: ${profileModes.join(', ')}`,
+  );
 };
 
-/** The kernel's profiles and their modes; undefined where AppArmor is not enabled. */
+/** Returns the kernel's profiles and their modes; undefined if AppArmor is not enabled. */
 export const loadedProfiles = (): Record<string, string> | undefined => {
   try {
     const lines = readFileSync(loadedFile, 'utf8').matchAll(/^(.+) \((\w+)\)$/gm);
@@ -34,15 +36,15 @@ export const loadedProfiles = (): Record<string, string> | undefined => {
 };
 
 /**
- * The file of profiles by its name or path.
+ * Returns the path of a profile file, given by name or path.
  *
- * @throws CommandExecutionError where there is none
+ * @throws CommandExecutionError if there is none
  */
 export const profileFile = (name: string): string => {
   const path = join(folder, basename(name));
   const isName = name === basename(name) || name === path;
   if (isName && !basename(name).startsWith('.') && isFile(path)) return path;
-  throw new CommandExecutionError(`There is no file of profiles ${isName ? path : name}`);
+  throw new CommandExecutionError(`No such profile file: ${isName ? path : name}`);
 };
 
 const linkOf = (mode: ProfileMode, file: string): string | undefined => {
@@ -50,7 +52,7 @@ const linkOf = (mode: ProfileMode, file: string): string | undefined => {
   return place && join(place, basename(file));
 };
 
-/** How a file is loaded at boot. */
+/** Returns the mode that a file is loaded in at boot. */
 export const modeAtBoot = (file: string): ProfileMode =>
   (['disable', 'complain'] as const).find(mode => linkExists(linkOf(mode, file) ?? '')) ??
   (saysComplain(file) ? 'complain' : 'enforce');
@@ -59,7 +61,7 @@ export const modeAtBoot = (file: string): ProfileMode =>
 export const saysComplain = (file: string): boolean =>
   /^[^#\n]*flags\s*=\s*\([^)]*\bcomplain\b/m.test(readFileSync(file, 'utf8'));
 
-/** Notes how a file is to be loaded at boot. */
+/** Sets the mode that a file is loaded in at boot. */
 export const keepMode = (file: string, wanted: ProfileMode): void => {
   for (const mode of profileModes) {
     const link = linkOf(mode, file);
@@ -75,7 +77,7 @@ export const keepMode = (file: string, wanted: ProfileMode): void => {
 /**
  * Runs the parser on a file's text: given the file, it passes over one that is disabled.
  *
- * @throws CommandExecutionError with what it says where it fails
+ * @throws CommandExecutionError with its error message
  */
 export const parseText = (file: string, ...words: string[]): Promise<string> =>
   parser(words, readFileSync(file));

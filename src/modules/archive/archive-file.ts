@@ -42,12 +42,12 @@ type Item = Member & {
   readonly body: () => AsyncIterable<Buffer>;
 };
 
-/** Which members of an archive are meant, by what names, and how they are read. */
+/** Selects the members of an archive, their names, and how they are read. */
 type Choice = {
-  /** Leading parts of each path that are taken off. */
+  /** The number of leading path components to remove. */
   readonly strip?: number | undefined;
   readonly password?: string | undefined;
-  /** Asked with the name in the archive. */
+  /** Called with the member's name in the archive. */
   readonly isWanted?: ((name: string) => boolean) | undefined;
 };
 
@@ -78,7 +78,7 @@ export const unpackArchive = async (
     ...choice
   }: Choice & {
     keepModes?: boolean;
-    /** Members that are left out, by their whole names. */
+    /** Full names of members that are left out. */
     exclude?: readonly string[];
   } = {},
 ): Promise<string[]> => {
@@ -181,7 +181,7 @@ const place = async (item: Item, root: string, keepModes: boolean): Promise<void
   try {
     for await (const part of item.body()) writeAll(fd, part);
   } catch (error) {
-    // Half of it would pass for the whole in the next run.
+    // Removes a partial file, which the next run would take for the complete one.
     rmSync(path, { force: true });
     throw error;
   } finally {
@@ -191,7 +191,7 @@ const place = async (item: Item, root: string, keepModes: boolean): Promise<void
   if (item.mtime !== undefined) utimesSync(path, item.mtime, item.mtime);
 };
 
-/** Takes away what is in a member's place, as tar does: no folder that holds something. */
+/** Removes an existing path in a member's place, like tar: a folder only if it is empty. */
 const clear = (path: string, isFolder: boolean): void => {
   try {
     if (isFolder) rmdirSync(path);
@@ -211,12 +211,15 @@ const magic: readonly [Buffer, string[] | 'gzip'][] = [
   [Buffer.from('LZIP'), ['lzip', '-dc']],
 ];
 
-/** A tar file's bytes, unpacked by what they begin with, not by the file's name. */
+/**
+ * Returns a tar file's decompressed bytes. The compression is detected from its first bytes, not
+ * from its name.
+ */
 async function* decompressed(file: string): AsyncGenerator<Uint8Array> {
   let head: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(file, { end: 15 })) head = chunk as Buffer;
   const how = magic.find(([start]) => head.subarray(0, start.length).equals(start))?.[1];
-  // The end of either stream, and its faults, are the other's.
+  // Either stream's end and errors are handled by the other.
   if (how === 'gzip') yield* pipeline(createReadStream(file), createGunzip(), () => {});
   else if (how) yield* throughProgram(how, file);
   else yield* createReadStream(file);

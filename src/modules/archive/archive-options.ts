@@ -4,15 +4,15 @@ import { SaltInvocationError } from '../api.ts';
 
 /** The options of tar or unzip that apply to an archive unpacked without these programs. */
 export type ArchiveOptions = {
-  /** Leading parts of each path that are taken off. */
+  /** The number of leading path components to remove. */
   readonly strip: number;
   /** Whether a member is wanted, by its name in the archive. */
   readonly isWanted: (name: string) => boolean;
-  /** Members that are named, and none of what was asked about is. */
+  /** Returns the named members that no tested member matched. */
   readonly unseen: () => string[];
 };
 
-/** Short options that say only what is found out anyhow, or done anyhow. */
+/** Short options that request only what is detected or done by default. */
 const needless = { tar: /^-?[zjJvxpfoZa]+$/, zip: /^-[oq]+$/ };
 /** Long options without effect here; owners are never taken from the archive. */
 const needlessLong =
@@ -80,7 +80,7 @@ const below = (
   hasWildcards: boolean,
   isAnywhere: boolean,
 ): ((path: string) => boolean) => {
-  // An exclusion that ends with a slash fits nothing, as names of members do not.
+  // An exclusion that ends in a slash never matches, because names of members do not end in one.
   const pattern = isAnywhere ? given : given.replace(/^(?:\.\/)+|\/+$/g, '');
   const matches = hasWildcards ? globTest(pattern) : (text: string) => text === pattern;
   return path => {
@@ -92,7 +92,7 @@ const below = (
   };
 };
 
-/** A name of a file as an argument: one that begins with `-` would be an option. */
+/** Returns a file name as an argument: a name that begins with `-` would be an option. */
 export const plainName = (name: string): string => (name.startsWith('-') ? `./${name}` : name);
 
 /** @throws SaltInvocationError where names of an archive's files are templates */

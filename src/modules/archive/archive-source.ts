@@ -9,7 +9,7 @@ import { findSource } from '../_shared/sources/file-source.ts';
 import { type SourceSum, sourceSum } from '../_shared/sources/source-hash.ts';
 import { __opts__, __salt__ } from '../api.ts';
 
-/** The archive as a file of this host. One from the web stays on the host, so that the next run need not fetch it again. */
+/** Returns the archive as a local file. A download is kept on the host for the next run. */
 export const localCopy = async (
   source: string,
   scratch: string,
@@ -37,11 +37,11 @@ export const localCopy = async (
   return place;
 };
 
-/** Where the hash of what was last unpacked in a directory is kept. */
+/** Returns the file that stores the hash of the archive last unpacked in a directory. */
 const sumFile = (source: string, target: string): string =>
   cacheDir('archive_hash', hashBytes(`${source}\0${target}`));
 
-/** The hash of the archive when it was last unpacked in this directory; undefined when unknown. */
+/** Returns the hash of the archive when it was last unpacked in this directory; undefined if unknown. */
 export const unpackedSum = (source: string, target: string): SourceSum | undefined => {
   const [hash_type, hsum] = (readOr(sumFile(source, target)) ?? '').trim().split(':');
   return hash_type && hsum ? { hash_type, hsum } : undefined;

@@ -20,7 +20,7 @@ export const crc32 = (bytes: Uint8Array): number => {
  * Decrypts a member of a zip archive (PKWARE's traditional cipher). `check` is the byte that the
  * twelve bytes before the data must end with.
  *
- * @throws CommandExecutionError where the password is another
+ * @throws CommandExecutionError if the password is wrong
  */
 export const decryptZip = (data: Buffer, password: string, check: number): Buffer => {
   const keys = new Keys(Buffer.from(password, 'utf8'));

@@ -132,7 +132,7 @@ const entryAt = (directory: Buffer, at: number, nameLength: number, read: Read):
         body = decryptZip(data, password, check);
       }
       const content = unpacked(body, method, plain, name);
-      // One password in 256 passes the check byte.
+      // One wrong password in 256 passes the check byte.
       if (flags & 1 && crc32(content) !== crc)
         throw new CommandExecutionError('The password of the archive is another');
       return content;
@@ -146,7 +146,7 @@ const unpacked = (data: Buffer, method: number, size: number, name: string): Buf
   try {
     return inflateRawSync(data, { maxOutputLength: Math.max(size, 1) });
   } catch {
-    throw damaged(`${name} is damaged, or its password is another`);
+    throw damaged(`${name} is damaged, or the password is wrong`);
   }
 };
 

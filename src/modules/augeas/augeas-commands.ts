@@ -14,7 +14,7 @@ const kinds: Readonly<Record<string, { method: string; count: readonly number[] 
   remove: { method: 'remove', count: [1] },
 };
 
-/** A command that was understood, or why it was not. */
+/** A parsed command, or the error. */
 export type ReadCommand = { method: string; words: string[] } | { error: string };
 
 /** Reads a line such as `set bind 0.0.0.0`, `ins LABEL before PATH`, `rm PATH`. */
@@ -44,7 +44,7 @@ const wordsOf = (arg: string): string[] | undefined => {
   }
 };
 
-/** The path in its context: one that is below it already stays. */
+/** Prefixes a path with its context, unless it is already below it. */
 const inContext = (path: string, context: string | null): string => {
   if (!context) return path;
   const bare = path.replace(/^\/+/, '');
@@ -52,7 +52,7 @@ const inContext = (path: string, context: string | null): string => {
   return path.startsWith(context) ? path : join(context, bare);
 };
 
-/** The command as augtool takes it. */
+/** Returns the command in augtool's syntax. */
 export const toAugtool = (
   { method, words }: { method: string; words: string[] },
   context: string | null,

@@ -3,11 +3,11 @@ import { runCommand } from '../_shared/commands/run-command.ts';
 import { isDir } from '../_shared/files/file-paths.ts';
 import { CommandExecutionError, log } from '../api.ts';
 
-/** Which lenses read which files: all that augeas knows, or one for one file. */
+/** Which lenses are used: all that augeas has, or one lens for one file. */
 export type AugeasScope = {
   readonly loadPath?: string | null | undefined;
   readonly lens?: string | null | undefined;
-  /** The file of the one lens, with or without `/files` before it. */
+  /** The file for the single lens, with or without the prefix `/files`. */
   readonly context?: string | null | undefined;
 };
 
@@ -50,7 +50,7 @@ const quote = (word: string, at: number): string =>
     ? word
     : `"${word.replace(/["\\]/g, found => `\\${found}`).replace(/[\n\t\r]/g, found => escapes[found] ?? '')}"`;
 
-/** The folders of a load path that are there. */
+/** Returns the existing folders of a load path. */
 const foldersIn = (loadPath: string | null): string =>
   (loadPath ?? '')
     .split(':')
@@ -63,7 +63,7 @@ const foldersIn = (loadPath: string | null): string =>
 
 type Nodes = [path: string, value: string | null][];
 
-/** Nodes as `match` and `get` print them: a value may go on in further lines. */
+/** Parses the output of `match` and `get`. A value may span several lines. */
 export const readNodes = (text: string): Nodes => {
   const nodes: Nodes = [];
   for (const line of text.replace(/\n$/, '').split('\n')) {
@@ -76,7 +76,7 @@ export const readNodes = (text: string): Nodes => {
   return nodes;
 };
 
-/** Nodes as `print` prints them, with quoted values. */
+/** Parses the output of `print`, in which values are quoted. */
 export const readPrinted = (text: string): Nodes =>
   text
     .split('\n')
@@ -89,7 +89,10 @@ export const readPrinted = (text: string): Nodes =>
 const unquoted = (text: string): string =>
   text.replace(/\\(.)/g, (_, letter: string) => ({ n: '\n', t: '\t', r: '\r' })[letter] ?? letter);
 
-/** A command that failed says more than that the file cannot be saved with what came of it. */
+/**
+ * Throws the errors of failed commands; the message that the file cannot be saved is used only if
+ * there is no other.
+ */
 const throwFault = (error: string): void => {
   const words = error
     .replace(/(?:^error: Failed to execute command\n)?^saving failed.*$/m, '')
@@ -101,9 +104,9 @@ const throwFault = (error: string): void => {
 const save: readonly AugeasCommand[] = [['save'], ['match', '/augeas/events/saved']];
 
 /**
- * The files that commands would change. Nothing is written.
+ * Returns the files that commands would change, without writing them.
  *
- * @throws CommandExecutionError when one of them fails, or a file would not be one of its lens any more
+ * @throws CommandExecutionError if one of them fails, or a file would no longer match its lens
  */
 export const wouldSave = async (
   commands: readonly AugeasCommand[],

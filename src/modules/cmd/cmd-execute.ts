@@ -24,7 +24,7 @@ import { loginEnvironment } from './login-environment.ts';
 
 const log = getLogger('cmd');
 
-/** Bytes of each stream that an answer holds: with what JSON adds it must fit into one message. */
+/** The maximum size of each stream in a result, so that it still fits into one message as JSON. */
 const mostOutput = 48 * 1024 * 1024;
 
 const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical'] as const;
@@ -68,7 +68,7 @@ export const execute = async (
   if (outNote || errNote) log.warning(`${program}:${notes.join('').replaceAll('\n', ' ')}`);
   const stdout = strip(result.stdout) + outNote;
   const stderr = strip(result.stderr) + errNote;
-  // A command that a signal ended: minus its number, as Python says.
+  // For a command ended by a signal, the negative signal number, as in Python.
   const code = result.signal === null ? result.code : 128 - result.code;
   const success =
     successCodes(options.success_retcodes).includes(code) ||
@@ -109,9 +109,9 @@ type Report = {
 };
 
 /**
- * Logs how a command ended. Its line and its output may hold secrets of the pillar, so unless the
- * caller asks for more (`output_loglevel`), they are logged at the level debug, unlike with Salt
- * when the command fails too.
+ * Logs how a command ended. Its command line and output may contain secrets from the pillar, so
+ * unless the caller asks for more (`output_loglevel`), they are logged at level debug. Unlike in
+ * Salt, this also applies to failed commands.
  */
 const report = ({ shown, program, retcode, stdout, stderr, ignored, level }: Report): void => {
   if (!ignored && retcode !== 0) {
@@ -172,7 +172,7 @@ const toCommand = (
   return [first, ...rest];
 };
 
-/** The shell of this host, as the grain has it. */
+/** Returns the default shell of this host, from the grain `shell`. */
 const defaultShell = (): string => String(__grains__.shell ?? '/bin/sh');
 
 const levelOf = (name: string | undefined): (typeof levels)[number] | undefined => {

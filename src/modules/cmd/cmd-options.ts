@@ -30,7 +30,7 @@ export type RunOptions = {
   rstrip?: boolean;
   /** octal mask for new files */
   umask?: string | number | null;
-  /** output is read as UTF-8: another encoding is refused */
+  /** only UTF-8 output is supported; other encodings are refused */
   output_encoding?: string | null;
   /** level at which the output is logged, `quiet` for not at all */
   output_loglevel?: string;
@@ -50,7 +50,7 @@ export type RunOptions = {
   use_vt?: boolean;
   /** true: start it and do not wait */
   bg?: boolean;
-  /** has no effect: users of Windows need it */
+  /** has no effect: only needed on Windows */
   password?: string | null;
   /** refused: it is of PowerShell */
   encoded_cmd?: boolean;
@@ -72,7 +72,10 @@ export type RunOptions = {
 /** The result of `run_all`. */
 export type RunResult = { pid: number; retcode: number; stdout: string; stderr: string };
 
-/** Salt's default: the home of the account, or / where that cannot be entered. */
+/**
+ * Returns the folder to run in. Salt's default is the account's home, or / if that cannot be
+ * entered.
+ */
 export const folderFor = async (
   cwd: string | undefined,
   runas: string | undefined,
@@ -113,7 +116,10 @@ const localeVariables = [
   'LANGUAGE',
 ];
 
-/** The variables that a command gets, besides those of this process: the ones of its account's login, and its own. */
+/**
+ * Returns the environment of a command: the variables of this process, of its account's login, and
+ * its own.
+ */
 export const environment = (
   options: RunOptions,
   login: Readonly<Record<string, string>> = {},

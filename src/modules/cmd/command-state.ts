@@ -43,7 +43,7 @@ export const commandIn = (name: string, stateful: Plain): string =>
 
 const isStateful = (stateful: Plain): boolean => stateful === true || Array.isArray(stateful);
 
-/** Why the arguments cannot be used. */
+/** Returns the reason why the arguments are invalid. */
 export const wrongArguments = (
   name: string,
   { env = null, output_encoding = null }: CommandArguments,
@@ -54,11 +54,11 @@ export const wrongArguments = (
     ? undefined
     : failed(
         name,
-        `'output_encoding: ${output_encoding}' is not supported: what a command says is read as UTF-8`,
+        `'output_encoding: ${output_encoding}' is not supported: the output of commands is read as UTF-8`,
       );
 };
 
-/** In test mode a stateful command is not asked, so there is nothing to read back: as Salt, no comment. */
+/** In test mode a stateful command is not run, so it reports nothing: like Salt, no comment. */
 export const wouldRun = (
   name: string,
   comment: string,
@@ -71,7 +71,7 @@ export const wouldRun = (
   comment: isStateful(stateful) ? '' : comment,
 });
 
-/** The state's answer, after the command ended. */
+/** Returns the state's result after the command ended. */
 export const finish = (
   name: string,
   outcome: PlainDict,
@@ -85,7 +85,7 @@ export const finish = (
     : state;
 };
 
-/** The command's own report: JSON, or `name=value` words in the last line. */
+/** Reads the command's own report: JSON, or `name=value` words in the last line. */
 const readStateful = (state: StateReturn): StateReturn => {
   const outcome = state.changes;
   const text = String(outcome.stdout ?? '');
@@ -118,7 +118,7 @@ const readStateful = (state: StateReturn): StateReturn => {
   if (!changed) return { ...state, changes: {}, comment: pyStr(comment) };
   const all: PlainDict = { ...data };
   for (const [key, value] of Object.entries(outcome)) if (!(key in all)) all[key] = value;
-  // Salt cuts the last line off the output, and one character of a single line.
+  // Like Salt, drops the last line of the output, or one character of a single line.
   const shown = String(all.stdout ?? '');
   all.stdout = json ? '' : newline === -1 ? shown.slice(0, -1) : shown.slice(0, newline);
   return { ...state, changes: all, comment: pyStr(comment) };

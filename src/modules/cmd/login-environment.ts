@@ -4,12 +4,12 @@ import { which } from '../_shared/commands/which.ts';
 import { getLogger } from '../api.ts';
 
 const log = getLogger('cmd');
-/** A profile that waits for somebody to answer must not hold up the run for good. */
+/** A profile that waits for input must not block the run forever. */
 const patience = 60;
 
 /**
- * The variables that an account has after its login: those of PAM and of its shell's profile.
- * Salt runs a command with `runas` in them. Nothing where they cannot be found out: only root can.
+ * Returns the variables of an account after its login: those of PAM and of its shell's profile. Salt
+ * uses them to run commands with `runas`. Empty if they cannot be read: only root can.
  *
  * @param name the account
  * @param shell the shell that reads the profile
@@ -20,11 +20,11 @@ export const loginEnvironment = async (
 ): Promise<Readonly<Record<string, string>>> => {
   const su = which('su');
   if (process.geteuid?.() !== 0 || su === undefined) return {};
-  // A profile may print, too.
+  // A profile may print text too.
   const mark = `<<<${randomUUID()}>>>`;
   const { stdout, stderr } = await runCommand(
     [su, '-s', shell, '-', name, '-c', `printf '%s' '${mark}'; env -0; printf '%s' '${mark}'`],
-    // A profile may print without end.
+    // A profile may print endlessly.
     { cwd: '/', timeout: patience, outputLimit: 4 * 1024 * 1024 },
   );
   const text = stdout.split(mark)[1];

@@ -1,6 +1,6 @@
 import type { Plain } from '../api.ts';
 
-/** The programs; the account that runs them stands behind them in Salt. */
+/** The programs to run; in Salt's signatures, the account follows them. */
 export type ComposerProgram = {
   composer?: string | null;
   php?: string | null;

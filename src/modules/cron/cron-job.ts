@@ -21,7 +21,7 @@ export type CronJobOptions = {
   identifier?: string | boolean | null;
 };
 
-/** Salt's rule for the job that is meant: by its identifier, or by its command where it has none. */
+/** Identifies a job by Salt's rule: by its identifier, or by its command if it has none. */
 export const isSameJob = (
   job: CronJob,
   cmd: string,
@@ -36,9 +36,9 @@ export type WantedJob = CronJobOptions & {
 };
 
 /**
- * The job as it is to be, or undefined when it is so.
+ * Returns the desired job, or undefined if the current one already equals it.
  *
- * @param known the job that is there; undefined for a new one
+ * @param known the current job; undefined for a new one
  * @param pick chooses a time for `random`, where none is chosen yet
  */
 export const changedJob = (
@@ -66,7 +66,7 @@ export const changedJob = (
   return known && compared.every(same) ? undefined : made;
 };
 
-/** From the first value to the one before the second. */
+/** Each range: the first value, and the one after the last. */
 const ranges: Readonly<Record<CronTimeKey, [number, number]>> = {
   minute: [0, 60],
   hour: [0, 24],

@@ -1,4 +1,4 @@
-/** A crontab as Salt reads and writes it: what it does not know stays as it was, at the top. */
+/** A crontab as Salt reads and writes it: lines that it does not know are kept at the top. */
 export type Crontab = {
   readonly pre: string[];
   readonly crons: CronJob[];

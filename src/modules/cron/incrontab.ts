@@ -13,7 +13,7 @@ const events = new Set(
 );
 
 /**
- * The words of a mask, as incrontab(5) has them.
+ * Returns the words of a mask, in the syntax of incrontab(5).
  *
  * @throws SaltInvocationError for a word that incron does not know
  */
@@ -28,7 +28,7 @@ export const maskWords = (mask: string): string[] =>
     })
     .sort();
 
-/** Lines of `path mask command`. All else goes before them. */
+/** Parses lines of `path mask command`. All other lines are kept before them. */
 export const parseIncrontab = (text: string): Incrontab => {
   const table: Incrontab = { pre: [], crons: [] };
   for (const line of text.replace(/\n$/, '').split('\n')) {
@@ -49,7 +49,10 @@ export const renderIncrontab = ({ pre, crons }: Incrontab): string =>
     .map(line => `${line}\n`)
     .join('');
 
-/** How a table stands to a job: another mask that shares an event is that job, to be updated. */
+/**
+ * Looks up a job in a table. A job with another mask that shares an event counts as the same job, to
+ * be updated.
+ */
 export const jobIn = (
   { crons }: Incrontab,
   { path, mask, cmd }: IncronJob,

@@ -3,7 +3,7 @@ import { isUserToCome } from '../_shared/states/to-come.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type Crontab, parseCrontab } from './crontab.ts';
 
-/** A user's crontab; an empty one in a prediction where the user is yet to come. */
+/** Returns a user's crontab; an empty one in test mode if the user is still to be created. */
 export const tabOf = async (user: string): Promise<Crontab> =>
   isUserToCome(user) ? parseCrontab('') : await salt('cron.list_tab')(user);
 

@@ -31,7 +31,7 @@ const entryOf = (line: string): CrypttabEntry | undefined => {
     : { name, device, password, options };
 };
 
-/** An entry as a line, in columns as Salt's. */
+/** Formats an entry as a line, with Salt's columns. */
 export const crypttabLine = ({ name, device, password, options }: CrypttabEntry): string =>
   `${name.padEnd(12)} ${device.padEnd(44)} ${password.padEnd(22)} ${options}\n`;
 

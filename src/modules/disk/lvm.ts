@@ -67,7 +67,7 @@ export const lvmOptions = (
     return flags.includes(name) ? [`--${name}`] : [`--${name}`, pyStr(value)];
   });
 
-/** Megabytes of a size as LVM writes it: `10G`, `512`, `2048S`, `1.5t`. */
+/** Converts a size in LVM's syntax to megabytes: `10G`, `512`, `2048S`, `1.5t`. */
 export const megabytes = (size: Plain): number => {
   const match = /^(\d+(?:\.\d+)?)([smgtp]?)b?$/.exec(pyStr(size).toLowerCase());
   if (!match) throw new SaltInvocationError(`Size ${pyStr(size)} is invalid.`);

@@ -13,7 +13,7 @@ export type OptionRules = {
   hidden_opts?: string[] | null;
 };
 
-/** Options for mount(8) and those that read fstab: the kernel does not know them. */
+/** Options for mount(8) and for programs that read fstab; the kernel does not know them. */
 const invisible = new Set(
   `_netdev actimeo auto backup-volfile-servers bg bind comment defaults delay_connect direct-io-mode
   group intr loop noauto nobootwait nofail nointr nonempty nouser owner password port rbind reconnect
@@ -38,7 +38,7 @@ const silent: Readonly<Record<string, string>> = {
 
 const translations: Readonly<Record<string, string>> = { tcp: 'proto=tcp', udp: 'proto=udp' };
 
-/** The wanted options that a mounted file system does not have. */
+/** Returns the desired options that a mounted file system does not have. */
 export const changedOptions = (
   wanted: readonly string[],
   active: readonly string[],
@@ -59,7 +59,8 @@ export const changedOptions = (
     .filter(option => {
       const [key = ''] = option.split('=');
       if (hidden.has(option) || hiddenKeys.includes(key) || ignored.includes(key)) return false;
-      // Read by systemd and by mount helpers; a share of the memory reads as a size later.
+      // Options that systemd and mount helpers read. A size given as a share of the memory is later
+      // shown as an absolute size.
       if (key.startsWith('x-') || /^size=\d+%$/.test(option)) return false;
       const opposite = getOwn(silent, option);
       return opposite === undefined ? !now.has(option) : now.has(opposite);
@@ -68,7 +69,7 @@ export const changedOptions = (
 
 const units: Readonly<Record<string, number>> = { k: 1, m: 1024, g: 1024 ** 2 };
 
-/** One spelling for what has several: sizes in kilobytes, accounts as numbers. */
+/** Normalizes options that can be written in several ways: sizes in kilobytes, accounts as numbers. */
 const plainForm = (option: string, fstype: string): string => {
   const [key = '', value = ''] = option.split(/=(.*)/s);
   const [, number = '', unit = ''] = (key === 'size' && /^(\d+)([kmg])$/i.exec(value)) || [];

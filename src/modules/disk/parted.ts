@@ -19,7 +19,7 @@ export const isBlockDevice = (device: string): boolean =>
 
 export const needDevice = (device: string): string => {
   if (device.startsWith('/') && isBlockDevice(device)) return device;
-  throw new SaltInvocationError(`${device} is no block device of this host.`);
+  throw new SaltInvocationError(`${device} is not a block device on this host.`);
 };
 
 const oneOf =
@@ -47,7 +47,7 @@ export const needPartType: (value: string) => string = oneOf('type of partition'
 ]);
 export const needAlignment: (value: string) => string = oneOf('alignment', ['minimal', 'optimal']);
 
-/** `on` or `off`; YAML makes true and false of them where they stand without quotes. */
+/** Returns `on` or `off`. YAML reads these words without quotes as true and false. */
 export const needSwitch = (state: string | boolean): string =>
   typeof state === 'boolean'
     ? state
@@ -57,10 +57,13 @@ export const needSwitch = (state: string | boolean): string =>
 
 export const needNumber = (minor: Plain): string => {
   if (/^[1-9]\d*$/.test(String(minor))) return String(minor);
-  throw new SaltInvocationError(`${String(minor)} is no number of a partition.`);
+  throw new SaltInvocationError(`${String(minor)} is not a partition number.`);
 };
 
-/** A place on a disk: a number, from the end when negative, with one of parted's units behind it or none. */
+/**
+ * Checks a position on a disk: a number, counted from the end if negative, optionally with one of
+ * parted's units.
+ */
 export const needPlace = (boundary: Plain): string => {
   const [, unit] = /^-?\d[\d.]*(\D*)$/.exec(String(boundary)) ?? [];
   if (unit !== undefined && (unit === '' || units.includes(unit))) return String(boundary);

@@ -4,7 +4,10 @@ import { CommandExecutionError } from '../api.ts';
 
 const week = 604_800;
 
-/** Seconds of a time in a zone file, `2H` or `1D`; a week at most, and for what is none. */
+/**
+ * Converts a time in a zone file (`2H`, `1D`) to seconds: at most a week, which is also the value
+ * for invalid times.
+ */
 const seconds = (time: string): number => {
   const [, count = '', unit = ''] = /^([+-]?\d+)([HD]?)$/.exec(time.toUpperCase()) ?? [];
   if (count === '') return week;

@@ -1,10 +1,10 @@
 import type { PlainDict } from '../api.ts';
 
-/** An answer of the engine that is a list. */
+/** Returns a response of the engine as a list. */
 export const asList = (answer: unknown): PlainDict[] =>
   Array.isArray(answer) ? (answer as PlainDict[]) : [];
 
-/** A number of bytes as Salt writes it: `12 bytes`, `1.5 MiB`. */
+/** Formats a number of bytes like Salt: `12 bytes`, `1.5 MiB`. */
 export const sizeText = (bytes: number): string => {
   if (bytes < 1024) return `${bytes} bytes`;
   const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -12,7 +12,7 @@ export const sizeText = (bytes: number): string => {
   return `${(bytes / 1024 ** at).toFixed(1)} ${units[at - 1]}`;
 };
 
-/** Objects by id, with Salt's name of the time when each was made. */
+/** Returns objects by id, with their creation time under Salt's name. */
 export const named = (objects: readonly PlainDict[]): PlainDict =>
   Object.fromEntries(
     objects.map(({ Id, Created, ...rest }) => [
@@ -27,7 +27,7 @@ export const named = (objects: readonly PlainDict[]): PlainDict =>
     ]),
   );
 
-/** Images by id: those with a tag first, the others only when `all` are asked for. */
+/** Returns images by id: tagged ones first, and untagged ones only with `all`. */
 export const shownImages = (images: readonly PlainDict[], all: boolean): PlainDict => {
   const isTagged = ({ RepoTags }: PlainDict): boolean =>
     Array.isArray(RepoTags) && RepoTags.some(tag => tag !== '<none>:<none>');

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { which } from '../_shared/commands/which.ts';
 import { CommandExecutionError, type PlainDict } from '../api.ts';
 
-/** A connection to the engine, wherever it is: the one that docker's own program makes. */
+/** Opens a connection to the engine, wherever it is, through the docker program. */
 export const dialEngine = (): {
   readonly connection: Duplex;
   /** The error output of the docker program. */
@@ -31,10 +31,10 @@ export const dialEngine = (): {
 };
 
 /**
- * Asks the engine itself, over the connection that docker's program makes: what is sent is in no
- * process's arguments.
+ * Sends a request to the engine directly, over the connection that the docker program opens, so the
+ * data is not in any process's arguments.
  *
- * @throws CommandExecutionError with what the engine complained about
+ * @throws CommandExecutionError with the engine's error message
  */
 export const askEngine = (method: string, path: string, body: PlainDict): Promise<PlainDict> =>
   new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { many, one, pairs, type Reading, texts } from './docker-options.ts';
 
 export type Networks = { readonly [name: string]: PlainDict };
 
-/** Networks by name, each with its settings; Salt takes a text, a list and a dict. */
+/** Returns networks by name with their settings. Like Salt, accepts a string, a list or a dict. */
 export const networksOf = (given: Plain | undefined): Networks => {
   if (given === null || given === undefined) return {};
   const all: { [name: string]: PlainDict } = {};

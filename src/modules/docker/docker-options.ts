@@ -33,7 +33,7 @@ const isPairs = (value: Plain): boolean =>
   value !== null &&
   (!Array.isArray(value) || value.every(item => typeof item === 'object'));
 
-/** A list of texts is taken as it is: a comma may be part of a value. */
+/** A list of strings is used unchanged: a comma may be part of a value. */
 export const texts: Reading = (flag, value) =>
   isPairs(value)
     ? pairs('=')(flag, value)
@@ -51,7 +51,7 @@ const mounts: Reading = (flag, value) =>
       })
     : many(flag, value);
 
-/** `{80: 8080}` has the container's port first, the text `8080:80` the host's. */
+/** The dict `{80: 8080}` has the container's port first, the string `8080:80` the host's. */
 const publish: Reading = (flag, value) =>
   isDict(value)
     ? Object.entries(value).flatMap(([port, item]) =>
@@ -63,7 +63,7 @@ const publish: Reading = (flag, value) =>
 
 const noNetwork: Reading = (_, value) => yes('', value).map(() => '--network=none');
 
-/** Salt's arguments of a container: the flag of `docker create`, and how the value is read. */
+/** Salt's arguments of a container: the flag of `docker create`, and how the value is converted. */
 const options: Readonly<Record<string, readonly [string, Reading]>> = {
   binds: ['volume', mounts],
   volumes: ['volume', many],
@@ -196,7 +196,7 @@ export const createWords = (name: string | null, image: string, wanted: PlainDic
   ];
 };
 
-/** An argument and its other name are the same one: both together are a mistake. */
+/** An argument and its alias are the same: passing both is an error. */
 const byFullName = (wanted: PlainDict): PlainDict => {
   const settings: PlainDict = {};
   for (const [key, value] of Object.entries(wanted)) {
@@ -209,7 +209,7 @@ const byFullName = (wanted: PlainDict): PlainDict => {
   return settings;
 };
 
-/** Docker's own reading of a command: a list, or a line of words. */
+/** Splits a command like docker: a list, or a line of words. */
 const words = (value: Plain | undefined): string[] =>
   value === null || value === undefined || value === ''
     ? []
@@ -222,7 +222,10 @@ const words = (value: Plain | undefined): string[] =>
 /** The label that stores a hash of the container's settings, so that later runs notice changes. */
 export const madeOfLabel = 'tsalt.made-of';
 
-/** A hash of what a container is made of: it may hold secrets, a label is seen by all. */
+/**
+ * Returns a hash of the container's settings: they may contain secrets, and everybody can read
+ * labels.
+ */
 export const madeOf = (parts: readonly string[], key: string): string =>
   createHash('sha256')
     .update(JSON.stringify([key, ...parts]))

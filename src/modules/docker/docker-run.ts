@@ -3,7 +3,7 @@ import { CommandExecutionError, type Plain } from '../api.ts';
 
 export type DockerInput = {
   readonly stdin?: string;
-  /** Variables for the docker program itself; null takes one away. */
+  /** Variables for the docker program itself; null removes one. */
   readonly env?: Readonly<Record<string, string | null>>;
 };
 

@@ -5,11 +5,11 @@ import type { DockerInput } from './docker-run.ts';
 
 /** The environment variables that the docker program reads itself. */
 const read = /^(?:PATH|HOME|DOCKER_.*|BUILDX?_.*|LD_.*|LC_.*|SSL_.*|[a-z]+_proxy)$/i;
-/** A line that docker's files cannot hold as it is: it would be cut, skipped or refused. */
+/** Whether docker's files cannot hold a line: it would be cut, skipped or refused. */
 const isOdd = (entry: string): boolean =>
   /[\r\n]|^[#\s]/.test(entry) || Buffer.byteLength(entry) > 60_000;
 
-/** Options of logging that are about sizes and names; any other may be a token or a password. */
+/** Logging options about sizes and names are not secret; any other may be a token or a password. */
 const isOpenLogOption = (name: string): boolean =>
   /^(?:max-(?:size|file|buffer-size)|compress|mode|labels|labels-regex|env|env-regex|tag)$/.test(
     name,
@@ -78,7 +78,10 @@ const withHiddenEntries = async <T>(
   return next(files, []);
 };
 
-/** Values for the steps of a build, apart from the arguments: docker takes them from its environment. */
+/**
+ * Returns build arguments whose values are not visible in the arguments: docker reads them from its
+ * environment.
+ */
 export const hiddenArgs = (values: PlainDict): { words: string[]; env: Record<string, string> } => {
   const words: string[] = [];
   const env: Record<string, string> = {};

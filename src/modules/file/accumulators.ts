@@ -1,9 +1,12 @@
 import { __context__, type Plain } from '../api.ts';
 
-/** Texts, or other values for templates, that `file.accumulated` collected in this run: by file, by accumulator. */
+/**
+ * Strings, or other values for templates, that `file.accumulated` collected in this run: by file, by
+ * accumulator.
+ */
 export type Accumulators = { [file: string]: { [accumulator: string]: Plain[] } };
 
-/** Where they are kept in `__context__`: a run that goes on after a restart takes them along. */
+/** The key in `__context__`, which is preserved when a run continues after a restart. */
 export const accumulatorsKey = 'file.accumulators';
 
 export const accumulators = (): Accumulators => {

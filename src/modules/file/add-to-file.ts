@@ -8,7 +8,7 @@ import { type AddedTextOptions, addedText } from './added-text.ts';
 
 export type AddOptions = AddedTextOptions & { makedirs?: boolean };
 
-/** The lines that are missing, and what they come to. */
+/** The missing lines, and the diff that adding them makes. */
 export type Addition = { readonly lines: readonly string[]; readonly diff: () => string };
 
 /**

@@ -18,7 +18,7 @@ export type AddedTextOptions = {
   context?: PlainDict | null;
 };
 
-/** The chunks of text that `file.append` and `file.prepend` add, or why there are none. */
+/** Returns the chunks of text that `file.append` and `file.prepend` add, or an error message. */
 export const addedText = async (
   name: string,
   options: AddedTextOptions,
@@ -49,7 +49,7 @@ export const addedText = async (
 };
 
 /**
- * The lines of the chunks that a file does not have yet.
+ * Returns the lines of the chunks that a file does not contain yet.
  *
  * @param ignoreWhitespace - A chunk may be indented and spaced otherwise; else it is a regular expression.
  * @throws SaltInvocationError for a binary file
@@ -70,6 +70,6 @@ export const missingLines = async (
   return missing.flat();
 };
 
-/** The diff as these states show it: of lines without ends. */
+/** Returns the diff in the format of these states: of lines without line ends. */
 export const addedDiff = (before: readonly string[], after: readonly string[]): string =>
   unifiedDiff(before, after).join('\n');

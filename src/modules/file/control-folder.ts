@@ -4,17 +4,17 @@ import { getContext } from '../api.ts';
 
 /** A folder of the file server: paths are relative to it. */
 export type ControlFolder = {
-  /** Its URL, and what goes behind a file's name in it. */
+  /** The folder's URL, and the query that follows a file's name in URLs. */
   readonly source: string;
   readonly query: string;
   readonly files: string[];
-  /** All directories, when asked for. */
+  /** All directories, if requested. */
   readonly dirs: string[];
-  /** Symlinks with their targets, when asked for. */
+  /** Symlinks with their targets, if requested. */
   readonly symlinks: Readonly<Record<string, string>>;
 };
 
-/** The first of these folders that is there. */
+/** Returns the first of these folders that exists. */
 export const controlFolder = async (
   sources: readonly string[],
   saltenv: string,

@@ -8,7 +8,10 @@ import { type RecurseSelection, recursedFiles } from './recursed-files.ts';
 
 export type Walked = { readonly path: string; readonly isDir: boolean };
 
-/** Everything below a directory, links not followed, down to `maxDepth` (0: the directory itself only). */
+/**
+ * Returns everything below a directory, without following links, down to `maxDepth` (0: only the
+ * directory itself).
+ */
 export const walk = (top: string, maxDepth: number | null = null, depth = 0): Walked[] => {
   if (!isDir(top)) return [];
   const found: Walked[] = [];
@@ -24,7 +27,7 @@ export const walk = (top: string, maxDepth: number | null = null, depth = 0): Wa
 
 const kinds = ['user', 'group', 'mode', 'ignore_files', 'ignore_dirs', 'silent'];
 
-/** The `recurse` argument, or why it makes no sense. */
+/** Returns the `recurse` argument as a set, or an error message if it is invalid. */
 export const recurseSet = (recurse: unknown): Set<string> | string => {
   if (!recurse || (Array.isArray(recurse) && recurse.length === 0)) return new Set();
   if (!Array.isArray(recurse)) return '"recurse" must be formed as a list of strings';

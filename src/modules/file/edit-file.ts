@@ -14,14 +14,14 @@ import {
 import { decode, isText } from '../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../api.ts';
 
-/** A file's text, with a way back to the bytes of its encoding. */
+/** A file's text, and the encoding to write it back in. */
 export type EditedText = { readonly text: string; readonly encoding: 'utf8' | 'latin1' };
 
-/** A file as text: UTF-8, or byte by byte where it is not valid UTF-8. */
+/** Reads a file as text: as UTF-8, or byte by byte if it is not valid UTF-8. */
 export const readText = (path: string): EditedText => asText(readFileSync(path));
 
 /**
- * A file as text, for edits that make no sense in other files.
+ * Reads a file for edits that require it to be text.
  *
  * @throws SaltInvocationError for a binary file
  */
@@ -65,7 +65,7 @@ const writeInPlace = (path: string, bytes: Buffer): void => {
   }
 };
 
-/** A copy of a file with its mode, times and, as root, its owner. */
+/** Copies a file with its mode, times and, as root, its owner. */
 export const copyWithAttributes = (from: string, to: string): void => {
   const { uid, gid, atime, mtime } = statSync(from);
   copyFileSync(from, to);

@@ -1,8 +1,8 @@
 import { SaltInvocationError } from '../api.ts';
 
 /**
- * Text as bytes in any encoding that the platform can decode. Characters it lacks: an error
- * (`strict`), `?` (`replace`), or nothing (`ignore`).
+ * Encodes text in any encoding that the platform can decode. Characters that it lacks are an error
+ * (`strict`), become `?` (`replace`), or are left out (`ignore`).
  */
 export const encodeText = (text: string, encoding = 'utf-8', errors = 'strict'): Buffer => {
   const name = encoding.toLowerCase().replaceAll('_', '-');
@@ -23,7 +23,7 @@ const unknown = (character: string, encoding: string, errors: string): number[] 
   throw new SaltInvocationError(`'${encoding}' codec can't encode character '${character}'`);
 };
 
-/** Text from bytes in any encoding that the platform knows. */
+/** Decodes bytes in any encoding that the platform knows. */
 export const decodeText = (bytes: Buffer, encoding = 'utf-8'): string => {
   const name = encoding.toLowerCase().replaceAll('_', '-');
   if (isLatin1(name)) return bytes.toString('latin1');

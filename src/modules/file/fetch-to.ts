@@ -24,7 +24,7 @@ export const fetchTo = async (
   const place = placeFor(path, dest, options.saltenv);
   if (makedirs || dest === '') makeDirs(dirname(place));
   const found = await findSource(path, { ...options, name: place, near: place });
-  // A template may have put secrets into it: as in Salt, it is for the account of the run alone.
+  // A template may contain secrets, so, as in Salt, only the account of the run can read the file.
   (await found.content()).place(place, options.template ? { mode: 0o600 } : {});
   return place;
 };

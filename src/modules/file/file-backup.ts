@@ -24,7 +24,7 @@ export const backUp = (path: string, backup: string | null | undefined): void =>
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `Sat_Nov_21_04:05:06_123456_2026`: what `file.list_backups` reads. */
+/** Returns a time as `Sat_Nov_21_04:05:06_123456_2026`, which `file.list_backups` parses. */
 const stamp = (now: Date): string => {
   const two = (value: number): string => String(value).padStart(2, '0');
   const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join(':');

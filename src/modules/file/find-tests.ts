@@ -6,7 +6,7 @@ import { decode } from '../_shared/text/text-diff.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type FileKind, typeOf } from './file-stats.ts';
 
-/** The criteria of `file.find`, as Salt's utils/find.py reads them. */
+/** The criteria of `file.find`, like in Salt's utils/find.py. */
 
 export type Found = { readonly path: string; readonly stats: Stats };
 export type FindTest = (found: Found) => boolean;
@@ -24,7 +24,7 @@ const letters: Readonly<Record<FileKind, string>> = {
 /** The letter of a file's type. */
 export const fileLetter = (stats: Stats): string => letters[typeOf(stats)];
 
-/** Words with commas or blanks between. */
+/** Splits words separated by commas or spaces. */
 export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 const ignoreCase = 2;
@@ -38,7 +38,7 @@ export const byName = (glob: string, flags = 0): FindTest => {
   return byPattern(`${pattern}$`, flags);
 };
 
-/** A regular expression for the name, from its start on. */
+/** Matches a regular expression at the start of the name. */
 export const byPattern = (pattern: string, flags = 0): FindTest => {
   const regex = compile(`(?:${pattern})`, flags, pattern);
   return ({ path }) => regex.exec(basename(path))?.index === 0;
@@ -47,7 +47,7 @@ export const byPattern = (pattern: string, flags = 0): FindTest => {
 export const byNameInAnyCase = (glob: string): FindTest => byName(glob, ignoreCase);
 export const byPatternInAnyCase = (pattern: string): FindTest => byPattern(pattern, ignoreCase);
 
-/** A regular expression that the content of a plain file has somewhere. */
+/** Matches a regular expression anywhere in the content of a regular file. */
 export const byContent = (pattern: string): FindTest => {
   const regex = compile(pattern, 0, pattern);
   return ({ path, stats }) => stats.isFile() && regex.test(decode(readFileSync(path)));
@@ -61,7 +61,7 @@ const compile = (pattern: string, flags: number, shown: string): RegExp => {
   }
 };
 
-/** Letters of file types, with blanks and commas or without. */
+/** Matches file types, given as letters with or without spaces and commas. */
 export const byType = (letters: string): FindTest => {
   const wanted = letters.replace(/[\s,]/g, '');
   const wrong = [...wanted].find(letter => !'bcdflps'.includes(letter));
@@ -117,7 +117,7 @@ export const bySize = (size: string): FindTest => {
 
 const timeUnits = [604_800, 86_400, 3600, 60, 1];
 
-/** `3d`, `1w2d`: changed before that; with `-` since then. */
+/** `3d`, `1w2d` match files changed before that; with `-`, those changed since then. */
 export const byTime = (span: string): FindTest => {
   const number = String.raw`(\d+(?:\.\d*)?)`;
   const parts = ['w', 'd', 'h', 'm', 's'].map(unit => `(?:${number}\\s*${unit})?`).join('\\s*');

@@ -3,7 +3,10 @@ import { pythonRegex } from '../_shared/text/python-regex.ts';
 
 type Patterns = string | readonly string[] | null | undefined;
 
-/** Salt's `include_pat` and `exclude_pat`: globs, or regular expressions that start with `E@`. */
+/**
+ * Applies Salt's `include_pat` and `exclude_pat`: globs, or regular expressions that start with
+ * `E@`.
+ */
 export const isIncluded = (path: string, include: Patterns, exclude: Patterns): boolean =>
   (isEmpty(include) || listOf(include).some(pattern => patternMatches(path, pattern))) &&
   (isEmpty(exclude) || !listOf(exclude).some(pattern => patternMatches(path, pattern)));

@@ -1,8 +1,9 @@
 import { splitLines } from '../_shared/text/python-text.ts';
 
 /**
- * Does a text hold another as whole lines, however either is indented and spaced? What Salt looks for
- * by a regular expression with `\s*` between all words, which for some thousand words is too large.
+ * Returns true if a text contains another as whole lines, ignoring indentation and spacing. Salt
+ * uses a regular expression with `\s*` between all words, which is too large for some thousand
+ * words.
  */
 export const holdsLoosely = (text: string, wanted: string): boolean => {
   const words = splitLines(wanted).flatMap(line => line.split(/\s+/).filter(Boolean));
@@ -32,7 +33,7 @@ const lineEnd = (text: string, from: number): number => {
   return at < 0 ? text.length : at;
 };
 
-/** Past what `\s` is in bytes. */
+/** Skips the bytes that `\s` matches. */
 const skipSpace = (text: string, from: number): number => {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at += 1;

@@ -6,7 +6,7 @@ export type KeyValueOptions = {
   readonly count: number;
   readonly append: boolean;
   readonly prepend: boolean;
-  /** Characters that comment a line out; null: white space, so that an indented key is one too. */
+  /** Characters that comment a line out; null: white space, so that an indented key matches too. */
   readonly uncomment: string | null;
   readonly keyIgnoreCase: boolean;
   readonly valueIgnoreCase: boolean;
@@ -59,7 +59,7 @@ export const setKeyValues = (
       };
 };
 
-/** A line as it is to be, and the Python type of the value it got. */
+/** The edited line, and the Python type of the value it got. */
 type Edited = { readonly edited: string; readonly type?: string };
 
 const editLine = (line: string, options: KeyValueOptions, left: Map<string, number>): Edited => {

@@ -1,6 +1,6 @@
 import { isAbs, isDir } from '../_shared/files/file-paths.ts';
 
-/** Why the arguments of a `file.managed` make no sense together; undefined when they do. */
+/** Returns an error message if the arguments of `file.managed` contradict each other; else undefined. */
 export const refuseArguments = (
   {
     contents,
@@ -22,7 +22,7 @@ export const refuseArguments = (
   return undefined;
 };
 
-/** Why a file cannot be managed at this place or with these template variables. */
+/** Returns an error message if the path or the template variables of a file are invalid. */
 export const wrongPlace = (path: string, context: unknown, defaults: unknown): string => {
   if (!isAbs(path)) return `Specified file ${path} is not an absolute path`;
   if (isDir(path)) return `Specified target ${path} is a directory`;

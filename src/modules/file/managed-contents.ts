@@ -13,7 +13,7 @@ export type ContentsOptions = {
   readonly allow_empty?: boolean;
 };
 
-/** The text that `contents`, `contents_pillar` or `contents_grains` means, or why there is none. */
+/** Returns the text of `contents`, `contents_pillar` or `contents_grains`, or an error message. */
 export const givenContents = async (
   options: ContentsOptions,
 ): Promise<{ text?: string; error?: string }> => {
@@ -72,7 +72,7 @@ const lookUpAll = async (
   return { value: Array.isArray(keys) ? values.flatMap(textList).join('\n') : values[0] };
 };
 
-/** Contents that are a template, rendered on the control node. */
+/** Renders contents that are a template on the control node. */
 export const renderContents = async (
   text: string,
   options: {

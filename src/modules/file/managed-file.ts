@@ -25,7 +25,7 @@ import { contentDiff } from '../_shared/text/text-diff.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
 import { backUp } from './file-backup.ts';
 
-/** A file as a state wants it: content from a source or given as bytes, and who may use it. */
+/** A file as a state describes it: its content, from a source or as bytes, and its permissions. */
 export type WantedFile = {
   readonly name: string;
   readonly source?: FoundSource | undefined;
@@ -122,7 +122,7 @@ const reportPerms = (
   return ok ? ret : failed(ret, comments.join('; '));
 };
 
-/** The content that has to be written; undefined when the file holds it already. */
+/** Returns the content to write; undefined if the file already contains it. */
 const newContent = async (file: WantedFile, target: string): Promise<Content | undefined> =>
   (await isCurrent(file, target)) ? undefined : wholeContent(file);
 
@@ -179,7 +179,10 @@ const idOf = (
 ): number | undefined =>
   account === null || account === undefined || account === '' ? undefined : find(account);
 
-/** A file's mode as a mode for the folders made for it: who may read may also enter. */
+/**
+ * Derives the mode of created parent folders from the file's mode: users who may read may also
+ * enter.
+ */
 const traversable = (mode: string | number | null | undefined): string | undefined =>
   normalizeMode(mode)
     ?.slice(-3)

@@ -16,7 +16,7 @@ const fields: Readonly<Record<string, string>> = {
   '%': '%',
 };
 
-/** A time from a text by `strptime`'s format, in UTC; undefined when the text is not of it. */
+/** Parses a time in a `strptime` format, as UTC; undefined if the text does not match. */
 export const parseTime = (text: string, format: string): Date | undefined => {
   const source = format.replace(/%(.)|[\\^$.|?*+()[\]{}]/g, (all, field?: string) => {
     if (field === undefined) return `\\${all}`;

@@ -12,8 +12,8 @@ export type LineOptions = {
 };
 
 /**
- * The lines of a file after `file.line`. Lines carry their ends. Throws where a pattern that
- * marks the place matches no line or more than one.
+ * Applies `file.line` to lines, which include their line ends. Throws if a pattern that marks the
+ * position does not match exactly one line.
  */
 export const placeLine = (lines: readonly string[], options: LineOptions): string[] => {
   const { content = null, before = null, after = null, mode } = options;
@@ -133,7 +133,7 @@ const insertAt = (
   return ended.toSpliced(at, 0, like(model ?? '', content, indent));
 };
 
-/** The content with the indent and the line end of another line. */
+/** Returns the content with the indent and the line end of another line. */
 const like = (model: string, content: string, indent: boolean): string => {
   const lead = indent ? (model.match(/^[ \t]*/)?.[0] ?? '') : '';
   const text = indent && lead ? lead + content.trimStart() : content;

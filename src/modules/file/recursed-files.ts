@@ -7,10 +7,10 @@ export type RecursedFiles = {
   readonly folder: ControlFolder;
   /** Relative to the folder. */
   readonly files: readonly string[];
-  /** Absolute: all directories, and those of them that hold no file. */
+  /** Absolute paths: all directories, and those that contain no file. */
   readonly dirs: readonly string[];
   readonly emptyDirs: readonly string[];
-  /** Symlinks, relative to the folder, and where they point. */
+  /** Symlinks, relative to the folder, and their targets. */
   readonly links: readonly (readonly [link: string, target: string])[];
 };
 

@@ -12,7 +12,10 @@ export type BlockOptions = {
   readonly insertAfter?: string | null;
 };
 
-/** The lines of a file with the block between its markers replaced. Lines carry their ends. */
+/**
+ * Returns the lines of a file, which include their line ends, with the block between the markers
+ * replaced.
+ */
 export const replaceBlock = (lines: readonly string[], options: BlockOptions): string[] => {
   const { markerStart, markerEnd } = options;
   const lineEnd = lines[0]?.endsWith('\r\n') ? '\r\n' : '\n';

@@ -24,7 +24,7 @@ export const replaceText = (
 ): string => {
   const regex = pythonRegex(pattern, flags, 'g');
   const substitute = backslash_literal ? () => repl : pythonReplacement(repl);
-  // Python refuses a replacement that makes no sense before it searches.
+  // Like Python, refuses an invalid replacement before searching.
   ''.replace(new RegExp(`${regex.source}|`, regex.flags.replace('g', '')), substitute);
   let replaced = 0;
   const result = text.replace(regex, (...match) => {

@@ -25,16 +25,16 @@ import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 export type Serializer = {
-  /** The `serializer_opts` there are. */
+  /** The supported `serializer_opts`. */
   readonly options: readonly string[];
-  /** Text, which gets a line end; or bytes, which are the whole file. */
+  /** Returns text, to which a line end is added, or the bytes of the whole file. */
   readonly write: (data: Plain, options: PlainDict) => string | Uint8Array | Promise<string>;
-  /** The `deserializer_opts` there are. */
+  /** The supported `deserializer_opts`. */
   readonly readOptions?: readonly string[];
   readonly read?: (text: string, options: PlainDict) => Plain | Promise<Plain>;
 };
 
-/** The formats of `file.serialize`, by name. */
+/** Returns the serializer for a format of `file.serialize`, by name. */
 export const serializerFor = (name: string): Serializer | undefined =>
   Object.hasOwn(serializers, name) ? serializers[name] : undefined;
 
@@ -140,7 +140,7 @@ const dictOf = (data: Plain, format: string): Dict => {
   throw new SaltInvocationError(`a ${format} file is made of a dictionary`);
 };
 
-/** Data without those numbers that would come back as another kind. */
+/** Refuses numbers that would be read back as another type. */
 const exact = (data: Data): Plain => {
   const check = (value: Data): void => {
     if (Array.isArray(value)) value.forEach(check);

@@ -20,14 +20,14 @@ export const zoneCmd = (
 ): Promise<string> =>
   firewallCmd(...(permanent ? ['--permanent'] : []), ...(zone ? [`--zone=${zone}`] : []), ...args);
 
-/** Words of a list that firewall-cmd prints. */
+/** Splits a list that firewall-cmd prints into words. */
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(word => word !== '');
 
-/** Lines of a list that firewall-cmd prints. */
+/** Splits a list that firewall-cmd prints into lines. */
 export const linesOf = (text: string): string[] =>
   text.split('\n').filter(line => line.trim() !== '');
 
-/** Zones by name with their settings, each a list of its lines. */
+/** Zones by name with their settings, each as a list of lines. */
 export type Zones = { [zone: string]: { [setting: string]: string[] } };
 
 /**

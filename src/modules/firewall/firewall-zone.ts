@@ -1,9 +1,9 @@
 import { salt } from '../_shared/states/call.ts';
 
-/** A thing that a zone has: a name, or the fields of a forwarded port. */
+/** An item of a zone: a name, or the fields of a forwarded port. */
 export type Item = string | { [field: string]: string };
 
-/** One kind of things that a zone has: how they are listed, added and taken away. */
+/** A kind of item in a zone, with the functions that list, add and remove it. */
 export type Kind = {
   readonly option:
     | 'block_icmp'
@@ -42,7 +42,7 @@ const forwardWords = (item: Item): string[] => {
   );
 };
 
-/** `from:to:protocol[:address]`; the address may have colons. */
+/** Parses `from:to:protocol[:address]`; the address may contain colons. */
 const readForward = (text: string): Item => {
   const [from = '', to = '', protocol = '', ...address] = text.split(':');
   return {
@@ -53,7 +53,7 @@ const readForward = (text: string): Item => {
   };
 };
 
-/** firewalld quotes all values with double quotes. */
+/** Normalizes quotes: firewalld puts all values in double quotes. */
 const readRichRule = (text: string): Item =>
   text
     .trim()
@@ -66,7 +66,7 @@ const readRichRule = (text: string): Item =>
     )
     .join(' ');
 
-/** The kinds of things that a zone has, by the argument of `firewalld.present`. */
+/** The kinds of items in a zone, by the argument of `firewalld.present`. */
 export const kinds = {
   block_icmp: plainKind('block_icmp', 'list_icmp_block', 'block_icmp', 'allow_icmp', {
     label: 'icmp_types',

@@ -21,11 +21,11 @@ export const parseEntry = (text: string): IpsetEntry => {
 
 const flags: ReadonlySet<string> = new Set(['nomatch']);
 
-/** An entry's options as arguments of `ipset add`. */
+/** Returns an entry's options as arguments of `ipset add`. */
 export const optionWords = ({ options }: IpsetEntry): string[] =>
   [...options].flatMap(([name, value]) => (flags.has(name) ? [name] : [name, value]));
 
-/** One part of an element: addresses from one to another, or a word. */
+/** One part of an element: a range of addresses, or a word. */
 type Part = { readonly from: bigint; readonly to: bigint; readonly bits: number } | string;
 
 const partOf = (text: string): Part => {
@@ -64,7 +64,7 @@ export const holdsEntry = (members: readonly IpsetEntry[], wanted: IpsetEntry): 
   return all.some(isOne) || (parts.length === 1 && only !== undefined && isJoined(all, only));
 };
 
-/** A range may be spread over several members. */
+/** Whether several members together cover a range. */
 const isJoined = (members: readonly (readonly Part[])[], wanted: Part): boolean => {
   if (typeof wanted === 'string') return false;
   const ranges = members

@@ -3,7 +3,7 @@ import { toList } from '../_shared/states/values.ts';
 import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
-/** Options that belong to the target and stand after `--jump`, in the order they are given to it. */
+/** Options of the target, which follow `--jump` in the given order. */
 const targetOptions = `j jump
   add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set
   ecn-tcp-remove exist expevents gateway hash-init hashmode helper label local-node log-ip-options
@@ -23,12 +23,13 @@ const targetOptions = `j jump
 /** Arguments of the state, not of the rule. */
 const notRule = new Set(['chain', 'name', 'rules', 'save', 'state', 'table']);
 
-/** Extensions that have a `--name`, which Salt calls `name_`. */
+/** Extensions with a `--name`, which Salt calls `name_`. */
 const named = ['pknock', 'quota2', 'recent'];
 
 /**
- * A rule as Salt writes it, from Salt's arguments: `{protocol: tcp, dport: 22, jump: ACCEPT}` is
- * `-p tcp --dport 22 --jump ACCEPT`. A value that begins with `!` or `not` is negated.
+ * Converts Salt's arguments to the text of a rule, in Salt's form: `{protocol: tcp, dport: 22, jump:
+ * ACCEPT}` becomes `-p tcp --dport 22 --jump ACCEPT`. A value that begins with `!` or `not` is
+ * negated.
  */
 export const ruleText = (given: PlainDict): string => {
   const rest = new Map(
@@ -90,7 +91,7 @@ export const ruleText = (given: PlainDict): string => {
     once('-m comment');
     parts.push(`--comment ${quoted(pyStr(comment))}`);
   }
-  // Without a value it is the option of the extension `recent`.
+  // Without a value, it is the option of the extension `recent`.
   if (rest.get('set')) put('--match-set', take('set'));
   const after = targetOptions.flatMap(key => {
     if (!rest.has(key)) return [];
@@ -106,7 +107,7 @@ export const ruleText = (given: PlainDict): string => {
 const listOf = (value: Plain | undefined): Plain[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 
-/** In double quotes, whatever is in it. */
+/** Quotes any text in double quotes. */
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 const readNegation = (value: Plain): { isNegated: boolean; text: string } => {

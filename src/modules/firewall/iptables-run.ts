@@ -6,7 +6,7 @@ import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
 const programs: Readonly<Record<string, string>> = { ipv4: 'iptables', ipv6: 'ip6tables' };
 
-/** The name of the program for a family of addresses. */
+/** Returns the name of the program for an address family. */
 export const iptablesName = (family: string): string => {
   const name = getOwn(programs, family);
   if (name === undefined)
@@ -14,7 +14,7 @@ export const iptablesName = (family: string): string => {
   return name;
 };
 
-/** The program's path, for people to read. */
+/** Returns the program's path for messages. */
 export const iptablesPath = (family: string): string =>
   which(iptablesName(family)) ?? iptablesName(family);
 
@@ -31,13 +31,13 @@ export const changeIptables = async (family: string, ...args: string[]): Promise
   return true;
 };
 
-/** The words of a rule that is written as on a command line. */
+/** Splits a rule in command-line syntax into words. */
 export const wordsOfRule = (rule: string): string[] => {
   if (rule === '') throw new SaltInvocationError('Error: Rule needs to be specified');
   return splitWords(rule);
 };
 
-/** All rules as `iptables-save` writes them. */
+/** Returns all rules, as `iptables-save` prints them. */
 export const allRules = async (family: string): Promise<string> => {
   const { code, stdout, stderr } = await runCommand([`${iptablesName(family)}-save`], {
     plainLocale: true,

@@ -1,7 +1,7 @@
 import { getOwn } from '../../protocol/plain.ts';
 import { splitWords } from '../_shared/text/words.ts';
 
-/** A rule by the long names of its options, each with all its values. */
+/** A rule as the long names of its options, each with all its values. */
 type Rule = { [option: string]: string[] };
 type Chain = {
   policy: string;
@@ -63,7 +63,7 @@ export const parseSavedRules = (text: string): SavedRules => {
   return tables;
 };
 
-/** Options with their values; `!` before an option goes before its value. */
+/** Parses options with their values; `!` before an option is moved to its value. */
 const parseRule = (words: readonly string[]): Rule => {
   const rule: Rule = {};
   for (let at = 0; at < words.length; at += 1) {

@@ -8,13 +8,16 @@ export type RuleOptions = {
   chain?: string;
   family?: string;
   save?: boolean | string;
-  /** only a new rule of `insert` and `delete` has a place: public formulas write `last` for `append` */
+  /**
+   * applies only to a new rule of `insert`, and to `delete`: public formulas write `last` for
+   * `append`
+   */
   position?: number | string;
   rules?: Plain;
   [argument: string]: unknown;
 };
 
-/** A rule, and the whole command that Salt shows for it. */
+/** Returns a rule, and the whole command that Salt shows for it. */
 export const shownRule = async (
   options: RuleOptions,
   command: string,
@@ -30,7 +33,7 @@ export const shownRule = async (
   return { rule: await salt('iptables.build_rule')(table, chain, rule), command: shown.trim() };
 };
 
-/** The state for each rule of a list; what is to be saved is saved once, at the end. */
+/** Runs a state for each rule of a list. The rules are saved once, at the end. */
 export const eachRule = async (
   name: string,
   { rules, family = 'ipv4' }: RuleOptions,
@@ -57,11 +60,11 @@ export const eachRule = async (
   };
 };
 
-/** The worst of several results: failed, then would change, then fine. */
+/** Combines results: false wins over null, and null over true. */
 const joined = (results: readonly (boolean | null)[]): boolean | null =>
   results.includes(false) ? false : results.includes(null) ? null : true;
 
-/** The file that `save: true` (the distribution's own) or `save: path` means. */
+/** Returns the file that `save: true` (the distribution's default) or `save: path` selects. */
 const savedFileOf = (save: Plain): string | null => (typeof save === 'string' ? save : null);
 
 const isSaved = (save: Plain, family: string): Promise<boolean> =>
@@ -71,7 +74,7 @@ const isSaved = (save: Plain, family: string): Promise<boolean> =>
 export const savedAfter = (save: Plain, family: string): Promise<string> =>
   salt('iptables.save')(savedFileOf(save), family);
 
-/** A rule that is set already is written down too, where the file lacks it. */
+/** Saves an existing rule if the file does not contain it yet. */
 export const savedLikewise = async (
   state: StateReturn,
   save: boolean | string,

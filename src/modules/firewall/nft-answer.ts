@@ -40,7 +40,7 @@ export const chainAnswer = async (
   };
 };
 
-/** A chain as nft describes it; base chains have a type, a hook, a priority and a policy. */
+/** A chain as nft describes it. Base chains have a type, a hook, a priority and a policy. */
 export type NftChain = {
   readonly name: string;
   readonly type?: string;
@@ -63,7 +63,7 @@ export const chainInfo = async (
   return found.flatMap(({ chain: one }) => (one ? [one as NftChain] : []))[0];
 };
 
-/** Why nothing can be done in a chain: it, or its table, is not there. */
+/** Returns an error if a chain or its table does not exist. */
 export const needChain = async (
   table: string,
   chain: string,

@@ -3,15 +3,15 @@ import { toList } from '../_shared/states/values.ts';
 import { pyStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
-/** Arguments of the state, and of iptables' form that nftables does not need. */
+/** Arguments of the state, and arguments of iptables that nftables does not need. */
 const notRule = ['chain', 'match', 'name', 'position', 'save', 'state', 'table'];
 
 /** Verdicts and statements that end a rule without the name of a chain. */
 const verdicts = /^(?:accept|drop|reject|return|queue|continue|masquerade|redirect|log|notrack)$/;
 
 /**
- * A rule in nft's language from Salt's arguments: `{proto: tcp, dport: 22, jump: accept}` is
- * `tcp dport { 22 } accept`.
+ * Converts Salt's arguments to a rule in nft's language: `{proto: tcp, dport: 22, jump: accept}`
+ * becomes `tcp dport { 22 } accept`.
  *
  * @param family as nft calls it
  */

@@ -11,7 +11,7 @@ export type NftRuleOptions = {
   [argument: string]: unknown;
 };
 
-/** A rule, and the whole command that Salt shows for it. */
+/** Returns a rule, and the whole command that Salt shows for it. */
 export const nftRule = async (
   { table = 'filter', chain, family = 'ipv4', position, save, ...rule }: NftRuleOptions,
   command: string,
@@ -36,7 +36,7 @@ export const isNftRuleSet = async (
   family: string,
 ): Promise<boolean> => (await salt('nftables.check')(table, chain, rule, family)).result;
 
-/** A rule needs its chain, which in a prediction an earlier state may be about to make. */
+/** Checks that a rule's chain exists; in test mode an earlier state may be about to create it. */
 export const needNftChain = async (table: string, chain: string, family: string): Promise<void> => {
   if (__opts__.test) return;
   const inTable: NftAnswer = await salt('nftables.check_table')(table, family);

@@ -14,10 +14,10 @@ const families: Readonly<Record<string, string>> = {
   netdev: 'netdev',
 };
 
-/** All families as nft calls them. */
+/** The names of all families in nft. */
 export const nftFamilies: readonly string[] = [...new Set(Object.values(families))];
 
-/** A family as nft calls it. */
+/** Returns nft's name of a family. */
 export const nftFamily = (family: string): string => {
   const name = getOwn(families, family);
   if (name === undefined)
@@ -27,7 +27,10 @@ export const nftFamily = (family: string): string => {
   return name;
 };
 
-/** nft reads its arguments as a program: a name must not end one statement and begin another. */
+/**
+ * Checks a name: nft parses its arguments as a program, so a name must not end a statement and begin
+ * another.
+ */
 export const nftName = (name: string, what: string): string => {
   if (!/^[A-Za-z_][\w/\\.-]*$/.test(name))
     throw new SaltInvocationError(`Not a name that nftables takes for a ${what}: ${name}`);
@@ -48,7 +51,7 @@ export const listNft = async (...what: string[]): Promise<PlainDict[]> => {
 
 export type NftRule = { readonly text: string; readonly handle: string };
 
-/** The rules of a chain in order, in a form that can be compared. */
+/** Returns the rules of a chain in order, in a comparable form. */
 export const rulesOfChain = async (
   family: string,
   table: string,
@@ -62,7 +65,10 @@ export const rulesOfChain = async (
   });
 };
 
-/** A rule without what changes by itself, its sets in one order: nft lists them in another than it echoes. */
+/**
+ * Removes the changing parts of a rule and sorts its sets: nft lists them in another order than it
+ * echoes them.
+ */
 const comparable = (rule: string): string =>
   rule
     .replace(/\bcounter packets \d+ bytes \d+/g, 'counter')
@@ -70,8 +76,8 @@ const comparable = (rule: string): string =>
     .trim();
 
 /**
- * A rule as nft will list it once it is there: tried out on a copy of its table in a network
- * namespace of its own, which ends with the command. As given where that cannot be done.
+ * Returns a rule in the form in which nft lists it, found by adding it to a copy of its table in a
+ * temporary network namespace. If that is not possible, returns the rule unchanged.
  */
 export const listedForm = async (
   family: string,

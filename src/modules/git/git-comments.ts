@@ -7,7 +7,7 @@ import { __opts__, type StateReturn } from '../api.ts';
 export const sentences = (comments: readonly string[]): string =>
   `${comments.join('. ')}${comments.length > 1 ? '.' : ''}`;
 
-/** All is as wanted, but for what does not count as a change. */
+/** Returns the result of a state that made no changes, apart from those that do not count. */
 export const upToDate = (
   ret: StateReturn,
   path: string,
@@ -24,7 +24,7 @@ export const upToDate = (
   return { ...ret, comment: `Repository ${path} is up-to-date${open}${done}` };
 };
 
-/** A failure, and what was done before it. */
+/** Returns a failure that lists the changes already made. */
 export const failedAfter = (
   ret: StateReturn,
   message: string,

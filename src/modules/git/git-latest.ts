@@ -10,14 +10,14 @@ import { isAt, type RemoteRev } from './git-remote-rev.ts';
 /** The arguments of git.latest that define the desired clone. */
 export type Wanted = {
   name: string;
-  /** The address that git keeps: without a password. */
+  /** The URL that git stores, without a password. */
   url: string;
   path: string;
   rev: string;
   branch: string | null;
   remote: string;
   user: string | null;
-  /** How git logs in. */
+  /** The credentials and options for logging in. */
   login: Base & Login;
   bare: boolean;
   mirror: boolean;
@@ -36,24 +36,24 @@ export type Wanted = {
   defaultBranch: string | null;
 };
 
-/** How a clone gets to the wanted revision; what does not depend on whether it is only a test. */
+/** The plan for moving a clone to the desired revision; the same in test mode. */
 export type Plan = {
   readonly local: Local;
   readonly found: RemoteRev;
   readonly isThere: boolean;
-  /** Another branch is to be checked out. */
+  /** Whether another branch has to be checked out. */
   readonly changesBranch: boolean;
-  /** The commit that is reset, or merged into. */
+  /** The local commit that is reset, or merged into. */
   readonly baseRev: string | null;
-  /** The clone has the wanted commit: nothing need be fetched. */
+  /** The clone already has the desired commit, so no fetch is needed. */
   readonly hasRev: boolean;
-  /** Undefined when that is known only after a fetch. */
+  /** Undefined if it can be determined only after a fetch. */
   readonly fastForward: boolean | undefined;
   /** The upstream of the branch; false for none, null if the branch does not exist yet. */
   readonly upstream: string | false | null;
 };
 
-/** Decides, or answers at once where nothing is to be done or nothing may be. */
+/** Plans the update, or returns the final result if nothing has to be done or nothing may be done. */
 export const planUpdate = async (
   ret: StateReturn,
   wanted: Wanted,
@@ -121,11 +121,11 @@ export const isFastForward = async (
   sha: string,
   user: string | null,
 ): Promise<boolean> =>
-  // A repository without a commit has none to lose.
+  // A repository without commits has none to lose.
   base === null ||
   (await __salt__['git.merge_base'](path, [base, sha], { is_ancestor: true, user })) === true;
 
-/** The answer where going on would lose commits or changes. */
+/** Returns the failure if continuing would lose commits or changes. */
 export const refusal = (
   ret: StateReturn,
   { rev, branch, defaultBranch }: Wanted,
@@ -169,7 +169,7 @@ export const tracking = (
     return upstream && wish === false
       ? { opts: ['--unset-upstream'], done: 'Tracking branch was unset' }
       : null;
-  // A branch that is made follows what it is made from.
+  // A new branch tracks the branch it was created from.
   if (upstream === wish || (wanted.branch !== null && !branches.includes(wanted.branch)))
     return null;
   return {

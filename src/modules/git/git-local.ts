@@ -4,15 +4,15 @@ import { __salt__ } from '../api.ts';
 import type { Base } from './git-options.ts';
 import { git } from './git-run.ts';
 
-/** Where a clone stands. */
+/** The current state of a clone. */
 export type Local = {
-  /** The commit that is checked out; null in a repository without one. */
+  /** The current commit; null in a repository without commits. */
   readonly rev: string | null;
-  /** The branch that is checked out, `HEAD` when it is none; null without a commit. */
+  /** The current branch, or `HEAD` if it is detached; null without a commit. */
   readonly branch: string | null;
   readonly branches: readonly string[];
   readonly tags: readonly string[];
-  /** Addresses by name of the remote, passwords included. */
+  /** URLs by remote name, including passwords. */
   readonly remotes: Readonly<Record<string, { fetch: string }>>;
   readonly isDirty: boolean;
 };
@@ -29,7 +29,7 @@ export const lookAtClone = async (path: string, user: string | null): Promise<Lo
   };
 };
 
-/** A bare repository has no files to be changed. */
+/** A bare repository has no files that could have changed. */
 const hasChanges = async (path: string, user: string | null): Promise<boolean> => {
   try {
     return await __salt__['git.has_changes'](path, { user });
@@ -55,7 +55,7 @@ export const commitOf = async (
   }
 };
 
-/** The branch elsewhere that a local branch follows; false for none. */
+/** Returns the upstream of a local branch; false if it has none. */
 export const upstreamOf = async (
   path: string,
   branch: string,

@@ -12,8 +12,8 @@ import { plainWord } from './git-run.ts';
 import { startOf, updateSubmodules } from './git-update.ts';
 
 /**
- * Answers what ends the state before a clone is made: a reason, or a prediction. `changes` says
- * whether a prediction has them.
+ * Returns the state's result if it ends before a clone is made: a failure, or the result in test
+ * mode. `withChanges` determines whether the latter lists changes.
  */
 export const beforeClone = async (
   ret: StateReturn,
@@ -81,7 +81,7 @@ export const cloneNew = async (
   }
 };
 
-/** Answers only what ends the state. */
+/** Returns a result only if the state ends here. */
 const settle = async (
   ret: StateReturn,
   wanted: Wanted,

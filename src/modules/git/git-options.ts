@@ -7,9 +7,9 @@ import { type GitOptions, loginTo } from './git-run.ts';
 export type Base = {
   /** run as this user */
   user?: string | null;
-  /** has no effect: users of Windows need it */
+  /** has no effect: only needed on Windows */
   password?: string | null;
-  /** has no effect: a failure is an error, and is not logged besides */
+  /** has no effect: a failure is an error, and is not logged separately */
   ignore_retcode?: boolean;
   /** only UTF-8 output is supported; other encodings are refused */
   output_encoding?: string | null;
@@ -17,13 +17,13 @@ export type Base = {
 
 /** Options of git itself, before its command. */
 export type GitOpts = {
-  /** options of git itself, as text or a list: `-c core.abbrev=12` */
+  /** options of git itself, as a string or a list: `-c core.abbrev=12` */
   git_opts?: string | string[];
 };
 
 /** Options of a command of git. */
 export type Opts = {
-  /** further options, as text or a list */
+  /** further options, as a string or a list */
   opts?: string | string[];
 };
 
@@ -35,15 +35,15 @@ export type Login = {
   https_user?: string | null;
   /** its password */
   https_pass?: string | null;
-  /** where keys of the file roots are */
+  /** saltenv of keys in the file roots */
   saltenv?: string;
 };
 
-/** Options as text or a list, as words. */
+/** Splits options given as a string or a list into words. */
 export const wordsOf = (opts: string | string[] | undefined): string[] =>
   Array.isArray(opts) ? opts.map(String) : splitWords(opts ?? '');
 
-/** How git runs for such a call; `url` is what it logs in to. */
+/** Returns the options for running git; `url` is the repository that it logs in to. */
 export const runOptions = (
   cwd: string | undefined,
   given: Base & GitOpts & Login,
@@ -65,11 +65,11 @@ export const runOptions = (
 export const refuseEncoding = (output_encoding: string | null): void => {
   if (output_encoding !== null && !/^utf[-_]?8$/i.test(output_encoding))
     throw new CommandExecutionError(
-      `'output_encoding: ${output_encoding}' is not supported: what git says is read as UTF-8`,
+      `'output_encoding: ${output_encoding}' is not supported: git's output is read as UTF-8`,
     );
 };
 
-/** A path as the user means it who runs git: below the home when it is not absolute. */
+/** Resolves a relative path below the home of the user who runs git. */
 export const inHome = (path: string, user: string | null | undefined): string => {
   if (path.startsWith('/')) return path;
   return expandUser(path.startsWith('~') ? path : `~${user ?? ''}/${path}`);

@@ -4,7 +4,7 @@ import type { StateReturn } from '../api.ts';
 import { sentences, shortSha, upToDate } from './git-comments.ts';
 import { type Plan, shownName, type Wanted } from './git-latest.ts';
 
-/** Test mode: what an update of a clone would do. */
+/** Returns the result of an update in test mode. */
 export const predictUpdate = (
   ret: StateReturn,
   wanted: Wanted,

@@ -4,13 +4,13 @@ export type Refs = Readonly<Record<string, string>>;
 
 /** The branch, tag or commit that a revision refers to in the remote repository. */
 export type RemoteRev = {
-  /** The revision as it was asked for; a commit in small letters. */
+  /** The requested revision; a commit in lower case. */
   readonly rev: string;
   readonly sha: string;
   readonly kind: 'branch' | 'tag' | 'sha1';
-  /** The branch to follow; false for none, null for whichever there is. */
+  /** The upstream to set; false for none, null to keep the current one. */
   readonly upstream: string | null | false;
-  /** How comments name it. */
+  /** Its name in comments. */
   readonly place: string;
 };
 
@@ -45,6 +45,6 @@ export const remoteRev = (refs: Refs, rev: string, remote: string): RemoteRev | 
   return { rev: sha, sha, kind: 'sha1', upstream: false, place: sha.slice(0, 7) };
 };
 
-/** A commit may be given by its beginning. */
+/** A commit may be abbreviated. */
 export const isAt = (local: string | null, wanted: RemoteRev): boolean =>
   wanted.kind === 'sha1' ? Boolean(local?.startsWith(wanted.sha)) : local === wanted.sha;

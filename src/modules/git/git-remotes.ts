@@ -2,10 +2,10 @@ import { getOwn } from '../../protocol/plain.ts';
 import { type Base, type Login, runOptions } from './git-options.ts';
 import { gitText } from './git-run.ts';
 
-/** Where a remote is fetched from and pushed to. */
+/** The fetch and push URLs of a remote. */
 export type RemoteUrls = { fetch: string; push: string };
 
-/** The remotes of a repository by name, with their URLs as git has them: passwords included. */
+/** Returns the remotes of a repository by name, with the URLs that git stores, including passwords. */
 export const remoteUrls = async (
   cwd: string,
   options: Base,
@@ -21,7 +21,7 @@ export const remoteUrls = async (
   return found;
 };
 
-/** The address of a remote (`origin` unless named), where somebody logs in to it. */
+/** Returns the URL of a remote (by default `origin`) for logging in. */
 export const loginUrl = async (
   cwd: string,
   { https_user, https_pass, user }: Base & Login,

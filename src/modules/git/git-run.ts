@@ -13,7 +13,7 @@ export const loginFor = (address: string, https_user: string | null, https_pass:
   return { url, ...(https_user || https_pass ? { https_user, https_pass } : own) };
 };
 
-/** The credential for an address over https; name and password go together. */
+/** Adds a login to an https URL; name and password must be given together. */
 export const loginTo = (url: string, name?: string | null, password?: string | null): string => {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new CommandExecutionError("'https_user' and 'https_pass' are only for https:// URLs");
@@ -22,7 +22,7 @@ export const loginTo = (url: string, name?: string | null, password?: string | n
   return credential(url, name, password);
 };
 
-/** A line of git's credential store. */
+/** Returns a line of git's credential store. */
 const credential = (url: string, name: string, password: string): string => {
   const { protocol, host } = new URL(url);
   return `${protocol}//${encodeURIComponent(name)}:${encodeURIComponent(password)}@${host}`;
@@ -38,11 +38,11 @@ export type GitOptions = {
   /** Where keys of the file roots are. */
   readonly saltenv?: string | undefined;
   readonly ignore?: boolean;
-  /** A URL with name and password: given to the server of that URL, and to no other. */
+  /** A URL with name and password, which are sent only to the server of that URL. */
   readonly login?: string;
 };
 
-// Addresses that would run a program, or wait at a descriptor that is not there.
+// Disables protocols that would run a program, or wait for a file descriptor that does not exist.
 const noPrograms = ['ext', 'fd'].flatMap(name => ['-c', `protocol.${name}.allow=never`]);
 
 const talksToRemotes = new Set([
@@ -93,7 +93,7 @@ export const git = async (
   );
 };
 
-/** Of several keys, git takes those that are there. */
+/** Fails if none of the keys exists; git uses those that do. */
 const refuseMissingKeys = (keys: readonly string[]): void => {
   if (keys.length === 0 || keys.some(key => existsSync(expandUser(key)))) return;
   throw new CommandExecutionError(
@@ -101,7 +101,10 @@ const refuseMissingKeys = (keys: readonly string[]): void => {
   );
 };
 
-/** A key of the file roots is on the host while git runs, and for the one who runs it. */
+/**
+ * Copies a key from the file roots to the host while git runs, readable only for the user who runs
+ * git.
+ */
 const withKeyOf = async (
   url: string,
   args: readonly string[],
@@ -132,7 +135,7 @@ const run = async (args: readonly string[], options: GitOptions): Promise<Comman
     env: {
       GIT_TERMINAL_PROMPT: '0',
       GIT_SSH_COMMAND: ssh.join(' '),
-      // Looking at a clone must not rewrite its index: a run without changes leaves no trace.
+      // Reading a clone must not rewrite its index: a run without changes must not modify anything.
       GIT_OPTIONAL_LOCKS: '0',
     },
   });
@@ -147,7 +150,7 @@ const run = async (args: readonly string[], options: GitOptions): Promise<Comman
 export const gitText = async (args: readonly string[], options: GitOptions = {}): Promise<string> =>
   (await git(args, options)).stdout.replace(/\n$/, '');
 
-/** Refuses what git would take for an option. */
+/** Refuses a word that git would parse as an option. */
 export const plainWord = (word: string, what: string): string => {
   if (word.startsWith('-')) throw new CommandExecutionError(`'${word}' is not a valid ${what}`);
   return word;

@@ -14,7 +14,10 @@ type TagWish = {
 
 type TagChanges = { readonly missing: readonly string[]; readonly surplus: readonly string[] };
 
-/** Tags of the remote that the clone does not have, and the other way round. */
+/**
+ * Compares the tags of the remote and the clone: those missing in the clone, and those missing in
+ * the remote.
+ */
 export const tagChanges = async (
   { path, user, bare, tags, sync_tags }: TagWish,
   refs: Readonly<Record<string, string>>,

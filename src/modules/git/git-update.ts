@@ -19,7 +19,7 @@ import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
 import { git, plainWord } from './git-run.ts';
 import { syncTags, tagChanges } from './git-tags.ts';
 
-/** Brings a clone that is there to the wanted revision. */
+/** Updates an existing clone to the desired revision. */
 export const updateClone = async (
   ret: StateReturn,
   wanted: Wanted,
@@ -76,7 +76,7 @@ const answer = async (
   return { ...ret, comment: sentences(comments) };
 };
 
-/** Answers only what ends the state. */
+/** Returns a result only if the state ends here. */
 const carryOut = async (
   ret: StateReturn,
   wanted: Wanted,
@@ -167,7 +167,7 @@ export const fetchRefs = async (
       remote,
       refspecs: tags === null ? [`+${heads}`] : [heads, `+refs/tags/${tags}:refs/tags/${tags}`],
       force: wanted.force_fetch,
-      // Without this git takes all tags of what it fetches.
+      // Without this option, git fetches all tags of the fetched commits.
       opts: [
         ...(depth === null ? [] : ['--depth', String(depth)]),
         ...(tags === '*' ? [] : ['--no-tags']),

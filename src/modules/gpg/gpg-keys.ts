@@ -2,7 +2,7 @@ import { isDir } from '../_shared/files/file-paths.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type GpgWhere, gpgHome, runGpg } from './gpg-run.ts';
 
-/** A key as `gpg.list_keys` shows it. */
+/** A key in the format of `gpg.list_keys`. */
 export type GpgKey = {
   keyid: string;
   fingerprint: string;
@@ -24,7 +24,7 @@ const trusts: Readonly<Record<string, string>> = {
 };
 const trustOf = (letter: string): string => trusts[letter] ?? 'Unknown';
 
-/** The keys of a folder; none when the folder is not there yet. */
+/** Returns the keys of a folder; none if the folder does not exist yet. */
 export const readGpgKeys = async (where: GpgWhere, isSecret = false): Promise<GpgKey[]> => {
   if (!isDir(gpgHome(where))) return [];
   const kind = isSecret ? '--list-secret-keys' : '--list-keys';
@@ -34,7 +34,10 @@ export const readGpgKeys = async (where: GpgWhere, isSecret = false): Promise<Gp
   return parseKeys(stdout);
 };
 
-/** The lines of `--with-colons` (GnuPG's doc/DETAILS): what follows `pub` or `sec` belongs to it. */
+/**
+ * Parses the output of `--with-colons` (GnuPG's doc/DETAILS): lines after `pub` or `sec` belong to
+ * that key.
+ */
 const parseKeys = (text: string): GpgKey[] => {
   const keys: GpgKey[] = [];
   for (const line of text.split('\n')) {
@@ -81,14 +84,14 @@ const controls: Readonly<Record<string, string>> = {
   '0': '\0',
 };
 
-/** The day of a time in seconds, where this host is. */
+/** Returns the day of a time in seconds, in this host's time zone. */
 export const dayOf = (seconds: string): string => {
   const date = new Date(Number(seconds) * 1000);
   const two = (number: number): string => String(number).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 };
 
-/** The last key that is meant, by its fingerprint, its id or the short half of that. */
+/** Returns the last key with this fingerprint, id, or short id. */
 export const pickKey = (
   keys: readonly GpgKey[],
   keyid: string | null,

@@ -17,7 +17,7 @@ export type GpgWhere = {
 
 type GpgInput = {
   readonly input?: string | Uint8Array;
-  /** It goes before the input, by the same pipe. */
+  /** Sent before the input, through the same pipe. */
   readonly passphrase?: string | undefined;
 };
 
@@ -30,7 +30,10 @@ export type GpgAnswer = CommandResult & {
 export const gpgHere = (): true | [false, string] =>
   which('gpg') !== undefined || [false, 'gpg is not installed.'];
 
-/** The account that gpg runs as; undefined: this process's own. Salt's own account needs not be there. */
+/**
+ * Returns the account that gpg runs as; undefined for this process's account. The account `salt`
+ * need not exist.
+ */
 const accountOf = (user: string | null | undefined): string | undefined => {
   if (!user) return undefined;
   const uid = uidOf(user);
@@ -39,7 +42,7 @@ const accountOf = (user: string | null | undefined): string | undefined => {
   return user === 'salt' || uid === process.getuid?.() ? undefined : user;
 };
 
-/** The folder of the keys. */
+/** Returns the folder of the keys. */
 export const gpgHome = ({ user, gnupghome }: GpgWhere): string => {
   if (gnupghome) return gnupghome;
   if (user === 'salt') return '/etc/salt/gpgkeys';
@@ -97,7 +100,7 @@ const pipeOf = (input: GpgInput['input'] = '', passphrase?: string): Buffer =>
     typeof input === 'string' ? Buffer.from(input) : input,
   ]);
 
-/** The pillar's `gpg_passphrase`, or undefined when there is none. */
+/** Returns the pillar's `gpg_passphrase`; undefined if there is none. */
 export const gpgPassphrase = async (): Promise<string | undefined> => {
   const value: unknown = hasFunction('pillar.get')
     ? await salt('pillar.get')('gpg_passphrase', null)

@@ -2,10 +2,10 @@ import { missing, traverse } from '../../data/values/traverse.ts';
 import { toDict, toPlain } from '../../data/values/value.ts';
 import { __grains__, type Plain, type PlainDict } from '../api.ts';
 
-/** All grains of the host. */
+/** Returns all grains of the host. */
 export const allGrains = (): PlainDict => __grains__ as PlainDict;
 
-/** A grain by its path; undefined when there is none. */
+/** Returns a grain by its path; undefined if it does not exist. */
 export const grainAt = (key: string, delimiter = ':'): Plain | undefined => {
   const found = traverse(toDict(allGrains()), key, delimiter);
   return found === missing ? undefined : toPlain(found);

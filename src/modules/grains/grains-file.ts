@@ -4,7 +4,7 @@ import { readFileSync } from '../_shared/safe-fs/fs.ts';
 import { formatSimpleYaml, parseSimpleYaml } from '../_shared/text/simple-yaml.ts';
 import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
 
-/** Where static grains live on a host, as Salt has it. `grains_file` in the options moves it. */
+/** Returns the path of the host's grains file, like Salt. The option `grains_file` changes it. */
 export const grainsFile = (): string => {
   try {
     const own: unknown = __opts__.grains_file;
@@ -23,7 +23,7 @@ export const grainsFile = (): string => {
 export const readGrainsFile = async (file = grainsFile()): Promise<PlainDict> => {
   let text: string;
   try {
-    // Asynchronously it would start Node's threads, in every run, for a file of some lines.
+    // Reading asynchronously would start Node's threads in every run, for a small file.
     text = readFileSync(file, 'utf8');
   } catch {
     return {};

@@ -1,10 +1,13 @@
 import { hostname } from 'node:os';
 import { readOr } from '../_shared/files/read-file.ts';
 
-/** The names of this machine; `type`, not `interface`, so that it is grains data. */
+/** The names of this host. A `type` instead of an `interface`, so that it counts as grains data. */
 export type HostNames = { localhost: string; fqdn: string; host: string; domain: string };
 
-/** This machine's names from the kernel and /etc/hosts. DNS is not asked: it may be slow or gone. */
+/**
+ * Returns this host's names from the kernel and /etc/hosts. DNS is not queried: it may be slow or
+ * unavailable.
+ */
 export const hostNames = (own = hostname(), hosts = readOr('/etc/hosts') ?? ''): HostNames => {
   const fqdn = own.includes('.') ? own : (fullNameIn(hosts, own) ?? own);
   const dot = fqdn.indexOf('.');

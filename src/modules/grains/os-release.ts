@@ -26,7 +26,7 @@ export const osRelease = (
   };
 };
 
-/** Salt's `os`: by the first ten letters of the name, where that is not simply the name. */
+/** Salt's `os`, by the first ten letters of the name, if it differs from the name. */
 const osNames: Readonly<Record<string, string>> = {
   redhatente: 'RedHat',
   gentoobase: 'Gentoo',

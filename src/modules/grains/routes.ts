@@ -1,4 +1,7 @@
-/** The IPv4 default gateway of /proc/net/route (little-endian hex): its address, true for one without, false for none. */
+/**
+ * Returns the IPv4 default gateway from /proc/net/route (little-endian hex): its address, true for
+ * one without an address, false for none.
+ */
 export const gateway4 = (table: string): string | boolean => {
   for (const line of table.split('\n').slice(1)) {
     const [, destination, gateway, , , , , mask] = line.split(/\s+/);

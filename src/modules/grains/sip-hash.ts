@@ -1,6 +1,6 @@
 /**
- * Python 3's `hash(text)` with PYTHONHASHSEED=0: SipHash-2-4 with a zero key over the string's
- * code units. Salt's `server_id` grain is made of it.
+ * Python 3's `hash(text)` with PYTHONHASHSEED=0: SipHash-2-4 with a zero key over the string's code
+ * units. Salt's `server_id` grain is derived from it.
  */
 export const pythonHash = (text: string, rounds: Rounds = { word: 2, end: 4 }): bigint => {
   if (text === '') return 0n;

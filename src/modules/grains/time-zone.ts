@@ -1,8 +1,8 @@
 import { readFileSync } from '../_shared/safe-fs/fs.ts';
 
 /**
- * The local time zone's abbreviation now, as `date +%Z` writes it. Read from the zone's own
- * rule: asking ICU takes 15 ms of every run, and it knows few abbreviations outside America.
+ * Returns the current abbreviation of the local time zone, like `date +%Z`. It is read from the
+ * zone's rule: ICU would take 15 ms of every run, and knows few abbreviations outside America.
  *
  * @param zone the variable `TZ`
  * @param now the moment
@@ -12,8 +12,8 @@ export const timeZoneName = (zone = process.env.TZ, now = new Date()): string =>
   const [, standard, offset, summer] = rule?.match(posixRule) ?? [];
   if (standard === undefined || offset === undefined) return fromIcu();
   if (summer === undefined) return bare(standard);
-  // POSIX counts west of Greenwich as positive, and so does JavaScript. A rule in TZ itself
-  // JavaScript takes for UTC.
+  // POSIX and JavaScript both count west of Greenwich as positive. JavaScript treats a rule in TZ as
+  // UTC.
   const isStandard = rule === zone || now.getTimezoneOffset() === minutes(offset);
   return bare(isStandard ? standard : summer);
 };
@@ -35,7 +35,7 @@ const ruleOf = (zone: string | undefined): string | undefined => {
   return footer(name.startsWith('/') ? name : `/usr/share/zoneinfo/${name}`, undefined);
 };
 
-/** The last line of a zone file (RFC 8536) is its rule for all time to come. */
+/** Returns the last line of a zone file (RFC 8536), which is the rule for all future times. */
 const footer = (path: string, absent: string | undefined): string | undefined => {
   try {
     const text = readFileSync(path, 'latin1');

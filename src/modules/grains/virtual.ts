@@ -5,7 +5,8 @@ import { existsSync } from '../_shared/safe-fs/fs.ts';
 export type Virtual = { virtual: string; virtual_subtype?: string };
 
 /**
- * The hypervisor or container around this system by what the kernel shows, with Salt's names.
+ * Detects the hypervisor or container that runs this system from the kernel's files, with Salt's
+ * names.
  *
  * @param root where /proc, /sys and /run are, for tests
  */

@@ -7,7 +7,7 @@ type Where = { readonly cwd?: string; readonly user: string | null };
 /** Runs hg, its words in English. */
 export const hg = async (args: readonly string[], { cwd, user }: Where): Promise<CommandResult> =>
   runCommand(['hg', '--noninteractive', ...args], {
-    // UTF-8 for names of files; HGPLAIN keeps what the account set out of the output.
+    // UTF-8 for file names; HGPLAIN keeps the account's settings from changing the output.
     env: { LC_ALL: 'C.UTF-8', LANGUAGE: 'C', HGPLAIN: '1' },
     ...(cwd ? { cwd } : {}),
     ...(user ? { runas: user } : {}),

@@ -1,7 +1,7 @@
 import { type Plain, SaltInvocationError } from '../api.ts';
 
 /**
- * A value of rc.conf(5): YAML makes a truth value of YES and a number of 1.
+ * Returns a value of rc.conf(5): YAML reads YES as a boolean and 1 as a number.
  *
  * @throws SaltInvocationError for a list or a dict
  */

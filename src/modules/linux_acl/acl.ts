@@ -4,13 +4,13 @@ import { statSync } from '../_shared/safe-fs/fs.ts';
 import { forProgram, openPlace } from '../_shared/safe-fs/place.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
-/** Whom an entry is about. */
+/** The kind of an entry. */
 export type AclKind = 'user' | 'group' | 'mask' | 'other';
 
 /** One line of an ACL; `name` is empty for the owner and the owning group. */
 export type AclEntry = {
   readonly kind: AclKind;
-  /** True: what is made inside of the folder gets it. */
+  /** True for a default entry, which new files in the folder inherit. */
   readonly isDefault: boolean;
   readonly name: string;
   /** As in a mode: 4 read, 2 write, 1 execute. */
@@ -50,7 +50,10 @@ export const aclType = (text: string): { kind: AclKind; isDefault: boolean } => 
   return { kind, isDefault: prefix !== undefined };
 };
 
-/** The bits of `rwx`, `r-x` or `7`; `X` is execution where something may be executed already. */
+/**
+ * Returns the bits of `rwx`, `r-x` or `7`; `X` sets execute only for folders and already executable
+ * files.
+ */
 export const aclBits = (perms: string, canExecute: boolean): number =>
   /^[0-7]$/.test(perms)
     ? Number(perms)
@@ -68,7 +71,7 @@ const run = async (argv: readonly [string, ...string[]]): Promise<string> => {
   return stdout;
 };
 
-/** The ACLs of paths, and of all below them when `recursive`. */
+/** Returns the ACLs of paths, and with `recursive` of everything below them. */
 export const readAcls = async (
   paths: readonly string[],
   recursive: boolean,
@@ -109,13 +112,13 @@ export const parseAcls = (text: string): Map<string, Acl> => {
   return all;
 };
 
-/** getfacl writes characters that would break a line in octal. */
+/** Decodes octal escapes: getfacl uses them for characters that would break a line. */
 const unquote = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 
-/** The words of setfacl for an entry: `d:u:ann:rwx`. */
+/** Formats an entry for setfacl: `d:u:ann:rwx`. */
 export const aclWord = (type: string, name: string, perms?: string): string => {
   const { kind, isDefault } = aclType(type);
   const parts = [...(isDefault ? ['d'] : []), kind[0] ?? '', name];
@@ -139,7 +142,7 @@ export const setAcls = async (
   }
 };
 
-/** The entry of an ACL for somebody, by name or number. */
+/** Returns the ACL entry of a user or group, by name or number. */
 export const entryOf = (acl: Acl, type: string, name: string): AclEntry | undefined => {
   const { kind, isDefault } = aclType(type);
   return acl.entries.find(

@@ -4,13 +4,13 @@ import { splitWords } from '../_shared/text/words.ts';
 
 export type Setting = string | number | boolean;
 
-/** A line of a configuration: where it stands, and what it says. */
+/** A line of a configuration: its position, key and value. */
 type Line = { readonly at: number; readonly key: string; readonly value: Setting };
 
 /** A block, `/var/log/a /var/log/b { … }`. */
 export type Block = {
   readonly names: readonly string[];
-  /** The line of the opening brace, and that of the closing one. */
+  /** The lines of the opening and the closing brace. */
   readonly from: number;
   readonly to: number;
   readonly lines: readonly Line[];
@@ -75,7 +75,7 @@ const wordsOf = (line: string): string[] => {
   }
 };
 
-/** A configuration with all that it includes, in logrotate's order. */
+/** Reads a configuration with all files that it includes, in logrotate's order. */
 export const readAll = (path: string): LogrotateFile[] => {
   const main = readLogrotate(path);
   const included = main.lines

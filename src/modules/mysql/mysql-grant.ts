@@ -3,7 +3,7 @@ import { SaltInvocationError } from '../api.ts';
 import { mysqlName } from './mysql-run.ts';
 
 export type Grant = {
-  /** Rights in capitals, columns after them: `SELECT (a, b)`. */
+  /** Rights in upper case, followed by their columns: `SELECT (a, b)`. */
   readonly grant: readonly string[];
   /** `db.table`, without quotes. */
   readonly database: string;
@@ -29,7 +29,10 @@ export const parseGrant = (line: string): Grant | undefined => {
   };
 };
 
-/** `select (b,a), Insert` as `SELECT (a, b)` and `INSERT`; ALL is ALL PRIVILEGES. Columns have no quotes. */
+/**
+ * Normalizes rights: `select (b,a), Insert` becomes `SELECT (a, b)` and `INSERT`, and ALL becomes
+ * ALL PRIVILEGES. Columns are not quoted.
+ */
 export const splitRights = (grant: string): string[] =>
   (grant.match(/(?:[^,(]|\([^)]*\))+/g) ?? [])
     .map(part => part.trim())
@@ -43,7 +46,7 @@ export const splitRights = (grant: string): string[] =>
       return `${plain} (${list.sort().join(', ')})`;
     });
 
-/** Such rights as SQL: the columns are quoted. */
+/** Formats rights as SQL, with quoted columns. */
 export const rightsText = (grant: string): string => {
   const rights = splitRights(grant).map(one => /^([A-Z][A-Z ]*?)(?: \(([^()]*)\))?$/.exec(one));
   if (rights.length === 0 || rights.includes(null))
@@ -57,7 +60,7 @@ export const rightsText = (grant: string): string => {
     .join(', ');
 };
 
-/** MariaDB shows some rights by newer names than those that are granted. */
+/** MariaDB reports some rights under newer names than those used to grant them. */
 const aliases: Readonly<Record<string, string>> = {
   ALL: 'ALL PRIVILEGES',
   'BINLOG MONITOR': 'REPLICATION CLIENT',
@@ -72,7 +75,7 @@ const unquote = (text: string): string =>
 
 const plainTarget = (target: string): string => target.replace(/[`"]/g, '').replaceAll('\\', '');
 
-/** Database and table of `db.table`; the table is after the last dot. */
+/** Splits `db.table` at the last dot into database and table. */
 export const splitTarget = (database: string): { db: string; table: string } => {
   const dot = database.lastIndexOf('.');
   if (dot < 1)

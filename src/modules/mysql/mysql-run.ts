@@ -5,7 +5,10 @@ import { withSecretFile } from '../_shared/files/secret-file.ts';
 import { configText } from '../_shared/states/config-option.ts';
 import { CommandExecutionError, type PlainDict } from '../api.ts';
 
-/** How a MySQL or MariaDB server is reached; what is missing comes from `mysql.*` of the configuration. */
+/**
+ * The connection to a MySQL or MariaDB server; missing options are read from `mysql.*` of the
+ * configuration.
+ */
 export type MysqlOptions = {
   /** The server. */
   connection_host?: string | null;
@@ -19,11 +22,11 @@ export type MysqlOptions = {
   connection_db?: string | null;
   /** The server's socket. */
   connection_unix_socket?: string | null;
-  /** A file with such options, as `~/.my.cnf`; without the configuration's. */
+  /** A file with such options, as `~/.my.cnf`, used instead of the configuration's. */
   connection_default_file?: string | null;
-  /** A further group of that file. */
+  /** A further group in that file. */
   connection_default_group?: string | null;
-  /** The character set, utf8mb4 unless named. */
+  /** The character set, by default utf8mb4. */
   connection_charset?: string | null;
 };
 
@@ -56,12 +59,15 @@ export const mysqlRows = async (
 ): Promise<MysqlRow[]> => {
   const [head, ...rows] = await mysqlTable(sql, options, database);
   return rows.map(row =>
-    // A column may be called NULL, as that of SELECT NULL is.
+    // A column may be named NULL, as in SELECT NULL.
     Object.fromEntries((head ?? []).map((name, at) => [name ?? 'NULL', row[at] ?? null])),
   );
 };
 
-/** As `mysqlRows`, but the names of the columns as the first row: two may have the same name. */
+/**
+ * Runs SQL like `mysqlRows`, but returns the column names as the first row, because two columns may
+ * have the same name.
+ */
 export const mysqlTable = async (
   sql: string,
   options: MysqlOptions = {},
@@ -92,8 +98,8 @@ export const mysqlTable = async (
 };
 
 /**
- * Does `work`; when the login of this very account is refused, once more with the password that it is
- * to have: an earlier run, or state, may have set it.
+ * Runs `work`. If the login of this account is refused, runs it again with its new password, which
+ * an earlier run or state may have set.
  */
 export const withNewPassword = async <T>(
   user: string,
@@ -150,11 +156,11 @@ const unescapeField = (field: string): string | null =>
     ? null
     : field.replace(/\\([nt0\\])/g, (_, code: string) => escapes[code] ?? code);
 
-/** A text as an SQL literal. */
+/** Returns a string as an SQL literal. */
 export const mysqlText = (text: string): string =>
   `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
 
-/** A name as an SQL identifier. */
+/** Returns a name as an SQL identifier. */
 export const mysqlName = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 
 export const mysqlAccount = (user: string, host: string): string =>

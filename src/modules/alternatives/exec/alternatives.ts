@@ -9,7 +9,7 @@ import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
 import { readlinkSync } from '../../_shared/safe-fs/fs.ts';
 
-/** Alternatives of commands, by `update-alternatives` (Debian) or `alternatives` (Red Hat). */
+/** Runs `update-alternatives` (Debian) or `alternatives` (Red Hat). */
 
 const program = (): string =>
   which('update-alternatives') ?? which('alternatives') ?? 'update-alternatives';
@@ -37,7 +37,7 @@ export const display = async (name: string): Promise<string> => {
 };
 
 /**
- * Where the link of a name leads now.
+ * Returns the target of a name's link.
  *
  * @param name the name
  *
@@ -90,7 +90,7 @@ export const check_installed = async (name: string, path: string): Promise<boole
   (await show_current(name)) === path;
 
 /**
- * Registers a path for a name.
+ * Registers a path as an alternative of a name.
  *
  * @param name the name
  * @param link the link that users see
@@ -107,7 +107,7 @@ export const install = async (
 ): Promise<string> => outcome(await run('--install', link, name, path, String(priority)));
 
 /**
- * Takes a path away from a name.
+ * Removes a path from the alternatives of a name.
  *
  * @param name the name
  * @param path the path
@@ -118,7 +118,7 @@ export const remove = async (name: string, path: string): Promise<string> =>
   outcome(await run('--remove', name, path));
 
 /**
- * Puts a name into auto mode: the highest priority wins.
+ * Sets a name to auto mode: it points to the path with the highest priority.
  *
  * @param name the name
  *

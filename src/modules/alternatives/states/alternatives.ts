@@ -8,7 +8,7 @@ const ask = async (fun: string, ...args: unknown[]): Promise<string> =>
   (await __salt__[`alternatives.${fun}`]?.(...args)) || '';
 
 /**
- * Registers a path as an alternative of a name.
+ * Makes sure that a path is registered as an alternative of a name.
  *
  * @param name the name
  * @param link the link that users see
@@ -47,7 +47,7 @@ export const install = async (
 };
 
 /**
- * Takes a path away from a name's alternatives.
+ * Makes sure that a path is not an alternative of a name.
  *
  * @param name the name
  * @param path the path
@@ -79,7 +79,7 @@ export const remove = async (name: string, path: string): Promise<StateReturn> =
 };
 
 /**
- * Puts a name into auto mode: the highest priority wins.
+ * Makes sure that a name is in auto mode: it points to the path with the highest priority.
  *
  * @param name the name
  *

@@ -1,5 +1,5 @@
 /**
- * Users of a web server in files of htpasswd. Goes by the name `webutil`.
+ * Manages users in htpasswd files. Also available as `webutil`.
  *
  * @depends htpasswd (Debian: apache2-utils)
  */
@@ -30,7 +30,7 @@ const run = async (
   return { pid, retcode: code, stdout: stdout.trim(), stderr: stderr.trim() };
 };
 
-/** Letters of options; the password goes through stdin (`i`), not the command line (`b`). */
+/** Returns the option letters; the password is passed on stdin (`i`), not on the command line (`b`). */
 const letters = (opts: string, ...more: string[]): string => {
   if (!/^[a-zA-Z0-9]*$/.test(opts))
     throw new SaltInvocationError(`Options of htpasswd are letters: '${opts}' is something else.`);
@@ -67,7 +67,7 @@ export const useradd = async (
   );
 
 /**
- * Takes a user out of a file of htpasswd.
+ * Removes a user from an htpasswd file.
  *
  * @param pwfile the file
  * @param user the user

@@ -1,4 +1,4 @@
-/** Files of Apache's configuration, from data. */
+/** Manages Apache configuration files from data. */
 
 import { messageOf } from '../../../protocol/error.ts';
 import { writeAtomic } from '../../_shared/files/atomic-write.ts';

@@ -1,5 +1,5 @@
 /**
- * Apache's configurations, as Debian enables them.
+ * Manages Apache's configurations with Debian's tools.
  *
  * @platform Debian
  */
@@ -12,7 +12,8 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('apache.a2enmod') || [false, 'apache2 is not installed.'];
 
 /**
- * It is enabled. Apache is not reloaded: let `service.running` watch this.
+ * Makes sure that a configuration is enabled. Apache is not reloaded; use `service.running` with a
+ * `watch` for that.
  *
  * @param name its name
  * @example
@@ -25,7 +26,7 @@ export const enabled = async (name: string): Promise<StateReturn> =>
   keepApache(name, 'conf', 'enabled');
 
 /**
- * It is not enabled.
+ * Makes sure that a configuration is disabled.
  *
  * @param name its name
  * @example

@@ -1,4 +1,4 @@
-/** Users of a web server in files of htpasswd. */
+/** Manages users in htpasswd files. */
 
 import { readOr } from '../../_shared/files/read-file.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
@@ -22,14 +22,14 @@ type ExistsOptions = {
 };
 
 /**
- * A file of htpasswd has a user.
+ * Makes sure that a user exists in an htpasswd file.
  *
  * @param name the user
  * @param password the password of a user that is added
- * @param htpasswd_file the file; it is made where it is missing
+ * @param htpasswd_file the file; it is created if it is missing
  * @param options letters of htpasswd: `B` bcrypt, `s` SHA-1 … (see webutil.useradd)
  * @param force true: set the password in any case
- * @param update true: set the password when it is not the user's
+ * @param update true: change the password if it differs
  * @param runas the account to run htpasswd as
  * @example
  * ann:
@@ -71,7 +71,7 @@ export const user_exists = async (
   });
 
 /**
- * A file of htpasswd does not have a user.
+ * Makes sure that a user does not exist in an htpasswd file.
  *
  * @param name the user
  * @param htpasswd_file the file

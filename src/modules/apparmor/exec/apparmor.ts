@@ -1,6 +1,6 @@
 /**
- * AppArmor: profiles that say what programs may do. Salt has no module for it; names are those of
- * AppArmor's own tools. Python's apparmor-utils are not needed.
+ * Manages AppArmor profiles, which restrict what programs may do. Salt has no such module; the
+ * functions are named after AppArmor's own tools. Python's apparmor-utils are not needed.
  *
  * @platform Linux
  * @depends apparmor_parser
@@ -31,14 +31,14 @@ export const __virtual__ = (): true | [false, string] =>
 export const enabled = async (): Promise<boolean> => loadedProfiles() !== undefined;
 
 /**
- * The profiles that are loaded, with their modes: `enforce`, `complain`, `unconfined` …
+ * Returns the loaded profiles with their modes: `enforce`, `complain`, `unconfined` …
  *
  * @example tsalt-ssh '*' apparmor.profiles
  */
 export const profiles = async (): Promise<Record<string, string>> => loadedProfiles() ?? {};
 
 /**
- * The names of the profiles in a file.
+ * Returns the names of the profiles in a file.
  *
  * @param profile the file, as `usr.sbin.mysqld`, or its path in /etc/apparmor.d
  * @example tsalt-ssh db1 apparmor.names usr.sbin.mysqld
@@ -47,8 +47,8 @@ export const names = async (profile: string): Promise<string[]> =>
   (await parseText(profileFile(profile), '--names')).split('\n').filter(line => line !== '');
 
 /**
- * How a file's profiles are: at `boot` `enforce`, `complain` or `disable`; `now` also `mixed`, and
- * null where the kernel has AppArmor not enabled.
+ * Returns the modes of a file's profiles: `boot` is `enforce`, `complain` or `disable`; `now` can
+ * also be `mixed`, or null if AppArmor is not enabled in the kernel.
  *
  * @param profile the file, as `usr.sbin.mysqld`, or its path in /etc/apparmor.d
  * @example tsalt-ssh db1 apparmor.mode usr.sbin.mysqld
@@ -76,7 +76,7 @@ export const set_mode = async (profile: string, mode: string): Promise<true> => 
   const wanted = profileMode(mode);
   if (wanted === 'enforce' && saysComplain(file))
     throw new CommandExecutionError(
-      `${file} says flags=(complain) itself: take that out of the file`,
+      `${file} sets flags=(complain) itself: remove that flag from the file`,
     );
   if (wanted !== 'disable') await parseText(file, '--skip-kernel-load', '--skip-cache');
   keepMode(file, wanted);

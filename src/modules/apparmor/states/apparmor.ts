@@ -1,4 +1,4 @@
-/** AppArmor: profiles that say what programs may do. Salt has no state for it. */
+/** Manages AppArmor profiles, which restrict what programs may do. Salt has no such state. */
 
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
@@ -53,8 +53,8 @@ export const mod_watch = async (
   { mode = 'enforce' }: { mode?: string; [other: string]: unknown } = {},
 ): Promise<StateReturn> =>
   failOnError(name, async () => {
-    if (__opts__.test) return would(name, `${name} would be loaded anew`);
+    if (__opts__.test) return would(name, `${name} would be reloaded`);
     return (await salt('apparmor.reload')(name))
-      ? changed(name, `${name} was loaded anew in mode ${mode}`, { reloaded: true })
+      ? changed(name, `${name} was reloaded in mode ${mode}`, { reloaded: true })
       : unchanged(name, `${name} is disabled`);
   });

@@ -1,4 +1,4 @@
-/** Archives are unpacked. */
+/** Manages unpacked archives. */
 
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
@@ -56,33 +56,34 @@ type ExtractedOptions = {
  * Makes sure that the contents of an archive are unpacked.
  *
  * @param name the directory to unpack in
- * @param source the archive: `salt://`, `http(s)://`, a path; of a list the first that is there
+ * @param source the archive: `salt://`, `http(s)://`, a path; from a list, the first that exists
  * @param source_hash hash of an archive from the web
  * @param source_hash_name name to look up in a file of hashes
  * @param source_hash_update true: also unpack when the archive is another than that unpacked before
- * @param skip_verify take an archive from the web without a hash
+ * @param skip_verify accept an archive from the web without a hash
  * @param skip_files_list_verify true: an archive whose `source_hash` is that of the one unpacked
  *   before is not looked into
  * @param keep_source has no effect: an archive from the web is kept for the next run
- * @param keep the older name of `keep_source`
+ * @param keep old name of `keep_source`
  * @param options of tar: `--strip-components=N`, `--exclude=PATTERN`, names of members, `--wildcards` for these; others are
  *   refused by name, but those that have no effect here (`xzf`, `--no-same-owner` …)
- * @param force replace what is there but of another kind
- * @param overwrite unpack even when all is there
+ * @param force replace existing entries of another kind
+ * @param overwrite unpack even if everything exists
  * @param clean before unpacking, remove existing paths with the archive's top-level names
- * @param clean_parent when it is unpacked, first remove the whole directory
- * @param user owner of what is unpacked
- * @param group group of what is unpacked
+ * @param clean_parent before unpacking, remove the whole directory
+ * @param user owner of the unpacked files
+ * @param group group of the unpacked files
  * @param if_missing unpack only when this path is missing
- * @param trim_output name so many files at most in the changes
+ * @param trim_output list at most this many files in the changes
  * @param extract_perms false: a zip archive's modes are not kept; those of a tar archive are in any case
- * @param enforce_toplevel refuse an archive that holds more than one thing at its top
+ * @param enforce_toplevel refuse an archive with more than one top-level entry
  * @param enforce_ownership_on set the owner of only this path
- * @param archive_format `tar` or `zip`; guessed from the name when left out
+ * @param archive_format `tar` or `zip`; by default, guessed from the name
  * @param password the password of a zip archive
  * @param use_cmd_unzip has no effect: no program is needed
  * @param list_options has no effect: no program is needed to list an archive
- * @param use_etag ask the web server by its ETag whether the archive fetched before still holds; no hash is needed then
+ * @param use_etag compare the web server's ETag to decide whether the earlier download is current; then no hash is
+ *   needed
  * @unknown ignored
  *
  * @example
@@ -249,7 +250,7 @@ export const extracted = async (
           );
       const removed = cleared.filter(linkExists);
       const wereDirs = removed.map(each => isDir(each));
-      // Not in the same order as they are listed: a folder takes with it what is below.
+      // Each path is checked again, because removing a folder also removes what is below it.
       for (const each of removed) if (linkExists(each)) await __salt__['file.remove'](each);
       if (removed.length > 0)
         ret.changes.removed = clean_parent
@@ -280,7 +281,7 @@ export const extracted = async (
   }
 };
 
-/** Salt names the user alone where both are missing. */
+/** If both are missing, Salt reports only the user. */
 const notThere = (user: Account, group: Account): string =>
   (missingAccounts(user, null) || missingAccounts(null, group))
     .trim()

@@ -1,5 +1,5 @@
 /**
- * Configuration files as trees, by augeas.
+ * Reads and edits configuration files as trees with augeas.
  *
  * @depends augtool (Debian's augeas-tools)
  */
@@ -22,7 +22,7 @@ type Done = { retval: boolean; error?: string };
  * @param context the file with `/files` before it: paths are below it
  * @param lens the lens that reads it, as `Hosts.lns`; with it no other file is read
  * @param commands the commands
- * @param load_path folders with further lenses, with colons
+ * @param load_path folders with further lenses, separated by colons
  * @example tsalt-ssh '*' augeas.execute /files/etc/redis/redis.conf commands='["set bind 0.0.0.0"]'
  */
 export const execute = async (
@@ -57,7 +57,7 @@ const fault = (error: string): string => error.replace(/^error: /gm, '');
  *
  * @param path the node
  * @param value a node below it
- * @param load_path folders with further lenses, with colons
+ * @param load_path folders with further lenses, separated by colons
  * @example tsalt-ssh '*' augeas.get /files/etc/hosts/1 ipaddr
  */
 export const get = async (
@@ -76,7 +76,7 @@ export const get = async (
  * Sets nodes and saves.
  *
  * @param prefix prefix of all paths
- * @param load_path folders with further lenses, with colons
+ * @param load_path folders with further lenses, separated by colons
  * @param args paths and values in turn
  * @example tsalt-ssh '*' augeas.setvalue /files/etc/hosts/01/ipaddr 192.168.1.1 /files/etc/hosts/01/canonical test
  */
@@ -85,7 +85,7 @@ export const setvalue = async (
   ...args: (string | number | boolean)[]
 ): Promise<Done> => {
   const words = args.map(String);
-  // From SLS files they come as words, as in Salt.
+  // Arguments from SLS files are split into words, as in Salt.
   const one = (name: string, given: string | null): string | null => {
     const found = words.filter(word => word.startsWith(`${name}=`));
     if (found.length + (given === null ? 0 : 1) > 1)
@@ -110,11 +110,11 @@ export const setvalue = async (
 };
 
 /**
- * The nodes that a path matches: `{path: value}`.
+ * Returns the nodes that a path matches: `{path: value}`.
  *
  * @param path the path
  * @param value only those with this value
- * @param load_path folders with further lenses, with colons
+ * @param load_path folders with further lenses, separated by colons
  * @example tsalt-ssh '*' augeas.match /files/etc/services/service-name ssh
  */
 export const match = async (
@@ -130,7 +130,7 @@ export const match = async (
  * Removes nodes and saves: `{retval, count}`.
  *
  * @param path path expression of the nodes
- * @param load_path folders with further lenses, with colons
+ * @param load_path folders with further lenses, separated by colons
  * @example tsalt-ssh '*' augeas.remove /files/etc/sysctl.conf/net.ipv4.conf.all.log_martians
  */
 export const remove = async (
@@ -147,10 +147,11 @@ export const remove = async (
 };
 
 /**
- * The nodes right below one: `{name: value}`, names of those that have nodes below them with a slash.
+ * Returns the direct children of a node: `{name: value}`. Names of children that have children
+ * themselves end in a slash.
  *
  * @param path the node
- * @param load_path folders with further lenses, with colons
+ * @param load_path folders with further lenses, separated by colons
  * @example tsalt-ssh '*' augeas.ls /files/etc/passwd
  */
 export const ls = async (path: string, load_path: string | null = null): Promise<Nodes> => {
@@ -166,7 +167,7 @@ export const ls = async (path: string, load_path: string | null = null): Promise
   const folders = new Set<string>();
   for (const [node, value] of readNodes(stdout)) {
     const name = node.slice(above.length);
-    // The second answer has those alone that have nodes below them.
+    // The second result contains only nodes that have children.
     if (nodes.has(name)) folders.add(name);
     else nodes.set(name, value);
   }
@@ -176,10 +177,10 @@ export const ls = async (path: string, load_path: string | null = null): Promise
 };
 
 /**
- * A node and all below it: `{path: value}`.
+ * Returns a node and everything below it: `{path: value}`.
  *
  * @param path the node
- * @param load_path folders with further lenses, with colons
+ * @param load_path folders with further lenses, separated by colons
  * @example tsalt-ssh '*' augeas.tree /files/etc/hosts
  */
 export const tree = async (path: string, load_path: string | null = null): Promise<Nodes> => {

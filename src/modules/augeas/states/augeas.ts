@@ -1,4 +1,4 @@
-/** Configuration files, changed as trees by augeas. */
+/** Edits configuration files as trees with augeas. */
 
 import { dirname } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
@@ -96,7 +96,7 @@ const tell = async (name: string, lines: string[], scope: Scope): Promise<StateR
   return would(name, `Executing commands${where}${lines.join('\n')}`, { updates: lines });
 };
 
-/** The one file that all changes are made to; undefined when it is not there yet. */
+/** Returns the single file that all commands change; undefined if it does not exist yet. */
 const fileOf = (lines: readonly string[]): string | undefined => {
   const found = new Map<string, string>();
   for (const line of lines) {

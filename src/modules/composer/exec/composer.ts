@@ -1,5 +1,5 @@
 /**
- * Packages of PHP, which a project's `composer.json` names.
+ * Manages PHP packages that a project's `composer.json` lists.
  *
  * @platform all
  * @depends composer
@@ -68,16 +68,16 @@ export const did_composer_install = async (dir: string): Promise<boolean> =>
  * the `pid`, `retcode`, `stdout` and `stderr` of composer, or true with `quiet`.
  *
  * @param directory the project's folder
- * @param composer the path of composer, which php runs; found by its name when left out
+ * @param composer the path of composer, which php runs; by default, composer in PATH
  * @param php the path of php
  * @param runas the account to run as
- * @param prefer_source true: from repositories of sources where there are
- * @param prefer_dist true: from archives where there are
+ * @param prefer_source true: prefer source repositories
+ * @param prefer_dist true: prefer archives
  * @param no_scripts true: without the project's own scripts
  * @param no_plugins true: without plugins
  * @param optimize true: a faster autoloader
- * @param no_dev true: without what only development needs
- * @param quiet true: composer says nothing
+ * @param no_dev true: without development dependencies
+ * @param quiet true: composer prints nothing
  * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
  * @param env further variables for composer
  * @example tsalt-ssh web1 composer.install /srv/app no_dev=true optimize=true
@@ -86,20 +86,20 @@ export const install = async (directory: string, options: Options = {}): Promise
   run('install', wordsOf(directory, options), options);
 
 /**
- * Brings what a project needs to the newest versions that its `composer.json` allows: pid,
- * retcode, stdout and stderr of composer, or true with `quiet`.
+ * Updates a project's packages to the newest versions that its `composer.json` allows. Returns the
+ * `pid`, `retcode`, `stdout` and `stderr` of composer, or true with `quiet`.
  *
  * @param directory the project's folder
- * @param composer the path of composer, which php runs; found by its name when left out
+ * @param composer the path of composer, which php runs; by default, composer in PATH
  * @param php the path of php
  * @param runas the account to run as
- * @param prefer_source true: from repositories of sources where there are
- * @param prefer_dist true: from archives where there are
+ * @param prefer_source true: prefer source repositories
+ * @param prefer_dist true: prefer archives
  * @param no_scripts true: without the project's own scripts
  * @param no_plugins true: without plugins
  * @param optimize true: a faster autoloader
- * @param no_dev true: without what only development needs
- * @param quiet true: composer says nothing
+ * @param no_dev true: without development dependencies
+ * @param quiet true: composer prints nothing
  * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
  * @param env further variables for composer
  * @example tsalt-ssh web1 composer.update /srv/app no_dev=true
@@ -108,13 +108,13 @@ export const update = async (directory: string, options: Options = {}): Promise<
   run('update', ['--no-progress', ...wordsOf(directory, options)], options);
 
 /**
- * Brings composer itself to its newest version: pid, retcode, stdout and stderr, or true with
- * `quiet`.
+ * Updates composer itself to its newest version. Returns `pid`, `retcode`, `stdout` and `stderr`, or
+ * true with `quiet`.
  *
- * @param composer the path of composer, which php runs; found by its name when left out
+ * @param composer the path of composer, which php runs; by default, composer in PATH
  * @param php the path of php
  * @param runas the account to run as
- * @param quiet true: composer says nothing
+ * @param quiet true: composer prints nothing
  * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
  * @example tsalt-ssh web1 composer.selfupdate
  */

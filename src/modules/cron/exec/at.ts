@@ -1,5 +1,5 @@
 /**
- * Jobs that run once, at a given time.
+ * Manages jobs that run once, at a given time.
  *
  * @platform unix
  * @depends at
@@ -15,7 +15,7 @@ export const __virtual__ = (): true | [false, string] =>
 type Job = { date: string; time: string; queue: string; user: string; job: string; tag: string };
 
 /**
- * The jobs that wait.
+ * Lists the pending jobs.
  *
  * @param tag only those with this tag or number
  *
@@ -98,7 +98,7 @@ export const atrm = async (
 };
 
 /**
- * The script of a job, as `at -c` prints it.
+ * Returns the script of a job, as `at -c` prints it.
  *
  * @param jobid its number
  *
@@ -113,7 +113,7 @@ export const atc = async (jobid: number | string): Promise<string | { error: str
 type Condition = string | number | null;
 
 /**
- * The jobs that wait and fit.
+ * Returns the pending jobs that match.
  *
  * @param runas of this user
  * @param tag with this tag

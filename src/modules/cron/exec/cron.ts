@@ -26,7 +26,7 @@ export const __virtual__ = (): true | [false, string] =>
   which('crontab') ? true : [false, 'crontab is not installed'];
 
 /**
- * A user's crontab as it is; empty for a user that does not exist.
+ * Returns the text of a user's crontab; empty for a user that does not exist.
  *
  * @param user the user
  *
@@ -45,7 +45,7 @@ export const raw_cron = async (user: string): Promise<string> => {
 };
 
 /**
- * A user's crontab as data: jobs, special jobs, variables, and the lines before them.
+ * Returns a user's crontab as data: jobs, special jobs, variables, and the lines before them.
  *
  * @param user the user
  *
@@ -54,7 +54,7 @@ export const raw_cron = async (user: string): Promise<string> => {
 export const list_tab = async (user: string): Promise<Crontab> =>
   parseCrontab(await raw_cron(user));
 
-/** Salt's other name of `cron.list_tab`. */
+/** Alias of `cron.list_tab`. */
 export const ls = list_tab;
 
 /**
@@ -157,7 +157,7 @@ export const rm_job = async (
 ): Promise<string> =>
   removeEntry(user, 'crons', cmd, identifier, { minute, hour, daymonth, month, dayweek });
 
-/** Salt's other name of `cron.rm_job`. */
+/** Alias of `cron.rm_job`. */
 export const rm = rm_job;
 
 /**
@@ -217,7 +217,7 @@ export const rm_env = async (user: string, name: string): Promise<string> => {
 };
 
 /**
- * Puts a file in place of a user's crontab. True when it was taken.
+ * Replaces a user's crontab with the contents of a file. Returns true if it was accepted.
  *
  * @param user the user
  * @param path the file
@@ -271,7 +271,7 @@ const setEntry = async (
   if (!made) return 'present';
   if (known && tab[kind].includes(known)) tab[kind][tab[kind].indexOf(known)] = made;
   else tab[kind].push(made);
-  // A job may go from times to a special one and back.
+  // A job may change between times and a special time.
   const left = { ...tab, [others[kind]]: tab[others[kind]].filter(job => job !== known) };
   return commit(user, left, known ? 'updated' : 'new');
 };

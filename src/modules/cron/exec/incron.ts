@@ -1,6 +1,6 @@
 /**
- * Tables of incron, which runs commands when files change. Salt's user `system` is the file
- * /etc/incron.d/salt.
+ * Manages the tables of incron, which runs commands when files change. Salt's user `system` is the
+ * file /etc/incron.d/salt.
  *
  * @platform Linux
  * @depends incrontab
@@ -27,14 +27,14 @@ const incrontab = async (user: string, word: string): Promise<CommandResult> =>
   });
 
 /**
- * The system's table as it is.
+ * Returns the text of the system's table.
  *
  * @example tsalt-ssh '*' incron.raw_system_incron
  */
 export const raw_system_incron = async (): Promise<string> => readOr(systemFile) ?? '';
 
 /**
- * A user's table as it is.
+ * Returns the text of a user's table.
  *
  * @param user the user
  * @example tsalt-ssh '*' incron.raw_incron root
@@ -49,7 +49,7 @@ export const raw_incron = async (user: string): Promise<string> => {
 };
 
 /**
- * A user's table as data: jobs, and the lines that are none.
+ * Returns a user's table as data: jobs, and the other lines.
  *
  * @param user the user, or `system`
  * @example tsalt-ssh '*' incron.list_tab root
@@ -82,7 +82,7 @@ const write = async (user: string, table: Incrontab): Promise<void> => {
  *
  * @param user the user, or `system`
  * @param path path to watch
- * @param mask events, with commas between them
+ * @param mask events, separated by commas
  * @param cmd the command
  * @example tsalt-ssh '*' incron.set_job root /srv/in IN_CLOSE_WRITE '/usr/local/bin/take $@/$#'
  */
@@ -107,7 +107,7 @@ export const set_job = async (
  *
  * @param user the user, or `system`
  * @param path watched path
- * @param mask events, with commas between them
+ * @param mask events, separated by commas
  * @param cmd the command
  * @example tsalt-ssh '*' incron.rm_job root /srv/in IN_CLOSE_WRITE '/usr/local/bin/take $@/$#'
  */
@@ -128,7 +128,7 @@ export const rm_job = async (
 /** Alias of `incron.rm_job`. */
 export const rm = rm_job;
 
-/** No path is one of the program's options: `-r` removes the table. */
+/** Passes the path in absolute form, so that it cannot be an option: `-r` removes the table. */
 const fromFile = (user: string, path: string): Promise<CommandResult> =>
   incrontab(user, resolve('/', path));
 

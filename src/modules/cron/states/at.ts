@@ -1,4 +1,4 @@
-/** Jobs that run once, at a given time. */
+/** Manages jobs that run once, at a given time. */
 
 import { nameExists } from '../../_shared/files/owner-names.ts';
 import { failed, newReturn } from '../../_shared/states/returns.ts';
@@ -55,7 +55,7 @@ export const present = async (
 };
 
 /**
- * Does nothing; adds the job when something it watches has changed.
+ * Adds a job when a watched state changed; does nothing otherwise.
  *
  * @param name the command
  * @param timespec when, as `at` reads it

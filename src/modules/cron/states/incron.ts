@@ -1,4 +1,4 @@
-/** Commands that incron runs when files change. */
+/** Manages commands that incron runs when files change. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
@@ -16,7 +16,7 @@ const tabOf = async (user: string): Promise<Incrontab> =>
 
 type Whose = { path?: string | null; user?: string };
 
-/** A command in a block of YAML ends with a line's end. */
+/** A command written as a YAML block ends in a newline, which is removed. */
 const jobOf = (path: string, mask: Plain, cmd: string): IncronJob => ({
   path,
   mask: toList(mask).join(','),
@@ -27,8 +27,8 @@ const notCommitted = (name: string, user: string, error: unknown): StateReturn =
   failed(name, `Incron ${name} for user ${user} failed to commit with error \n${messageOf(error)}`);
 
 /**
- * A command runs when something happens to a path. Another mask for the same path and command
- * takes the place of the one that is there.
+ * Makes sure that a command runs when an event happens to a path. If the same path and command exist
+ * with another mask, the mask is replaced.
  *
  * @param name the path that is watched, or any name beside `path`
  * @param mask events: `[IN_CREATE, IN_CLOSE_WRITE]`
@@ -67,7 +67,7 @@ export const present = async (
   });
 
 /**
- * A command does not run when this happens to a path.
+ * Makes sure that a command does not run when this event happens to a path.
  *
  * @param name the path that is watched, or any name beside `path`
  * @param mask events, all of the job

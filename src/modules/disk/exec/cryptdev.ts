@@ -1,4 +1,4 @@
-/** Encrypted devices: those that are open, and /etc/crypttab. */
+/** Manages encrypted devices and /etc/crypttab. */
 
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { isFile } from '../../_shared/files/file-paths.ts';
@@ -15,7 +15,7 @@ import {
 type Active = { devname: string; major: string; minor: string };
 
 /**
- * The encrypted devices that are open: `{devname, major, minor}` by name.
+ * Returns the open encrypted devices: `{devname, major, minor}` by name.
  *
  * @example tsalt-ssh '*' cryptdev.active
  */
@@ -53,7 +53,7 @@ export const crypttab = async (
 };
 
 /**
- * Takes an entry out of /etc/crypttab: `change`, or `absent` when there is none.
+ * Removes an entry from /etc/crypttab. Returns `change`, or `absent` if there is none.
  *
  * @param name the name of the mapping
  * @param config the file
@@ -73,15 +73,15 @@ export const rm_crypttab = async (
 };
 
 /**
- * Puts an entry into /etc/crypttab: `new`, `change`, or `present` when it is there.
+ * Adds or changes an entry in /etc/crypttab. Returns `new`, `change`, or `present`.
  *
  * @param name the name of the mapping
  * @param device the device, or `UUID=…`
  * @param password a file with the key; `none`: it is asked for at boot
- * @param options options, a list or with commas
+ * @param options options, a list or separated by commas
  * @param config the file
  * @param test true: write nothing
- * @param match_on by what the entry is found: `name`, `device`, `password`, `options`, one or several
+ * @param match_on the fields that identify the entry, one or several: `name`, `device`, `password`, `options`
  * @example tsalt-ssh '*' cryptdev.set_crypttab swap /dev/sdz1 /dev/urandom swap,size=256
  */
 export const set_crypttab = async (
@@ -130,7 +130,7 @@ const keysOf = (match_on: string | string[]): (keyof CrypttabEntry)[] => {
 };
 
 /**
- * Opens an encrypted device by a file with its key; whether that worked.
+ * Opens an encrypted device with a key file and returns whether that succeeded.
  *
  * @param name the name of the mapping
  * @param device the device
@@ -149,7 +149,7 @@ export const open = async (
 };
 
 /**
- * Closes an encrypted device; whether that worked.
+ * Closes an encrypted device and returns whether that succeeded.
  *
  * @param name the name of the mapping
  * @example tsalt-ssh '*' cryptdev.close data

@@ -1,5 +1,5 @@
 /**
- * Software RAID by mdadm. Goes by the name `raid`.
+ * Manages software RAID with mdadm. Also available as `raid`.
  *
  * @platform linux
  * @depends mdadm
@@ -34,7 +34,7 @@ const change = async (argv: readonly [string, ...string[]]): Promise<string> => 
 type Array_ = { device: string; [key: string]: string };
 
 /**
- * The arrays that run, by device.
+ * Returns the running arrays, by device.
  *
  * @example tsalt-ssh '*' raid.list
  */
@@ -62,7 +62,7 @@ type Details = { [field: string]: string | { [number: string]: Member } } & {
 };
 
 /**
- * All about an array: its fields, and its members by number.
+ * Returns the details of an array: its fields, and its members by number.
  *
  * @param device the array
  * @example tsalt-ssh '*' raid.detail /dev/md0
@@ -111,7 +111,7 @@ export const examine = async (
   );
 };
 
-/** Further arguments as options of mdadm: `{chunk: 256, run: true}` is `--chunk 256 --run`. */
+/** Converts further arguments to options of mdadm: `{chunk: 256, run: true}` is `--chunk 256 --run`. */
 const optionWords = (options: { readonly [name: string]: unknown }): string[] =>
   Object.entries(options).flatMap(([name, value]) =>
     value === true ? [`--${name}`] : [`--${name}`, pyStr(value)],
@@ -122,8 +122,8 @@ const optionWords = (options: { readonly [name: string]: unknown }): string[] =>
  *
  * @param name its device
  * @param level its level: 0, 1, 5, 6, 10 …
- * @param devices its members; `missing` for one that comes later
- * @param metadata the form of its superblocks
+ * @param devices its members; `missing` for one that is added later
+ * @param metadata the format of its superblocks
  * @param test_mode true: only return the command
  * @example tsalt-ssh '*' raid.create /dev/md0 level=1 devices=/dev/sdb,/dev/sdc test_mode=True
  */
@@ -205,7 +205,7 @@ export const stop = async (): Promise<boolean> => (await mdadm('--stop', '--scan
 const configFile = (): string =>
   __grains__.os_family === 'Debian' ? '/etc/mdadm/mdadm.conf' : '/etc/mdadm.conf';
 
-/** The array that a line of the configuration is about. */
+/** Returns the array that a line of the configuration defines. */
 const arrayIn = (line: string): string | undefined => /^ARRAY\s+(\S+)/.exec(line)?.[1];
 
 const rewriteConfig = async (edit: (lines: string[]) => string[]): Promise<void> => {

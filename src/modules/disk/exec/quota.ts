@@ -1,5 +1,5 @@
 /**
- * Quotas of filesystems.
+ * Manages quotas of file systems.
  *
  * @depends setquota, repquota, quotaon
  * @platform linux
@@ -40,7 +40,7 @@ const readQuotas = async (mount: string, kind: Kind): Promise<Report> => {
   };
 };
 
-/** The rows by name: there may be blanks in one, as in `domain users`. */
+/** Parses the rows by name. A name may contain spaces, as in `domain users`. */
 const quotasIn = (text: string): Quotas => {
   const rows = [...text.matchAll(/^(\S.*?) +[-+]{2} +(\S+(?: +\S+){7}) *$/gm)];
   return Object.fromEntries(
@@ -71,9 +71,10 @@ const limitsOf = async (
 type Report = { [key: string]: Quotas | string[] };
 
 /**
- * The quotas of a filesystem, of users and groups: what is used, the limits and grace times of each.
+ * Returns the quotas of users and groups on a file system: the usage, limits and grace times of
+ * each.
  *
- * @param mount where it is mounted
+ * @param mount its mount point
  * @example tsalt-ssh '*' quota.report /media/data
  */
 export const report = async (
@@ -154,7 +155,7 @@ export const stats = async (): Promise<{ [name: string]: string }> => {
 };
 
 /**
- * Switches quotas on.
+ * Enables quotas.
  *
  * @param device where the filesystem is mounted, or its device
  * @example tsalt-ssh '*' quota.on /media/data
@@ -165,7 +166,7 @@ export const on = async (device: string): Promise<true> => {
 };
 
 /**
- * Switches quotas off.
+ * Disables quotas.
  *
  * @param device where the filesystem is mounted, or its device
  * @example tsalt-ssh '*' quota.off /media/data
@@ -185,7 +186,7 @@ type Mode = { [key: string]: string } | string;
  * @example tsalt-ssh '*' quota.get_mode /media/data
  */
 export const get_mode = async (device: string): Promise<{ [mount: string]: Mode }> => {
-  // It ends with an error when quotas are on.
+  // It ends with an error if quotas are already on.
   const { stdout, stderr } = await runCommand(['quotaon', '-p', '--', device], {
     plainLocale: true,
   });

@@ -1,4 +1,4 @@
-/** Block devices have a file system, and are set as they should be. */
+/** Manages file systems on block devices, and the devices' settings. */
 
 import { messageOf } from '../../../protocol/error.ts';
 import { which } from '../../_shared/commands/which.ts';
@@ -66,8 +66,8 @@ const getters: Readonly<Record<string, string>> = {
 };
 
 /**
- * A device is set like this: `read-ahead` and `filesystem-read-ahead` in units of 512 bytes,
- * `read-only: true` or `read-write: true`. Needs `blockdev`.
+ * Manages the settings of a block device: `read-ahead` and `filesystem-read-ahead` in units of 512
+ * bytes, `read-only: true` or `read-write: true`. Requires `blockdev`.
  *
  * @param name the device
  *
@@ -103,7 +103,7 @@ export const tuned = async (
 
 const plain = (value: Setting): string => String(value).toLowerCase();
 
-/** A setting as an SLS writes it. */
+/** Returns a setting as an SLS writes it. */
 const shown = (key: string, facts: Record<string, string>): string => {
   const value = facts[getters[key] ?? ''] ?? '';
   if (key === 'read-only') return String(value === '1');

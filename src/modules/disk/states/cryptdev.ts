@@ -1,4 +1,4 @@
-/** Encrypted devices are open, or not. */
+/** Manages encrypted devices. */
 import { messageOf } from '../../../protocol/error.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { failed } from '../../_shared/states/returns.ts';
@@ -6,16 +6,16 @@ import { fromParts, type StatePart } from '../../_shared/states/state-parts.ts';
 import { __opts__, log, type PlainDict, type StateReturn } from '../../api.ts';
 
 /**
- * A device is in /etc/crypttab, and open.
+ * Makes sure that a device is in /etc/crypttab and open.
  *
  * @param name the name of the mapping
  * @param device the device, or `UUID=…`
  * @param keyfile a file with the key; without one it is asked for at boot
- * @param opts options for /etc/crypttab, a list or with commas
+ * @param opts options for /etc/crypttab, a list or separated by commas
  * @param config the file instead of /etc/crypttab
  * @param persist false: without an entry in the file
  * @param immediate true: it is opened now, without the options
- * @param match_on by what the entry is found: `name`, `device`, `password`, `options`, one or several
+ * @param match_on the fields that identify the entry, one or several: `name`, `device`, `password`, `options`
  * @example
  * data:
  *   cryptdev.mapped:
@@ -98,11 +98,11 @@ const openNow = async (
 };
 
 /**
- * A device is not in /etc/crypttab, and not open.
+ * Makes sure that a device is neither in /etc/crypttab nor open.
  *
  * @param name the name of the mapping
  * @param config the file instead of /etc/crypttab
- * @param persist false: the file stays as it is
+ * @param persist false: do not change the file
  * @param immediate true: it is closed now
  * @example
  * data:

@@ -1,4 +1,4 @@
-/** How full a disk is, as a condition for other states. Nothing is changed. */
+/** Checks the space on disks, as a condition for other states. Changes nothing. */
 
 import { isDir } from '../../_shared/files/file-paths.ts';
 import { salt } from '../../_shared/states/call.ts';
@@ -10,13 +10,14 @@ type Limit = string | number | null;
 type Space = { used: number; available: number; data: PlainDict };
 
 /**
- * The space on a file system is within limits, in percent. `data` of the result has the numbers.
+ * Checks that the used space of a file system is within limits, in percent. The numbers are in
+ * `data` of the result.
  *
- * @param name where it is mounted, or a folder on it
+ * @param name its mount point, or a folder on it
  * @param maximum no more than this
  * @param minimum no less than this
  * @param absolute true: in kilobytes, not in percent
- * @param free true: limits are for what is free, not for what is used
+ * @param free true: the limits apply to free instead of used space
  * @example
  * /srv:
  *   disk.status:

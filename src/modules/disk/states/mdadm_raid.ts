@@ -1,4 +1,4 @@
-/** Software RAID by mdadm. Goes by the name `raid`. */
+/** Manages software RAID with mdadm. Also available as `raid`. */
 
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
@@ -14,12 +14,12 @@ export const __virtual__ = (): string | [false, string] =>
   hasFunction('raid.list') ? __virtualname__ : [false, 'mdadm is not installed.'];
 
 /**
- * An array runs. It is assembled when its members know it, made when they are new; new devices
- * are added to one that runs. Further arguments are options of mdadm.
+ * Makes sure that an array runs. It is assembled if its members belong to it, and created if they
+ * are new. New devices are added to a running array. Further arguments are options of mdadm.
  *
  * @param name its device
  * @param level its level: 0, 1, 5, 6, 10 …
- * @param devices its members; `missing` for one that comes later
+ * @param devices its members; `missing` for one that is added later
  * @example
  * /dev/md0:
  *   raid.present:
@@ -85,7 +85,7 @@ export const present = async (
     return { ...grown, comment: `${grown.comment}${tail}` };
   });
 
-/** Devices that are not there, those without a superblock, and the others by their array. */
+/** Sorts devices into missing ones, those without a superblock, and the others by their array. */
 const sorted = async (
   devices: readonly string[],
 ): Promise<{ missing: string[]; fresh: string[]; members: Map<string, string[]> }> => {
@@ -124,7 +124,7 @@ const added = async (state: StateReturn, devices: readonly string[]): Promise<St
 };
 
 /**
- * An array is not there; its members are plain devices again.
+ * Makes sure that an array does not exist. Its members become plain devices again.
  *
  * @param name its device
  * @example

@@ -1,4 +1,4 @@
-/** Quotas of filesystems are on or off. */
+/** Enables and disables quotas of file systems. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -8,9 +8,9 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('quota.report') || [false, 'setquota is not installed.'];
 
 /**
- * Quotas of a filesystem are on, or off.
+ * Makes sure that the quotas of a file system are on or off.
  *
- * @param name where it is mounted
+ * @param name its mount point
  * @param mode true: on
  * @param quotatype `user` or `group`
  * @example

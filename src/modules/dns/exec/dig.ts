@@ -22,7 +22,8 @@ export const check_ip = async (addr: string): Promise<boolean> => {
 };
 
 /**
- * The IPv4 addresses of a name. Nothing where no server answers, as with all functions here.
+ * Returns the IPv4 addresses of a name. Like all functions here, it returns an empty list if no
+ * server responds.
  *
  * @param host the name
  * @param nameserver the address of the server to ask; the system's when not given
@@ -33,7 +34,7 @@ export const A = (host: string, nameserver: string | null = null): Promise<strin
   ask(host, nameserver, resolver => resolver.resolve4(host));
 
 /**
- * The IPv6 addresses of a name.
+ * Returns the IPv6 addresses of a name.
  *
  * @param host the name
  * @param nameserver the address of the server to ask; the system's when not given
@@ -44,7 +45,7 @@ export const AAAA = (host: string, nameserver: string | null = null): Promise<st
   ask(host, nameserver, resolver => resolver.resolve6(host));
 
 /**
- * The names of an address.
+ * Returns the names of an address.
  *
  * @param host the address
  * @param nameserver the address of the server to ask; the system's when not given
@@ -66,7 +67,7 @@ export const CNAME = (host: string, nameserver: string | null = null): Promise<s
   ask(host, nameserver, async resolver => (await resolver.resolveCname(host)).map(rooted));
 
 /**
- * The name servers of a zone.
+ * Returns the name servers of a zone.
  *
  * @param domain the zone
  * @param resolve their addresses; false: their names
@@ -85,10 +86,10 @@ export const NS = async (
 };
 
 /**
- * The mail servers of a domain, each as its preference and its name.
+ * Returns the mail servers of a domain, each as its preference and its name.
  *
  * @param domain the domain
- * @param resolve one address of each in place of its name
+ * @param resolve return one address of each server instead of its name
  * @param nameserver the address of the server to ask; the system's when not given
  *
  * @example tsalt-ssh '*' dig.MX example.com
@@ -108,7 +109,7 @@ export const MX = async (
 };
 
 /**
- * The texts of a name, each in quotes.
+ * Returns the TXT records of a name, each in quotes.
  *
  * @param host the name
  * @param nameserver the address of the server to ask; the system's when not given
@@ -121,8 +122,8 @@ export const TXT = (host: string, nameserver: string | null = null): Promise<str
   );
 
 /**
- * The addresses and networks that the SPF record of a domain allows, those of domains that it
- * includes too.
+ * Returns the addresses and networks that the SPF record of a domain allows, including those of
+ * included domains.
  *
  * @param domain the domain
  * @param _record `SPF` or `TXT`: the record stands under TXT in any case
@@ -136,7 +137,7 @@ export const SPF = async (
   nameserver: string | null = null,
 ): Promise<string[]> => allowedBy(domain, nameserver, { left: mostLookups });
 
-// RFC 7208 allows this many in all; records that include themselves end here.
+// RFC 7208 limits the total number of lookups, which also ends records that include themselves.
 const mostLookups = 10;
 
 const allowedBy = async (
@@ -176,7 +177,7 @@ export const spf = SPF;
 /** Alias of `dig.MX`. */
 export const mx = MX;
 
-/** dig writes names with the dot of the root behind them. */
+/** Appends the root's dot to a name, like dig. */
 const rooted = (name: string): string => `${name}.`;
 
 const ask = async <T>(

@@ -1,4 +1,4 @@
-/** Answers of name servers, hosts and zone files, and serial numbers of zones. */
+/** DNS lookups, hosts files, zone files, and serial numbers of zones. */
 
 import { messageOf } from '../../../protocol/error.ts';
 import type { PlainDict } from '../../../protocol/plain.ts';
@@ -11,10 +11,10 @@ import { parseZone } from '../zone-file.ts';
 import * as dig from './dig.ts';
 
 /**
- * The serial number of a zone: the date and two digits. It is kept in the grain `dnsserial`, or
- * `dnsserial_<zone>`.
+ * Returns the serial number of a zone: the date and two digits. It is stored in the grain
+ * `dnsserial`, or `dnsserial_<zone>`.
  *
- * @param zone a zone with a number of its own
+ * @param zone a zone with its own number
  * @param update keep the next number: today's first, or one more than the number kept
  *
  * @example tsalt-ssh ns1 dnsutil.serial example.com update=True
@@ -45,7 +45,7 @@ export const check_ip = (ip_addr: string): Promise<boolean> => dig.check_ip(ip_a
  * Returns the names of each address in a hosts file. Lines with the same address are combined.
  *
  * @param hostsfile path of the file
- * @param hosts text of such a file, to be read instead of one
+ * @param hosts content to parse instead of a file
  *
  * @example tsalt-ssh '*' dnsutil.parse_hosts
  */
@@ -70,7 +70,7 @@ export const parse_hosts = async (
  *
  * @param hostsfile path of the file
  * @param ip_addr the address
- * @param entries names, with commas between them
+ * @param entries names, separated by commas
  *
  * @example tsalt-ssh '*' dnsutil.hosts_append /etc/hosts 192.0.2.1 ad1.example.com,ad2.example.com
  */
@@ -94,7 +94,7 @@ export const hosts_append = async (
  * are.
  *
  * @param hostsfile path of the file
- * @param entries names, with commas between them
+ * @param entries names, separated by commas
  *
  * @example tsalt-ssh '*' dnsutil.hosts_remove /etc/hosts ad2.example.com,ad1.example.com
  */
@@ -123,11 +123,11 @@ const contentOf = (path: string): string => {
 };
 
 /**
- * The records of a zone file: parts of the SOA by name, `NS` and `MX` as lists, all other types as
- * dicts by host name.
+ * Returns the records of a zone file: parts of the SOA by name, `NS` and `MX` as lists, all other
+ * types as dicts by host name.
  *
  * @param zonefile path of the file
- * @param zone text of such a file, where there is none
+ * @param zone content to parse instead of a file
  *
  * @example tsalt-ssh ns1 dnsutil.parse_zone /var/lib/named/example.com.zone
  */
@@ -140,7 +140,7 @@ export const parse_zone = async (
 };
 
 /**
- * The IPv4 addresses of a name.
+ * Returns the IPv4 addresses of a name.
  *
  * @param host the name
  * @param nameserver the address of the server to ask; the system's when not given
@@ -151,7 +151,7 @@ export const A = (host: string, nameserver: string | null = null): Promise<strin
   askDns(host, nameserver, resolver => resolver.resolve4(host));
 
 /**
- * The IPv6 addresses of a name.
+ * Returns the IPv6 addresses of a name.
  *
  * @param host the name
  * @param nameserver the address of the server to ask; the system's when not given
@@ -162,7 +162,7 @@ export const AAAA = (host: string, nameserver: string | null = null): Promise<st
   askDns(host, nameserver, resolver => resolver.resolve6(host));
 
 /**
- * The name servers of a zone.
+ * Returns the name servers of a zone.
  *
  * @param domain the zone
  * @param resolve their addresses; false: their names
@@ -181,10 +181,10 @@ export const NS = (
   });
 
 /**
- * The mail servers of a domain, the preferred ones first.
+ * Returns the mail servers of a domain, the preferred ones first.
  *
  * @param domain the domain
- * @param resolve one address of each in place of its name
+ * @param resolve return one address of each server instead of its name
  * @param nameserver the address of the server to ask; the system's when not given
  *
  * @example tsalt-ssh '*' dnsutil.MX example.com
@@ -206,8 +206,8 @@ export const MX = async (
   });
 
 /**
- * The addresses and networks that the SPF record of a domain allows, those of domains that it
- * includes too.
+ * Returns the addresses and networks that the SPF record of a domain allows, including those of
+ * included domains.
  *
  * @param domain the domain
  * @param record `SPF` or `TXT`: the record stands under TXT in any case

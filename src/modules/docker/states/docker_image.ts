@@ -1,4 +1,4 @@
-/** Docker images. */
+/** Manages Docker images. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -17,7 +17,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param force true: fetch, build or load it again
  * @param dockerfile another name of the Dockerfile
  * @param insecure_registry refused: that is a setting of the engine
- * @param client_timeout taken, and of no effect
+ * @param client_timeout accepted, but has no effect
  * @param sls refused: an image is built from a Dockerfile
  * @unknown ignored
  * @example
@@ -98,7 +98,7 @@ const fullName = (name: string, tag: string | number | null): string =>
       : `${name}:latest`;
 
 /**
- * Images are not here.
+ * Makes sure that images are not present.
  *
  * @param name the image
  * @param images several of them
@@ -132,7 +132,7 @@ export const absent = async (
 };
 
 /**
- * Something that an image watches has changed: it is fetched, built or loaded again.
+ * Pulls, builds or loads an image again after a watched state changed.
  *
  * @param name the image
  */

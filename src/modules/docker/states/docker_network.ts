@@ -1,4 +1,4 @@
-/** Docker networks. */
+/** Manages Docker networks. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -31,9 +31,9 @@ export const __virtual__ = (): true | [false, string] =>
  * @param enable_ipv6 true: with IPv6
  * @param labels labels
  * @param driver_opts options of the driver; also `driver_opt` and `options`
- * @param skip_translate taken, and of no effect: the engine checks what it is given
- * @param ignore_collisions taken, and of no effect
- * @param validate_ip_addrs taken, and of no effect: the engine checks addresses
+ * @param skip_translate accepted, but has no effect: the engine validates the settings
+ * @param ignore_collisions accepted, but has no effect
+ * @param validate_ip_addrs accepted, but has no effect: the engine checks addresses
  * @example
  * front:
  *   docker_network.present:
@@ -131,7 +131,7 @@ const differences = (found: PlainDict, body: PlainDict): PlainDict => {
   return all;
 };
 
-/** The pools of a network without a gateway that the engine chose itself. */
+/** Returns a network's pools without gateways that the engine chose itself. */
 const poolsLike = (pools: Plain | undefined, wanted: PlainDict[]): PlainDict[] =>
   ((pools ?? []) as PlainDict[]).map((one, at) =>
     Object.fromEntries(
@@ -147,7 +147,7 @@ const text = (value: Plain): string =>
   );
 
 /**
- * A network is not there; containers are taken off it first.
+ * Makes sure that a network does not exist; its containers are disconnected first.
  *
  * @param name the network
  * @example

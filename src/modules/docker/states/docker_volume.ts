@@ -1,4 +1,4 @@
-/** Docker volumes. */
+/** Manages Docker volumes. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -12,7 +12,7 @@ export const __virtual__ = (): true | [false, string] =>
  * data is lost.
  *
  * @param name the volume
- * @param driver its driver; when left out, any will do
+ * @param driver its driver; by default, any driver is accepted
  * @param driver_opts options of the driver
  * @param force remove and recreate a volume with another driver
  * @example
@@ -59,10 +59,10 @@ export const present = async (
 };
 
 /**
- * A volume is not there; what it holds is lost.
+ * Makes sure that a volume does not exist. Its data is lost.
  *
  * @param name the volume
- * @param driver taken, and of no effect: a volume is known by its name
+ * @param driver accepted, but has no effect: a volume is known by its name
  * @example
  * data:
  *   docker_volume.absent

@@ -1,5 +1,5 @@
 /**
- * The environment of this run: variables that states and commands see.
+ * Manages the environment variables of this run, which states and commands inherit.
  *
  * @platform all
  */
@@ -107,7 +107,7 @@ export const item = async (
   Object.fromEntries([keys].flat().map(key => [key, process.env[key] ?? fallback]));
 
 /**
- * All variables with their values.
+ * Returns all variables with their values.
  *
  * @example tsalt-ssh '*' environ.items
  */

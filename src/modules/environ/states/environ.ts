@@ -1,4 +1,4 @@
-/** Variables in the environment of this run. */
+/** Manages environment variables of this run. */
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type Plain, type StateReturn } from '../../api.ts';

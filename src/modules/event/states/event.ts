@@ -1,5 +1,5 @@
 /**
- * Events as states; they arrive on the control node as lines of its log.
+ * Sends events, which appear as lines of the control node's log.
  */
 
 import { isPlainDict } from '../../../protocol/plain.ts';
@@ -56,7 +56,7 @@ export const send = async (
   if (secret !== undefined)
     return failed(
       name,
-      `'${secret}' is not supported: an event is a line of the control node's log. Name what it should tell in 'data'.`,
+      `'${secret}' is not supported: an event is a line of the control node's log. Put the values to send into 'data'.`,
     );
   const changes = show_changed ? { tag: name, data } : {};
   if (__opts__.test) return { name, changes, result: null, comment: 'Event would have been fired' };
@@ -75,7 +75,7 @@ const grainsFor = (wanted: true | string[]): PlainDict =>
   );
 
 /**
- * Does nothing; sends the event when something it watches has changed.
+ * Sends the event when a watched state changed; does nothing otherwise.
  *
  * @param name its tag
  *

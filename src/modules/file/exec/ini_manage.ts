@@ -1,5 +1,5 @@
 /**
- * Reads and changes INI files. Goes by the name `ini`.
+ * Reads and changes INI files. Also available as `ini`.
  *
  * @platform all
  */
@@ -48,7 +48,7 @@ export const get_option = async (
  * Sets options. Returns the changes by section: `before` and `after` of each option, or of the
  * section if it is new. If a comment contains the option, the new option replaces it.
  *
- * @param file_name the file; it is made when it is missing
+ * @param file_name the file; it is created if it is missing
  * @param sections options by section, or options before the first section
  * @param separator the separator between name and value
  * @param encoding the file's encoding; UTF-8 by default

@@ -1,4 +1,4 @@
-/** New files and folders in the place for temporary ones. They stay: remove them when done. */
+/** Creates temporary files and folders. They are not removed automatically. */
 
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 /**
  * Creates a folder that only this account can enter and returns its path.
  *
- * @param suffix end of its name
- * @param prefix begin of its name
+ * @param suffix suffix of its name
+ * @param prefix prefix of its name
  * @param parent the folder it is made in
  *
  * @example tsalt-ssh '*' temp.dir prefix=mytemp- parent=/var/run/
@@ -25,8 +25,8 @@ export const dir = async (
 /**
  * Creates an empty file that only this account can read and returns its path.
  *
- * @param suffix end of its name
- * @param prefix begin of its name
+ * @param suffix suffix of its name
+ * @param prefix prefix of its name
  * @param parent the folder it is made in
  *
  * @example tsalt-ssh '*' temp.file prefix=mytemp- parent=/var/run/

@@ -1,4 +1,4 @@
-/** Sections and options of INI files. Goes by the name `ini`. */
+/** Manages sections and options of INI files. Also available as `ini`. */
 
 import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';

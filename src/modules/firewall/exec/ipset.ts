@@ -30,7 +30,7 @@ const families: Readonly<Record<string, string>> = {
 const protocolOf = (family: string): string => {
   const found = getOwn(families, family);
   if (found) return found;
-  throw new SaltInvocationError(`'${family}' is no family: ipv4 or ipv6 is.`);
+  throw new SaltInvocationError(`'${family}' is not a family. Use ipv4 or ipv6.`);
 };
 
 /** Runs ipset and returns its error message; undefined on success. */
@@ -40,7 +40,7 @@ const ipset = async (...words: string[]): Promise<string | undefined> => {
 };
 
 /**
- * The version of ipset.
+ * Returns the version of ipset.
  *
  * @example tsalt-ssh '*' ipset.version
  */
@@ -184,12 +184,12 @@ export const check_set = async (name: string, family = 'ipv4'): Promise<boolean 
  * Adds an entry to a set.
  *
  * @param name the set
- * @param entry the entry, with options behind it where it has some: `192.0.2.1 timeout 30`
+ * @param entry the entry, optionally followed by options: `192.0.2.1 timeout 30`
  * @param family `ipv4` or `ipv6`; a set is found by its name alone
- * @param timeout seconds after which it goes
+ * @param timeout seconds after which it is removed
  * @param comment a comment on it
- * @param packets packets counted so far
- * @param bytes bytes counted so far
+ * @param packets initial value of the packet counter
+ * @param bytes initial value of the byte counter
  * @param skbmark mark for packets that match
  * @param skbprio priority for them
  * @param skbqueue queue for them
@@ -241,7 +241,7 @@ export const add = async (
   return wrong === undefined ? 'Success' : `Error: ${wrong}`;
 };
 
-/** Which support a set needs for an entry's option. */
+/** The support that a set needs for an entry's option. */
 const needs: readonly (readonly [option: string, support: string])[] = [
   ['timeout', 'timeout'],
   ['packets', 'counters'],
@@ -261,7 +261,7 @@ const withOptions = (entry: string, more: EntryOptions) => {
 };
 
 /**
- * Takes an entry out of a set.
+ * Removes an entry from a set.
  *
  * @param name the set
  * @param entry the entry
@@ -324,7 +324,7 @@ export const test = async (
 };
 
 /**
- * Takes all entries out of a set, or out of all sets.
+ * Removes all entries from a set, or from all sets.
  *
  * @param name the set; without it all
  * @param family `ipv4` or `ipv6`; a set is found by its name alone

@@ -1,4 +1,4 @@
-/** The firewall ufw, with the names of the public ufw formula. */
+/** Manages the firewall ufw, with the function names of the public ufw formula. */
 
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
@@ -28,7 +28,7 @@ export const is_enabled = async (): Promise<boolean> =>
   /^Status: active$/m.test(await ufw('status'));
 
 /**
- * Turns the firewall on or off, now and at boot.
+ * Enables or disables the firewall, now and at boot.
  *
  * @param enabled true: on
  * @example tsalt-ssh '*' ufw.set_enabled True

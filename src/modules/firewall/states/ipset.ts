@@ -10,7 +10,7 @@ export const __virtual__ = (): true | [false, string] =>
 type Option = number | string | null;
 
 /**
- * There is a set of this name. One that is there is left as it is, whatever its type.
+ * Makes sure that a set of this name exists. An existing set is not changed, whatever its type.
  *
  * @param name the set
  * @param set_type its type, as `hash:ip`, `hash:net`, `bitmap:port` or `list:set`
@@ -96,7 +96,7 @@ export const set_absent = async (name: string, family = 'ipv4'): Promise<StateRe
 };
 
 /**
- * A set has entries.
+ * Makes sure that a set contains entries.
  *
  * @param name a name for the state
  * @param entry an entry or several, each with options behind it where it has some:
@@ -105,8 +105,8 @@ export const set_absent = async (name: string, family = 'ipv4'): Promise<StateRe
  * @param set_name the set
  * @param timeout seconds after which they go
  * @param comment a comment on them
- * @param packets packets counted so far
- * @param bytes bytes counted so far
+ * @param packets initial value of the packet counter
+ * @param bytes initial value of the byte counter
  * @param skbmark mark for packets that match
  * @param skbprio priority for them
  * @param skbqueue queue for them
@@ -161,7 +161,7 @@ export const present = async (
 };
 
 /**
- * A set does not have entries.
+ * Makes sure that a set does not contain entries.
  *
  * @param name a name for the state
  * @param entry an entry or several
@@ -211,7 +211,7 @@ export const absent = async (
 };
 
 /**
- * A set has no entries. It is emptied in every run.
+ * Makes sure that a set is empty. It is flushed in every run.
  *
  * @param name the set
  * @param family `ipv4` or `ipv6`
@@ -253,7 +253,7 @@ const eachEntry = async (
   return (__opts__.test ? would : changed)(name, comment, changes);
 };
 
-/** An entry with options behind it, unless it has them already. */
+/** Appends options to an entry, unless it has them already. */
 const withOptions = (entry: string, options: Readonly<Record<string, Option>>): string => {
   const further = Object.entries(options).flatMap(([option, value]) =>
     value === null || entry.includes(` ${option} `)

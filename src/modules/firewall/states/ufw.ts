@@ -1,4 +1,4 @@
-/** The firewall ufw, with the names and arguments of the public ufw formula. */
+/** Manages the firewall ufw, with the functions and arguments of the public ufw formula. */
 
 import { lookup } from 'node:dns/promises';
 import { messageOf } from '../../../protocol/error.ts';
@@ -24,7 +24,7 @@ const power = async (name: string, wanted: boolean): Promise<StateReturn> => {
 };
 
 /**
- * The firewall is on, now and at boot.
+ * Makes sure that the firewall is enabled, now and at boot.
  *
  * @param name a name for this
  * @example
@@ -34,7 +34,7 @@ const power = async (name: string, wanted: boolean): Promise<StateReturn> => {
 export const enabled = async (name: string): Promise<StateReturn> => power(name, true);
 
 /**
- * The firewall is off.
+ * Makes sure that the firewall is disabled.
  *
  * @param name a name for this
  * @example
@@ -113,7 +113,7 @@ type Rule = {
   comment?: string | null;
 };
 
-/** A rule in ufw's words, as its manual page spells them. */
+/** Returns a rule in the syntax of ufw's manual page. */
 const wordsOf = async (method: string, rule: Rule): Promise<string[]> => {
   const [app, port] = [orAny(rule.app), orAny(rule.to_port)];
   if (app && (port || rule.protocol))
@@ -130,22 +130,22 @@ const wordsOf = async (method: string, rule: Rule): Promise<string[]> => {
   ];
 };
 
-/** The formula puts quotes around what it hands to a shell; here no shell takes them away. */
+/** The formula quotes values for a shell; without a shell, the quotes have to be removed here. */
 const unquoted = (text: string): string => text.replace(/^\s*(["'])(.*)\1\s*$/s, '$2');
 
-/** `*` is any app and any port. */
+/** `*` means any app or any port. */
 const orAny = (wanted: string | number | null | undefined): string | undefined => {
   const text = unquoted(String(wanted ?? ''));
   return text === '' || text === '*' ? undefined : text;
 };
 
-/** ufw knows addresses only: a name is asked for, as by the formula. */
+/** ufw accepts only addresses, so a host name is resolved, like in the formula. */
 const addressOf = async (from: string): Promise<string> =>
   from === 'any' || /^[0-9]|:/.test(from) ? from : (await lookup(from, { family: 4 })).address;
 
 /**
- * A refusal goes before all rules, as in the formula: behind an `allow` it would have no effect. Of a
- * rule that is there with another action, ufw inserts no second one: it is changed in its place.
+ * Inserts a `deny` rule before all others, like the formula: after an `allow` it would have no
+ * effect. If the rule exists with another action, ufw changes it in place instead of inserting it.
  */
 const placed = async (words: string[]): Promise<string[]> => {
   if (words[0] !== 'deny') return words;
@@ -174,13 +174,13 @@ const ruled = async (name: string, method: string, rule: Rule): Promise<StateRet
 };
 
 /**
- * Packets are let in.
+ * Makes sure that a rule allows packets.
  *
  * @param name a name for this
  * @param app an application profile
  * @param interface the interface they come in on
  * @param protocol `tcp`, `udp` …
- * @param from_addr where they come from
+ * @param from_addr the source address
  * @param from_port the port they come from
  * @param to_addr where they go to
  * @param to_port the port they go to, as `80` or `6000:6007`
@@ -198,11 +198,11 @@ export const allow = async (name: string, rule: Rule = {}): Promise<StateReturn>
 export const allowed = allow;
 
 /**
- * Packets are dropped. A new rule goes before all others.
+ * Makes sure that a rule drops packets. A new rule is inserted before all others.
  *
  * @param name a name for this
  * @param protocol `tcp`, `udp` …
- * @param from_addr where they come from
+ * @param from_addr the source address
  * @param to_port the port they go to
  * @example
  * telnet:
@@ -214,11 +214,11 @@ export const deny = async (name: string, rule: Rule = {}): Promise<StateReturn> 
   ruled(name, 'deny', rule);
 
 /**
- * Packets are refused with an answer.
+ * Makes sure that a rule rejects packets, with a response to the sender.
  *
  * @param name a name for this
  * @param protocol `tcp`, `udp` …
- * @param from_addr where they come from
+ * @param from_addr the source address
  * @param to_port the port they go to
  * @example
  * ident:
@@ -230,11 +230,12 @@ export const reject = async (name: string, rule: Rule = {}): Promise<StateReturn
   ruled(name, 'reject', rule);
 
 /**
- * Connections are let in, but not many in a short time from one place.
+ * Makes sure that a rule allows connections, but limits how many one address may open in a short
+ * time.
  *
  * @param name a name for this
  * @param protocol `tcp`, `udp` …
- * @param from_addr where they come from
+ * @param from_addr the source address
  * @param to_port the port they go to
  * @example
  * ssh:

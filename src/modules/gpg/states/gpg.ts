@@ -1,4 +1,4 @@
-/** Public keys of GnuPG. */
+/** Manages public keys of GnuPG. */
 import { messageOf } from '../../../protocol/error.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { fromParts, type StatePart } from '../../_shared/states/state-parts.ts';
@@ -19,7 +19,7 @@ const levelOf: Readonly<Record<string, string>> = {
   ultimately: 'Ultimately Trusted',
 };
 
-/** One answer of the answers for all keys, each asked after the one before it was dealt with. */
+/** Processes the keys one after another and combines the results. */
 const each = async (
   name: string,
   keys: readonly string[],

@@ -1,4 +1,4 @@
-/** The system: its kind, release, kernel, names, paths and versions. */
+/** System grains: kind, release, kernel, names, paths and versions. */
 
 import { arch, release, type, version } from 'node:os';
 import { which } from '../../_shared/commands/which.ts';
@@ -11,7 +11,7 @@ import { pythonHash } from '../sip-hash.ts';
 import { timeZoneName } from '../time-zone.ts';
 
 /**
- * The minion id and what is made of it.
+ * The minion id and grains derived from it.
  */
 export const id = (): PlainDict => {
   const own = option('id');
@@ -21,7 +21,7 @@ export const id = (): PlainDict => {
 };
 
 /**
- * Which system this is: kernel, distribution, release, architecture, init.
+ * The operating system: kernel, distribution, release, architecture, init.
  */
 export const os_data = (): PlainDict => {
   const kernel: PlainDict = {
@@ -45,15 +45,15 @@ export const os_data = (): PlainDict => {
   };
 };
 
-/** How to list processes here. */
+/** The command that lists processes. */
 export const ps = (): PlainDict => ({ ps: 'ps -efHww' });
 
 /**
- * Names of this machine, without asking DNS: /etc/hosts decides what the full name is.
+ * The names of this host, without DNS: /etc/hosts determines the FQDN.
  */
 export const hostname = (): PlainDict => hostNames();
 
-/** The account the runtime works as. */
+/** The account that the runtime runs as. */
 export const process_data = (): PlainDict => {
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
@@ -87,7 +87,7 @@ export const locale_info = (): PlainDict => {
   };
 };
 
-/** Identifiers that survive a change of name. */
+/** Identifiers that survive a renaming of the host. */
 export const machine_id = (): PlainDict => {
   const found = ['/etc/machine-id', '/var/lib/dbus/machine-id']
     .map(path => readOr(path)?.trim())
@@ -111,7 +111,7 @@ export const kernelparams = (): PlainDict => {
 export const salt_version = (): PlainDict => ({
   saltversion: '3006.9',
   saltversioninfo: [3006, 9],
-  // Formulas choose names of packages by it (`python3-apt`); Salt's own packages bring this one.
+  // Formulas choose package names by it (`python3-apt`); this is the version in Salt's own packages.
   pythonversion: [3, 10, 14, 'final', 0],
   saltpath: process.argv[1] ?? '',
   master: typeof option('master') === 'string' ? option('master') : '',
@@ -138,7 +138,7 @@ const cpuArch = (): string => {
   return names[arch()] ?? arch();
 };
 
-/** dpkg keeps its own architecture first in `arch` once there is a foreign one. */
+/** With a foreign architecture, dpkg lists its own one first in `arch`. */
 const osArch = (family: string): string => {
   if (family !== 'Debian') return cpuArch();
   const names: Record<string, string> = {
@@ -168,7 +168,7 @@ const lsb = (): PlainDict => {
   return grains;
 };
 
-/** macOS says what it is in a property list; reading it spares a `sw_vers`. */
+/** macOS stores its version in a property list, so `sw_vers` is not needed. */
 const darwin = (): PlainDict => {
   const text = readOr('/System/Library/CoreServices/SystemVersion.plist') ?? '';
   const value = (key: string): string =>
@@ -187,7 +187,7 @@ const darwin = (): PlainDict => {
   };
 };
 
-/** The init system, by what it leaves behind rather than by asking it. */
+/** Detects the init system from its files, without running a program. */
 export const _initSystem = (
   has: (path: string) => boolean = existsSync,
   isInstalled: (program: string) => boolean = program => which(program) !== undefined,
@@ -199,7 +199,7 @@ export const _initSystem = (
   if (has('/run/openrc') || (isInstalled('openrc-run') && has('/etc/runlevels'))) return 'openrc';
   for (const known of ['runit', 'dumb-init', 'tini', 'supervisord', 's6-svscan'])
     if (command.some(part => part.split('/').at(-1) === known)) return known;
-  // Debian's sshd brings the folder along for a runit that may come.
+  // Debian's openssh-server ships this folder in case runit is installed.
   if (isInstalled('runsvdir') && (command.includes('/sbin/my_init') || has('/run/runit')))
     return 'runit';
   if (name === 'init' && has('/etc/inittab')) return 'sysvinit';

@@ -1,4 +1,4 @@
-/** Processors, memory, disks and what the host runs on. */
+/** Hardware grains: processors, memory, disks and virtualization. */
 
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { readOr } from '../../_shared/files/read-file.ts';
@@ -70,7 +70,7 @@ export const hw_data = (): PlainDict => {
   return tree && grains.productname === undefined ? { ...grains, productname: tree } : grains;
 };
 
-/** The hypervisor or container around this system, `physical` for none. */
+/** The hypervisor or container that runs this system; `physical` if there is none. */
 export const virtual = (): PlainDict => detectVirtual();
 
 /** UEFI firmware. */

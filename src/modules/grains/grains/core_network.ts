@@ -1,4 +1,4 @@
-/** Interfaces, addresses and name servers. */
+/** Network grains: interfaces, addresses and name servers. */
 
 import { networkInterfaces } from 'node:os';
 import { namesIn, readOr } from '../../_shared/files/read-file.ts';
@@ -8,7 +8,7 @@ import { addressesIn, hostNames } from '../host-names.ts';
 import { gateway4, gateway6 } from '../routes.ts';
 
 /**
- * Addresses of this machine, sorted as Salt sorts them, and by interface.
+ * The addresses of this host, in Salt's order, and by interface.
  */
 export const addresses = (): PlainDict => {
   const found = interfaces();
@@ -36,7 +36,7 @@ export const addresses = (): PlainDict => {
 };
 
 /**
- * The default gateways: their address, true when there is one without an address, or false.
+ * The default gateways: the address, true if there is one without an address, or false.
  */
 export const default_gateway = (): PlainDict => {
   const ip4_gw = gateway4(readOr('/proc/net/route') ?? '');
@@ -45,7 +45,7 @@ export const default_gateway = (): PlainDict => {
 };
 
 /**
- * The resolver's configuration, from resolv.conf.
+ * The resolver's configuration from resolv.conf.
  */
 export const dns = (): PlainDict => {
   const systemd = '/run/systemd/resolve/resolv.conf';

@@ -8,7 +8,8 @@ import { readGrainsFile } from '../grains-file.ts';
 const log = getLogger('grains');
 
 /**
- * The host's own grains file (`/etc/salt/grains`), then `grains:` of roster and configuration.
+ * Returns the host's own grains file (`/etc/salt/grains`), overridden by `grains:` of roster and
+ * configuration.
  */
 export const config = async (): Promise<PlainDict> => ({ ...(await fromFile()), ...fromOptions() });
 

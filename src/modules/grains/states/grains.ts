@@ -1,4 +1,4 @@
-/** Grains that are set for the host. */
+/** Manages grains of the host. */
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -148,7 +148,7 @@ export const list_absent = async (
  * Makes sure that a grain has no value, or does not exist.
  *
  * @param name the grain or path
- * @param destructive true: take it away; false: its value becomes null
+ * @param destructive true: remove it; false: set it to null
  * @param delimiter the separator of the path
  * @param force true: a dict or list may be removed
  * @example

@@ -10,7 +10,7 @@ import { readFileSync } from '../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../api.ts';
 
 /**
- * The hash of a text, in hexadecimal.
+ * Returns the hash of a text, in hexadecimal.
  *
  * @param instr the text
  * @param checksum `md5`, `sha1`, `sha256` …
@@ -21,7 +21,7 @@ export const digest = async (instr: string, checksum = 'md5'): Promise<string> =
   hashBytes(String(instr), checksum);
 
 /**
- * The hash of a file, in hexadecimal.
+ * Returns the hash of a file, in hexadecimal.
  *
  * @param infile the file
  * @param checksum `md5`, `sha1`, `sha256` …
@@ -32,7 +32,7 @@ export const digest_file = async (infile: string, checksum = 'md5'): Promise<str
   hashFile(infile, checksum);
 
 /**
- * The MD5 hash of a text.
+ * Returns the MD5 hash of a text.
  *
  * @param instr the text
  *
@@ -41,7 +41,7 @@ export const digest_file = async (infile: string, checksum = 'md5'): Promise<str
 export const md5_digest = async (instr: string): Promise<string> => hashBytes(String(instr), 'md5');
 
 /**
- * The SHA-256 hash of a text.
+ * Returns the SHA-256 hash of a text.
  *
  * @param instr the text
  *
@@ -50,7 +50,7 @@ export const md5_digest = async (instr: string): Promise<string> => hashBytes(St
 export const sha256_digest = async (instr: string): Promise<string> => hashBytes(String(instr));
 
 /**
- * The SHA-512 hash of a text.
+ * Returns the SHA-512 hash of a text.
  *
  * @param instr the text
  *
@@ -60,7 +60,7 @@ export const sha512_digest = async (instr: string): Promise<string> =>
   hashBytes(String(instr), 'sha512');
 
 /**
- * A text in base64.
+ * Returns a text encoded as base64.
  *
  * @param instr the text
  *
@@ -70,7 +70,7 @@ export const base64_b64encode = async (instr: string): Promise<string> =>
   Buffer.from(String(instr)).toString('base64');
 
 /**
- * The text of base64.
+ * Decodes a base64 string to text.
  *
  * @param instr the base64
  *
@@ -80,7 +80,7 @@ export const base64_b64decode = async (instr: string): Promise<string> =>
   fromBase64(instr).toString('utf8');
 
 /**
- * A text in base64, in lines of 76 characters.
+ * Returns a text encoded as base64, in lines of 76 characters.
  *
  * @param instr the text
  *
@@ -92,7 +92,7 @@ export const base64_encodestring = async (instr: string): Promise<string> =>
     .replace(/.{1,76}/g, line => `${line}\n`);
 
 /**
- * The text of base64 in lines.
+ * Decodes base64 lines to text.
  *
  * @param instr the base64
  *
@@ -102,7 +102,7 @@ export const base64_decodestring = async (instr: string): Promise<string> =>
   fromBase64(instr).toString('utf8');
 
 /**
- * A file in base64, in lines of 76 characters.
+ * Returns a file encoded as base64, in lines of 76 characters.
  *
  * @param fname the file
  *
@@ -146,7 +146,7 @@ export const hmac_signature = async (
 };
 
 /**
- * The HMAC of a text with a secret, with SHA-256, in hexadecimal.
+ * Returns the HMAC of a text with a secret, with SHA-256, in hexadecimal.
  *
  * @param string the text
  * @param shared_secret the secret
@@ -180,7 +180,7 @@ export const github_signature = async (
   return given.length === expected.length && timingSafeEqual(given, expected);
 };
 
-/** The bytes of base64. As in Python, other characters are passed over and a cut end is refused. */
+/** Decodes base64. Like Python, skips invalid characters and refuses truncated data. */
 const fromBase64 = (text: string): Buffer => {
   const [digits = '', padding = ''] =
     String(text)

@@ -1,5 +1,5 @@
 /**
- * Mercurial repositories.
+ * Manages Mercurial repositories.
  *
  * @depends hg
  */
@@ -15,7 +15,7 @@ const wordsOf = (opts: string | false | null): string[] =>
   opts ? opts.split(/\s+/).filter(word => word !== '') : [];
 
 /**
- * The hash of a revision; empty when there is none.
+ * Returns the hash of a revision; empty if there is none.
  *
  * @param cwd the repository
  * @param rev a hash, branch, tag or bookmark
@@ -35,7 +35,7 @@ export const revision = async (
 };
 
 /**
- * A name for a revision: the last tag, how many revisions ago that was, and the hash.
+ * Returns a name for a revision: the latest tag, its distance in revisions, and the hash.
  *
  * @param cwd the repository
  * @param rev the revision
@@ -91,7 +91,7 @@ export const archive = async (
  * @param opts further options for hg
  * @param user the account to run as
  * @param identity the file of a private SSH key
- * @param repository from where; else from where it was cloned
+ * @param repository the source; by default, the one that it was cloned from
  * @example tsalt-ssh '*' hg.pull /srv/app opts=-u
  */
 export const pull = async (
@@ -110,11 +110,11 @@ export const pull = async (
   );
 
 /**
- * Brings the files of a repository to a revision.
+ * Updates the files of a repository to a revision.
  *
  * @param cwd the repository
  * @param rev the revision
- * @param force true: what was changed in the files is lost
+ * @param force true: discard local changes
  * @param user the account to run as
  * @example tsalt-ssh '*' hg.update /srv/app stable
  */
@@ -129,7 +129,7 @@ export const update = async (
 /**
  * Clones a repository.
  *
- * @param cwd the folder it becomes
+ * @param cwd the target folder
  * @param repository its address
  * @param opts further options for hg
  * @param user the account to run as
@@ -159,7 +159,7 @@ const kinds: Readonly<Record<string, string>> = {
 type Files = { [kind: string]: string[] };
 
 /**
- * The files that were changed, by what is with them; of several repositories by repository.
+ * Returns the changed files by kind of change; for several repositories, by repository.
  *
  * @param cwd the repository, or a list
  * @param opts further options for hg

@@ -26,17 +26,17 @@ type Wish = {
 };
 
 /**
- * A folder is a clone of a repository, at a revision, the newest one when none is given.
+ * Makes sure that a folder is a clone of a repository, at a revision, by default the newest one.
  *
- * @param name the address, as `hg clone` takes it
+ * @param name the URL, in the syntax of `hg clone`
  * @param rev a hash, branch, tag or bookmark
  * @param target the folder
- * @param clean true: what was changed in the files is lost
+ * @param clean true: discard local changes
  * @param user the account to run hg as
  * @param identity the file of a private SSH key, on the host
- * @param force true: a folder that is there and no clone is removed with all that is in it
+ * @param force true: remove an existing folder with its contents if it is not a clone
  * @param opts further options for hg
- * @param update_head false: fetch what is new, and leave the files as they are
+ * @param update_head false: fetch changes without updating the files
  * @example
  * https://hg.example.org/app:
  *   hg.latest:
@@ -108,7 +108,7 @@ const update = async (name: string, target: string, wish: Wish): Promise<StateRe
     : unchanged(name, '');
 };
 
-/** Asks the repository what it has, and changes nothing. */
+/** Reports the pending changes of a repository without changing it. */
 const tell = async (
   name: string,
   target: string,

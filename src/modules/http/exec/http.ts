@@ -1,4 +1,4 @@
-/** HTTP requests from the host. Not there: `persist_session`, `cookies`, XML decoding. */
+/** Sends HTTP requests from the host. Unsupported: `persist_session`, `cookies`, XML decoding. */
 
 import { messageOf } from '../../../protocol/error.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
@@ -63,7 +63,7 @@ export type QueryOptions = {
  * @param text true: with `text`, the same as `body`
  * @param raise_error false: a status of 400 and more is an answer like others
  * @param timeout seconds
- * @param verify_ssl false: take any certificate
+ * @param verify_ssl false: accept any certificate
  * @param ca_bundle a file with the certificates to trust
  * @param cert a client's certificate, or it and its key
  * @param max_redirects how many redirects to follow

@@ -1,4 +1,4 @@
-/** Answers of web servers, as conditions of a run. Nothing is changed by asking. */
+/** Checks responses of web servers, as conditions for other states. Changes nothing. */
 import { messageOf } from '../../../protocol/error.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { pythonMatcher, pythonRegex } from '../../_shared/text/python-regex.ts';

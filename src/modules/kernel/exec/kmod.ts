@@ -1,5 +1,5 @@
 /**
- * Kernel modules: loaded now, and at boot.
+ * Manages kernel modules, now and at boot.
  *
  * @platform linux
  * @depends modprobe, rmmod
@@ -20,7 +20,7 @@ const persistFile = (): string =>
   existsSync('/run/systemd/system') || !existsSync('/etc/modules') ? systemdFile : '/etc/modules';
 
 /**
- * The kernel modules that could be loaded.
+ * Returns the available kernel modules.
  *
  * @example tsalt-ssh '*' kmod.available
  */
@@ -46,7 +46,7 @@ export const check_available = async (mod: string): Promise<boolean> =>
   (await available()).includes(nameOf(mod));
 
 /**
- * The kernel modules that are loaded, or that are loaded at boot.
+ * Returns the kernel modules that are loaded, or that are loaded at boot.
  *
  * @param only_persist only those that are loaded at boot
  *
@@ -127,12 +127,14 @@ const nameOf = (text: string): string =>
   (text.split(/\s/)[0] ?? '').replace(/\.ko(\.\w+)?$/, '').replaceAll('-', '_');
 
 const plain = (mod: string): string => {
-  if (!/^\w[\w-]*$/.test(mod)) throw new CommandExecutionError(`${mod} is no kernel module`);
+  if (!/^\w[\w-]*$/.test(mod))
+    throw new CommandExecutionError(`${mod} is not a valid name of a kernel module`);
   return mod;
 };
 
 /**
- * The kernel modules that are loaded: `module`, `size`, `depcount` and `deps`, those that use it.
+ * Returns the kernel modules that are loaded: `module`, `size`, `depcount` and `deps` (the modules
+ * that use it).
  *
  * @example tsalt-ssh '*' kmod.lsmod
  */

@@ -1,5 +1,5 @@
 /**
- * Parameters of the kernel: now, and for later boots.
+ * Manages kernel parameters, now and for later boots.
  *
  * @platform linux
  * @depends sysctl
@@ -14,7 +14,7 @@ import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { CommandExecutionError } from '../../api.ts';
 
 /**
- * The file in which values are kept.
+ * Returns the file in which parameters are saved.
  *
  * @example tsalt-ssh '*' sysctl.default_config
  */
@@ -24,7 +24,7 @@ export const default_config = async (): Promise<string> =>
     : '/etc/sysctl.conf';
 
 /**
- * The value of a kernel parameter; '' where there is none.
+ * Returns the value of a kernel parameter; '' if there is none.
  *
  * @param name the parameter, as `net.ipv4.ip_forward`
  *
@@ -39,7 +39,8 @@ export const get = async (name: string): Promise<string> => {
 };
 
 /**
- * The values of a file, or of the running kernel when none is given. An empty list when it is missing.
+ * Returns the parameters in a file, or by default of the running kernel. Returns an empty list if
+ * the file is missing.
  *
  * @param config_file the file
  *
@@ -82,7 +83,7 @@ export const assign = async (
  *
  * @param name the parameter
  * @param value its value
- * @param config the file to keep it in
+ * @param config the file to save it in
  *
  * @example tsalt-ssh '*' sysctl.persist net.ipv4.ip_forward 1
  */
@@ -110,7 +111,7 @@ export const persist = async (
 
 const procPath = (name: string): string => {
   if (!/^[\w./*@:-]+$/.test(name) || name.includes('..'))
-    throw new CommandExecutionError(`${name} is no name of a kernel parameter`);
+    throw new CommandExecutionError(`${name} is not a valid name of a kernel parameter`);
   // Like sysctl(8): the first of `/` and `.` in the name is the separator, and the other one is a
   // literal character (written as the separator).
   const isPath = /[./]/.exec(name)?.[0] === '/';

@@ -1,5 +1,5 @@
 /**
- * Attributes of the kernel's devices, in /sys.
+ * Reads and writes attributes of the kernel's devices in /sys.
  *
  * @platform Linux
  */
@@ -30,7 +30,7 @@ const pathOf = (key: string): string | undefined => {
 };
 
 /**
- * Where a key leads, its links followed; false for one that is not there.
+ * Returns the path of a key with its links resolved; false if it does not exist.
  *
  * @param key a path below /sys
  * @param full false: only its last part
@@ -77,7 +77,7 @@ export const write = async (key: string, value: Plain): Promise<boolean> => {
 const attributeOf = (path: string): Plain => {
   let fd: number | undefined;
   try {
-    // Some attributes are pipes: nobody may be writing to them.
+    // Some attributes are pipes, and reading would block while nothing writes to them.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const buffer = Buffer.alloc(65536);
     const text = buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, null)).trim();
@@ -91,10 +91,10 @@ const attributeOf = (path: string): Plain => {
 };
 
 /**
- * An attribute's value, or all below a folder; false where there is nothing to read.
+ * Returns an attribute's value, or all attributes below a folder; false if nothing can be read.
  *
  * @param key a path below /sys, or several
- * @param root goes before them
+ * @param root prefix of the keys
  * @example tsalt-ssh '*' sysfs.read class/net/eth0/statistics
  */
 export const read = async (key: string | string[], root = ''): Promise<Plain> => {

@@ -1,5 +1,5 @@
 /**
- * Settings of FreeBSD's rc(8), as `/etc/rc.conf` holds them, by sysrc.
+ * Manages settings of FreeBSD's rc(8), as in `/etc/rc.conf`, with sysrc.
  *
  * @depends sysrc
  */
@@ -14,7 +14,7 @@ export const __virtual__ = (): true | [false, string] =>
 
 export const __func_alias__ = { set_: 'set' };
 
-/** Values by the file that has them, and by name. */
+/** Values by the file that contains them, and by name. */
 type Settings = Record<string, Record<string, string>>;
 
 const sysrc = async (
@@ -37,11 +37,11 @@ const done = ({ code, stdout, stderr }: CommandResult): string => {
 const nameOf = (name: string): string => {
   if (/^[A-Za-z_]\w*$/.test(name)) return name;
   throw new SaltInvocationError(
-    `${JSON.stringify(name)} is no name of a setting: letters, digits and _ alone.`,
+    `${JSON.stringify(name)} is not a valid name of a setting: only letters, digits and _ are allowed.`,
   );
 };
 
-/** `FILE: NAME: VALUE`, a line each; a value may go on in the lines after it. */
+/** Parses lines of `FILE: NAME: VALUE`; a value may continue on the following lines. */
 const settingsOf = (text: string): Settings => {
   const settings: Settings = {};
   for (const [, file = '', name = '', value = ''] of text.matchAll(

@@ -1,5 +1,5 @@
 /**
- * Profiles of tuned, by tuned-adm.
+ * Manages profiles of tuned with tuned-adm.
  *
  * @platform linux
  */
@@ -13,7 +13,7 @@ const tuned = (...args: string[]) =>
   runCommand(['tuned-adm', ...args], { plainLocale: true, cwd: '/' });
 
 /**
- * The profiles that there are.
+ * Returns the available profiles.
  *
  * @example tsalt-ssh '*' tuned.list
  */
@@ -26,7 +26,7 @@ export const list_ = async (): Promise<string[]> => {
 export const __func_alias__ = { list_: 'list' };
 
 /**
- * The profile that is used, several with blanks between; `none` when tuned is off.
+ * Returns the active profile, or several separated by spaces; `none` if tuned is off.
  *
  * @example tsalt-ssh '*' tuned.active
  */
@@ -37,7 +37,7 @@ export const active = async (): Promise<string> => {
 };
 
 /**
- * Switches tuned off; whether that worked.
+ * Disables tuned and returns whether that succeeded.
  *
  * @example tsalt-ssh '*' tuned.off
  */
@@ -46,7 +46,7 @@ export const off = async (): Promise<boolean> => (await tuned('off')).code === 0
 /**
  * Activates a profile and returns its name; false on failure.
  *
- * @param profile_name the profile, or several with blanks between
+ * @param profile_name the profile, or several separated by spaces
  * @example tsalt-ssh '*' tuned.profile virtual-guest
  */
 export const profile = async (profile_name: string): Promise<string | false> => {

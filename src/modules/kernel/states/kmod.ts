@@ -1,4 +1,4 @@
-/** Kernel modules: loaded now, and at boot. */
+/** Manages kernel modules, now and at boot. */
 import { messageOf } from '../../../protocol/error.ts';
 import { newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';

@@ -1,4 +1,4 @@
-/** Parameters of the kernel: now, and for later boots. */
+/** Manages kernel parameters, now and for later boots. */
 
 import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
@@ -13,7 +13,7 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
  *
  * @param name the parameter, as `net.ipv4.ip_forward`
  * @param value its value
- * @param config the file to keep it in
+ * @param config the file to save it in
  *
  * @example
  * net.ipv4.ip_forward:
@@ -44,7 +44,7 @@ export const present = async (
 };
 
 /**
- * The kernel parameters that a file below /etc keeps, where the running kernel has that value.
+ * Describes the kernel parameters in files below /etc whose value matches the running kernel's.
  */
 export const describe = async (): Promise<Description> => {
   const described: Description = {};

@@ -1,5 +1,5 @@
 /**
- * Attributes of the kernel's devices, in /sys. They last until the next boot.
+ * Manages attributes of the kernel's devices in /sys. They last until the next boot.
  *
  * @platform Linux
  */
@@ -13,10 +13,10 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('sysfs.write') || [false, 'there is no /sys here.'];
 
 /**
- * An attribute has a value.
+ * Makes sure that an attribute has a value.
  *
  * @param name a path below /sys
- * @param value the value; of an attribute that lists what it may be, the one chosen
+ * @param value the value; for an attribute that lists its possible values, the active one
  * @param config accepted for compatibility
  * @example
  * kernel/mm/transparent_hugepage/enabled:

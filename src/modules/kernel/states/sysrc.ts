@@ -1,4 +1,4 @@
-/** Settings of FreeBSD's rc(8), by sysrc. */
+/** Manages settings of FreeBSD's rc(8) with sysrc. */
 
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -11,7 +11,7 @@ export const __virtual__ = (): true | [false, string] =>
 type Settings = Record<string, Record<string, string>>;
 
 /**
- * A setting has this value.
+ * Makes sure that a setting has this value.
  *
  * @unknown ignored
  * @param name the setting
@@ -43,7 +43,7 @@ export const managed = async (
 };
 
 /**
- * A setting is not made: its default holds.
+ * Makes sure that a setting is not set, so that its default applies.
  *
  * @unknown ignored
  * @param name the setting

@@ -1,4 +1,4 @@
-/** The profile that tuned uses. */
+/** Manages the active profile of tuned. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -10,9 +10,9 @@ export const __virtual__ = (): true | [false, string] =>
 const wordsOf = (text: string): string[] => text.split(/\s+/).filter(word => word !== '');
 
 /**
- * Tuned uses a profile.
+ * Makes sure that tuned uses a profile.
  *
- * @param name the profile, or several with blanks between
+ * @param name the profile, or several separated by spaces
  * @example
  * virtual-guest:
  *   tuned.profile
@@ -40,7 +40,7 @@ export const profile = async (name: string): Promise<StateReturn> => {
 };
 
 /**
- * Tuned is off.
+ * Makes sure that tuned is off.
  *
  * @param name any name
  * @example

@@ -1,5 +1,5 @@
 /**
- * Access control lists of files, by getfacl and setfacl. Goes by the name `acl`.
+ * Manages access control lists of files with getfacl and setfacl. Also available as `acl`.
  *
  * @platform Linux
  * @depends getfacl, setfacl
@@ -18,7 +18,7 @@ export const __virtual__ = (): string | [false, string] =>
     : [false, 'getfacl and setfacl are not installed (package acl).'];
 
 /**
- * The version of getfacl.
+ * Returns the version of getfacl.
  *
  * @example tsalt-ssh '*' acl.version
  */
@@ -26,8 +26,8 @@ export const version = async (): Promise<string> =>
   (await runChecked(['getfacl', '--version'])).stdout.trim().split(/\s+/)[1] ?? '';
 
 /**
- * The access control lists of files, in every detail: `comment`, `user`, `group`, `mask`, `other`
- * and `defaults`. What belongs to the owner goes by the owner's name.
+ * Returns the access control lists of files, as data: `comment`, `user`, `group`, `mask`, `other`
+ * and `defaults`. Entries of the owner are listed under the owner's name.
  *
  * @param recursive true: and of all below them
  * @param paths paths
@@ -113,7 +113,7 @@ export const modfacl = async (
 };
 
 /**
- * Takes an entry of access control lists away.
+ * Removes an entry of access control lists.
  *
  * @param acl_type `user`, `group` or `mask`, with `default:` (`d:`) before it or not
  * @param acl_name the user or group

@@ -1,4 +1,4 @@
-/** Access control lists of files. Goes by the name `acl`. */
+/** Manages access control lists of files. Also available as `acl`. */
 
 import { exists } from '../../_shared/files/file-paths.ts';
 import { hasFunction } from '../../_shared/states/call.ts';
@@ -88,7 +88,7 @@ const taken = async (
 type PresentOptions = { recurse?: boolean; force?: boolean };
 
 /**
- * A user or group has these permissions for a path.
+ * Makes sure that a user or group has these permissions for a path.
  *
  * @param name the path
  * @param acl_type `user`, `group`, `mask` or `other`; with `default:` (`d:`) before it, what is made
@@ -96,7 +96,7 @@ type PresentOptions = { recurse?: boolean; force?: boolean };
  * @param acl_name the user or group; empty: the owner
  * @param perms `rwx`, `r-x`, `rX` or a digit
  * @param recurse true: for all below the path too
- * @param force true: when something has to change, all other entries are taken away
+ * @param force true: if something has to change, remove all other entries
  * @example
  * /srv/www:
  *   acl.present:
@@ -116,12 +116,12 @@ export const present = async (
   );
 
 /**
- * A path has no entry for a user or group.
+ * Makes sure that a path has no entry for a user or group.
  *
  * @param name the path
  * @param acl_type `user`, `group` or `mask`, with `default:` (`d:`) before it or not
  * @param acl_name the user or group
- * @param perms only said in the changes: the entry goes with all its permissions
+ * @param perms only shown in the changes: the entry is removed with all its permissions
  * @param recurse true: nor has anything below the path
  * @example
  * /srv/www:
@@ -139,14 +139,14 @@ export const absent = async (
   failOnError(name, () => taken(name, { type: acl_type, names: [acl_name], perms, recurse }));
 
 /**
- * Several users or groups have these permissions for a path.
+ * Makes sure that several users or groups have these permissions for a path.
  *
  * @param name the path
  * @param acl_type `user` or `group`, with `default:` (`d:`) before it or not
  * @param acl_names the users or groups
  * @param perms `rwx`, `r-x`, `rX` or a digit
  * @param recurse true: for all below the path too
- * @param force true: when something has to change, all other entries are taken away
+ * @param force true: if something has to change, remove all other entries
  * @example
  * /srv/www:
  *   acl.list_present:
@@ -166,7 +166,7 @@ export const list_present = async (
   );
 
 /**
- * A path has no entries for several users or groups.
+ * Makes sure that a path has no entries for several users or groups.
  *
  * @param name the path
  * @param acl_type `user` or `group`, with `default:` (`d:`) before it or not

@@ -1,5 +1,5 @@
 /**
- * The layout of the keyboard: of the system, and of X.
+ * Manages the keyboard layout of the system and of X.
  *
  * @platform Linux
  */
@@ -11,7 +11,7 @@ import { parseAssignments, readOr } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import { __grains__, CommandExecutionError, SaltInvocationError } from '../../api.ts';
 
-/** Where a family of systems keeps the layout. Debian's localectl knows no layouts of the console. */
+/** The files of the keyboard layout, by family. On Debian, localectl has no console layouts. */
 const files: Readonly<Record<string, { path: string; key: string }>> = {
   Debian: { path: '/etc/default/keyboard', key: 'XKBLAYOUT' },
   RedHat: { path: '/etc/sysconfig/keyboard', key: 'LAYOUT' },
@@ -33,7 +33,7 @@ const place = (): { path: string; key: string } => {
 };
 
 /**
- * The layout of the system's keyboard; '' where none is set.
+ * Returns the layout of the system's keyboard; '' if none is set.
  *
  * @example tsalt-ssh '*' keyboard.get_sys
  */
@@ -69,14 +69,14 @@ export const set_sys = async (layout: string): Promise<string> => {
   return layout;
 };
 
-/** Several layouts stand with commas between them. */
+/** Checks a layout; several layouts may be separated by commas. */
 const checkedLayout = (layout: string): string => {
   if (/^\w[\w,.:()+-]*$/.test(layout)) return layout;
-  throw new SaltInvocationError(`'${layout}' is no layout of a keyboard.`);
+  throw new SaltInvocationError(`'${layout}' is not a keyboard layout.`);
 };
 
 /**
- * The layout of the keyboard in the X session of the environment.
+ * Returns the layout of the keyboard in the X session of the environment.
  *
  * @example tsalt-ssh '*' keyboard.get_x
  */

@@ -1,5 +1,5 @@
 /**
- * The locales of the system.
+ * Manages the locales of the system.
  *
  * @platform linux
  */
@@ -17,7 +17,7 @@ import { __grains__, CommandExecutionError, log } from '../../api.ts';
 const files = ['/etc/locale.conf', '/etc/default/locale', '/etc/sysconfig/i18n'];
 
 /**
- * The locales that are there.
+ * Returns the available locales.
  *
  * @example tsalt-ssh '*' locale.list_avail
  */
@@ -25,7 +25,7 @@ export const list_avail = async (): Promise<string[]> =>
   (await runChecked(['locale', '-a'])).stdout.split('\n').filter(Boolean);
 
 /**
- * The system's locale; '' where none is set.
+ * Returns the system's locale; '' if none is set.
  *
  * @example tsalt-ssh '*' locale.get_locale
  */
@@ -44,12 +44,12 @@ export const get_locale = async (): Promise<string> => {
  * @example tsalt-ssh '*' locale.set_locale en_US.UTF-8
  */
 export const set_locale = async (locale: string): Promise<boolean> => {
-  if (!/^[\w.@-]+$/.test(locale)) throw new CommandExecutionError(`'${locale}' is no locale`);
+  if (!/^[\w.@-]+$/.test(locale)) throw new CommandExecutionError(`'${locale}' is not a locale`);
   if (hasLocalectl()) await runChecked(['localectl', 'set-locale', ...(await variables(locale))]);
   const there = files.filter(existsSync);
-  // Debian's logins read only this one; systemd writes it there as well.
+  // Debian's logins read only this file; systemd writes it too.
   const first = __grains__.os_family === 'Debian' ? '/etc/default/locale' : '/etc/locale.conf';
-  // One may be a link to the other.
+  // One file may be a link to the other.
   for (const file of new Set((there.length > 0 ? there : [first]).map(realPath))) {
     const text = readOr(file) ?? '';
     const line = `LANG=${locale}`;
@@ -63,13 +63,16 @@ export const set_locale = async (locale: string): Promise<boolean> => {
   return true;
 };
 
-/** localectl speaks to systemd over the bus, which a small system need not have. */
+/** localectl talks to systemd over D-Bus, which a small system may not have. */
 const hasLocalectl = (): boolean =>
   existsSync('/run/systemd/system') &&
   existsSync('/run/dbus/system_bus_socket') &&
   which('localectl') !== undefined;
 
-/** The system's locale with what else is set beside it: localectl drops what it is not given. */
+/**
+ * Returns the system's locale settings with the new locale: localectl removes settings that are not
+ * passed.
+ */
 const variables = async (locale: string): Promise<string[]> => {
   const { stdout } = await runChecked(['localectl', 'status'], { plainLocale: true });
   const set = stdout.match(/^\s*(?:System Locale: )?(?:LC_\w+|LANGUAGE)=\S+$/gm) ?? [];
@@ -89,7 +92,7 @@ export const avail = async (locale: string): Promise<boolean> =>
 /**
  * Makes a locale. True when it is there then.
  *
- * @param locale the locale, with its character set behind a blank where it is not the usual one
+ * @param locale the locale, followed by a space and its character set if that is not the usual one
  * @param verbose accepted for compatibility
  *
  * @example tsalt-ssh '*' locale.gen_locale en_US.UTF-8
@@ -99,7 +102,7 @@ export const gen_locale = async (
   { verbose: _verbose = false }: { verbose?: boolean } = {},
 ): Promise<boolean> => {
   const [name = '', given] = locale.trim().split(/\s+/);
-  if (!/^[\w.@-]+$/.test(name)) throw new CommandExecutionError(`'${locale}' is no locale`);
+  if (!/^[\w.@-]+$/.test(name)) throw new CommandExecutionError(`'${locale}' is not a locale`);
   const charset = charsetOf(name, given);
   if (charset === undefined) {
     log.error(`The provided locale "${locale}" is not known to this system.`);
@@ -136,7 +139,7 @@ export const gen_locale = async (
   return avail(name);
 };
 
-/** The character set of a locale that the system can make; undefined when it cannot. */
+/** Returns the character set of a locale that the system can generate; undefined if it cannot. */
 const charsetOf = (name: string, given: string | undefined): string | undefined => {
   const asked = given ?? name.match(/\.([\w-]+)/)?.[1];
   const wanted = asked !== undefined && /^utf-?8$/i.test(asked) ? 'UTF-8' : asked;

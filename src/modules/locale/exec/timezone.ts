@@ -1,5 +1,5 @@
 /**
- * The time zone of the host.
+ * Manages the time zone of the host.
  *
  * @platform unix
  */
@@ -16,7 +16,7 @@ import { __salt__, CommandExecutionError, SaltInvocationError } from '../../api.
 const zones = '/usr/share/zoneinfo';
 
 /**
- * The time zone of this host, as `Europe/Berlin`.
+ * Returns the time zone of this host, as `Europe/Berlin`.
  *
  * @example tsalt-ssh '*' timezone.get_zone
  */
@@ -30,7 +30,7 @@ export const get_zone = async (): Promise<string> => {
 };
 
 /**
- * The abbreviation of the time zone at this moment.
+ * Returns the abbreviation of the time zone at this moment.
  *
  * @example tsalt-ssh '*' timezone.get_zonecode
  */
@@ -40,7 +40,7 @@ export const get_zonecode = async (): Promise<string> =>
     .find(({ type }) => type === 'timeZoneName')?.value ?? '';
 
 /**
- * How far the time zone is from Greenwich at this moment, as `+0100`.
+ * Returns the current offset of the time zone from UTC, as `+0100`.
  *
  * @example tsalt-ssh '*' timezone.get_offset
  */
@@ -91,7 +91,7 @@ export const get_hwclock = async (): Promise<string> => {
 };
 
 /**
- * Says what the hardware clock shows. Where systemd runs it sets the clock, too.
+ * Sets the time standard of the hardware clock. With systemd, this also sets the clock.
  *
  * @param clock `UTC` or `localtime`
  *

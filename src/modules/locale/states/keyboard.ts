@@ -1,4 +1,4 @@
-/** The layout of the keyboard: of the system, and of X. */
+/** Manages the keyboard layout of the system and of X. */
 
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
@@ -19,7 +19,7 @@ const keep = async (name: string, which: 'sys' | 'x', what: string): Promise<Sta
   });
 
 /**
- * The system's keyboard has a layout.
+ * Makes sure that the system's keyboard has a layout.
  *
  * @param name the layout
  * @example
@@ -29,7 +29,7 @@ const keep = async (name: string, which: 'sys' | 'x', what: string): Promise<Sta
 export const system = async (name: string): Promise<StateReturn> => keep(name, 'sys', 'system');
 
 /**
- * The keyboard has a layout in the X session of the environment (`DISPLAY`).
+ * Makes sure that the keyboard has a layout in the X session of the environment (`DISPLAY`).
  *
  * @param name the layout
  * @example

@@ -1,4 +1,4 @@
-/** The locales of the system. */
+/** Manages the locales of the system. */
 import { messageOf } from '../../../protocol/error.ts';
 import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';

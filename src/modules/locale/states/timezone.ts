@@ -1,4 +1,4 @@
-/** The time zone of the host. */
+/** Manages the time zone of the host. */
 import { messageOf } from '../../../protocol/error.ts';
 import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';

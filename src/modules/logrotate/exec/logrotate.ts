@@ -1,5 +1,5 @@
 /**
- * The configuration of logrotate, with all that it includes.
+ * Manages the configuration of logrotate, including the files that it includes.
  */
 
 import { replaceFile } from '../../_shared/files/write-file.ts';
@@ -14,7 +14,7 @@ const settingsOf = ({ lines }: { readonly lines: Block['lines'] }): PlainDict =>
   Object.fromEntries(lines.map(({ key, value }) => [key, value]));
 
 /**
- * The configuration as data: settings, and blocks by the file they are for.
+ * Returns the configuration as data: settings, and blocks by the file that they apply to.
  *
  * @param conf_file the main file
  * @example tsalt-ssh web1 logrotate.show_conf
@@ -44,9 +44,9 @@ export const show_conf = async (conf_file = mainFile): Promise<PlainDict> => {
 };
 
 /**
- * A setting, a block, or a setting of a block; false where it is not there.
+ * Returns a setting, a block, or a setting of a block; false if it does not exist.
  *
- * @param key a setting such as `rotate`, or the file a block is for
+ * @param key a setting such as `rotate`, or the file of a block
  * @param value a setting of that block
  * @param conf_file the main file
  * @example tsalt-ssh web1 logrotate.get /var/log/wtmp rotate
@@ -77,9 +77,9 @@ const lineOf = (key: string, value: Setting): string => (value === true ? key : 
 /**
  * Sets one line of the configuration, in the file that has it; other lines stay as they are.
  *
- * @param key a setting such as `rotate`, or the file a block is for
- * @param value its value, or a setting of that block; false takes the line away
- * @param setting the value of that block's setting; false takes the line away
+ * @param key a setting such as `rotate`, or the file of a block
+ * @param value its value, or a setting of that block; false removes the line
+ * @param setting the value of that block's setting; false removes the line
  * @param conf_file the main file
  * @example tsalt-ssh web1 logrotate.set /var/log/wtmp rotate 2
  */
@@ -121,7 +121,10 @@ export const set_ = async (
   return true;
 };
 
-/** Behind the last setting that holds for the blocks: `daily` before `weekly` would mean nothing. */
+/**
+ * Returns the position after the last global setting before the blocks: later settings would not
+ * apply to them.
+ */
 const afterSettings = ({ lines, blocks }: LogrotateFile): number => {
   const end = Math.min(
     ...blocks.map(({ from }) => from),
@@ -131,7 +134,10 @@ const afterSettings = ({ lines, blocks }: LogrotateFile): number => {
   return before.length > 0 ? Math.max(...before) + 1 : 0;
 };
 
-/** Puts the lines where the first of the old ones stands, or else at `otherwise`. */
+/**
+ * Replaces the old lines with the new ones, at the position of the first old one, or else at
+ * `otherwise`.
+ */
 const write = async (
   { path, text }: LogrotateFile,
   old: readonly number[],

@@ -1,4 +1,4 @@
-/** The configuration of logrotate, line by line. */
+/** Manages the configuration of logrotate, line by line. */
 import { messageOf } from '../../../protocol/error.ts';
 import { isFile } from '../../_shared/files/file-paths.ts';
 import { salt } from '../../_shared/states/call.ts';
@@ -13,10 +13,11 @@ const number = (value: Setting): Setting =>
   typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
 
 /**
- * A setting of logrotate, or of one of its blocks, has this value. Other lines stay as they are.
+ * Makes sure that a setting of logrotate, or of one of its blocks, has this value. Other lines are
+ * not changed.
  *
  * @param name any name
- * @param key a setting such as `rotate`, or the file a block is for
+ * @param key a setting such as `rotate`, or the file of a block
  * @param value its value, or a setting of that block
  * @param setting the value of that block's setting
  * @param conf_file the main file
@@ -42,7 +43,7 @@ export const set_ = async (
   const what = inBlock ? `Block '${key}' command '${value}'` : `Command '${key}'`;
   const set = inBlock ? `block '${key}' command '${value}'` : `command '${key}'`;
   try {
-    // The package may be about to be installed.
+    // In test mode, an earlier state may be about to install the package.
     if (__opts__.test && !isFile(conf_file))
       return would(name, `${what} will be set to value: ${shown}`, { old: null, new: wanted });
     const current: Setting = await salt('logrotate.get')(key, inBlock ? String(value) : null, {

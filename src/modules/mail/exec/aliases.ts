@@ -28,7 +28,7 @@ const file = (): string =>
   );
 
 /**
- * Targets by alias.
+ * Returns the targets by alias.
  *
  * @example tsalt-ssh '*' aliases.list_aliases
  */
@@ -87,7 +87,7 @@ export const set_target = async (alias: string, target: string | string[]): Prom
 };
 
 /**
- * Takes an alias out of the file.
+ * Removes an alias from the file.
  *
  * @param alias the alias
  *

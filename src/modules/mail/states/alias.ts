@@ -1,4 +1,4 @@
-/** Mail aliases, in `/etc/aliases` or the file that the option `aliases.file` names. */
+/** Manages mail aliases in `/etc/aliases` or the file of the option `aliases.file`. */
 
 import { newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';

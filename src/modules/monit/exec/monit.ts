@@ -1,5 +1,5 @@
 /**
- * Services that monit watches.
+ * Manages the services that monit watches.
  *
  * @depends monit
  */
@@ -43,7 +43,7 @@ export const stop = async (name: string): Promise<boolean> => order('stop', name
 export const restart = async (name: string): Promise<boolean> => order('restart', name);
 
 /**
- * Watches a service no more; whether that worked.
+ * Stops watching a service and returns whether that succeeded.
  *
  * @param name the service, or `all`
  * @example tsalt-ssh '*' monit.unmonitor nginx
@@ -51,7 +51,7 @@ export const restart = async (name: string): Promise<boolean> => order('restart'
 export const unmonitor = async (name: string): Promise<boolean> => order('unmonitor', name);
 
 /**
- * Watches a service; whether that worked.
+ * Starts watching a service and returns whether that succeeded.
  *
  * @param name the service, or `all`
  * @example tsalt-ssh '*' monit.monitor nginx
@@ -61,7 +61,7 @@ export const monitor = async (name: string): Promise<boolean> => order('monitor'
 type Summary = { [kind: string]: { [name: string]: string } };
 
 const oldLine = /^(\S.*?)\s+'(.+)'\s+(.*?)\s*$/;
-/** From 5.26 on it is a table: name, status, kind. */
+/** Since version 5.26, a table with name, status and kind. */
 const tableLine = /^ (\S.*?)\s{2,}(\S.*?)\s{2,}(\S.*?)\s*$/;
 
 /**
@@ -105,7 +105,7 @@ const inTable = (line: string): string[] => {
 type Status = { [fact: string]: string };
 
 /**
- * All that monit knows of what it watches: facts by name.
+ * Returns monit's details about the services that it watches, by name.
  *
  * @param svc_name only this one
  * @example tsalt-ssh '*' monit.status nginx
@@ -129,7 +129,7 @@ export const status = async (
 };
 
 /**
- * Has monit read its configuration again; whether that worked.
+ * Makes monit reread its configuration and returns whether that succeeded.
  *
  * @example tsalt-ssh '*' monit.reload
  */
@@ -155,7 +155,7 @@ export const configtest = async (): Promise<{
 };
 
 /**
- * The version of monit.
+ * Returns the version of monit.
  *
  * @example tsalt-ssh '*' monit.version
  */
@@ -176,12 +176,12 @@ export const id_ = async (reset = false): Promise<string | false> => {
   if (found?.[1]) return found[1];
   if (reset) return false;
   throw new CommandExecutionError(
-    `monit tells no id (exit status ${code}): ${(stderr || stdout).trim()}`,
+    `monit did not report its id (exit status ${code}): ${(stderr || stdout).trim()}`,
   );
 };
 
 /**
- * Has monit check all services now; whether all are well.
+ * Makes monit check all services now and returns whether all are well.
  *
  * @example tsalt-ssh '*' monit.validate
  */

@@ -1,4 +1,4 @@
-/** Services that monit watches, or not. */
+/** Manages the services that monit watches. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -9,7 +9,7 @@ export const __virtual__ = (): true | [false, string] =>
 
 type Summary = { [kind: string]: { [name: string]: string } | string };
 
-/** How monit finds a service, or why it does not. */
+/** Returns monit's status of a service, or an error message. */
 const statusOf = async (name: string): Promise<{ status: string } | { fault: string }> => {
   const found: Summary = await salt('monit.summary')(name);
   if (typeof found.monit === 'string') return { fault: `The monit ${found.monit}.` };
@@ -44,7 +44,7 @@ const watch = async (name: string, wanted: boolean): Promise<StateReturn> => {
 };
 
 /**
- * Monit watches a service.
+ * Makes sure that monit watches a service.
  *
  * @param name the service, as monit's configuration names it
  * @example
@@ -54,7 +54,7 @@ const watch = async (name: string, wanted: boolean): Promise<StateReturn> => {
 export const monitor = async (name: string): Promise<StateReturn> => watch(name, true);
 
 /**
- * Monit does not watch a service.
+ * Makes sure that monit does not watch a service.
  *
  * @param name the service, as monit's configuration names it
  * @example

@@ -1,4 +1,4 @@
-/** Databases of MySQL and MariaDB. */
+/** Manages databases of MySQL and MariaDB. */
 import { messageOf } from '../../../protocol/error.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -10,7 +10,7 @@ import { mysqlVirtual } from '../mysql-state.ts';
 export const __virtual__ = mysqlVirtual;
 
 /**
- * A database is there, with this character set and order of texts.
+ * Makes sure that a database exists, with this character set and collation.
  *
  * @param name the database
  * @param character_set its character set
@@ -81,7 +81,7 @@ const changesOf = (before: PlainDict, now: PlainDict): PlainDict =>
   );
 
 /**
- * A database is not there.
+ * Makes sure that a database does not exist.
  *
  * @param name the database
  * @unknown ignored

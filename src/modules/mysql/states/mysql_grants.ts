@@ -1,4 +1,4 @@
-/** Privileges of accounts of MySQL and MariaDB. */
+/** Manages the privileges of MySQL and MariaDB accounts. */
 import { messageOf } from '../../../protocol/error.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -26,10 +26,10 @@ type Options = {
  * @param grant the rights, as `select,insert` or `all privileges`
  * @param database the database or table that the rights apply to, as `shop.*` or `shop.items`
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param grant_option true: it may grant them
  * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
- * @param revoke_first true: take back what it has on that database before
+ * @param revoke_first true: first revoke the account's other rights on that database
  * @param ssl_option requirements on its connections: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
  * @unknown ignored
  * @example
@@ -118,7 +118,7 @@ const revokeAll = async (
  * @param grant the rights
  * @param database the database or table that the rights apply to
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param grant_option true: it may no longer grant either
  * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @unknown ignored
@@ -147,7 +147,7 @@ export const absent = async (
   const options = { grant_option, escape: escaped, ...where };
   let isFound = false;
   try {
-    // USAGE is what an account has that may do nothing: it cannot be taken back.
+    // USAGE means that an account has no rights, so it cannot be revoked.
     const isUsage = splitRights(grant).every(right => right === 'USAGE');
     if (isUsage || !(await salt('mysql.grant_exists')(grant, database, user, host, options)))
       return unchanged(

@@ -1,4 +1,4 @@
-/** Statements that MySQL or MariaDB runs. */
+/** Runs SQL on MySQL or MariaDB servers. */
 import { messageOf } from '../../../protocol/error.ts';
 import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { exists } from '../../_shared/files/file-paths.ts';
@@ -151,7 +151,7 @@ const execute = async (
   }
 };
 
-/** Each row as a dict, by the names of its columns. */
+/** Returns each row as a dict, by column names. */
 const withNamedColumns = (answer: MysqlAnswer): PlainDict => {
   const { columns, results, ...rest } = answer;
   if (!columns || !results) return rest;
@@ -161,7 +161,7 @@ const withNamedColumns = (answer: MysqlAnswer): PlainDict => {
   return { ...rest, columns, results: rows };
 };
 
-/** `str()` of it: the columns are a tuple in Salt. */
+/** Formats the result like Python's `str()`; in Salt, the columns are a tuple. */
 const textOf = ({ columns, results, ...rest }: PlainDict): string => {
   if (!Array.isArray(columns)) return pyStr(rest);
   const tuple = `(${columns.map(pyRepr).join(', ')}${columns.length === 1 ? ',' : ''})`;

@@ -1,4 +1,4 @@
-/** Accounts of MySQL and MariaDB. */
+/** Manages accounts of MySQL and MariaDB. */
 import { messageOf } from '../../../protocol/error.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
@@ -13,7 +13,7 @@ export const __virtual__ = mysqlVirtual;
  * Makes sure that an account exists and has this password or login method.
  *
  * @param name the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param password its password
  * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without a password
@@ -111,10 +111,10 @@ const alreadyHow = ({
 };
 
 /**
- * An account is not there.
+ * Makes sure that an account does not exist.
  *
  * @param name the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @unknown ignored
  * @example
  * shop:

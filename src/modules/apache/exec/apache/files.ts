@@ -24,7 +24,7 @@ export const useradd = async (
 ): Promise<PlainDict> => salt('webutil.useradd')(pwfile, user, password, { opts });
 
 /**
- * Takes a user out of a file of htpasswd.
+ * Removes a user from an htpasswd file.
  *
  * @param pwfile the file
  * @param user the user
@@ -41,7 +41,7 @@ const states = ['_', 'S', 'R', 'W', 'K', 'D', 'C', 'L', 'G', 'I', '.'];
  * account: `url` (default `http://localhost/server-status`), `user`, `pass` and `timeout` (default 5
  * seconds).
  *
- * @param profile the name of such an entry
+ * @param profile the name of the profile
  * @example tsalt-ssh web1 apache.server_status
  */
 export const server_status = async (profile = 'default'): Promise<PlainDict | 'error'> => {

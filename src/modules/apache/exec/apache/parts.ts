@@ -2,7 +2,7 @@ import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { lstatSync } from '../../../_shared/safe-fs/fs.ts';
 import { depends } from '../../../api.ts';
 
-/** Where Apache's configuration lies: Debian's tools look at this variable, too. */
+/** Returns the folder of Apache's configuration. Debian's tools read this variable too. */
 const folder = (): string => process.env.APACHE_CONFDIR ?? '/etc/apache2';
 
 const isLink = (path: string): boolean =>

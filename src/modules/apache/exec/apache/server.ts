@@ -1,6 +1,6 @@
 /**
- * Apache: what it is made of and set to, its configuration, and its modules, sites and
- * configurations as Debian enables them.
+ * Manages Apache: its build and settings, its configuration, and the modules, sites and
+ * configurations that Debian's tools enable.
  *
  * @depends apache2ctl or apachectl
  */
@@ -27,7 +27,7 @@ const told = async (word: string): Promise<string[]> => {
 };
 
 /**
- * Apache's version.
+ * Returns Apache's version.
  *
  * @example tsalt-ssh web1 apache.version
  */
@@ -52,7 +52,7 @@ export const fullversion = async (): Promise<PlainDict> => {
 };
 
 /**
- * The modules that are loaded: `static` ones, and `shared` ones, which can be switched off.
+ * Returns the loaded modules: `static` ones, and `shared` ones, which can be disabled.
  *
  * @example tsalt-ssh web1 apache.modules
  */
@@ -64,7 +64,7 @@ export const modules = async (): Promise<{ static: string[]; shared: string[] }>
 };
 
 /**
- * The source files of the modules that are built in.
+ * Returns the source files of the built-in modules.
  *
  * @example tsalt-ssh web1 apache.servermods
  */
@@ -72,7 +72,7 @@ export const servermods = async (): Promise<string[]> =>
   (await told('-l')).filter(line => line.includes('.c')).map(line => line.trim());
 
 /**
- * The directives there are, what each takes and where it may stand.
+ * Returns the available directives, with the arguments and contexts of each.
  *
  * @example tsalt-ssh web1 apache.directives
  */
@@ -89,8 +89,8 @@ export const directives = async (): Promise<Record<string, string>> =>
   );
 
 /**
- * The virtual hosts by name and address, with the file and line of each. What Apache has no names
- * for stands under its address, as `default`.
+ * Returns the virtual hosts by name and address, with the file and line of each. A virtual host
+ * without a name is listed under its address, as `default`.
  *
  * @example tsalt-ssh web1 apache.vhosts
  */

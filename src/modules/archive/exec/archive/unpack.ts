@@ -33,14 +33,14 @@ type Fetched = {
  * Lists the members of an archive.
  *
  * @param name the archive: a path on this host, `salt://` or a URL
- * @param archive_format `tar` or `zip`; guessed from the name when left out
+ * @param archive_format `tar` or `zip`; by default, guessed from the name
  * @param options refused: how a tar archive is packed is seen from itself
- * @param strip_components leading parts of each path to leave out
+ * @param strip_components number of leading path components to remove
  * @param clean remove the copy that was fetched
  * @param verbose list directories, files and links separately
  * @param saltenv where an archive of the file roots is
  * @param source_hash hash that a fetched archive must have
- * @param use_etag ask the web server by its ETag whether the copy of before still holds
+ * @param use_etag compare the web server's ETag to decide whether the earlier download is current
  *
  * @example tsalt-ssh '*' archive.list /srv/app.tar.gz
  */
@@ -76,7 +76,7 @@ export const list = async (
 /** Paths as Salt reports them: a directory ends in a slash. */
 const shownPath = ({ path, kind }: Member): string => (kind === 'dir' ? `${path}/` : path);
 
-/** Zip archives of Windows name no directories: those of the files are there all the same. */
+/** Zip archives from Windows do not list directories, so those of the files are added. */
 const shownPaths = (members: readonly Member[], format: ArchiveFormat): string[] => {
   const implied =
     format === 'zip'
@@ -101,7 +101,7 @@ const describeMembers = (
     .toSorted();
   const isTop = (path: string): boolean => !path.slice(0, -1).includes('/');
   const top = dirs.filter(isTop);
-  // One directory above all others, without a member of its own.
+  // A single top-level directory without its own member.
   const [first = '/'] = new Set(dirs.map(path => path.slice(0, path.indexOf('/') + 1)));
   const isShared = first !== '/' && dirs.every(path => path.startsWith(first));
   const files = of('file', 'link');
@@ -138,8 +138,8 @@ const withArchive = async <T>(
  *
  * @param name the archive
  * @param dest where to
- * @param archive_format `tar` or `zip`; guessed from the name when left out
- * @param strip_components leading parts of each path to leave out
+ * @param archive_format `tar` or `zip`; by default, guessed from the name
+ * @param strip_components number of leading path components to remove
  * @param options of tar: `--strip-components=N`, `--exclude=PATTERN`, names of members, `--wildcards` for these
  * @param extract_perms keep the modes
  * @param password the password of a zip archive
@@ -179,7 +179,7 @@ export const extract = async (
  *
  * @param zip_file the archive
  * @param dest where to
- * @param excludes members to leave out, as a list or with commas
+ * @param excludes members to leave out, as a list or separated by commas
  * @param options refused: they are those of the program `unzip`, for `archive.cmd_unzip`
  * @param template refused: names are rendered by the SLS that has them
  * @param runas unpack as this user, by the program `unzip`
@@ -236,7 +236,7 @@ export const unzip = async (
  *
  * @param zip_file the archive
  * @param dest where to
- * @param excludes members to leave out, as a list or with commas
+ * @param excludes members to leave out, as a list or separated by commas
  * @param options further options of `unzip`, as text
  * @param template refused: names are rendered by the SLS that has them
  * @param runas unpack as this user
@@ -291,7 +291,7 @@ export const cmd_unzip = async (
  * @param clean remove the copy that was fetched
  * @param saltenv where an archive of the file roots is
  * @param source_hash hash that a fetched archive must have
- * @param use_etag ask the web server by its ETag whether the copy of before still holds
+ * @param use_etag compare the web server's ETag to decide whether the earlier download is current
  *
  * @example tsalt-ssh '*' archive.is_encrypted salt://app.zip
  */

@@ -53,7 +53,7 @@ export const run_chroot = async (
   }
 };
 
-/** Ends what a command left running inside: it would hold what is mounted there. */
+/** Ends processes that a command left running inside: they would keep the mounts busy. */
 const endProcessesIn = async (root: string): Promise<void> => {
   if (resolve(root) === '/') return;
   const inside = resolve(root);
@@ -64,7 +64,7 @@ const endProcessesIn = async (root: string): Promise<void> => {
       try {
         process.kill(pid, signal);
       } catch {
-        // it has ended meanwhile
+        // the process has ended in the meantime
       }
     await setTimeout(100);
   }

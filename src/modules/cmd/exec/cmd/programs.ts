@@ -6,7 +6,7 @@ import { notDone } from '../../../_shared/states/not-done.ts';
 import type { PlainDict } from '../../../api.ts';
 
 /**
- * The path of a command, or null.
+ * Returns the path of a command, or null.
  *
  * @param cmd the name of a command
  * @example tsalt-ssh '*' cmd.which git
@@ -14,7 +14,7 @@ import type { PlainDict } from '../../../api.ts';
 export const which = async (cmd: string): Promise<string | null> => findCommand(cmd) ?? null;
 
 /**
- * The path of the first of several commands that is there, or null.
+ * Returns the path of the first of several commands that is installed, or null.
  *
  * @param cmds names of commands
  * @example tsalt-ssh '*' cmd.which_bin '[pip3, pip]'
@@ -31,7 +31,7 @@ export const which_bin = async (cmds: string[]): Promise<string | null> =>
 export const has_exec = async (cmd: string): Promise<boolean> => findCommand(cmd) !== undefined;
 
 /**
- * The login shells of this machine, from /etc/shells.
+ * Returns the login shells of this host, from /etc/shells.
  *
  * @example tsalt-ssh '*' cmd.shells
  */
@@ -101,7 +101,7 @@ export const tty = async (device: string, echo = ''): Promise<Record<string, str
   if (kind === undefined) return { Error: 'The specified device is not a valid TTY' };
   const path = kind === 'tty' ? `/dev/tty${number}` : `/dev/pts/${number}`;
   try {
-    // 'r+' opens what is there: a message makes no file.
+    // 'r+' opens only existing files, so a message never creates one.
     await writeFile(path, echo, { flag: 'r+' });
     return { Success: `Message was successfully echoed to ${path}` };
   } catch {

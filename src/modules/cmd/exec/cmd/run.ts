@@ -7,9 +7,9 @@ import { CommandExecutionError } from '../../../api.ts';
 import { execute } from '../../cmd-execute.ts';
 import type { RunOptions, RunResult } from '../../cmd-options.ts';
 
-/** After the common ones, so that a second word of the command line is `cwd` as in Salt. */
+/** Follows the common options, so that the second positional argument is `cwd`, as in Salt. */
 type Redirect = {
-  /** whether stderr goes into stdout; so it does by default in `cmd.run` */
+  /** whether stderr goes into stdout; the default of `cmd.run` */
   redirect_stderr?: boolean;
 };
 

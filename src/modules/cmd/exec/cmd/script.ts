@@ -9,7 +9,7 @@ import type { Plain, PlainDict } from '../../../api.ts';
 import type { RunOptions, RunResult } from '../../cmd-options.ts';
 import { run_all } from './run.ts';
 
-/** Only who runs a program may read it: the account that it is to run as becomes its owner. */
+/** Makes a program readable only for the account that runs it, by changing its owner. */
 const handTo = async (runas: string | null | undefined, ...paths: string[]): Promise<void> => {
   const owner = runas ? uidOf(runas) : undefined;
   if (owner !== undefined) for (const path of paths) await chown(path, owner, -1);
@@ -54,7 +54,7 @@ export const script = async (
 };
 
 /**
- * As `cmd.script`, giving the exit status only.
+ * Runs a script like `cmd.script` and returns only its exit status.
  *
  * @param source `salt://…`, a URL or a path on the host
  * @param args arguments for the script, one text
@@ -69,7 +69,7 @@ export const script_retcode = async (
  * Runs source code with an interpreter and returns its stdout.
  *
  * @param lang the interpreter, e.g. `bash` or `perl`
- * @param code the program, a text or a list of lines
+ * @param code the source code, a string or a list of lines
  * @param cwd the folder to run in
  * @param args arguments for the program
  * @example tsalt-ssh '*' cmd.exec_code bash 'echo "$1"' args='[hello]'
@@ -84,7 +84,7 @@ export const exec_code = async (
  * Runs source code with an interpreter and returns pid, retcode, stdout and stderr.
  *
  * @param lang the interpreter, e.g. `bash` or `perl`
- * @param code the program, a text or a list of lines
+ * @param code the source code, a string or a list of lines
  * @param cwd the folder to run in
  * @param args arguments for the program
  * @example tsalt-ssh '*' cmd.exec_code_all perl 'print "hi"'

@@ -16,7 +16,7 @@ type CallArguments = {
  * Calls a function that a custom module passes in; its answer is the result.
  *
  * @param name any name
- * @param func the function; an SLS is data and holds none
+ * @param func the function; an SLS cannot contain one
  * @param args its arguments
  * @param kws its keyword arguments, passed as a last object
  * @param stateful has no effect

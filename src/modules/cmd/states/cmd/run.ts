@@ -1,4 +1,4 @@
-/** Commands and scripts are run: when something else changed, or always. */
+/** Runs commands and scripts, always or when another state made changes. */
 import { messageOf } from '../../../../protocol/error.ts';
 import { failed } from '../../../_shared/states/returns.ts';
 import { __grains__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
@@ -30,7 +30,7 @@ export type RunArguments = CommandArguments & {
  * @param group the group to run with
  * @param shell the shell, by default the one of the grain `shell`
  * @param env variables to add, a dict or a list of dicts
- * @param prepend_path folders to put in front of PATH
+ * @param prepend_path folders to prepend to PATH
  * @param stateful true: the last line of the command's output reports its result, `changed=yes comment='…'`, or
  *   as JSON; `- test_name: …` names the command to run in test mode
  * @param umask octal mask for new files
@@ -38,20 +38,20 @@ export type RunArguments = CommandArguments & {
  * @param hide_output true: the output is not in the result
  * @param timeout seconds after which the command is killed
  * @param ignore_timeout true: a command killed by `timeout` counts as a success
- * @param use_vt taken, without effect: output comes through pipes
+ * @param use_vt accepted, but has no effect: output is read through pipes
  * @param success_retcodes exit statuses that count as 0
- * @param success_stdout texts in stdout that make it a success
- * @param success_stderr texts in stderr that make it a success
+ * @param success_stdout strings in stdout that count as success
+ * @param success_stderr strings in stderr that count as success
  * @param stdin text for its standard input
  * @param clean_env true: no variables but those of `env`
  * @param bg true: start it and do not wait
- * @param rstrip false: the output keeps the empty lines at its end
+ * @param rstrip false: keep empty lines at the end of the output
  * @param ignore_retcode true: a failure is not logged as one
  * @param python_shell false: the words are run as they are, without a shell
- * @param redirect_stderr true: stderr becomes part of stdout
+ * @param redirect_stderr true: redirect stderr to stdout
  * @param reset_system_locale false: the command keeps the locale of the login
  * @param output_encoding only UTF-8 is supported; other encodings are refused
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @param template refused: an SLS is a template itself
  * @unknown ignored
  * @example

@@ -43,17 +43,17 @@ export type ScriptArguments = CommandArguments & {
  * @param output_loglevel level at which the output is logged
  * @param hide_output true: the output is not in the result
  * @param defaults variables for the template
- * @param context variables for the template that win over `defaults`
+ * @param context variables for the template that override `defaults`
  * @param success_retcodes exit statuses that count as 0
- * @param success_stdout texts in stdout that make it a success
- * @param success_stderr texts in stderr that make it a success
+ * @param success_stdout strings in stdout that count as success
+ * @param success_stderr strings in stderr that count as success
  * @param stdin text for its standard input
  * @param umask octal mask for new files
  * @param clean_env true: no variables but those of `env`
  * @param bg true: start it and do not wait
  * @param reset_system_locale false: the script keeps the locale of the login
  * @param output_encoding only UTF-8 is supported; other encodings are refused
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @unknown variables
  * @example
  * setup:

@@ -30,7 +30,7 @@ export const wait = async (name: string, { ...options }: RunArguments = {}): Pro
   wrongArguments(name, options) ?? newReturn(name);
 
 /**
- * The older name of `cmd.wait`.
+ * Old name of `cmd.wait`.
  *
  * @unknown ignored
  */

@@ -5,8 +5,9 @@ import type { CronJob } from '../../crontab.ts';
 import { tabOf } from '../../user-crontab.ts';
 
 /**
- * The jobs and variables that states manage in the crontabs of this host: of all users for root,
- * else of the own one. Lines above Salt's mark belong to somebody else and are left alone.
+ * Describes the jobs and variables that states manage in the crontabs of this host: those of all
+ * users for root, else those of the current user. Lines above Salt's mark are not managed and are
+ * left out.
  */
 export const describe = async (): Promise<Description> => {
   const described: Description = {};

@@ -30,9 +30,9 @@ type CronFileOptions = {
  * @param user the user
  * @param template renderer for the file
  * @param context variables for the template
- * @param replace false: leave a crontab that is there as it is
+ * @param replace false: do not change an existing crontab
  * @param defaults variables for the template that `context` overrides
- * @param backup has no effect: `crontab` writes the file, no copy of it is kept
+ * @param backup has no effect: `crontab` writes the file, and no backup is kept
  * @unknown ignored
  *
  * @example

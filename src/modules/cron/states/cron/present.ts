@@ -1,4 +1,4 @@
-/** Jobs and variables in the crontabs of users. */
+/** Manages jobs and variables in the crontabs of users. */
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
@@ -21,7 +21,7 @@ type CronOptions = CronTimes & CronJobOptions & { user?: string; special?: strin
  * @param daymonth when
  * @param month when
  * @param dayweek when
- * @param comment a comment above the job; one that is there stays when left out
+ * @param comment a comment above the job; by default, an existing comment is kept
  * @param commented write it commented out
  * @param identifier finds the job again when its command changes; the command when left out;
  *   null for a job that has none
@@ -82,8 +82,8 @@ export const present = async (
  *
  * @param name the command
  * @param user the user
- * @param identifier its identifier; the command when left out
- * @param special `@reboot`, `@daily` … when the job has such a time
+ * @param identifier its identifier; by default, the command
+ * @param special `@reboot`, `@daily` …, if the job has such a time
  * @unknown ignored
  *
  * @example

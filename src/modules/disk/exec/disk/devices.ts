@@ -3,7 +3,7 @@ import { which } from '../../../_shared/commands/which.ts';
 import { deviceAt } from '../../../_shared/files/mounts.ts';
 import { log, SaltInvocationError } from '../../../api.ts';
 
-/** A device as an argument: a name that begins with `-` would be an option. */
+/** Returns a device as an argument: a name that begins with `-` would be an option. */
 const plainDevice = (device: string): string => {
   if (String(device).startsWith('-')) throw new SaltInvocationError(`Not a device: ${device}`);
   return String(device);
@@ -70,7 +70,9 @@ export const dump = async (
 ): Promise<Record<string, string> | false> => {
   const odd = args?.find(name => !facts.some(fact => fact === name));
   if (odd !== undefined)
-    throw new SaltInvocationError(`disk.dump tells ${facts.join(', ')}, but not ${odd}`);
+    throw new SaltInvocationError(
+      `disk.dump cannot report ${odd}. Use one of: ${facts.join(', ')}`,
+    );
   const wanted = args && args.length > 0 ? args : facts;
   const { code, stdout } = await runCommand(
     ['blockdev', ...wanted.map(name => `--${name}`), plainDevice(device)],
@@ -87,8 +89,8 @@ export const dump = async (
  * @param device the device
  * @param read-ahead in units of 512 bytes
  * @param filesystem-read-ahead read-ahead of the file system, in units of 512 bytes
- * @param read-only true: nothing may be written
- * @param read-write true: it may again
+ * @param read-only true: make the device read-only
+ * @param read-write true: make the device writable
  * @example tsalt-ssh '*' disk.tune /dev/sda1 read-ahead=1024 read-write=True
  */
 export const tune = async (
@@ -107,7 +109,7 @@ export const tune = async (
     const setting = Object.hasOwn(known, name) ? known[name] : undefined;
     if (!setting)
       throw new SaltInvocationError(
-        `disk.tune sets ${Object.keys(known).join(', ')}, but not ${name}`,
+        `disk.tune cannot set ${name}. Use one of: ${Object.keys(known).join(', ')}`,
       );
     asked.push(setting.get);
     if (setting.takes === 'number') flags.push(`--${setting.set}`, String(Number(value)));
@@ -128,7 +130,7 @@ const succeeds = async (argv: readonly [string, ...string[]]): Promise<boolean> 
 };
 
 /**
- * Takes all signatures of file systems, RAID and partition tables from a device.
+ * Removes all signatures of file systems, RAID and partition tables from a device.
  *
  * @param device the device
  * @example tsalt-ssh '*' disk.wipe /dev/sda1
@@ -193,7 +195,7 @@ export const format = async (
 };
 
 /**
- * The type of the file system on a device; '' when it is not known.
+ * Returns the type of the file system on a device; '' if it is unknown.
  *
  * @param device the device
  * @example tsalt-ssh '*' disk.fstype /dev/sdX1
@@ -211,7 +213,7 @@ export const fstype = async (device: string): Promise<string> => {
 };
 
 /**
- * The type of the file system that a path is on.
+ * Returns the type of the file system that a path is on.
  *
  * @param path the path
  * @example tsalt-ssh '*' disk.get_fstype_from_path /root

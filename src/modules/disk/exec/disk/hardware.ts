@@ -64,10 +64,10 @@ const hdparmValue = (text: string): Plain | undefined => {
 };
 
 /**
- * The part of disks that is hidden from the system (Host Protected Area), in sectors.
+ * Returns the size of the hidden part of disks (Host Protected Area), in sectors.
  *
  * @param disks names or paths
- * @param size not supported: hiding sectors of a disk may lose what is there
+ * @param size not supported: hiding sectors of a disk may lose data
  * @example tsalt-ssh '*' disk.hpa /dev/sda
  */
 export const hpa = async (

@@ -1,5 +1,5 @@
 /**
- * Usage and properties of disks.
+ * Reports the usage and properties of disks.
  *
  * @platform linux, macOS
  */
@@ -51,7 +51,7 @@ export const inodeusage = async (
   );
 
 /**
- * How full the file systems are, in percent, by mount point.
+ * Returns the used space of file systems in percent, by mount point.
  *
  * @param args one mount point: only its number
  * @example tsalt-ssh '*' disk.percent /var
@@ -70,7 +70,7 @@ export const percent = async (
 
 type Row = [string, string, string, string, string, string];
 
-/** Flags that change what a line means, or want a word of their own behind them, are not let in. */
+/** Refuses flags that change the meaning of the output, or that take an argument. */
 const flagsOf = (caller: string, args: string | null): string[] => {
   const flags = [...(args ?? '')];
   const odd = flags.find(flag => !'ahHklPTv'.includes(flag));
@@ -79,13 +79,13 @@ const flagsOf = (caller: string, args: string | null): string[] => {
   return flags.length > 0 ? [`-${flags.join('')}`] : [];
 };
 
-/** The columns of `df -P`: names and mount points may have blanks, numbers have none. */
+/** Parses the columns of `df -P`. Names and mount points may contain spaces, numbers do not. */
 const df = async (caller: string, base: string, args: string | null): Promise<Row[]> => {
   const { code, stdout, stderr } = await runCommand(['df', base, ...flagsOf(caller, args)], {
     plainLocale: true,
     cwd: '/',
   });
-  // A mount point that may not be looked at makes df fail, after telling the others.
+  // If a mount point is not accessible, df fails after printing the others.
   if (code !== 0 && stdout.trim() === '') throw new CommandExecutionError(stderr.trim());
   return stdout.split('\n').flatMap((line): Row[] => {
     const found = line.match(

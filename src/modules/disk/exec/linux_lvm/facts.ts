@@ -1,5 +1,5 @@
 /**
- * Volumes of the Logical Volume Manager. Goes by the name `lvm`.
+ * Manages volumes of the Logical Volume Manager. Also available as `lvm`.
  *
  * @platform linux
  * @depends lvm2
@@ -15,7 +15,7 @@ export const __virtual__ = (): string | [false, string] =>
   which('lvm') ? __virtualname__ : [false, 'The command lvm is not there: install lvm2.'];
 
 /**
- * The version of LVM.
+ * Returns the version of LVM.
  *
  * @example tsalt-ssh '*' lvm.version
  */
@@ -54,7 +54,7 @@ const physicalFields = [
  * Returns physical volumes by device.
  *
  * @param pvname this device only
- * @param real true: by the device that a link leads to
+ * @param real true: list devices by the target of their link
  * @param quiet true: do not log an error if the device is not a physical volume
  * @example tsalt-ssh '*' lvm.pvdisplay /dev/sdb1
  */

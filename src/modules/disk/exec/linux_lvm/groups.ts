@@ -31,7 +31,7 @@ const needed = (vgname: string, devices: Plain): string[] => {
  * `vgcreate`.
  *
  * @param vgname its name
- * @param devices one, or several as a list or with commas
+ * @param devices one, or several as a list or separated by commas
  * @param force true: answer questions with yes
  * @example tsalt-ssh '*' lvm.vgcreate data /dev/sdb1,/dev/sdb2
  */
@@ -52,7 +52,7 @@ export const vgcreate = async (
  * Adds devices to a volume group.
  *
  * @param vgname the group
- * @param devices one, or several as a list or with commas
+ * @param devices one, or several as a list or separated by commas
  * @param force true: answer questions with yes
  * @example tsalt-ssh '*' lvm.vgextend data /dev/sdc1
  */
@@ -66,7 +66,7 @@ export const vgextend = async (
 };
 
 /**
- * Takes a volume group away, with the logical volumes in it.
+ * Removes a volume group, with its logical volumes.
  *
  * @param vgname the group
  * @param force false: do not answer questions with yes

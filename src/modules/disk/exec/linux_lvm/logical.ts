@@ -94,7 +94,7 @@ export const lvcreate = async (
 };
 
 /**
- * Takes a logical volume away.
+ * Removes a logical volume.
  *
  * @param lvname the volume
  * @param vgname its volume group

@@ -24,7 +24,7 @@ const answers = (force: boolean): string => (force ? '--yes' : '-qq');
 /**
  * Makes devices physical volumes. Further arguments are options of `pvcreate`.
  *
- * @param devices one, or several as a list or with commas
+ * @param devices one, or several as a list or separated by commas
  * @param override false: fail when one is a physical volume already
  * @param force false: do not answer questions with yes
  * @example tsalt-ssh '*' lvm.pvcreate /dev/sdb1,/dev/sdb2
@@ -71,7 +71,7 @@ const dueDevices = async (
 /**
  * Removes the physical volume labels from devices.
  *
- * @param devices one, or several as a list or with commas
+ * @param devices one, or several as a list or separated by commas
  * @param override false: fail if one is not a physical volume
  * @param force false: do not answer questions with yes
  * @example tsalt-ssh '*' lvm.pvremove /dev/sdb1,/dev/sdb2
@@ -88,7 +88,7 @@ export const pvremove = async (
 /**
  * Resizes physical volumes to the current size of their devices.
  *
- * @param devices one, or several as a list or with commas
+ * @param devices one, or several as a list or separated by commas
  * @param override false: fail if one is not a physical volume
  * @param force false: do not answer questions with yes
  * @example tsalt-ssh '*' lvm.pvresize /dev/sdb1

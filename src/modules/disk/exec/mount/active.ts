@@ -1,5 +1,5 @@
 /**
- * File systems: what is mounted, and what fstab says.
+ * Manages mounted file systems and fstab.
  *
  * @platform linux
  * @depends mount, umount
@@ -154,10 +154,10 @@ export const remount = async (
     : mount(name, device, mkmnt, fstype, opts, { user });
 
 /**
- * Takes a mounted file system away. True, or what `umount` says.
+ * Unmounts a file system. Returns true, or the error message of `umount`.
  *
  * @param name the mount point
- * @param device take away what is mounted of this device
+ * @param device unmount this device
  * @param user as this user
  * @param util `mount` is the only value
  * @param lazy detach it now, clean up when nobody uses it
@@ -182,7 +182,7 @@ export const umount = async (
 };
 
 /**
- * Where the file system of a path is mounted.
+ * Returns the mount point of the file system that a path is on.
  *
  * @param path the path
  * @example tsalt-ssh '*' mount.get_mount_from_path /opt/some/nested/path
@@ -190,7 +190,7 @@ export const umount = async (
 export const get_mount_from_path = async (path: string): Promise<string> => mountPointOf(path);
 
 /**
- * The device that a path is on; null when it is on none.
+ * Returns the device that a path is on; null if there is none.
  *
  * @param path the path
  * @example tsalt-ssh '*' mount.get_device_from_path /

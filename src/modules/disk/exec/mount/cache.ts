@@ -14,7 +14,9 @@ const readCache = (): PlainDict => {
     const { mounts } = JSON.parse(text) as PlainDict;
     return isPlainDict(mounts) ? mounts : {};
   } catch {
-    throw new CommandExecutionError(`${file()} is damaged: remove it, it is written anew.`);
+    throw new CommandExecutionError(
+      `${file()} is damaged. Remove it; it is created again when needed.`,
+    );
   }
 };
 
@@ -60,7 +62,7 @@ export const write_mount_cache = async (
 };
 
 /**
- * Forgets what `mount.write_mount_cache` noted of a mount point. True.
+ * Removes the entry that `mount.write_mount_cache` saved for a mount point and returns true.
  *
  * @param real_name the mount point
  * @example tsalt-ssh '*' mount.delete_mount_cache /mnt/share

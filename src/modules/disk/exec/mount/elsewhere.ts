@@ -1,6 +1,6 @@
 import { notDone } from '../../../_shared/states/not-done.ts';
 
-/** Files of other systems than Linux, which Salt's module has too. */
+/** Refuses files of systems other than Linux, which Salt's module supports too. */
 const elsewhere = (file: string, system: string): string => `${file} is a file of ${system}`;
 
 /** Not supported: /etc/vfstab is a file of Solaris. */

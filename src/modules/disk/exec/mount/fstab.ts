@@ -5,7 +5,8 @@ import { followLinks } from '../../../_shared/safe-fs/place.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /**
- * The entries of an fstab, by mount point. A further entry of one mount point has `_` behind it.
+ * Returns the entries of an fstab, by mount point. A `_` is appended to the name of a further entry
+ * with the same mount point.
  *
  * @param config the file
  *
@@ -32,7 +33,7 @@ type ShownEntry = {
   pass: string;
 };
 
-/** File systems without a device of their own: what is mounted may be at several places. */
+/** File systems without a device of their own: the same device name may be mounted at several paths. */
 const withoutDevice = new Set(
   `none tmpfs sysfs proc fusectl debugfs securityfs devtmpfs cgroup nfs nfs4 glusterfs btrfs
   autofs binfmt_misc bpf cgroup2 configfs devpts efivarfs hugetlbfs mqueue overlay pstore ramfs tracefs`.split(
@@ -63,7 +64,7 @@ type SetOptions = {
  * @param test only report what would be done
  * @param match_on the fields that identify the entry: `name`, `device` … `auto`: the device, or the
  * name if the type has no device of its own (tmpfs, nfs, btrfs, overlay …)
- * @param not_change leave an entry that is there as it is
+ * @param not_change do not change an existing entry
  *
  * @example tsalt-ssh '*' mount.set_fstab /mnt/foo /dev/sdz1 ext4
  */
@@ -93,7 +94,7 @@ export const set_fstab = async (
     match_on === 'auto' ? [withoutDevice.has(fstype) ? 'name' : 'device'] : [match_on].flat();
   const unknown = keys.find(key => !Object.hasOwn(wanted, key));
   if (unknown !== undefined)
-    throw new CommandExecutionError(`match_on: "${unknown}" is no field of fstab`);
+    throw new CommandExecutionError(`match_on: "${unknown}" is not a field of fstab`);
   const lines = linesOf(config);
   const fitting = (names: readonly string[]): number =>
     lines.findIndex(line => {
@@ -103,7 +104,7 @@ export const set_fstab = async (
         names.every(key => entry[key as keyof FstabEntry] === wanted[key as keyof FstabEntry])
       );
     });
-  // Of several that fit, the one of this mount point.
+  // If several entries match, the one with this mount point is changed.
   const same = fitting([...keys, 'name']);
   const at = same >= 0 ? same : fitting(keys);
   const known = parseFstabLine(lines[at] ?? '');
@@ -148,6 +149,6 @@ const linesOf = (config: string): string[] =>
     : [];
 
 const save = (config: string, lines: string[]): void => {
-  if (!config.startsWith('/')) throw new SaltInvocationError(`${config} is no absolute path`);
+  if (!config.startsWith('/')) throw new SaltInvocationError(`${config} is not an absolute path`);
   writeAtomic(followLinks(config), lines.map(line => `${line}\n`).join(''));
 };

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
 /**
- * The swap spaces in use.
+ * Returns the active swap spaces.
  *
  * @example tsalt-ssh '*' mount.swaps
  */
@@ -44,7 +44,8 @@ export const swapon = async (
 };
 
 /**
- * Uses a swap space no more. True when it is not in use then, null when it was not before.
+ * Deactivates a swap space. Returns true if it is inactive afterwards, and null if it was not active
+ * before.
  *
  * @param name the device or file
  *

@@ -34,8 +34,8 @@ export const mklabel = (device: string, label_type: string): Promise<string[]> =
  * @param device the disk
  * @param part_type `primary`, `logical` or `extended`; the name of the partition in a GPT
  * @param fs_type the intended file system: `ext4`, `fat32`, `linux-swap` …; it is not created
- * @param start where it begins, in megabytes or with a unit: `1MiB`, `0%`
- * @param end where it ends
+ * @param start its start, in megabytes or with a unit: `1MiB`, `0%`
+ * @param end its end
  * @example tsalt-ssh '*' partition.mkpart /dev/sdb primary fs_type=ext4 start=1MiB end=100%
  */
 export const mkpart = (
@@ -75,13 +75,13 @@ export const mkfs = (device: string, fs_type: string): Promise<string[]> => {
  *
  * @param device the disk
  * @param partition its number
- * @param name letters, digits, blanks, `_` and `-`
+ * @param name letters, digits, spaces, `_` and `-`
  * @example tsalt-ssh '*' partition.name /dev/sda 1 'My Documents'
  */
 export const name = (device: string, partition: Plain, name: string): Promise<string[]> => {
   if (!/^[A-Za-z0-9 _-]*$/.test(name))
     throw new SaltInvocationError(`"${name}" cannot be the name of a partition.`);
-  // parted reads its words once more.
+  // parted splits its arguments into words again.
   return linesOf(runParted(needDevice(device), 'name', needNumber(partition), `'${name}'`));
 };
 
@@ -101,8 +101,8 @@ export const rescue = (device: string, start: Plain, end: Plain): Promise<string
  *
  * @param device the disk
  * @param minor its number
- * @param start where it begins; not looked at
- * @param end where it is to end, in megabytes or with a unit
+ * @param start its start; ignored
+ * @param end its new end, in megabytes or with a unit
  * @example tsalt-ssh '*' partition.resize /dev/sda 3 200 850
  */
 export const resize = (

@@ -1,5 +1,5 @@
 /**
- * Partitions of disks. Goes by the name `partition`.
+ * Manages partitions of disks. Also available as `partition`.
  *
  * @platform linux
  * @depends parted, partprobe, lsblk
@@ -31,10 +31,10 @@ export const __virtual__ = (): string | [false, string] => {
 type Row = { [field: string]: string };
 
 /**
- * The partitions of a disk by number, and what the disk is.
+ * Returns the partitions of a disk by number, and the properties of the disk.
  *
  * @param device the disk
- * @param unit of sizes and places: `s`, `B`, `kB`, `MiB`, `%` …; parted's own choice when left out
+ * @param unit unit of sizes and positions: `s`, `B`, `kB`, `MiB`, `%` …; by default, chosen by parted
  * @example tsalt-ssh '*' partition.list /dev/sda unit=s
  */
 export const list_ = async (
@@ -73,13 +73,13 @@ const partition = (line: string, withoutSize: boolean): Row => {
 };
 
 const named = (line: string, fields: readonly string[]): Row => {
-  // A colon in a name has a backslash before it.
+  // A colon in a name is escaped with a backslash.
   const values = [...`${line.replace(/;+$/, '')}:`.matchAll(/((?:[^:\\]|\\.)*):/g)].map(
     ([, value = '']) => value.replace(/\\(.)/g, '$1'),
   );
   // Old versions of parted do not print the disk's flags.
   if (values.length !== fields.length && !(fields === infoFields && values.length === 7))
-    throw new CommandExecutionError(`parted said what is not understood: ${line}`);
+    throw new CommandExecutionError(`Unexpected output of parted: ${line}`);
   return Object.fromEntries(values.map((value, at) => [fields[at] ?? '', value]));
 };
 
@@ -92,12 +92,12 @@ const named = (line: string, fields: readonly string[]): Row => {
 export const exists = async (device = ''): Promise<boolean> => isBlockDevice(device);
 
 /**
- * The names of the disks, without RAM disks, loop devices and CD drives.
+ * Returns the names of the disks, without RAM disks, loop devices and CD drives.
  *
  * @example tsalt-ssh '*' partition.get_block_device
  */
 export const get_block_device = async (): Promise<string[]> => {
-  // It fails where there is none.
+  // It fails if there is none.
   const { stdout } = await runCommand(
     ['lsblk', '-n', '-i', '-o', 'KNAME', '-d', '-e', '1,7,11', '-l'],
     { plainLocale: true },
@@ -134,13 +134,14 @@ export const align_check = async (
     { plainLocale: true },
   );
   const lines = stdout.split('\n').filter(Boolean);
-  // In script mode it prints nothing, and its exit status says "not aligned" as well as "failed".
+  // In script mode it prints nothing, and its exit status is the same for "not aligned" and
+  // "failed".
   if (lines.some(line => /^\d+ (?:not )?aligned/.test(line))) return lines;
   throw new CommandExecutionError(`parted failed: ${stderr.trim() || stdout.trim()}`);
 };
 
 /**
- * The type of a partition as the partition table has it: `83` or an UUID.
+ * Returns the type of a partition in the partition table: `83` or a UUID.
  *
  * @param device the disk
  * @param minor its number
@@ -154,7 +155,7 @@ export const get_id = (device: string, minor: Plain): Promise<string[]> =>
   );
 
 /**
- * The types that a partition in a DOS partition table may have, by number.
+ * Returns the types that a partition in a DOS partition table may have, by number.
  *
  * @example tsalt-ssh '*' partition.system_types
  */

@@ -9,10 +9,10 @@ const isThere = async (name: string): Promise<boolean> =>
   Object.keys(await salt('lvm.vgdisplay')(name, { quiet: true })).length > 0;
 
 /**
- * A volume group is there and these devices belong to it. Devices that belong to it besides stay.
+ * Makes sure that a volume group exists and contains these devices. Other devices in it are kept.
  *
  * @param name the group
- * @param devices its physical volumes, a list or a text with commas
+ * @param devices its physical volumes, a list or a string separated by commas
  * @example
  * data:
  *   lvm.vg_present:
@@ -72,7 +72,7 @@ const extended = async (name: string, devices: readonly string[]): Promise<State
 };
 
 /**
- * A volume group is not there, nor any logical volume in it.
+ * Makes sure that a volume group and its logical volumes do not exist.
  *
  * @param name the group
  * @example

@@ -10,9 +10,10 @@ const infoOf = async (path: string): Promise<{ [field: string]: string } | undef
   (await salt('lvm.lvdisplay')(path, { quiet: true }))[path];
 
 /**
- * A logical volume is there, with this size. Sizes are rounded up to whole extents of its group.
+ * Makes sure that a logical volume exists with this size. Sizes are rounded up to whole extents of
+ * its group.
  *
- * @param name the volume; with `snapshot` the volume to take a snapshot of
+ * @param name the volume; with `snapshot`, the volume to take a snapshot of
  * @param vgname its volume group; `group/pool` for a thin volume
  * @param size its size in megabytes, or with S, M, G, T or P
  * @param extents its size in extents; `50%FREE` and the like count only for a new volume
@@ -90,7 +91,7 @@ export const lv_present = async (
 const extentsOf = (info: { [field: string]: string }): number =>
   Number(info['Current Logical Extents Associated']);
 
-/** How many extents the volume shall have; undefined when that is not said in a way that lasts. */
+/** Returns the desired number of extents; undefined if it is given relative to values that change. */
 const wantedExtents = async (
   before: { [field: string]: string },
   group: string,
@@ -150,7 +151,7 @@ const resized = async (
 };
 
 /**
- * A logical volume is not there.
+ * Makes sure that a logical volume does not exist.
  *
  * @param name the volume
  * @param vgname its volume group

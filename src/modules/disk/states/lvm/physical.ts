@@ -1,5 +1,5 @@
 /**
- * Volumes of the Logical Volume Manager.
+ * Manages volumes of the Logical Volume Manager.
  *
  * Further arguments of `pv_present`, `vg_present` and `lv_present` are options of `pvcreate`,
  * `vgcreate` and `lvcreate`, without the dashes.
@@ -17,7 +17,7 @@ const isVolume = async (name: string): Promise<boolean> =>
   Object.keys(await salt('lvm.pvdisplay')(name, { quiet: true })).length > 0;
 
 /**
- * A device is a physical volume.
+ * Makes sure that a device is a physical volume.
  *
  * @param name the device
  * @example

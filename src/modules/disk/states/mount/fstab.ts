@@ -27,8 +27,8 @@ type FstabOptions = {
  * @param mount_by how the entry names the device: `device`, `label`, `uuid`, `partlabel`, `partuuid`
  * @param config the fstab
  * @param mount false: do not mount it
- * @param match_on `auto`, or what finds the entry: `name`, `device`
- * @param not_change leave an entry that is there as it is
+ * @param match_on `auto`, or the fields that identify the entry: `name`, `device`
+ * @param not_change do not change an existing entry
  * @param fs_mount has no effect: AIX needs it
  *
  * @example

@@ -37,16 +37,16 @@ type MountedOptions = OptionRules & {
  * @param pass_num when `fsck` checks it
  * @param config the fstab
  * @param persist keep it in the fstab
- * @param mount false: only keep it in the fstab
+ * @param mount false: only manage its fstab entry
  * @param user mount as this user, who owns a mount point that is made
- * @param match_on `auto`, or what finds the entry of the fstab: `name`, `device`
+ * @param match_on `auto`, or the fields that identify the fstab entry: `name`, `device`
  * @param device_name_regex other devices that may be mounted there: regular expressions
  * @param extra_mount_invisible_options options that are not seen once it is mounted
  * @param extra_mount_invisible_keys names of options with a value that are not compared
  * @param extra_mount_ignore_fs_keys options not to look at, by names, in a list by file system type
  * @param extra_mount_translate_options options that read otherwise once it is mounted, a dict
  * @param hidden_opts options that are not seen once it is mounted
- * @param bind_mount_copy_active_opts has no effect: a bind mount has the options of what it shows
+ * @param bind_mount_copy_active_opts has no effect: a bind mount has the options of its source
  * @unknown ignored
  *
  * @example
@@ -92,13 +92,13 @@ export const mounted = async (
         ? await remount(ret, wish, changed)
         : await replace(ret, wish, current.device);
   if (done.result === false || !persist) return done;
-  // It is said to mount(8), now: at boot it makes no sense.
+  // `remount` is passed to mount(8) now, but would make no sense at boot.
   const lasting = options.filter(option => option !== 'remount').join(',') || 'defaults';
   const kept = { opts: lasting, dump, pass_num, config, match_on, test: __opts__.test };
   return keep(done, name.replace(/(.)\/+$/, '$1'), device, fstype, kept);
 };
 
-/** A text of options, separated by commas, or a list of such texts; without any, the usual ones. */
+/** Splits options: a string separated by commas, or a list of such strings; by default `defaults`. */
 const optionsOf = (opts: string | string[]): string[] => {
   const options = [opts].flat().flatMap(each => String(each).split(','));
   const given = options.filter(option => option !== '');
@@ -136,7 +136,7 @@ const mountNow = async (ret: StateReturn, wish: Wish): Promise<StateReturn> => {
     : failed(ret, String(out));
 };
 
-/** With `mount: false`: only the mount point is made, where that is wanted. */
+/** With `mount: false`, only creates the mount point, if `mkmnt` requests it. */
 const leaveUnmounted = async (
   ret: StateReturn,
   { name, path, mkmnt, user }: Wish,
@@ -162,7 +162,7 @@ const leaveUnmounted = async (
 const callMount = ({ path, device, mkmnt, fstype, options, user }: Wish): Promise<true | string> =>
   __salt__['mount.mount'](path, device, mkmnt, fstype, options.join(','), { user });
 
-/** Another device is mounted there. */
+/** Unmounts another device and mounts the desired one. */
 const replace = async (ret: StateReturn, wish: Wish, current: string): Promise<StateReturn> => {
   const { path, device, user } = wish;
   const changes = {

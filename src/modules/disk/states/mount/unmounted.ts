@@ -10,7 +10,7 @@ import type { Active } from '../../mount-options.ts';
  * @param name the mount point
  * @param device unmount only this device
  * @param config the fstab
- * @param persist also take it from the fstab
+ * @param persist also remove it from the fstab
  * @param user run umount as this user
  * @unknown ignored
  *

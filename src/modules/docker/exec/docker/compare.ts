@@ -14,7 +14,7 @@ const sorted = (item: string, value: Plain): Plain =>
     ? value.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
     : value;
 
-/** Links name the container that has them. */
+/** Removes the container's name from links, which contain it. */
 const withoutName = (item: string, value: Plain, name: string): Plain =>
   item === 'Links' && Array.isArray(value)
     ? value.map(link => String(link).replace(`/${name}/`, '/'))
@@ -30,11 +30,12 @@ const differing = (keys: Iterable<string>, pick: (key: string) => Difference | u
 };
 
 /**
- * How two containers differ in their settings: `{Config: {Env: {old, new}}, HostConfig: {…}}`.
+ * Returns the differences between the settings of two containers: `{Config: {Env: {old, new}},
+ * HostConfig: {…}}`.
  *
  * @param first the one
  * @param second the other
- * @param ignore settings to leave out: a list, or a text with commas
+ * @param ignore settings to leave out: a list, or a string separated by commas
  * @example tsalt-ssh '*' docker.compare_containers web web2 ignore=Hostname
  */
 export const compare_containers = async (
@@ -71,7 +72,7 @@ export const compare_containers = async (
   return ret;
 };
 
-/** The former name of `docker.compare_containers`. */
+/** Old name of `docker.compare_containers`. */
 export const compare_container = compare_containers;
 
 const idsOf = async (one: Plain = null, other: Plain = null): Promise<Difference> => {

@@ -1,4 +1,4 @@
-/** Docker through its command line. Containers, images, networks and volumes by Salt's names. */
+/** Manages Docker containers, images, networks and volumes with the docker program. */
 
 import { which } from '../../../_shared/commands/which.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
@@ -13,7 +13,7 @@ export const __virtual__ = (): string | [false, string] =>
 const lines = (text: string): string[] => text.split('\n').filter(line => line !== '');
 
 /**
- * The names of the containers.
+ * Returns the names of the containers.
  *
  * @param all true: also those that do not run
  * @example tsalt-ssh '*' docker.list_containers all=True
@@ -24,7 +24,7 @@ export const list_containers = async ({ all = false }: { all?: boolean } = {}): 
     .sort();
 
 /**
- * All that docker knows of a container.
+ * Returns docker's information about a container.
  *
  * @param name the container
  * @example tsalt-ssh '*' docker.inspect_container web
@@ -45,7 +45,7 @@ export const exists = async (name: string): Promise<boolean> =>
   (await inspect('container', name)) !== undefined;
 
 /**
- * `running`, `paused` or `stopped`.
+ * Returns the state of a container: `running`, `paused` or `stopped`.
  *
  * @param name the container
  * @example tsalt-ssh '*' docker.state web
@@ -108,7 +108,7 @@ export const restart = async (name: string, { timeout = 10 }: { timeout?: number
  *
  * @param name the container
  * @param timeout seconds until it is killed; its own when not given
- * @param unpause true: a paused one goes on first
+ * @param unpause true: resume a paused container first
  * @example tsalt-ssh '*' docker.stop web
  */
 export const stop = async (
@@ -136,7 +136,7 @@ export const signal = async (name: string, signal = 'HUP'): Promise<true> => {
  * Removes a container and returns its id.
  *
  * @param name the container
- * @param force true: also when it runs
+ * @param force true: also if it is running
  * @param volumes true: with its anonymous volumes
  * @example tsalt-ssh '*' docker.rm web
  */
@@ -170,7 +170,7 @@ export const rename = async (name: string, new_name: string): Promise<true> => {
 export const kill = async (name: string) => moved(name, () => docker('kill', '--', name));
 
 /**
- * Halts the processes of a container.
+ * Pauses the processes of a container.
  *
  * @param name the container
  * @example tsalt-ssh '*' docker.pause web
@@ -178,7 +178,7 @@ export const kill = async (name: string) => moved(name, () => docker('kill', '--
 export const pause = async (name: string) => moved(name, () => docker('pause', '--', name));
 
 /**
- * Lets the processes of a container go on.
+ * Resumes the processes of a container.
  *
  * @param name the container
  * @example tsalt-ssh '*' docker.unpause web
@@ -186,7 +186,7 @@ export const pause = async (name: string) => moved(name, () => docker('pause', '
 export const unpause = async (name: string) => moved(name, () => docker('unpause', '--', name));
 
 /**
- * The process id of a container on the host; 0 when it does not run.
+ * Returns the process id of a container on the host; 0 if it does not run.
  *
  * @param name the container
  * @example tsalt-ssh '*' docker.pid web

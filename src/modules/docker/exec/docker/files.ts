@@ -49,7 +49,10 @@ const byName = (path: string): string | undefined =>
         ? 'xz'
         : undefined;
 
-/** Has `work` write a file, packs it, and puts it in place: a failure leaves what was there. */
+/**
+ * Lets `work` write a file, compresses it, and moves it into place: after a failure, the old file is
+ * unchanged.
+ */
 const written = async (
   path: string,
   { overwrite = false, makedirs = false, compression = null }: Target,
@@ -92,7 +95,7 @@ const written = async (
  * @param path the archive; `.tar.gz`, `.tar.bz2` and `.tar.xz` are packed
  * @param overwrite true: also over a file
  * @param makedirs true: make its folder
- * @param compression `gzip`, `bzip2` or `xz`, whatever its name
+ * @param compression `gzip`, `bzip2` or `xz`; by default, chosen by the file name
  * @example tsalt-ssh '*' docker.export web /srv/web.tar.gz
  */
 export const export_ = async (name: string, path: string, options: Target = {}): Promise<Written> =>
@@ -105,7 +108,7 @@ export const export_ = async (name: string, path: string, options: Target = {}):
  * @param path the file; `.tar.gz`, `.tar.bz2` and `.tar.xz` are packed
  * @param overwrite true: also over a file
  * @param makedirs true: make its folder
- * @param compression `gzip`, `bzip2` or `xz`, whatever its name
+ * @param compression `gzip`, `bzip2` or `xz`; by default, chosen by the file name
  * @example tsalt-ssh '*' docker.save app:1.0 /srv/app.tar
  */
 export const save = async (name: string, path: string, options: Target = {}): Promise<Written> =>
@@ -117,7 +120,7 @@ export const save = async (name: string, path: string, options: Target = {}): Pr
  * @param source the archive, also `salt://` or an address
  * @param repository the image's name
  * @param tag its tag
- * @param api_response taken, and of no effect
+ * @param api_response accepted, but has no effect
  * @example tsalt-ssh '*' docker.import /srv/web.tar app 1.0
  */
 export const import_ = async (
@@ -200,7 +203,7 @@ export const copy_from = async (
  * @param dest its path there; with `/` at its end a folder
  * @param overwrite true: also over a file
  * @param makedirs true: make its folder
- * @param exec_driver taken, and of no effect
+ * @param exec_driver accepted, but has no effect
  * @example tsalt-ssh '*' docker.copy_to web salt://web/site.conf /etc/nginx/conf.d/site.conf
  */
 export const copy_to = async (
@@ -301,9 +304,9 @@ export const disconnect_all_containers_from_network = async (
  * @param containers true: stopped containers
  * @param networks true: networks
  * @param images true: images
- * @param build true: what was kept of builds
+ * @param build true: the build cache
  * @param volumes true: volumes
- * @param system true: all of them but volumes; so it is when none is asked for
+ * @param system true: all of them except volumes; the default if none is selected
  * @param filters further ones are filters, as `until=24h`, `label=temporary` or `dangling=false`
  * @example tsalt-ssh '*' docker.prune containers=True until=24h
  */

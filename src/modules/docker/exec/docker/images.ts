@@ -5,7 +5,7 @@ import { hiddenArgs } from '../../docker-secrets.ts';
 
 export const __func_alias__ = { tag_: 'tag' };
 
-/** `name:tag`; without a tag it is `latest`, as docker reads it. */
+/** Returns `name:tag`; like docker, the default tag is `latest`. */
 const full = (image: string): string =>
   image.includes('@') || /:[^/]+$/.test(image) ? image : `${image}:latest`;
 
@@ -23,7 +23,7 @@ const checkRegistry = ({ insecure_registry }: RegistryOptions): void => {
 };
 
 /**
- * All that docker knows of an image.
+ * Returns docker's information about an image.
  *
  * @param name the image
  * @example tsalt-ssh '*' docker.inspect_image nginx:1.25
@@ -35,7 +35,7 @@ export const inspect_image = async (name: string): Promise<PlainDict> => {
 };
 
 /**
- * The id of an image; false when it is not here.
+ * Returns the id of an image; false if it is not present.
  *
  * @param name the image
  * @example tsalt-ssh '*' docker.resolve_image_id nginx
@@ -44,7 +44,7 @@ export const resolve_image_id = async (name: string): Promise<string | false> =>
   String((await inspect('image', full(name)))?.Id ?? '') || false;
 
 /**
- * The images with their tags.
+ * Returns the tags of all images.
  *
  * @example tsalt-ssh '*' docker.list_tags
  */
@@ -59,8 +59,8 @@ export const list_tags = async (): Promise<string[]> =>
  *
  * @param image the image
  * @param insecure_registry refused: that is a setting of the engine
- * @param api_response taken, and of no effect
- * @param client_timeout taken, and of no effect
+ * @param api_response accepted, but has no effect
+ * @param client_timeout accepted, but has no effect
  * @example tsalt-ssh '*' docker.pull nginx:1.25
  */
 export const pull = async (
@@ -98,7 +98,7 @@ export const load = async (
  * @param name the image
  * @param repository the further name
  * @param tag its tag
- * @param force taken: docker always moves a tag
+ * @param force accepted for compatibility: docker always moves a tag
  * @example tsalt-ssh '*' docker.tag app:1.0 registry.example.com/app tag=1.0
  */
 export const tag_ = async (
@@ -116,8 +116,8 @@ export const tag_ = async (
  *
  * @param image the image
  * @param insecure_registry refused: that is a setting of the engine
- * @param api_response taken, and of no effect
- * @param client_timeout taken, and of no effect
+ * @param api_response accepted, but has no effect
+ * @param client_timeout accepted, but has no effect
  * @example tsalt-ssh '*' docker.push registry.example.com/app:1.0
  */
 export const push = async (image: string, options: RegistryOptions = {}): Promise<string> => {
@@ -133,8 +133,8 @@ export const push = async (image: string, options: RegistryOptions = {}): Promis
  * @param tag the image's tag
  * @param dockerfile another name of the Dockerfile
  * @param cache false: use no layer built before
- * @param rm false: keep the containers of the steps
- * @param api_response taken, and of no effect
+ * @param rm false: keep the intermediate containers
+ * @param api_response accepted, but has no effect
  * @param buildargs values of the Dockerfile's ARGs
  * @example tsalt-ssh '*' docker.build /srv/app repository=app tag=1.0
  */

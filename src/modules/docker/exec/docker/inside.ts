@@ -29,13 +29,13 @@ type ScriptOptions = {
  * @param saltenv the environment to fetch it from
  * @param args arguments for the script, words as a shell reads them
  * @param template render it on the control node first, with this renderer
- * @param stdin a text for it to read
- * @param exec_driver taken, and of no effect: it is always docker's own exec
- * @param python_shell taken, and of no effect
- * @param output_loglevel taken, and of no effect
+ * @param stdin text for its standard input
+ * @param exec_driver accepted, but has no effect: it is always docker's own exec
+ * @param python_shell accepted, but has no effect
+ * @param output_loglevel accepted, but has no effect
  * @param ignore_retcode true: a status other than 0 does not make the call fail
- * @param use_vt taken, and of no effect
- * @param keep_env taken, and of no effect: the container's own environment counts
+ * @param use_vt accepted, but has no effect
+ * @param keep_env accepted, but has no effect: the container's own environment counts
  * @example tsalt-ssh '*' docker.script web salt://scripts/warm-up.sh
  */
 export const script = async (
@@ -69,7 +69,7 @@ export const script = async (
 };
 
 /**
- * As `docker.script`, giving the exit status only.
+ * Runs a script like `docker.script` and returns only its exit status.
  *
  * @param name the container
  * @param source `salt://…`, a URL or a path on the host

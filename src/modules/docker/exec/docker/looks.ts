@@ -70,7 +70,7 @@ export const images = async ({
 };
 
 /**
- * All that docker knows of a container, an image, a volume or a network of this name.
+ * Returns docker's information about a container, an image, a volume or a network of this name.
  *
  * @param name the name
  * @example tsalt-ssh '*' docker.inspect web
@@ -84,7 +84,7 @@ export const inspect = async (name: string): Promise<PlainDict> => {
 };
 
 /**
- * The tag of an image, or its id when it has none; false when it is not here.
+ * Returns the tag of an image, or its id if it has none; false if it is not present.
  *
  * @param name the image
  * @param all true: all its tags, as a list
@@ -118,7 +118,7 @@ export const diff = async (name: string): Promise<PlainDict> => {
 };
 
 /**
- * How an image was made, the first step first.
+ * Returns the build history of an image, beginning with the first step.
  *
  * @param name the image
  * @param quiet true: the commands only
@@ -136,7 +136,7 @@ export const history = async (name: string, quiet = false): Promise<Plain[]> => 
 };
 
 /**
- * Where the ports of a container are reached: `{80/tcp: [{HostIp, HostPort}]}`.
+ * Returns the host addresses of a container's ports: `{80/tcp: [{HostIp, HostPort}]}`.
  *
  * @param name the container; with `*` or `?` several, by name
  * @param private_port only this one, as `80` or `80/udp`
@@ -175,7 +175,7 @@ export const port = async (
 };
 
 /**
- * The processes of a container.
+ * Returns the processes of a container.
  *
  * @param name the container
  * @example tsalt-ssh '*' docker.top web
@@ -191,7 +191,7 @@ export const top = async (name: string): Promise<PlainDict[]> => {
 };
 
 /**
- * The ids of an image's layers, the first first.
+ * Returns the ids of an image's layers, beginning with the first.
  *
  * @param name the image
  * @example tsalt-ssh '*' docker.layers nginx:1.25
@@ -200,7 +200,7 @@ export const layers = async (name: string): Promise<string[]> =>
   (await docker('history', '--quiet', '--', name)).split('\n').filter(Boolean).toReversed();
 
 /**
- * The ids of images that have no tag and that no image is made of.
+ * Returns the ids of images that have no tag and are not the base of another image.
  *
  * @param prune true: remove them
  * @param force true: also while a stopped container needs one
@@ -222,7 +222,7 @@ export const dangling = async (prune = false, force = false): Promise<Plain> => 
 };
 
 /**
- * The containers and images that an image is needed for.
+ * Returns the containers and images that depend on an image.
  *
  * @param name the image
  * @example tsalt-ssh '*' docker.depends nginx:1.25
@@ -242,7 +242,7 @@ export const depends = async (
 };
 
 /**
- * The containers that are in a network: their names.
+ * Returns the names of the containers in a network.
  *
  * @param name the network
  * @param verbose true: a dict with their addresses

@@ -15,10 +15,10 @@ export const inspect_network = async (network_id: string): Promise<PlainDict | n
   (await inspect('network', network_id)) ?? null;
 
 /**
- * The networks, all that docker knows of each.
+ * Returns docker's information about all networks.
  *
  * @param names only these
- * @param ids only those with these ids, or what they begin with
+ * @param ids only networks with these ids, which may be abbreviated
  * @example tsalt-ssh '*' docker.networks
  */
 export const networks = async (
@@ -102,7 +102,7 @@ export const connect_container_to_network = async (
 };
 
 /**
- * Takes a container off a network.
+ * Disconnects a container from a network.
  *
  * @param container the container
  * @param network_id the network, by name or id

@@ -3,7 +3,7 @@ import { configOption } from '../../../_shared/states/config-option.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { docker, dockerWith } from '../../docker-run.ts';
 
-/** `hub` is Docker's own registry, which the program knows by no name. */
+/** `hub` is Docker's own registry, which is the docker program's default and has no name there. */
 const wordsOf = (registry: string): string[] =>
   registry.toLowerCase() === 'hub' ? [] : ['--', registry];
 
@@ -15,8 +15,8 @@ const registriesOf = async (): Promise<{ [registry: string]: PlainDict }> => {
 };
 
 /**
- * Logs in to registries whose `username` and `password` the pillar has under `docker-registries`,
- * by address; `hub` is Docker's own. Without names, to all of them.
+ * Logs in to registries, by default to all. The pillar contains their `username` and `password`
+ * under `docker-registries`, by address; `hub` is Docker's own registry.
  *
  * @param registries the registries
  * @example tsalt-ssh '*' docker.login hub
@@ -46,7 +46,7 @@ export const login = async (...registries: string[]) => {
 };
 
 /**
- * Logs out of registries; without names, out of all that the pillar has under `docker-registries`.
+ * Logs out of registries, by default of all that the pillar contains under `docker-registries`.
  *
  * @param registries the registries
  * @example tsalt-ssh '*' docker.logout hub
@@ -61,7 +61,7 @@ export const logout = async (...registries: string[]) => {
 };
 
 /**
- * The versions of docker's parts.
+ * Returns the versions of docker's components.
  *
  * @example tsalt-ssh '*' docker.version
  */

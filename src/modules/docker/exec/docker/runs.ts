@@ -24,7 +24,7 @@ type LogOptions = {
  * @param stdout false: without its standard output
  * @param stderr false: without its errors
  * @param timestamps true: each line with its time
- * @param tail only so many lines
+ * @param tail return at most this many lines
  * @param since only from then on: seconds since 1970, a date, or `10m`
  * @param until only until then
  * @param follow true: wait until the container has ended
@@ -83,9 +83,9 @@ export const wait = async (
  * @param name the container
  * @param bg true: do not wait for it
  * @param replace true: remove one of that name first
- * @param force true: also when that one runs
+ * @param force true: also if that container is running
  * @param networks networks to connect it with
- * @param auto_remove true: remove it when it has ended
+ * @param auto_remove true: remove it after it has ended
  * @example tsalt-ssh '*' docker.run_container builder:1 command=/build.sh
  */
 export const run_container = async (
@@ -151,18 +151,18 @@ const makeWay = async (name: string, replace: boolean, force: boolean): Promise<
 };
 
 type InsideOptions = {
-  /** taken, and of no effect: it is always docker's own exec */
+  /** accepted, but has no effect: it is always docker's own exec */
   exec_driver?: string | null;
   stdin?: string | null;
-  /** taken, and of no effect: no shell reads the words */
+  /** accepted, but has no effect: no shell reads the words */
   python_shell?: boolean;
-  /** taken, and of no effect */
+  /** accepted, but has no effect */
   output_loglevel?: string;
   /** true: a status other than 0 does not make the call fail */
   ignore_retcode?: boolean;
-  /** taken, and of no effect */
+  /** accepted, but has no effect */
   use_vt?: boolean;
-  /** taken, and of no effect: the container's own environment counts */
+  /** accepted, but has no effect: the container's own environment counts */
   keep_env?: Plain;
   user?: string | null;
 };
@@ -172,7 +172,7 @@ type InsideOptions = {
  *
  * @param name the container
  * @param cmd the command, words as a shell reads them, without a shell
- * @param stdin a text for it to read
+ * @param stdin text for its standard input
  * @param user the container's account to run as
  * @example tsalt-ssh '*' docker.run_all web 'nginx -t'
  */
@@ -201,7 +201,7 @@ export const run_all = async (
  *
  * @param name the container
  * @param cmd the command
- * @param stdin a text for it to read
+ * @param stdin text for its standard input
  * @param user the container's account to run as
  * @example tsalt-ssh '*' docker.run web 'ls /etc'
  */

@@ -19,10 +19,10 @@ const ofLogs = ['stdout', 'stderr', 'timestamps', 'tail', 'since', 'until'];
  * @param bg true: do not wait for it
  * @param failhard false: an exit status other than 0 does not make the state fail
  * @param replace true: remove a container of that name first
- * @param force true: also when that one runs
- * @param creates a path or several: nothing is done when all of them are there
+ * @param force true: also if that container is running
+ * @param creates a path or several: nothing is done if all of them exist
  * @param networks networks to connect it with, as in `docker_container.running`
- * @param auto_remove true: remove it when it has ended; also `rm`
+ * @param auto_remove true: remove it after it has ended; also `rm`
  * @example
  * build-the-package:
  *   docker_container.run:

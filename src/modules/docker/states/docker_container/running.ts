@@ -1,4 +1,4 @@
-/** Docker containers. */
+/** Manages Docker containers. */
 import { messageOf } from '../../../../protocol/error.ts';
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
@@ -118,7 +118,7 @@ export const running = async (
   }
 };
 
-/** The old one steps aside until the new one is made: a mistake leaves it as it was. */
+/** Renames the old container until the new one is created: after an error, the old one is unchanged. */
 const replace = async (
   name: string,
   image: string,
@@ -160,7 +160,10 @@ const joined = (container: PlainDict): string[] => {
   return Object.keys(Networks ?? {});
 };
 
-/** Networks that it is on and should not be; the host's own cannot be left. */
+/**
+ * Returns the networks that the container must be disconnected from; the host's own network cannot
+ * be left.
+ */
 const others = (container: PlainDict, nets: readonly string[]): string[] =>
   joined(container).filter(net => !nets.includes(net) && net !== 'host' && net !== 'none');
 

@@ -6,13 +6,13 @@ import { run } from './run.ts';
 import { running } from './running.ts';
 
 /**
- * Containers do not run.
+ * Makes sure that containers do not run.
  *
  * @param name the container
  * @param containers several of them
  * @param shutdown_timeout seconds until they are killed
  * @param unpause true: also those that are paused
- * @param error_on_absent false: one that is not there does not run either
+ * @param error_on_absent false: a missing container counts as stopped
  * @unknown ignored
  * @example
  * web:
@@ -68,10 +68,10 @@ export const stopped = async (
 };
 
 /**
- * A container is not there.
+ * Makes sure that a container does not exist.
  *
  * @param name the container
- * @param force true: also when it runs
+ * @param force true: also if it is running
  * @example
  * web:
  *   docker_container.absent:
@@ -97,7 +97,7 @@ export const absent = async (
 };
 
 /**
- * Something that a container watches has changed.
+ * Reacts to a change of a watched state.
  *
  * @param name the container
  */

@@ -16,7 +16,7 @@ type EnvOptions = { saltenv?: string | null };
 /**
  * Caches files on this host. Returns their paths, and false for each that does not exist.
  *
- * @param paths `salt://…`: a list, or a text with commas
+ * @param paths `salt://…`: a list, or a string separated by commas
  * @param saltenv their saltenv
  * @example tsalt-ssh '*' cp.cache_files salt://path/to/one,salt://path/to/two
  */
@@ -89,7 +89,7 @@ export const cache_local_file = async (path: string): Promise<string> => {
 };
 
 /**
- * Where the copy of a file would be kept.
+ * Returns the path where the copy of a file would be cached.
  *
  * @param url `salt://…` or `http(s)://…`
  * @param saltenv its saltenv
@@ -98,7 +98,8 @@ export const cache_dest = async (url: string, saltenv: string | null = null): Pr
   cachePath(url, saltenv ?? __opts__.saltenv);
 
 /**
- * Where the copies of an environment's files are on this host, and those of `cp.cache_local_file`.
+ * Returns the paths of an environment's cached files on this host, and those of
+ * `cp.cache_local_file`.
  *
  * @param saltenv the environment
  * @example tsalt-ssh '*' cp.list_minion
@@ -158,6 +159,6 @@ export const get_template = async (
 export const recv = async (files: PlainDict, dest: string): Promise<never> =>
   notDone('cp.recv', 'it is what salt-cp calls; cp.get_file brings a file', files, dest);
 
-/** Not done here, see `cp.recv`. */
+/** Not supported: see `cp.recv`. */
 export const recv_chunked = async (dest: string, chunk: string): Promise<never> =>
   notDone('cp.recv_chunked', 'it is what salt-cp calls; cp.get_file brings a file', dest, chunk);

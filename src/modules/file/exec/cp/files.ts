@@ -1,5 +1,5 @@
 /**
- * Brings files of the file roots, and from the web, to the host.
+ * Copies files from the file roots and from the web to the host.
  *
  * @platform all
  */
@@ -32,7 +32,7 @@ const envOf = (saltenv: string | null | undefined): string => saltenv ?? __opts_
  * @param saltenv its saltenv
  * @param makedirs make missing directories above
  * @param template render it
- * @param gzip has no effect: what travels is packed anyway
+ * @param gzip has no effect: transfers are always compressed
  *
  * @example tsalt-ssh '*' cp.get_file salt://vimrc /etc/vimrc
  */
@@ -84,7 +84,7 @@ export const get_url = async (
 ): Promise<string | false> => {
   const options = { source_hash, template, skip_verify: !source_hash, saltenv: envOf(saltenv) };
   const local = parseSource(path);
-  // Salt does not look at local files here, and callers test the path that they get.
+  // Like Salt, does not check whether a local file exists; callers check the returned path.
   if (local.scheme === 'file' && dest !== null && !exists(local.path)) return local.path;
   try {
     if (dest === null)
@@ -98,7 +98,7 @@ export const get_url = async (
 };
 
 /**
- * The text of a file of the file server; false when there is none.
+ * Returns the text of a file on the file server; false if it does not exist.
  *
  * @param path `salt://…`
  * @param saltenv its saltenv
@@ -122,7 +122,7 @@ export const get_file_str = async (
  * @param dest the directory to put the folder in
  * @param saltenv its saltenv
  * @param template render the files
- * @param gzip has no effect: what travels is packed anyway
+ * @param gzip has no effect: transfers are always compressed
  *
  * @example tsalt-ssh '*' cp.get_dir salt://path/to/dir /minion/dest
  */
@@ -157,8 +157,8 @@ export const get_dir = async (
  * @param path `salt://`, `http(s)://` or a path
  * @param saltenv saltenv of a `salt://` URL
  * @param source_hash hash it must have
- * @param verify_ssl false: take any certificate of a web server; a `source_hash` is checked all the same
- * @param use_etag ask the web server by its ETag whether the copy still holds
+ * @param verify_ssl false: accept any certificate of a web server; a `source_hash` is still checked
+ * @param use_etag compare the web server's ETag to decide whether the copy is current
  *
  * @example tsalt-ssh '*' cp.cache_file salt://path/to/file
  */
@@ -208,7 +208,7 @@ export const cache_file = async (
 };
 
 /**
- * Where the copy of a file is that this host keeps; '' when it keeps none.
+ * Returns the path of a file's cached copy on this host; '' if there is none.
  *
  * @param path `salt://`, `http(s)://`
  * @param saltenv saltenv of a `salt://` URL
@@ -221,7 +221,7 @@ export const is_cached = async (path: string, saltenv: string | null = null): Pr
 };
 
 /**
- * The hash of a file of the file server, or of this host; empty when there is none.
+ * Returns the hash of a file on the file server or on this host; empty if it does not exist.
  *
  * @param path `salt://…` or a path
  * @param saltenv its saltenv
@@ -240,7 +240,7 @@ export const hash_file = async (
 };
 
 /**
- * The mode of a file of the file server, as octal digits; null when it is not known.
+ * Returns the mode of a file on the file server, as octal digits; null if it is unknown.
  *
  * @param path `salt://…`
  * @param saltenv its saltenv
@@ -261,8 +261,8 @@ export const stat_file = async (
 };
 
 /**
- * The files of the file server, whose paths begin so when a beginning is given. On a host, only
- * those that its job names.
+ * Returns the files on the file server, optionally only those whose paths begin with `prefix`. On a
+ * host, only the files that its job contains are known.
  *
  * @param saltenv the saltenv
  * @param prefix how the paths begin
@@ -273,7 +273,7 @@ export const list_master = async (saltenv: string | null = null, prefix = ''): P
   onControl('cp.list_master', envOf(saltenv), prefix);
 
 /**
- * The folders of the file server.
+ * Returns the folders on the file server.
  *
  * @param saltenv the saltenv
  * @param prefix only below this folder
@@ -286,7 +286,7 @@ export const list_master_dirs = async (
 ): Promise<string[]> => onControl('cp.list_master_dirs', envOf(saltenv), prefix);
 
 /**
- * The SLS names of the file server.
+ * Returns the SLS names on the file server.
  *
  * @param saltenv the saltenv
  *

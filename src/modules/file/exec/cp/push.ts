@@ -6,7 +6,7 @@ import { readdirSync, realpathSync, rmSync } from '../../../_shared/safe-fs/fs.t
 import { open } from '../../../_shared/safe-fs/promises.ts';
 import { CommandExecutionError, getContext } from '../../../api.ts';
 
-/** Bytes of one piece: as text it stays well below what one message may have. */
+/** Bytes per chunk: encoded as text, a chunk stays well below the limit of one message. */
 const pieceSize = 192 * 1024;
 
 /**
@@ -17,7 +17,7 @@ const pieceSize = 192 * 1024;
  * @param path the file, absolute
  * @param keep_symlinks true: keep the name of a symbolic link for the file it points at
  * @param upload_path the name that it gets there; its path here by default
- * @param remove_source true: remove it here when it has arrived
+ * @param remove_source true: remove it from this host after the transfer
  * @example tsalt-ssh '*' cp.push /etc/fstab
  */
 export const push = async (
@@ -45,7 +45,7 @@ export const push = async (
  * Sends the files of a folder, see `cp.push`. False when there are none, or one is not taken.
  *
  * @param path the folder, absolute
- * @param glob only files of such names
+ * @param glob glob of the files to send
  * @param upload_path the folder that they get there; their path here by default
  * @example tsalt-ssh '*' cp.push_dir /etc/apt glob='*.list'
  */

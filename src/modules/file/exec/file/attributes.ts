@@ -1,5 +1,5 @@
 /**
- * Looks at files and folders and changes them.
+ * Inspects and changes files and folders.
  *
  * @platform unix
  */
@@ -9,7 +9,7 @@ import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
 /**
- * The attributes of a file, as `lsattr` shows them.
+ * Returns the attributes of a file, as `lsattr` shows them.
  *
  * @param path the file
  *

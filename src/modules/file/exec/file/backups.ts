@@ -7,10 +7,10 @@ import { backUp, backupDir } from '../../file-backup.ts';
 type Backup = { 'Backup Time': string; Location: string; Size: number };
 
 /**
- * The backups that file states keep of a file, newest first.
+ * Returns the backups that file states made of a file, newest first.
  *
  * @param path the file
- * @param limit so many at most
+ * @param limit maximum number
  *
  * @example tsalt-ssh '*' file.list_backups /etc/motd
  */
@@ -22,7 +22,7 @@ export const list_backups = async (
   return backupsIn(backupDir(place), basename(place), limit);
 };
 
-/** Backups of the files of this name in a folder of backups. */
+/** Returns the backups of files with this name in a backup folder. */
 const backupsIn = (dir: string, name: string, limit: number | null): Record<string, Backup> => {
   const prefix = `${name}_`;
   const found = isDir(dir) ? readdirSync(dir).filter(file => file.startsWith(prefix)) : [];
@@ -42,14 +42,14 @@ const backupsIn = (dir: string, name: string, limit: number | null): Record<stri
   return Object.fromEntries(backups.map(({ entry }, index) => [String(index), entry]));
 };
 
-/** Salt's other name of `file.list_backups`. */
+/** Alias of `file.list_backups`. */
 export const list_backup = list_backups;
 
 /**
- * The backups that file states keep of the files of a folder, by file, newest first.
+ * Returns the backups that file states made of the files in a folder, by file, newest first.
  *
  * @param path a file of the folder, or the folder with a slash behind it
- * @param limit so many of each at most
+ * @param limit maximum number per file
  *
  * @example tsalt-ssh '*' file.list_backups_dir /etc/
  */
@@ -66,7 +66,7 @@ export const list_backups_dir = async (
 };
 
 /**
- * Puts a backup back in place; what is there now becomes a backup itself.
+ * Restores a backup. The current file is backed up first.
  *
  * @param path the file
  * @param backup_id number of the backup, see `file.list_backups`
@@ -102,11 +102,11 @@ export const delete_backup = async (
   return { result: true, comment: `Successfully removed ${backup.Location}` };
 };
 
-/** A backup by its number, or why there is none. */
+/** Returns a backup by its number, or an error message. */
 const backupOf = async (path: string, id: number | string): Promise<Backup | string> =>
   /^\d+$/.test(String(id))
     ? ((await list_backups(path))[String(id)] ?? `backup_id '${id}' does not exist for ${path}`)
     : `Invalid backup_id '${id}'`;
 
-/** Salt's other name of `file.delete_backup`. */
+/** Alias of `file.delete_backup`. */
 export const remove_backup = delete_backup;

@@ -24,7 +24,7 @@ type BlockKeywords = {
  * @param marker_start text of the line before the block
  * @param marker_end text of the line after it
  * @param content the text between the markers
- * @param append_if_not_found add markers and block at the end when they are not there
+ * @param append_if_not_found add the markers and the block at the end if the markers do not exist
  * @param prepend_if_not_found add them at the start
  * @param backup suffix of the backup copy's name; false for no backup
  * @param dry_run change nothing, only report the changes

@@ -12,7 +12,7 @@ import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts'
  * @param path the file
  * @param regex regular expression (Python's syntax) for the start of a line
  * @param char the comment character
- * @param cmnt false: take the comment away
+ * @param cmnt false: uncomment the lines
  * @param backup suffix of the backup copy's name; false for no backup
  *
  * @example tsalt-ssh '*' file.comment_line /etc/modules '^pcspkr'

@@ -8,7 +8,7 @@ import { decode, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
  * Whether a file has a text.
  *
  * @param path the file
- * @param text the text; blanks around it do not count
+ * @param text the text; surrounding white space is ignored
  *
  * @example tsalt-ssh '*' file.contains /etc/crontab 'mymaintenance.sh'
  */
@@ -22,7 +22,7 @@ export const contains = async (path: string, text: string | number): Promise<boo
  *
  * @param path the file
  * @param regex the regular expression
- * @param lchar characters to take from the start of each line first
+ * @param lchar characters to strip from the start of each line first
  *
  * @example tsalt-ssh '*' file.contains_regex /etc/crontab '^@daily'
  */

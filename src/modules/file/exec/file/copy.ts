@@ -11,8 +11,8 @@ import { fileStats } from '../../file-stats.ts';
  *
  * @param src the file or directory to copy
  * @param dst where the copy shall be
- * @param recurse copy a directory with all it holds
- * @param remove_existing remove what is at the target first
+ * @param recurse copy a directory with its contents
+ * @param remove_existing remove an existing target first
  *
  * @example tsalt-ssh '*' file.copy /etc/app /srv/app recurse=True
  */
@@ -68,8 +68,8 @@ export const rename = async (src: string, dst: string): Promise<boolean> => {
 /**
  * Moves a file or directory, also to another file system; into a directory that is there.
  *
- * @param src where it is
- * @param dst where it shall be
+ * @param src its path
+ * @param dst the new path
  * @param disallow_copy_and_unlink only rename, as `file.rename` does
  *
  * @example tsalt-ssh '*' file.move /srv/a /mnt/b
@@ -92,7 +92,7 @@ export const move = async (
   return { result: true, comment: `'${from}' moved to '${to}'` };
 };
 
-/** Its place in a directory, under its own name. */
+/** Returns the path of a file with the same name in a directory. */
 const placeIn = (directory: string, path: string): string => {
   const place = join(directory, basename(path));
   if (exists(place)) throw new CommandExecutionError(`Destination path '${place}' already exists`);

@@ -11,9 +11,9 @@ type DirectoryOptions = { user?: Account; group?: Account; mode?: string | numbe
  * Makes a directory, and those above it, unless it is there.
  *
  * @param dir_path the directory
- * @param user owner of what is made
- * @param group group of what is made
- * @param mode mode of what is made
+ * @param user owner of created directories
+ * @param group group of created directories
+ * @param mode mode of created directories
  *
  * @example tsalt-ssh '*' file.mkdir /opt/app
  */
@@ -29,9 +29,9 @@ export const mkdir = async (
  * Makes the directories above a path. A path that ends with `/` is itself made.
  *
  * @param path the path
- * @param user owner of what is made
- * @param group group of what is made
- * @param mode mode of what is made
+ * @param user owner of created directories
+ * @param group group of created directories
+ * @param mode mode of created directories
  *
  * @example tsalt-ssh '*' file.makedirs /opt/app/conf/
  */

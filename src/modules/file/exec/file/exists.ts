@@ -61,7 +61,7 @@ const modes: Readonly<Record<string, number>> = {
  * Whether the user of this run may use a file so.
  *
  * @param path the file
- * @param mode `f` is there, `r` read, `w` write, `x` run
+ * @param mode `f` exists, `r` readable, `w` writable, `x` executable
  *
  * @example tsalt-ssh '*' file.access /etc/passwd r
  */

@@ -61,7 +61,7 @@ type Action = (found: Found) => Promise<Shown | undefined>;
  * @param iregex regular expression that the name begins with, ignoring case
  * @param type letters: `f` file, `d` directory, `l` broken symlink, `b`, `c`, `p`, `s`
  * @param owner names or ids of owners, separated by commas or spaces
- * @param user another name for `owner`
+ * @param user alias of `owner`
  * @param group names or ids of groups, separated by commas or spaces
  * @param size `+10m` this size and larger, `-1k` that and smaller, `512b`
  * @param mtime changed longer ago than `2w`, `3d`, `12h`; with a leading `-`: changed since then
@@ -136,7 +136,7 @@ export const find = async (
 const testOf = (given: Value | null, make: (text: string) => FindTest): FindTest | undefined =>
   given === null || given === '' ? undefined : make(String(given));
 
-/** Before what is below them, so that a deleted directory is not looked into. */
+/** Yields directories before their contents, so that a deleted directory is not searched. */
 function* walk(
   path: string,
   depths: { readonly max: number | null; readonly min: number },
@@ -150,7 +150,7 @@ function* walk(
   for (const name of namesIn(path)) yield* walk(join(path, name), depths, depth + 1);
 }
 
-/** Directories are looked into, links to them only at the start. */
+/** Directories are searched; links to directories only at the start. */
 const isOpen = (path: string, stats: Stats, depth: number): boolean => {
   const now = depth === 0 ? stats : lstatOf(path);
   return now?.isDirectory() === true;
@@ -203,7 +203,7 @@ const deleter =
     return path;
   };
 
-/** As Python sorts: numbers by size, texts by characters, lists item by item. */
+/** Sorts like Python: numbers by value, strings by characters, lists item by item. */
 const compare = (a: Shown, b: Shown): number => {
   if (Array.isArray(a) && Array.isArray(b)) {
     for (let at = 0; at < Math.min(a.length, b.length); at += 1) {

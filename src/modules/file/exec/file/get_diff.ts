@@ -6,14 +6,14 @@ import { contentDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /**
- * The unified diff of two files.
+ * Returns the unified diff of two files.
  *
  * @param file1 a path, or a `salt://` URL
  * @param file2 the other
  * @param saltenv saltenv of a `salt://` URL
  * @param show_filenames false: without the names of the files
- * @param show_changes false: only whether they differ
- * @param template they are templates: the option `obfuscate_templates` hides what differs
+ * @param show_changes false: only return whether they differ
+ * @param template the files are templates: the option `obfuscate_templates` hides the differences
  * @param source_hash_file1 refused: files from the web are not compared
  * @param source_hash_file2 refused, like `source_hash_file1`
  *

@@ -5,7 +5,7 @@ import { redactUrl } from '../../../_shared/sources/source-url.ts';
 import { __opts__, log, SaltInvocationError } from '../../../api.ts';
 
 /**
- * The hash of a file.
+ * Returns the hash of a file.
  *
  * @param path the file
  * @param form `sha256`, `sha512`, `sha384`, `sha224`, `sha1`, `md5`
@@ -20,7 +20,7 @@ export const get_hash = async (
 ): Promise<string> => hashFile(expandUser(path), form);
 
 /**
- * The hash of a file, or a sentence where there is none.
+ * Returns the hash of a file, or an error message if it does not exist.
  *
  * @param path the file
  * @param form `sha256`, `sha512`, `sha384`, `sha224`, `sha1`, `md5`
@@ -57,7 +57,7 @@ export const check_hash = async (path: string, file_hash: string): Promise<boole
  * @param source_hash the hash, or where a file of hashes is
  * @param source_hash_name name to look up in a file of hashes
  * @param saltenv saltenv of a `salt://` URL
- * @param verify_ssl false: take any certificate of the web server that has the file of hashes
+ * @param verify_ssl false: accept any certificate of the web server with the file of hashes
  *
  * @example tsalt-ssh '*' file.get_source_sum /tmp/foo.tar.gz source_hash=https://mydomain.tld/hashes
  */

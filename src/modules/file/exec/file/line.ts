@@ -29,7 +29,7 @@ type LineKeywords = {
  * @param before text or regular expression that the line after it matches
  * @param after text or regular expression that the line before it matches
  * @param show_changes false: return true instead of the diff
- * @param backup keep a copy of the old file, its name ending with the time
+ * @param backup back up the old file; the time is appended to its name
  * @param quiet a missing file is not an error
  * @param indent indent the line as its neighbour
  *

@@ -25,7 +25,7 @@ import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
  * @param src its target
  * @param path the symlink
  * @param force replace an existing file or symlink; an existing directory is an error
- * @param atomic replace what is at its place in one step
+ * @param atomic replace an existing file or symlink atomically
  *
  * @example tsalt-ssh '*' file.symlink /srv/app-2 /srv/app atomic=True
  */
@@ -44,7 +44,7 @@ export const symlink = async (
   try {
     if (atomic) swapIn(src, full);
     else {
-      // A directory stays, as in Salt: `file.remove` takes one away.
+      // As in Salt, a directory is not replaced; use `file.remove` first.
       if (linkExists(full)) unlinkSync(full);
       symlinkSync(src, full);
     }
@@ -86,7 +86,7 @@ export const link = async (src: string, path: string): Promise<boolean> => {
 };
 
 /**
- * Where a symlink leads.
+ * Returns the target of a symlink.
  *
  * @param path the symlink
  * @param canonicalize follow all links to the end

@@ -5,7 +5,7 @@ import { CommandExecutionError } from '../../../api.ts';
 import { fileStats } from '../../file-stats.ts';
 
 /**
- * The mode of a file, as four octal digits.
+ * Returns the mode of a file, as four octal digits.
  *
  * @param path the file
  * @param follow_symlinks false: of a symlink itself

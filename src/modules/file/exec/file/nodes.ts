@@ -36,7 +36,7 @@ export const is_fifo = async (name: string): Promise<boolean> =>
   statOf(expandUser(name))?.isFIFO() ?? false;
 
 /**
- * The major and minor number of a device; zeros for anything else.
+ * Returns the major and minor number of a device; zeros for anything else.
  *
  * @example tsalt-ssh '*' file.get_devmm /dev/null
  */
@@ -44,7 +44,7 @@ export const get_devmm = async (name: string): Promise<[number, number]> => {
   const found = lstatOf(expandUser(name));
   if (!found || !(found.isBlockDevice() || found.isCharacterDevice())) return [0, 0];
   const device = BigInt(found.rdev);
-  // As glibc's gnu_dev_major and gnu_dev_minor have it.
+  // Like glibc's gnu_dev_major and gnu_dev_minor.
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
   const minor = (device & 0xffn) | ((device >> 12n) & ~0xffn);
   return [Number(major), Number(minor)];
@@ -126,7 +126,7 @@ export const mknod_fifo = async (
 ): Promise<StateReturn> => mknod(name, 'p', 0, 0, user, group, mode);
 
 /**
- * The file system a path is on: sizes in blocks, and how many files.
+ * Returns the usage of the file system that a path is on: sizes in blocks, and numbers of files.
  *
  * @example tsalt-ssh '*' file.statvfs /var
  */

@@ -6,7 +6,7 @@ import { fileStats } from '../../file-stats.ts';
 type Who = string | number | null;
 
 /**
- * The owner of a file.
+ * Returns the owner of a file.
  *
  * @param path the file
  * @param follow_symlinks false: of a symlink itself
@@ -19,7 +19,7 @@ export const get_user = async (
 ): Promise<string | number> => fileStats(path, follow_symlinks).user;
 
 /**
- * The group of a file.
+ * Returns the group of a file.
  *
  * @param path the file
  * @param follow_symlinks false: of a symlink itself
@@ -32,7 +32,7 @@ export const get_group = async (
 ): Promise<string | number> => fileStats(path, follow_symlinks).group;
 
 /**
- * The id of a file's owner.
+ * Returns the id of a file's owner.
  *
  * @param path the file
  * @param follow_symlinks false: of a symlink itself
@@ -45,7 +45,7 @@ export const get_uid = async (
 ): Promise<number> => fileStats(path, follow_symlinks).uid;
 
 /**
- * The id of a file's group.
+ * Returns the id of a file's group.
  *
  * @param path the file
  * @param follow_symlinks false: of a symlink itself
@@ -58,7 +58,7 @@ export const get_gid = async (
 ): Promise<number> => fileStats(path, follow_symlinks).gid;
 
 /**
- * The name of a user id; the id where nobody has it.
+ * Returns the name of a user id; the id itself if no user has it.
  *
  * @param uid the id
  *
@@ -67,7 +67,7 @@ export const get_gid = async (
 export const uid_to_user = async (uid: number | string): Promise<string | number> =>
   nameOf(uid, uidOf, userName);
 
-/** The name of an id, or of the id of a name. */
+/** Returns the name of an id; also accepts a name. */
 const nameOf = (
   who: number | string,
   find: (name: string | number) => number | undefined,
@@ -78,7 +78,7 @@ const nameOf = (
 };
 
 /**
- * The id of a user; '' when there is none.
+ * Returns the id of a user; '' if there is none.
  *
  * @param user the name
  *
@@ -88,7 +88,7 @@ export const user_to_uid = async (user: Who = null): Promise<number | string> =>
   user === null ? (process.geteuid?.() ?? '') : (uidOf(user) ?? '');
 
 /**
- * The name of a group id; the id where no group has it.
+ * Returns the name of a group id; the id itself if no group has it.
  *
  * @param gid the id
  *
@@ -98,7 +98,7 @@ export const gid_to_group = async (gid: number | string): Promise<string | numbe
   nameOf(gid, gidOf, groupName);
 
 /**
- * The id of a group; '' when there is none.
+ * Returns the id of a group; '' if there is none.
  *
  * @param group the name
  *

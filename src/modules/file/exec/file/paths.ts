@@ -3,7 +3,7 @@ import { SaltInvocationError } from '../../../api.ts';
 import { pythonDirname, pythonJoin, pythonNormpath } from '../../python-paths.ts';
 
 /**
- * The last part of a path.
+ * Returns the last part of a path.
  *
  * @param path the path
  *
@@ -13,7 +13,7 @@ export const basename = async (path: string): Promise<string> =>
   path.endsWith('/') ? '' : base(path);
 
 /**
- * A path without its last part.
+ * Returns a path without its last part.
  *
  * @param path the path
  *
@@ -22,7 +22,7 @@ export const basename = async (path: string): Promise<string> =>
 export const dirname = async (path: string): Promise<string> => pythonDirname(path);
 
 /**
- * Parts joined to a path. A part that is absolute drops those before it; `..` stays.
+ * Joins path components. An absolute component discards those before it; `..` is kept.
  *
  * @param args the parts
  *
@@ -34,7 +34,7 @@ export const join = async (...args: string[]): Promise<string> => {
 };
 
 /**
- * A path without `.`, `..` and doubled slashes.
+ * Returns a path without `.`, `..` and doubled slashes.
  *
  * @param path the path
  *
@@ -43,7 +43,7 @@ export const join = async (...args: string[]): Promise<string> => {
 export const normpath = async (path: string): Promise<string> => pythonNormpath(path);
 
 /**
- * How a path names the folder above: `..`.
+ * Returns the name of the parent folder: `..`.
  *
  * @example tsalt-ssh '*' file.pardir
  */

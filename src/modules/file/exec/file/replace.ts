@@ -17,7 +17,7 @@ type Flags = number | string | string[];
  * @param path the file
  * @param pattern the regular expression
  * @param repl the replacement, with `\1` or `\g<name>` for groups
- * @param count replace so many, 0 for all
+ * @param count maximum number of replacements, 0 for all
  * @param flags `MULTILINE`, `IGNORECASE`, `DOTALL` …, a list of them, or a number
  * @param bufsize accepted for compatibility: the whole file is searched
  * @param append_if_not_found add the replacement at the end when nothing matches
@@ -73,7 +73,7 @@ export const replace = async (
     throw new SaltInvocationError(`File not found: ${full}`);
   }
   const { text, encoding } = readOnlyText(full);
-  // Salt replaces in bytes, where `\w` and `\s` mean those of ASCII.
+  // Salt replaces in bytes, where `\w` and `\s` match only ASCII.
   const bits = regexFlags(flags) | ASCII;
   if (search_only) return pythonRegex(pattern, bits).test(text);
   const options = {

@@ -11,8 +11,8 @@ type Removed = { deleted: string[]; errors: [string, string][]; result: boolean 
  *
  * @param path the directory
  * @param recurse also those below
- * @param verbose say what was removed and what could not be
- * @param older_than only those that did not change for so many days
+ * @param verbose return what was removed and what could not be removed
+ * @param older_than only directories that did not change for this many days
  *
  * @example tsalt-ssh '*' file.rmdir /tmp/foo recurse=True
  */
@@ -41,7 +41,7 @@ export const rmdir = async (
       answer.result = false;
     }
   }
-  // As in Salt: a directory that is too young counts as not removed, unless those below went.
+  // As in Salt, a directory that is not old enough counts as not removed, unless `recurse` is set.
   if (!answer.deleted.includes(full) && !recurse) answer.result = false;
   return verbose ? answer : answer.result;
 };

@@ -5,7 +5,10 @@ import { salt } from '../../../_shared/states/call.ts';
 import { splitWords } from '../../../_shared/text/words.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
-/** Slashes end a part of sed's command; with `all` also what means something to it. */
+/**
+ * Escapes the slashes that separate the parts of sed's command; with `all` also characters with a
+ * special meaning.
+ */
 const escaped = (text: string, all: boolean): string =>
   all ? text.replace(/[/'"?+|$^(){}&.*\\[\]]/g, '\\$&') : text.replace(/['/]/g, '\\$&');
 
@@ -19,7 +22,7 @@ const escaped = (text: string, all: boolean): string =>
  * @param backup the end of the backup's name; '' for none
  * @param options of sed
  * @param flags flags of the substitution
- * @param escape_all take the texts literally
+ * @param escape_all treat the strings literally
  * @param negate_match only in lines that do not match `limit`
  * @example tsalt-ssh '*' file.sed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'
  */
@@ -133,7 +136,7 @@ export const psed = async (
  * Reads from a place in a file.
  *
  * @param path the file
- * @param size so many bytes
+ * @param size maximum number of bytes
  * @param offset from this byte on
  * @example tsalt-ssh '*' file.seek_read /etc/hostname 4 0
  */

@@ -4,7 +4,7 @@ import { salt } from '../../../_shared/states/call.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
 /**
- * The SELinux context of a file, or a sentence where it has none.
+ * Returns the SELinux context of a file, or an error message if it has none.
  *
  * @param path the file
  *
@@ -21,7 +21,7 @@ export const get_selinux_context = async (path: string): Promise<string> =>
  * @param role the role
  * @param type the type
  * @param range the range of levels
- * @param persist also in the policy, so that relabelling keeps it
+ * @param persist also change the policy, so that relabelling keeps the context
  *
  * @example tsalt-ssh '*' file.set_selinux_context /var/www type=httpd_sys_content_t
  */
@@ -61,7 +61,7 @@ export const set_selinux_context = async (
  * Restores a file's SELinux context to the policy's default. Returns true on success.
  *
  * @param path the file
- * @param recursive also what is below
+ * @param recursive also everything below
  *
  * @example tsalt-ssh '*' file.restorecon /home/user/.ssh/authorized_keys
  */

@@ -26,7 +26,7 @@ export const stats = async (
 };
 
 /**
- * The raw fields of `lstat`; empty where nothing is there.
+ * Returns the raw fields of `lstat`; empty if the path does not exist.
  *
  * @param path an absolute path
  *

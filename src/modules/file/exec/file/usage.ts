@@ -4,7 +4,8 @@ import { namesIn } from '../../../_shared/files/read-file.ts';
 import { readdirSync, readlinkSync, statSync } from '../../../_shared/safe-fs/fs.ts';
 
 /**
- * The bytes of a file, or of all files below a folder; a file with several names counts once.
+ * Returns the bytes of a file, or of all files below a folder; a file with several hard links counts
+ * once.
  *
  * @param path the file or folder
  *
@@ -28,7 +29,7 @@ export const diskusage = async (path: string): Promise<number> => {
 };
 
 /**
- * The files that processes have open, with the pids of those that have them.
+ * Returns the files that processes have open, with the pids of these processes.
  *
  * @param by_pid the other way round: the files by pid
  *
@@ -51,7 +52,7 @@ export const open_files = async (
   return by_pid ? pids : files;
 };
 
-/** Where a link leads; nothing when it is gone, or is of another user. */
+/** Returns the target of a link; nothing if it no longer exists or belongs to another user. */
 const targetOf = (link: string): string[] => {
   try {
     const target = readlinkSync(link);

@@ -16,7 +16,7 @@ import { decode } from '../../../_shared/text/text-diff.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import { readText, writeText } from '../../edit-file.ts';
 
-/** Lines by keyword, for those that have an equals sign on the command line. */
+/** Lines as a keyword argument, for lines with an equals sign on the command line. */
 type GivenLines = { args?: Plain };
 
 /**
@@ -118,7 +118,7 @@ const bytesOf = (path: string): Buffer => {
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is none on this host',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
 };
@@ -127,8 +127,8 @@ const reasons: Readonly<Record<string, string>> = {
  * Makes an empty file, or sets the times of one that is there.
  *
  * @param name the file
- * @param atime time of access, in seconds since 1970; now when left out
- * @param mtime time of change, in seconds since 1970; now when left out
+ * @param atime access time, in seconds since 1970; by default, now
+ * @param mtime modification time, in seconds since 1970; by default, now
  *
  * @example tsalt-ssh '*' file.touch /var/log/emptyfile
  */
@@ -152,7 +152,7 @@ export const touch = async (
 };
 
 /**
- * Cuts a file off.
+ * Truncates a file.
  *
  * @param path the file
  * @param length bytes to keep

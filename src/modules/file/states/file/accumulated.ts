@@ -10,7 +10,7 @@ import { accumulators } from '../../accumulators.ts';
  *
  * @param name name of the accumulator
  * @param filename path of the file whose state uses it
- * @param text one text or several; a template can also use dicts and lists
+ * @param text one string or several; a template can also use dicts and lists
  * @param require_in the file state that uses the text
  * @param watch_in the file state that uses the text, as a `watch_in`
  * @unknown ignored

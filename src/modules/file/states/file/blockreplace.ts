@@ -35,13 +35,13 @@ type BlockOptions = {
  * @param marker_end text of the line after it
  * @param source where the content is
  * @param source_hash hash of a source from the web
- * @param template renderer for a source; null takes it as it is
+ * @param template renderer for a source; null: use it unchanged
  * @param sources several sources
  * @param source_hashes their hashes
  * @param defaults variables for the template that `context` overrides
  * @param context variables for the template
  * @param content the text between the markers
- * @param append_if_not_found add markers and block at the end when they are not there
+ * @param append_if_not_found add the markers and the block at the end if the markers do not exist
  * @param prepend_if_not_found add them at the start
  * @param backup suffix of the backup copy's name; false for no backup
  * @param show_changes false: the diff is not shown

@@ -22,9 +22,9 @@ type CachedOptions = {
  * @param name `salt://`, `http(s)://` or a path
  * @param source_hash hash of a file from the web
  * @param source_hash_name name to look up in a file of hashes
- * @param skip_verify take a file from the web without a hash
+ * @param skip_verify accept a file from the web without a hash
  * @param saltenv saltenv of a `salt://` URL
- * @param use_etag ask the web server by its ETag whether the copy still holds; no hash is needed then
+ * @param use_etag compare the web server's ETag to decide whether the copy is current; then no hash is needed
  *
  * @example
  * https://example.com/app.tar.gz:

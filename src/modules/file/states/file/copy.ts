@@ -34,12 +34,12 @@ type CopyOptions = {
  *
  * @param name where the copy shall be
  * @param source the file or directory to copy
- * @param force copy over what is there
+ * @param force overwrite an existing target
  * @param makedirs make missing directories above
  * @param preserve keep owner, group and mode of the source
  * @param user owner of the copy
  * @param group group of the copy
- * @param mode mode of the copy; the source's when left out
+ * @param mode mode of the copy; by default, the source's mode
  * @param dir_mode mode of directories that are made
  * @param subdir when the target is a directory, copy into it
  * @unknown ignored

@@ -10,7 +10,7 @@ import { __opts__, __salt__, CommandExecutionError, type StateReturn } from '../
  *
  * @param name the file
  * @param encoded_data the content in base64
- * @param contents_pillar pillar key that holds it
+ * @param contents_pillar pillar key of the data
  * @param encoding_type `base64`
  * @param checksum type of the hashes that changes show
  *
@@ -64,6 +64,6 @@ const fromBase64 = (encoded: string): Buffer => {
   const digits = text.replaceAll('=', '').length;
   const padded = digits % 4 === 0 || digits + (text.length - digits) >= Math.ceil(digits / 4) * 4;
   if (digits % 4 === 1 || !padded)
-    throw new CommandExecutionError('The data are no base64: Incorrect padding');
+    throw new CommandExecutionError('The data is not valid base64: Incorrect padding');
   return Buffer.from(text, 'base64');
 };

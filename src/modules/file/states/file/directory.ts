@@ -52,20 +52,20 @@ type DirectoryOptions = {
  * @param user owner
  * @param group group
  * @param recurse apply `user`, `group`, `mode` to all below; `ignore_files`, `ignore_dirs`, `silent`
- * @param max_depth how deep `recurse` goes
+ * @param max_depth maximum depth of `recurse`
  * @param dir_mode mode of directories
- * @param file_mode mode of files below; `dir_mode` when left out
+ * @param file_mode mode of files below; by default, `dir_mode`
  * @param makedirs make missing directories above
- * @param clean remove what no required file state manages
+ * @param clean remove entries that no required file state manages
  * @param require the requisite; its file states say what `clean` keeps
  * @param exclude_pat globs, or `E@` and a regular expression, that `clean` leaves alone
- * @param follow_symlinks owner and mode of what a symlink leads to
+ * @param follow_symlinks apply owner and mode to the target of a symlink
  * @param force replace a file or symlink at this place
  * @param backupname move a file at this place here
  * @param allow_symlink false: a symlink to a directory is not good enough
  * @param children_only leave the directory itself as it is
  * @param mode another word for dir_mode
- * @param owner another word for user
+ * @param owner alias of `user`
  * @unknown ignored
  *
  * @example

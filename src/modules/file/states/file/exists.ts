@@ -3,7 +3,7 @@ import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import type { StateReturn } from '../../../api.ts';
 
 /**
- * Succeeds when the path is there. Changes nothing.
+ * Checks that the path exists. Changes nothing.
  *
  * @param name the path
  * @unknown ignored
@@ -22,7 +22,7 @@ export const exists = async (name: string): Promise<StateReturn> => {
 };
 
 /**
- * Succeeds when the path is not there. Changes nothing.
+ * Checks that the path does not exist. Changes nothing.
  *
  * @param name the path
  * @unknown ignored

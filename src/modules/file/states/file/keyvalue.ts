@@ -38,7 +38,7 @@ type KeyValueOptions = {
  * @param search_only only report the changes that would be made
  * @param show_changes false: the diff is not shown
  * @param ignore_if_missing a missing file is not an error
- * @param count keep so many lines of a key
+ * @param count keep at most this many lines of a key
  * @param uncomment characters that comment lines out: such a line of the key comes back in
  * @param key_ignore_case `Port` and `port` are the same key
  * @param value_ignore_case `Yes` and `yes` are the same value

@@ -33,10 +33,10 @@ type LineOptions = {
  * @param before text or regular expression that the line after it matches
  * @param after text or regular expression that the line before it matches
  * @param show_changes false: the diff is not shown
- * @param backup keep a copy of the old file, its name ending with the time
+ * @param backup back up the old file; the time is appended to its name
  * @param quiet a missing file is not an error
  * @param indent indent the line as its neighbour
- * @param create make the file when it is missing
+ * @param create create the file if it is missing
  * @param user owner
  * @param group group
  * @param file_mode mode

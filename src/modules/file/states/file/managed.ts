@@ -66,40 +66,41 @@ type ManagedOptions = {
  * Manages a file: its content (from a source, a template, or given in the state), owner and mode.
  *
  * @param name path of the file
- * @param source `salt://`, `http(s)://` or `file://` URL or a path of this host; of a list the first that is there
+ * @param source `salt://`, `http(s)://` or `file://` URL or a path on this host; from a list, the first that exists
  * @param source_hash hash of a source from the web, `type=hash`, or where a file of hashes is
  * @param source_hash_name name to look up in a file of hashes
  * @param keep_source has no effect here: sources are not cached on the host
  * @param user owner
  * @param group group
- * @param mode mode in octal digits; `keep` takes the source's
+ * @param mode mode in octal digits; `keep` uses the source's mode
  * @param attrs attributes as `lsattr` shows them
  * @param template renderer for the content: `liquid`, `jinja` …
  * @param makedirs make missing folders above the file
- * @param dir_mode mode of such folders
+ * @param dir_mode mode of folders created by `makedirs`
  * @param context variables for the template
- * @param replace false: leave the content of a file that is there as it is
+ * @param replace false: do not change the content of an existing file
  * @param defaults variables for the template that `context` overrides
- * @param backup `minion`: keep a copy of what is replaced, see `file.list_backups`
+ * @param backup `minion`: back up the replaced file, see `file.list_backups`
  * @param show_changes false: the diff is not shown
  * @param create false: do nothing if the file does not exist
  * @param contents the content: text, or a list of lines
  * @param tmp_dir where `check_cmd` finds its file
  * @param tmp_ext suffix of the name of the file passed to `check_cmd`
- * @param contents_pillar pillar key that holds the content
- * @param contents_grains grain that holds the content
+ * @param contents_pillar pillar key of the content
+ * @param contents_grains grain with the content
  * @param contents_newline end the content with a newline
  * @param contents_delimiter separates the parts of the two keys
  * @param encoding encoding of the file for given contents
  * @param encoding_errors `strict`, `ignore` or `replace`
  * @param allow_empty false: empty contents are an error
  * @param follow_symlinks false: replace a symlink, do not write through it
- * @param check_cmd command that must succeed with the new file's path before it is put in place
- * @param skip_verify take a source from the web without a hash
+ * @param check_cmd command that must succeed with the new file's path as its argument before the file is replaced
+ * @param skip_verify accept a source from the web without a hash
  * @param selinux `seuser`, `serole`, `setype`, `serange`
- * @param verify_ssl false: take any certificate of a web server, with a warning; a `source_hash` is checked all the same
- * @param use_etag keep a copy of a source from the web, and ask the server by its ETag whether it still holds; no `source_hash` is needed then
- * @param owner another word for user
+ * @param verify_ssl false: accept any certificate of a web server, with a warning; a `source_hash` is still checked
+ * @param use_etag keep a copy of a source from the web, and compare the server's ETag to decide whether it is current;
+ *   then no `source_hash` is needed
+ * @param owner alias of `user`
  * @unknown variables
  *
  * @example
@@ -235,7 +236,7 @@ export const managed = async (
 };
 
 const uncheckedServer =
-  'verify_ssl is False: anybody between here and the web server can give another file; a source_hash tells that it is the right one.';
+  'verify_ssl is False: anybody between this host and the web server can replace the file. Add a source_hash to verify it.';
 
 const isSecure = (source: string | PlainDict | null): boolean =>
   /^https:/i.test(typeof source === 'string' ? source : (Object.keys(source ?? {})[0] ?? ''));

@@ -30,13 +30,13 @@ type PatchOptions = {
  * @param source the patch
  * @param source_hash hash of a patch from the web
  * @param source_hash_name name to look up in a file of hashes
- * @param skip_verify take a patch from the web without a hash
+ * @param skip_verify accept a patch from the web without a hash
  * @param template renderer for the patch
  * @param context variables for the template
  * @param defaults variables for the template that `context` overrides
  * @param options further options of `patch`
- * @param reject_file where parts that do not apply are kept
- * @param strip leading parts of paths to leave out
+ * @param reject_file file for the parts that do not apply
+ * @param strip number of leading path components to remove
  * @param saltenv saltenv of a `salt://` URL
  * @unknown ignored
  *
@@ -108,7 +108,7 @@ export const patch = async (
       const other = forward.length < words.length ? forward : [...words, '-R'];
       const undone = await patch(other, '-f', '--dry-run', ...rejects);
       if (undone.code === 0) return { ...ret, comment: 'Patch was already applied' };
-      // The result goes nowhere: only what did not fit is of interest.
+      // The result is discarded: only the rejected parts matter.
       if (reject_file && !__opts__.test)
         await patch(words, '-N', '-o', join(scratch, 'result'), ...rejects);
       const hint = reject_file

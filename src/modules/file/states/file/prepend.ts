@@ -23,16 +23,16 @@ type PrependOptions = {
  * Adds text to the start of a file, unless the file has it already. A missing file is made.
  *
  * @param name the file
- * @param text one text or several; each is looked for on its own
+ * @param text one string or several; each is searched separately
  * @param makedirs make missing directories above
- * @param source where the text is, instead of `text`
+ * @param source source of the text, instead of `text`
  * @param source_hash hash of a source from the web
- * @param template renderer for a source; null takes it as it is
+ * @param template renderer for a source; null: use it unchanged
  * @param sources several sources
  * @param source_hashes their hashes
  * @param defaults variables for the template that `context` overrides
  * @param context variables for the template
- * @param header the text must be the first lines of the file, wherever else it stands
+ * @param header the text must be the first lines of the file, even if it exists elsewhere in the file
  *
  * @example
  * /etc/motd:

@@ -8,7 +8,7 @@ import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
  * @param name the directory
  * @param recurse also those below
  * @param ignore_errors a directory that is not empty is not an error
- * @param older_than only those that did not change for so many days
+ * @param older_than only directories that did not change for this many days
  *
  * @example
  * /var/cache/app:

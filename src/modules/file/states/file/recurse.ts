@@ -41,29 +41,29 @@ type RecurseOptions = {
  * Manages a directory tree after a folder of the file server.
  *
  * @param name the directory
- * @param source the folder, `salt://…`; of a list the first that is there
+ * @param source the folder, `salt://…`; from a list, the first that exists
  * @param keep_source has no effect here: sources are not cached on the host
- * @param clean remove what is neither in the folder nor managed by a required file state
+ * @param clean remove entries that are neither in the folder nor managed by a required file state
  * @param require the requisite; its file states say what `clean` keeps
  * @param user owner of all
  * @param group group of all
  * @param dir_mode mode of directories
- * @param file_mode mode of files; `keep` takes the source's
+ * @param file_mode mode of files; `keep` uses the source's modes
  * @param sym_mode mode of directories made for symlinks
  * @param template renderer for every file
  * @param context variables for the templates
- * @param replace false: leave files that are there as they are
+ * @param replace false: do not change existing files
  * @param defaults variables for the templates that `context` overrides
  * @param include_empty also make empty directories
- * @param backup `minion`: keep copies of what is replaced
+ * @param backup `minion`: back up replaced files
  * @param include_pat only these: globs, or `E@` and a regular expression
  * @param exclude_pat not these
  * @param maxdepth how deep to go: 0 for the files of the folder itself
- * @param keep_symlinks symlinks of the folder become symlinks
- * @param force_symlinks replace what is in the way of a symlink
+ * @param keep_symlinks create symlinks of the folder as symlinks
+ * @param force_symlinks replace an existing entry in the place of a symlink
  * @param mode not allowed: use file_mode and dir_mode
  * @param show_changes false: diffs are not shown
- * @param owner another word for user
+ * @param owner alias of `user`
  * @unknown variables
  *
  * @example

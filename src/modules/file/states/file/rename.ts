@@ -7,9 +7,9 @@ import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 /**
  * Moves a file or directory of this host, when it is still where it was.
  *
- * @param name where it shall be
- * @param source where it was
- * @param force replace what is at the target
+ * @param name the new path
+ * @param source the old path
+ * @param force overwrite an existing target
  * @param makedirs make missing directories above
  * @unknown ignored
  *

@@ -22,7 +22,7 @@ type ReplaceOptions = {
  * @param name the file
  * @param pattern the regular expression
  * @param repl the replacement, with `\1` or `\g<name>` for groups
- * @param count replace so many, 0 for all
+ * @param count maximum number of replacements, 0 for all
  * @param flags `MULTILINE`, `IGNORECASE`, `DOTALL` …, a list of them, or a number
  * @param bufsize accepted for compatibility: the whole file is searched
  * @param append_if_not_found add the replacement at the end when nothing matches

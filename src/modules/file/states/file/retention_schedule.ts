@@ -9,7 +9,8 @@ import { parseTime } from '../../parse-time.ts';
  * Keeps some of the files in a directory, by age, and removes the others.
  *
  * @param name the directory
- * @param retain how many to keep: `most_recent`, `first_of_hour`, `first_of_day`, `first_of_week`, `first_of_month`, `first_of_year`; a number or `all`
+ * @param retain the number of files to keep, or `all`, by `most_recent`, `first_of_hour`, `first_of_day`,
+ *   `first_of_week`, `first_of_month` and `first_of_year`
  * @param strptime_format the format of the time in the file names; without it, modification times are used
  * @param timezone accepted for compatibility: times in names are used as they are, modification times are local
  *
@@ -35,7 +36,7 @@ export const retention_schedule = async (
   if (!isDir(path)) return failed(ret, 'Name provided to file.retention must be a directory');
   const unknown = Object.keys(retain).find(rule => !Object.hasOwn(periods, rule));
   if (unknown !== undefined)
-    return failed(ret, `${unknown} is no rule; use ${Object.keys(periods).join(', ')}`);
+    return failed(ret, `${unknown} is not a rule; use ${Object.keys(periods).join(', ')}`);
   const unclear = Object.entries(retain).find(([, count]) => limitOf(count) === undefined);
   if (unclear)
     return failed(ret, `${unclear[0]} must be a number of files or all, not ${unclear[1]}`);
@@ -78,7 +79,7 @@ const limitOf = (count: unknown): number | undefined => {
 const timeOf = (dir: string, file: string, format: string | null): Date | undefined =>
   format === null ? localTime(lstatSync(join(dir, file)).mtime) : parseTime(file, format);
 
-/** A time whose UTC fields are those of the local time. */
+/** Returns a time whose UTC fields are the local time's. */
 const localTime = (time: Date): Date =>
   new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
 
@@ -87,12 +88,12 @@ const weekday = (time: Date): number => (time.getUTCDay() + 6) % 7;
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** The period a time falls into, as sortable text, by rule. */
+/** The period that a time falls into, as a sortable string, by rule. */
 const periods: Readonly<Record<string, (time: Date) => string>> = {
   most_recent: time => time.toISOString(),
   first_of_hour: time => time.toISOString().slice(0, 13),
   first_of_day: time => time.toISOString().slice(0, 10),
-  // Salt counts the week of ISO 8601 in the year of the calendar.
+  // Salt combines the week of ISO 8601 with the calendar year.
   first_of_week: time => {
     const thursday = new Date(time);
     thursday.setUTCDate(time.getUTCDate() + 3 - weekday(time));
@@ -121,7 +122,10 @@ const firstOfEach = (dated: Dated[], rule: string, limit: number): string[] => {
   );
 };
 
-/** By time; in a week, which may be the first and the last of a year, by weekday before that. */
+/**
+ * Compares times; for `first_of_week` first by weekday, because one week number can occur at the
+ * start and the end of a year.
+ */
 const isBefore = (time: Date, known: Date, rule: string): boolean => {
   const days = rule === 'first_of_week' ? weekday(time) - weekday(known) : 0;
   return days === 0 ? time < known : days < 0;

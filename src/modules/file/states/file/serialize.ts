@@ -40,15 +40,15 @@ type SerializeOptions = {
  *
  * @param name the file
  * @param dataset the data
- * @param dataset_pillar pillar key that holds the data
+ * @param dataset_pillar pillar key of the data
  * @param user owner
  * @param group group
  * @param mode mode in octal digits
- * @param backup `minion`: keep a copy of what is replaced
+ * @param backup `minion`: back up the replaced file
  * @param makedirs make missing directories above
  * @param show_changes false: the diff is not shown
  * @param create false: do nothing if the file does not exist
- * @param merge_if_exists merge the data into what the file holds (not for msgpack and python)
+ * @param merge_if_exists merge the data into the file's data (not for msgpack and python)
  * @param encoding encoding of the file
  * @param encoding_errors `strict`, `ignore` or `replace`
  * @param serializer `yaml`, `yamlex`, `json`, `toml`, `configparser`, `plist`, `keyvalue`, `msgpack`, `python`

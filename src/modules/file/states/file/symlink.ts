@@ -39,17 +39,17 @@ type SymlinkOptions = {
  * Manages a symlink.
  *
  * @param name the symlink
- * @param target where it leads
+ * @param target its target
  * @param force remove a file or directory at its place
- * @param backupname move what is at its place here
+ * @param backupname move an existing file or directory to this path
  * @param makedirs make missing directories above
- * @param user owner of the symlink; the user of this run when left out
- * @param group group of the symlink; the owner's when left out
+ * @param user owner of the symlink; by default, the user of this run
+ * @param group group of the symlink; by default, the owner's group
  * @param mode mode of directories that are made
- * @param atomic replace what is at its place in one step
+ * @param atomic replace an existing file or symlink atomically
  * @param disallow_copy_and_unlink accepted for compatibility: moving is always a rename
- * @param inherit_user_and_group keep owner and group of a symlink that is there
- * @param owner another word for user
+ * @param inherit_user_and_group keep owner and group of an existing symlink
+ * @param owner alias of `user`
  * @unknown ignored
  *
  * @example

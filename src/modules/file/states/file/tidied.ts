@@ -24,11 +24,11 @@ type TidiedOptions = {
  * Removes old or large files below a directory.
  *
  * @param name the directory
- * @param age days: what is at least so old
+ * @param age minimum age in days
  * @param matches regular expressions (Python's syntax) for names
  * @param rmdirs also remove directories
- * @param size bytes, or text such as `10m`: what is at least so large
- * @param exclude regular expressions for names that stay
+ * @param size minimum size in bytes, or as a string such as `10m`
+ * @param exclude regular expressions for names that are kept
  * @param full_path_match the regular expressions are for whole paths
  * @param followlinks look into symlinked directories
  * @param time_comparison `atime`, `mtime` or `ctime`
@@ -99,7 +99,7 @@ export const tidied = async (
 
 type Entry = { path: string; stats: Stats; isLink: boolean };
 
-/** Everything below a directory, what is deeper first. */
+/** Returns everything below a directory, deeper entries first. */
 const below = (top: string, followLinks: boolean): Entry[] => {
   const entries = readdirSync(top).flatMap(name => {
     const path = join(top, name);
@@ -123,7 +123,7 @@ const timeOf = (stats: Stats, kind: string): Date =>
       ? stats.mtime
       : stats.atime;
 
-/** Days by the calendar, as Salt counts them. */
+/** Returns the number of calendar days since a time, like Salt. */
 const daysSince = (time: Date): number => {
   const day = (date: Date): number =>
     Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / 86_400_000;

@@ -14,8 +14,8 @@ type TouchOptions = {
  * Makes an empty file, or sets the times of one that is there.
  *
  * @param name the file
- * @param atime time of access, in seconds since 1970; now when left out
- * @param mtime time of change, in seconds since 1970; now when left out
+ * @param atime access time, in seconds since 1970; by default, now
+ * @param mtime modification time, in seconds since 1970; by default, now
  * @param makedirs make missing directories above
  *
  * @example

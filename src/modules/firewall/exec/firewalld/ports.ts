@@ -2,10 +2,10 @@ import { linesOf, wordsOf, zoneCmd } from '../../firewall-cmd.ts';
 import { list_all } from './zones.ts';
 
 /**
- * The open ports of a zone.
+ * Returns the open ports of a zone.
  *
  * @param zone the zone
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.list_ports public
  */
 export const list_ports = async (zone: string, permanent = true): Promise<string[]> =>
@@ -16,7 +16,7 @@ export const list_ports = async (zone: string, permanent = true): Promise<string
  *
  * @param zone the zone
  * @param port the port and its protocol, `443/tcp`
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @param force_masquerade true: turn masquerading on for the zone as well
  * @example tsalt-ssh '*' firewalld.add_port internal 443/tcp
  */
@@ -35,7 +35,7 @@ export const add_port = async (
  *
  * @param zone the zone
  * @param port the port and its protocol, `443/tcp`
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.remove_port internal 443/tcp
  */
 export const remove_port = async (zone: string, port: string, permanent = true): Promise<string> =>
@@ -45,7 +45,7 @@ export const remove_port = async (zone: string, port: string, permanent = true):
  * Whether what leaves through a zone carries this host's address.
  *
  * @param zone the zone, the default one when not given
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.get_masquerade public
  */
 export const get_masquerade = async (
@@ -60,7 +60,7 @@ export const get_masquerade = async (
  * Enables masquerading: traffic that leaves through a zone gets this host's address.
  *
  * @param zone the zone, the default one when not given
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.add_masquerade dmz
  */
 export const add_masquerade = async (
@@ -69,10 +69,10 @@ export const add_masquerade = async (
 ): Promise<string> => zoneCmd(zone, permanent, '--add-masquerade');
 
 /**
- * Lets what leaves through a zone keep its address.
+ * Disables masquerading: traffic that leaves through a zone keeps its address.
  *
  * @param zone the zone, the default one when not given
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.remove_masquerade dmz
  */
 export const remove_masquerade = async (
@@ -88,10 +88,10 @@ type Forward = {
 };
 
 /**
- * The ports of a zone that are forwarded.
+ * Returns the forwarded ports of a zone.
  *
  * @param zone the zone
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.list_port_fwd public
  */
 export const list_port_fwd = async (zone: string, permanent = true): Promise<Forward[]> =>
@@ -102,7 +102,7 @@ export const list_port_fwd = async (zone: string, permanent = true): Promise<For
       'Source port': value('port'),
       Protocol: value('proto'),
       'Destination port': value('toport'),
-      // An address of IPv6 has colons of its own.
+      // An IPv6 address contains colons.
       'Destination address': /:toaddr=(.*)$/.exec(line)?.[1] ?? '',
     };
   });
@@ -115,7 +115,7 @@ export const list_port_fwd = async (zone: string, permanent = true): Promise<For
  * @param dest the port to forward to
  * @param proto `tcp` or `udp`
  * @param dstaddr the address to forward to, this host when empty
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @param force_masquerade true: turn masquerading on for the zone as well
  * @example tsalt-ssh '*' firewalld.add_port_fwd public 80 443 tcp
  */
@@ -137,14 +137,14 @@ export const add_port_fwd = async (
 };
 
 /**
- * Forwards a port of a zone no more.
+ * Removes a port forwarding from a zone.
  *
  * @param zone the zone
  * @param src the port
  * @param dest the port that it is forwarded to
  * @param proto `tcp` or `udp`
  * @param dstaddr the address that it is forwarded to
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.remove_port_fwd public 80 443 tcp
  */
 export const remove_port_fwd = async (
@@ -162,19 +162,19 @@ export const remove_port_fwd = async (
   );
 
 /**
- * All types of ICMP that firewalld knows.
+ * Returns all types of ICMP that firewalld knows.
  *
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.get_icmp_types
  */
 export const get_icmp_types = async (permanent = true): Promise<string[]> =>
   wordsOf(await zoneCmd(null, permanent, '--get-icmptypes'));
 
 /**
- * The types of ICMP that a zone blocks.
+ * Returns the types of ICMP that a zone blocks.
  *
  * @param zone the zone
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.list_icmp_block public
  */
 export const list_icmp_block = async (zone: string, permanent = true): Promise<string[]> =>
@@ -185,18 +185,18 @@ export const list_icmp_block = async (zone: string, permanent = true): Promise<s
  *
  * @param zone the zone
  * @param icmp the type, `echo-reply`
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.block_icmp public echo-reply
  */
 export const block_icmp = async (zone: string, icmp: string, permanent = true): Promise<string> =>
   zoneCmd(zone, permanent, `--add-icmp-block=${icmp}`);
 
 /**
- * Lets a type of ICMP through in a zone.
+ * Allows a type of ICMP in a zone.
  *
  * @param zone the zone
  * @param icmp the type, `echo-reply`
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.allow_icmp public echo-reply
  */
 export const allow_icmp = async (zone: string, icmp: string, permanent = true): Promise<string> =>

@@ -3,7 +3,7 @@ import { firewallCmd, wordsOf, zoneCmd } from '../../firewall-cmd.ts';
 import { reload_rules } from './zones.ts';
 
 /**
- * The names of all services that firewalld knows.
+ * Returns the names of all services that firewalld knows.
  *
  * @param permanent false: as they are now
  * @example tsalt-ssh '*' firewalld.get_services
@@ -15,7 +15,7 @@ export const get_services = async (permanent = true): Promise<string[]> =>
  * Makes a service: a name for ports and protocols.
  *
  * @param name its name
- * @param restart false: without making the permanent settings those that hold now
+ * @param restart false: do not reload the permanent settings
  * @example tsalt-ssh '*' firewalld.new_service my_service
  */
 export const new_service = async (name: string, restart = true): Promise<string> => {
@@ -24,10 +24,10 @@ export const new_service = async (name: string, restart = true): Promise<string>
 };
 
 /**
- * Takes a service away.
+ * Removes a service.
  *
  * @param name its name
- * @param restart false: without making the permanent settings those that hold now
+ * @param restart false: do not reload the permanent settings
  * @example tsalt-ssh '*' firewalld.delete_service my_service
  */
 export const delete_service = async (name: string, restart = true): Promise<string> => {
@@ -36,10 +36,10 @@ export const delete_service = async (name: string, restart = true): Promise<stri
 };
 
 /**
- * The services that a zone lets through.
+ * Returns the services that a zone allows.
  *
  * @param zone the zone, the default one when not given
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.list_services my_zone
  */
 export const list_services = async (
@@ -48,11 +48,11 @@ export const list_services = async (
 ): Promise<string[]> => wordsOf(await zoneCmd(zone, permanent, '--list-services'));
 
 /**
- * Lets a service through in a zone.
+ * Allows a service in a zone.
  *
  * @param service the service
  * @param zone the zone, the default one when not given
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.add_service ssh my_zone
  */
 export const add_service = async (
@@ -62,11 +62,11 @@ export const add_service = async (
 ): Promise<string> => zoneCmd(zone, permanent, `--add-service=${service}`);
 
 /**
- * Lets a service through in a zone no more.
+ * Removes a service from the allowed services of a zone.
  *
  * @param service the service
  * @param zone the zone, the default one when not given
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.remove_service ssh dmz
  */
 export const remove_service = async (
@@ -82,7 +82,7 @@ const serviceCmd = async (service: string, ...args: string[]): Promise<string> =
 };
 
 /**
- * The ports of a service.
+ * Returns the ports of a service.
  *
  * @param service the service
  * @example tsalt-ssh '*' firewalld.get_service_ports ssh
@@ -101,7 +101,7 @@ export const add_service_port = async (service: string, port: string): Promise<s
   serviceCmd(service, `--add-port=${port}`);
 
 /**
- * Takes a port from a service.
+ * Removes a port from a service.
  *
  * @param service the service
  * @param port the port and its protocol, `80/tcp`
@@ -111,7 +111,7 @@ export const remove_service_port = async (service: string, port: string): Promis
   serviceCmd(service, `--remove-port=${port}`);
 
 /**
- * The protocols of a service.
+ * Returns the protocols of a service.
  *
  * @param service the service
  * @example tsalt-ssh '*' firewalld.get_service_protocols my_service
@@ -130,7 +130,7 @@ export const add_service_protocol = async (service: string, protocol: string): P
   serviceCmd(service, `--add-protocol=${protocol}`);
 
 /**
- * Takes a protocol from a service.
+ * Removes a protocol from a service.
  *
  * @param service the service
  * @param protocol the protocol, `esp`

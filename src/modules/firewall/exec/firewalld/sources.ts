@@ -1,10 +1,10 @@
 import { linesOf, wordsOf, zoneCmd } from '../../firewall-cmd.ts';
 
 /**
- * The interfaces of a zone.
+ * Returns the interfaces of a zone.
  *
  * @param zone the zone
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.get_interfaces public
  */
 export const get_interfaces = async (zone: string, permanent = true): Promise<string[]> =>
@@ -15,7 +15,7 @@ export const get_interfaces = async (zone: string, permanent = true): Promise<st
  *
  * @param zone the zone
  * @param interface the interface
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.add_interface public eth0
  */
 export const add_interface = async (
@@ -24,11 +24,11 @@ export const add_interface = async (
 ): Promise<string> => zoneCmd(zone, permanent, `--add-interface=${device}`);
 
 /**
- * Takes an interface out of a zone.
+ * Removes an interface from a zone.
  *
  * @param zone the zone
  * @param interface the interface
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.remove_interface public eth0
  */
 export const remove_interface = async (
@@ -41,7 +41,7 @@ export const remove_interface = async (
  *
  * @param zone the zone
  * @param interface the interface
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.change_interface public eth0
  */
 export const change_interface = async (
@@ -50,10 +50,10 @@ export const change_interface = async (
 ): Promise<string> => zoneCmd(zone, permanent, `--change-interface=${device}`);
 
 /**
- * The source addresses of a zone.
+ * Returns the source addresses of a zone.
  *
  * @param zone the zone
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.get_sources public
  */
 export const get_sources = async (zone: string, permanent = true): Promise<string[]> =>
@@ -64,18 +64,18 @@ export const get_sources = async (zone: string, permanent = true): Promise<strin
  *
  * @param zone the zone
  * @param source the source address
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.add_source public 192.168.1.0/24
  */
 export const add_source = async (zone: string, source: string, permanent = true): Promise<string> =>
   zoneCmd(zone, permanent, `--add-source=${source}`);
 
 /**
- * Takes a source address out of a zone.
+ * Removes a source address from a zone.
  *
  * @param zone the zone
  * @param source the source address
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.remove_source public 192.168.1.0/24
  */
 export const remove_source = async (
@@ -85,10 +85,10 @@ export const remove_source = async (
 ): Promise<string> => zoneCmd(zone, permanent, `--remove-source=${source}`);
 
 /**
- * The rich rules of a zone.
+ * Returns the rich rules of a zone.
  *
  * @param zone the zone
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.get_rich_rules public
  */
 export const get_rich_rules = async (zone: string, permanent = true): Promise<string[]> =>
@@ -99,7 +99,7 @@ export const get_rich_rules = async (zone: string, permanent = true): Promise<st
  *
  * @param zone the zone
  * @param rule the rich rule
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.add_rich_rule public 'rule service name="ssh" accept'
  */
 export const add_rich_rule = async (
@@ -109,11 +109,11 @@ export const add_rich_rule = async (
 ): Promise<string> => zoneCmd(zone, permanent, `--add-rich-rule=${rule}`);
 
 /**
- * Takes a rich rule out of a zone.
+ * Removes a rich rule from a zone.
  *
  * @param zone the zone
  * @param rule the rich rule
- * @param permanent false: now instead of permanently
+ * @param permanent false: change the running configuration instead of the permanent one
  * @example tsalt-ssh '*' firewalld.remove_rich_rule public 'rule service name="ssh" accept'
  */
 export const remove_rich_rule = async (

@@ -1,7 +1,7 @@
 /**
- * The firewall firewalld: zones, and what is open in them.
- *
- * `permanent` is what holds after a reload or a boot; with `permanent=False` it is what holds now.
+ * Manages the zones of firewalld, and their services and ports. By default, functions work on the
+ * permanent configuration, which applies after a reload or a boot; with `permanent=False`, on the
+ * running one.
  *
  * @platform linux
  * @depends firewall-cmd
@@ -17,7 +17,7 @@ export const __virtual__ = (): true | [false, string] =>
   ];
 
 /**
- * The version of firewalld.
+ * Returns the version of firewalld.
  *
  * @example tsalt-ssh '*' firewalld.version
  */
@@ -38,7 +38,7 @@ export const reload_rules = async (): Promise<string> => firewallCmd('--reload')
 export const make_permanent = async (): Promise<string> => firewallCmd('--runtime-to-permanent');
 
 /**
- * The zone of connections and interfaces that are in no other.
+ * Returns the default zone, for connections and interfaces that are in no other zone.
  *
  * @example tsalt-ssh '*' firewalld.default_zone
  */
@@ -54,7 +54,7 @@ export const set_default_zone = async (zone: string): Promise<string> =>
   firewallCmd(`--set-default-zone=${zone}`);
 
 /**
- * The names of all zones.
+ * Returns the names of all zones.
  *
  * @param permanent false: as they are now
  * @example tsalt-ssh '*' firewalld.get_zones
@@ -63,7 +63,7 @@ export const get_zones = async (permanent = true): Promise<string[]> =>
   wordsOf(await zoneCmd(null, permanent, '--get-zones'));
 
 /**
- * All zones with all their settings.
+ * Returns all zones with all their settings.
  *
  * @param permanent false: as they are now
  * @example tsalt-ssh '*' firewalld.list_zones
@@ -72,7 +72,7 @@ export const list_zones = async (permanent = true): Promise<Zones> =>
   parseZones(await zoneCmd(null, permanent, '--list-all-zones'));
 
 /**
- * All settings of a zone.
+ * Returns all settings of a zone.
  *
  * @param zone the zone, the default one when not given
  * @param permanent false: as they are now
@@ -85,7 +85,7 @@ export const list_all = async (zone: string | null = null, permanent = true): Pr
  * Makes a zone.
  *
  * @param zone its name
- * @param restart false: without making the permanent settings those that hold now
+ * @param restart false: do not reload the permanent settings
  * @example tsalt-ssh '*' firewalld.new_zone my_zone
  */
 export const new_zone = async (zone: string, restart = true): Promise<string> => {
@@ -94,10 +94,10 @@ export const new_zone = async (zone: string, restart = true): Promise<string> =>
 };
 
 /**
- * Takes a zone away.
+ * Removes a zone.
  *
  * @param zone its name
- * @param restart false: without making the permanent settings those that hold now
+ * @param restart false: do not reload the permanent settings
  * @example tsalt-ssh '*' firewalld.delete_zone my_zone
  */
 export const delete_zone = async (zone: string, restart = true): Promise<string> => {

@@ -26,7 +26,7 @@ export const new_chain = async (table: string, chain: string, family = 'ipv4'): 
   changeIptables(family, '-t', table, '-N', chain);
 
 /**
- * Takes an empty chain away.
+ * Removes an empty chain.
  *
  * @param table the table
  * @param chain the chain
@@ -40,7 +40,7 @@ export const delete_chain = async (
 ): Promise<boolean> => changeIptables(family, '-t', table, '-X', chain);
 
 /**
- * Takes all rules out of a chain, or of all chains of a table.
+ * Removes all rules from a chain, or from all chains of a table.
  *
  * @param table the table
  * @param chain the chain; all when empty
@@ -68,7 +68,7 @@ export const get_policy = async (
 };
 
 /**
- * Says what happens to packets that no rule of a chain fits.
+ * Sets the policy of a chain, for packets that match no rule.
  *
  * @param table the table
  * @param chain the chain

@@ -1,5 +1,5 @@
 /**
- * Rules, chains and policies of the packet filter.
+ * Manages rules, chains and policies of iptables.
  *
  * @platform linux
  * @depends iptables
@@ -16,7 +16,7 @@ export const __virtual__ = (): true | [false, string] =>
 export const __func_alias__ = { delete_: 'delete' };
 
 /**
- * The version of iptables.
+ * Returns the version of iptables.
  *
  * @param family `ipv4` or `ipv6`
  * @example tsalt-ssh '*' iptables.version
@@ -25,7 +25,7 @@ export const version = async (family = 'ipv4'): Promise<string> =>
   (await runIptables(family, '--version')).stdout.split(/\s+/)[1] ?? '';
 
 /**
- * A rule as it would be given to iptables.
+ * Returns a rule in the syntax of iptables.
  *
  * @param table the table
  * @param chain the chain
@@ -97,7 +97,7 @@ export const append = async (
     : changeIptables(family, '-t', table, '-A', chain, ...wordsOfRule(rule));
 
 /**
- * Inserts a rule. False: it is there already.
+ * Inserts a rule. Returns false if it already exists.
  *
  * @param table the table
  * @param chain the chain
@@ -125,7 +125,7 @@ export const insert = async (
 };
 
 /**
- * Takes a rule away, by what it says or by its number.
+ * Removes a rule, given by its text or its number.
  *
  * @param table the table
  * @param chain the chain

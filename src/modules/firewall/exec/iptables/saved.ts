@@ -6,7 +6,7 @@ import { __grains__, CommandExecutionError } from '../../../api.ts';
 import { allRules, iptablesName } from '../../iptables-run.ts';
 import { parseSavedRules, type SavedRules } from '../../iptables-save.ts';
 
-/** Where the rules of the next boot are, for IPv4 and IPv6, by distribution. */
+/** The files of the saved rules, for IPv4 and IPv6, by distribution. */
 const savedFiles: Readonly<Record<string, readonly [string, string]>> = {
   RedHat: ['/etc/sysconfig/iptables', '/etc/sysconfig/ip6tables'],
   Arch: ['/etc/iptables/iptables.rules', '/etc/iptables/ip6tables.rules'],
@@ -31,7 +31,7 @@ const savedFile = (family: string): string => {
 };
 
 /**
- * The rules that hold now, by table and chain.
+ * Returns the active rules, by table and chain.
  *
  * @param family `ipv4` or `ipv6`
  * @example tsalt-ssh '*' iptables.get_rules
@@ -40,7 +40,7 @@ export const get_rules = async (family = 'ipv4'): Promise<SavedRules> =>
   parseSavedRules(await allRules(family));
 
 /**
- * The rules of the next boot, by table and chain.
+ * Returns the saved rules, for the next boot, by table and chain.
  *
  * @param conf_file the file, the distribution's own by default
  * @param family `ipv4` or `ipv6`
@@ -53,7 +53,7 @@ export const get_saved_rules = async (
   parseSavedRules(await readFile(conf_file ?? savedFile(family), 'utf8').catch(() => ''));
 
 /**
- * The policy that a chain has after the next boot.
+ * Returns the policy of a chain in the saved rules, for the next boot.
  *
  * @param table the table
  * @param chain the chain
@@ -100,7 +100,7 @@ export const is_saved = async (
 
 const filteredRules = async (family: string): Promise<string> => {
   const option = await configOption('iptables.save_filters');
-  // An option that is not set is an empty text, and an empty pattern fits every line.
+  // An option that is not set is an empty string, and an empty pattern matches every line.
   const patterns = (Array.isArray(option) ? option : [option]).flatMap(one =>
     typeof one === 'string' && one !== '' ? [pythonRegex(one)] : [],
   );
@@ -108,6 +108,6 @@ const filteredRules = async (family: string): Promise<string> => {
   return lines.filter(line => !patterns.some(pattern => pattern.test(line))).join('\n');
 };
 
-/** Rules without dates and counters, which change by themselves. */
+/** Removes dates and counters from rules, which change on their own. */
 const plainRules = (text: string): string =>
   text.replace(/^#.*\n?/gm, '').replace(/\[\d+:\d+\]/g, '');

@@ -70,12 +70,12 @@ export const new_chain = async (
   );
 };
 
-/** A number, a name, or a name and a number: nothing that could end the statement. */
+/** Checks a priority: a number, a name, or a name and a number, so that it cannot end the statement. */
 const priorityText = (priority: string): string =>
   /^(?:-?\d+|[a-z]+(?:\s*[+-]\s*\d+)?)$/.test(priority) ? priority : nftName(priority, 'priority');
 
 /**
- * Takes an empty chain away.
+ * Removes an empty chain.
  *
  * @param table the table
  * @param chain the chain
@@ -97,7 +97,7 @@ export const delete_chain = async (
 };
 
 /**
- * Takes all rules out of a chain, or of all chains of a table.
+ * Removes all rules from a chain, or from all chains of a table.
  *
  * @param table the table
  * @param chain the chain; all when empty

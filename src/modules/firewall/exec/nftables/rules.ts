@@ -1,5 +1,5 @@
 /**
- * Tables, chains and rules of nftables.
+ * Manages tables, chains and rules of nftables.
  *
  * Functions that change something return `{result, comment}`.
  *
@@ -19,7 +19,7 @@ export const __virtual__ = (): true | [false, string] =>
 export const __func_alias__ = { delete_: 'delete' };
 
 /**
- * The version of nftables.
+ * Returns the version of nftables.
  *
  * @example tsalt-ssh '*' nftables.version
  */
@@ -27,7 +27,7 @@ export const version = async (): Promise<string> =>
   (await runNft('--version')).stdout.split(/\s+/)[1] ?? '';
 
 /**
- * A rule as it would be given to nft.
+ * Returns a rule in the syntax of nft.
  *
  * @param table the table
  * @param chain the chain
@@ -93,7 +93,7 @@ export const check = async (
 };
 
 /**
- * The handle by which nft knows a rule.
+ * Returns the handle that nft assigned to a rule.
  *
  * @param table the table
  * @param chain the chain
@@ -138,7 +138,7 @@ export const append = async (
 ): Promise<NftAnswer> => addRule(table, chain, rule, family, ['add']);
 
 /**
- * Inserts a rule: at the start of a chain, or as the one with number `position`.
+ * Inserts a rule at the start of a chain, or at number `position`.
  *
  * @param table the table
  * @param chain the chain
@@ -187,7 +187,7 @@ const addRule = async (
 };
 
 /**
- * Takes a rule away, by what it says or by its number.
+ * Removes a rule, given by its text or its number.
  *
  * @param table the table
  * @param chain the chain

@@ -8,7 +8,7 @@ import { list_tables } from './tables.ts';
 const savedFile = '/etc/nftables';
 
 /**
- * The tables of a family in nft's language.
+ * Returns the tables of a family in nft's language.
  *
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @example tsalt-ssh '*' nftables.get_rules
@@ -25,7 +25,7 @@ export const get_rules = async (family = 'ipv4'): Promise<string[]> => {
 };
 
 /**
- * Tables, chains and rules of a family as data.
+ * Returns the tables, chains and rules of a family as data.
  *
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @example tsalt-ssh '*' nftables.get_rules_json
@@ -34,7 +34,7 @@ export const get_rules_json = async (family = 'ipv4'): Promise<PlainDict[]> =>
   listNft('ruleset', nftFamily(family));
 
 /**
- * The lines of the rules that were written down, comments left out.
+ * Returns the lines of the saved rules, without comments.
  *
  * @param conf_file the file, `/etc/nftables` by default
  * @example tsalt-ssh '*' nftables.get_saved_rules

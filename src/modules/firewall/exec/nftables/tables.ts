@@ -3,7 +3,7 @@ import { listNft, nftFamily, nftName } from '../../nft.ts';
 import { changeNft, type NftAnswer, tableAnswer } from '../../nft-answer.ts';
 
 /**
- * The tables of a family.
+ * Returns the tables of a family.
  *
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @example tsalt-ssh '*' nftables.list_tables family=inet
@@ -41,7 +41,7 @@ export const new_table = async (table: string, family = 'ipv4'): Promise<NftAnsw
 };
 
 /**
- * Takes a table away, with all that is in it.
+ * Removes a table with its contents.
  *
  * @param table the table
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`

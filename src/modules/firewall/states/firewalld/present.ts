@@ -1,4 +1,4 @@
-/** The firewall firewalld: zones and services. */
+/** Manages zones and services of firewalld. */
 import { messageOf } from '../../../../protocol/error.ts';
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
@@ -32,26 +32,26 @@ type PresentOptions = {
 };
 
 /**
- * A zone is there, permanently and now, with what is named here. What it has besides stays, unless
- * it is pruned.
+ * Makes sure that a zone exists, permanently and now, with the given services, ports and so on.
+ * Others are kept unless they are pruned.
  *
  * @param name the zone
  * @param default true: the zone of all that is in no other
- * @param masquerade true: what leaves through it carries this host's address
+ * @param masquerade true: enable masquerading
  * @param block_icmp types of ICMP that are blocked
- * @param prune_block_icmp true: no others
+ * @param prune_block_icmp true: remove all others
  * @param ports ports that are open, `22/tcp`
- * @param prune_ports true: no others
+ * @param prune_ports true: remove all others
  * @param port_fwd ports that are forwarded, `from:to:protocol[:address]`
- * @param prune_port_fwd true: no others
+ * @param prune_port_fwd true: remove all others
  * @param services services that are let through
- * @param prune_services true: no others
+ * @param prune_services true: remove all others
  * @param interfaces interfaces that belong to the zone
- * @param prune_interfaces true: no others
+ * @param prune_interfaces true: remove all others
  * @param sources addresses that belong to the zone
- * @param prune_sources true: no others
+ * @param prune_sources true: remove all others
  * @param rich_rules rules in firewalld's language
- * @param prune_rich_rules true: no others
+ * @param prune_rich_rules true: remove all others
  * @example
  * public:
  *   firewalld.present:
@@ -93,7 +93,7 @@ const bringAbout = async (
     if (!__opts__.test) await salt('firewalld.new_zone')(zone);
     changes[zone] = { old: zones, new: zone };
   }
-  // In test mode there is nothing to ask of a zone that would only be made.
+  // In test mode, a zone that does not exist yet cannot be queried.
   const isThere = !isNew || !__opts__.test;
   const sort = async (kind: Kind): Promise<void> => settle(zone, kind, options, changes, isThere);
   await sort(kinds.block_icmp);

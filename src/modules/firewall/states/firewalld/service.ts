@@ -4,7 +4,7 @@ import { changed, failed, unchanged, would } from '../../../_shared/states/retur
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 
 /**
- * A service is known to firewalld, with exactly these ports and protocols.
+ * Makes sure that a service is defined in firewalld with exactly these ports and protocols.
  *
  * @param name the service
  * @param ports its ports, `80/tcp`

@@ -1,10 +1,9 @@
 /**
- * Rules, chains and policies of the packet filter.
+ * Manages rules, chains and policies of iptables.
  *
- * All arguments of a rule besides those named here are the long options of iptables: `protocol`,
- * `dport`, `source`, `match`, `jump` … The option `--state` is called `connstate`, `--name` of an
- * extension `name_`. `!` or `not` before a value negates it; an option without a value gets an
- * empty text.
+ * Other arguments of a rule are the long options of iptables: `protocol`, `dport`, `source`,
+ * `match`, `jump` … The option `--state` is called `connstate`, and `--name` of an extension
+ * `name_`. `!` or `not` before a value negates it. An option without a value gets an empty string.
  */
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
@@ -23,15 +22,14 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('iptables.check') || [false, 'iptables is not there.'];
 
 /**
- * A rule is there; a new one goes to the end of its chain.
- *
- * With `aggregate: true` (or `state_aggregate`) all rules that are to be appended are by one state.
+ * Makes sure that a rule exists. A new rule is appended to its chain. With `aggregate: true` (or
+ * `state_aggregate`) one state appends all rules.
  *
  * @param name any name
  * @param table its table
  * @param chain its chain
  * @param family `ipv4` or `ipv6`
- * @param save true or a file: write the rules down for the next boot
+ * @param save true or a file: save the rules for the next boot
  * @param rules several rules instead, each with a `name` and all its arguments
  * @example
  * ssh:

@@ -4,7 +4,7 @@ import { changed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 /**
- * A chain is there.
+ * Makes sure that a chain exists.
  *
  * @param name the chain
  * @param table its table
@@ -33,7 +33,7 @@ export const chain_present = async (
   });
 
 /**
- * A chain is not there.
+ * Makes sure that a chain does not exist.
  *
  * @param name the chain
  * @param table its table
@@ -62,11 +62,11 @@ export const chain_absent = async (
   });
 
 /**
- * Takes all rules out of a chain, or of all chains of a table, each time the state runs.
+ * Removes all rules from a chain, or from all chains of a table, each time the state runs.
  *
  * @param name any name
  * @param table the table
- * @param chain the chain; all when it is not given
+ * @param chain the chain; by default, all chains
  * @param family `ipv4` or `ipv6`
  * @unknown ignored
  * @example

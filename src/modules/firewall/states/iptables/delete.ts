@@ -7,14 +7,14 @@ import { eachRule, type RuleOptions, savedAfter, shownRule } from '../../iptable
 export const __func_alias__ = { delete_: 'delete' };
 
 /**
- * A rule is not there.
+ * Makes sure that a rule does not exist.
  *
  * @param name any name
  * @param table its table
  * @param chain its chain
- * @param position take away the rule with this number, whatever it says
+ * @param position remove the rule with this number
  * @param family `ipv4` or `ipv6`
- * @param save true or a file: write the rules down for the next boot
+ * @param save true or a file: save the rules for the next boot
  * @param rules several rules instead, each with a `name` and all its arguments
  * @example
  * telnet:

@@ -11,14 +11,14 @@ import {
 } from '../../iptables-state.ts';
 
 /**
- * A rule is there; a new one goes to `position` in its chain.
+ * Makes sure that a rule exists. A new rule is inserted at `position` in its chain.
  *
  * @param name any name
  * @param table its table
  * @param chain its chain
- * @param position where a new one goes, from 1; -1 makes it the last but one
+ * @param position position of a new rule, starting at 1; -1 makes it the last but one
  * @param family `ipv4` or `ipv6`
- * @param save true or a file: write the rules down for the next boot
+ * @param save true or a file: save the rules for the next boot
  * @param rules several rules instead, each with a `name` and all its arguments
  * @example
  * ssh:

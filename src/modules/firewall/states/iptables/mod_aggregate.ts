@@ -1,7 +1,7 @@
 import { lowTag } from '../../../../protocol/low.ts';
 import type { LowChunk, PlainDict } from '../../../api.ts';
 
-/** Puts the rules of all later states of the same function into this one: called by the engine. */
+/** Adds the rules of all later states of the same function to this one. Called by the state engine. */
 export const mod_aggregate = async (
   low: LowChunk,
   chunks: LowChunk[],

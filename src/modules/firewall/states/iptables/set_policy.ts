@@ -5,14 +5,14 @@ import { __opts__, type StateReturn } from '../../../api.ts';
 import { savedAfter, savedLikewise } from '../../iptables-state.ts';
 
 /**
- * A chain has this policy: what happens to packets that none of its rules fits.
+ * Makes sure that a chain has this policy, for packets that match none of its rules.
  *
  * @param name any name
  * @param table its table
  * @param chain the chain
  * @param policy `ACCEPT` or `DROP`
  * @param family `ipv4` or `ipv6`
- * @param save true or a file: write the rules down for the next boot
+ * @param save true or a file: save the rules for the next boot
  * @unknown ignored
  * @example
  * default:

@@ -5,7 +5,8 @@ import { __opts__, type StateReturn } from '../../../api.ts';
 import { nftSaved } from '../../nft-state.ts';
 
 /**
- * A chain is there. With type, hook and priority a new one is passed by packets by itself.
+ * Makes sure that a chain exists. With type, hook and priority a new chain is created as a base
+ * chain, which packets pass without a jump.
  *
  * @param name the chain
  * @param table its table, which must be there
@@ -65,7 +66,7 @@ export const chain_present = async (
   });
 
 /**
- * A chain is not there.
+ * Makes sure that a chain does not exist.
  *
  * @param name the chain
  * @param table its table
@@ -112,7 +113,7 @@ export const chain_absent = async (
  *
  * @param name any name
  * @param table the table
- * @param chain the chain; all when it is not given
+ * @param chain the chain; by default, all chains
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @param ignore_absence true: a missing table or chain is not an error
  * @unknown ignored
@@ -156,7 +157,7 @@ export const flush = async (
   });
 
 /**
- * A base chain has this policy: what happens to packets that none of its rules fits.
+ * Makes sure that a base chain has this policy, for packets that match none of its rules.
  *
  * @param name any name
  * @param table its table

@@ -1,12 +1,11 @@
 /**
- * Tables, chains and rules of nftables.
+ * Manages tables, chains and rules of nftables.
  *
- * Arguments of a rule, besides those named here: `if`, `of` (interfaces), `proto`, `source` or
- * `saddr`, `destination` or `daddr`, `dport`, `sport`, `dports`, `sports`, `connstate`,
- * `icmp-type`, `pkttype`, `counter`; and what happens to the packet: `jump` (or `j`, `target`),
- * `redirect-to` (or `to-port`, `to-ports`), `to-source`, `to-destination`, `reject-with`. `match`
- * may be written as for iptables and is not needed. Rules are compared as nftables lists them,
- * however they are written.
+ * Other arguments of a rule are `if`, `of` (interfaces), `proto`, `source` or `saddr`, `destination`
+ * or `daddr`, `dport`, `sport`, `dports`, `sports`, `connstate`, `icmp-type`, `pkttype`, `counter`,
+ * and the rule's action: `jump` (or `j`, `target`), `redirect-to` (or `to-port`, `to-ports`),
+ * `to-source`, `to-destination`, `reject-with`. `match` is accepted as for iptables, but is not
+ * needed. Rules are compared in the form in which nftables lists them.
  */
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
@@ -27,7 +26,7 @@ export const __virtual__ = (): true | [false, string] =>
 export const __func_alias__ = { delete_: 'delete' };
 
 /**
- * A rule is there; a new one goes to the end of its chain.
+ * Makes sure that a rule exists. A new rule is appended to its chain.
  *
  * @param name any name
  * @param table its table
@@ -69,7 +68,7 @@ export const append = async (name: string, options: NftRuleOptions = {}): Promis
   });
 
 /**
- * A rule is there; a new one goes to the start of its chain, or to `position`.
+ * Makes sure that a rule exists. A new rule is inserted at the start of its chain, or at `position`.
  *
  * @param name any name
  * @param table its table
@@ -117,12 +116,12 @@ export const insert = async (name: string, options: NftRuleOptions = {}): Promis
   });
 
 /**
- * A rule is not there.
+ * Makes sure that a rule does not exist.
  *
  * @param name any name
  * @param table its table
  * @param chain its chain
- * @param position of equal rules, take away the one with this number, from 1
+ * @param position of equal rules, remove the one with this number, starting at 1
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @param save true or a file: write all rules down
  * @example

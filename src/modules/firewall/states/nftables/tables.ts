@@ -4,7 +4,7 @@ import { changed, failed, unchanged, would } from '../../../_shared/states/retur
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 /**
- * A table is there.
+ * Makes sure that a table exists.
  *
  * @param name the table
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
@@ -32,7 +32,7 @@ export const table_present = async (
   });
 
 /**
- * A table is not there, nor anything that was in it.
+ * Makes sure that a table and its contents do not exist.
  *
  * @param name the table
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`

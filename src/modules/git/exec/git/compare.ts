@@ -7,7 +7,7 @@ import { git, gitText, plainWord } from '../../git-run.ts';
  * Returns the best common ancestor of commits.
  *
  * @param cwd the repository
- * @param refs the commits, as a list or with commas
+ * @param refs the commits, as a list or separated by commas
  * @param octopus of all of them, as for a merge of many
  * @param is_ancestor return true or false: whether the first of two commits is an ancestor of the second
  * @param independent return the commits that cannot be reached from any other
@@ -69,7 +69,7 @@ export const merge_base = async (
  * @param cwd the repository
  * @param ref1 a commit
  * @param ref2 another
- * @param base their common ancestor; the best when left out
+ * @param base their common ancestor; by default, the best one
  *
  * @example tsalt-ssh '*' git.merge_tree /srv/app HEAD upstream/main
  */
@@ -93,9 +93,9 @@ export const merge_tree = async (
  * @param cwd the repository
  * @param item1 a commit
  * @param item2 another
- * @param no_index compare two paths, whatever a repository says
- * @param cached compare what the next commit will have
- * @param paths only these, as a list or with commas
+ * @param no_index compare two paths that need not be in a repository
+ * @param cached compare the index
+ * @param paths only these, as a list or separated by commas
  *
  * @example tsalt-ssh '*' git.diff /srv/app v1.0 v1.1 paths=etc
  */
@@ -123,7 +123,7 @@ export const diff = async (
   const kind = no_index ? ['--no-index'] : cached ? ['--cached'] : [];
   const args = ['diff', ...wordsOf(opts), ...kind, ...given, '--', ...toList(paths)];
   const how = runOptions(cwd, { git_opts, user, password, output_encoding });
-  // Without an index a difference is an exit status of 1.
+  // With --no-index, an exit status of 1 means that there are differences.
   return (await git(args, { ...how, ignore: no_index })).stdout.replace(/\n$/, '');
 };
 

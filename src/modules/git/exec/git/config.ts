@@ -7,7 +7,7 @@ type ConfigOptions = {
   /** the repository */
   cwd?: string | null;
 } & Base & {
-    /** the user's configuration instead */
+    /** use the user's configuration instead */
     global?: boolean;
   };
 
@@ -20,12 +20,12 @@ const scope = ({ global, cwd, ...options }: ConfigOptions): { flag: string; how:
 };
 
 type All = {
-  /** all its values: a list of them, or each one unset */
+  /** return all values as a list, or unset each one */
   all?: boolean;
 };
 
 /**
- * All values of a key of git's configuration.
+ * Returns all values of a key of git's configuration.
  *
  * @param key the key
  *
@@ -41,7 +41,7 @@ export const config_get_all = async (
 };
 
 /**
- * The value of a key of git's configuration; null when it has none.
+ * Returns the value of a key of git's configuration; null if it has none.
  *
  * @param key the key
  *
@@ -57,7 +57,7 @@ export const config_get = async (
 };
 
 /**
- * The keys that match, with their values.
+ * Returns the keys that match, with their values.
  *
  * @param key a regular expression for keys
  * @param value_regex a regular expression for values
@@ -84,7 +84,7 @@ export const config_get_regexp = async (
   return found;
 };
 
-/** Salt's other name of `git.config_get_regexp`. */
+/** Alias of `git.config_get_regexp`. */
 export const config_get_regex = config_get_regexp;
 
 /**
@@ -92,7 +92,7 @@ export const config_get_regex = config_get_regexp;
  *
  * @param key the key
  * @param value the value
- * @param multivar several values, as a list or with commas
+ * @param multivar several values, as a list or separated by commas
  *
  * @example tsalt-ssh '*' git.config_set user.name Anna cwd=/srv/app
  */
@@ -108,7 +108,7 @@ export const config_set = async (
     value?: string | number | boolean | null;
     multivar?: string | (string | number)[] | null;
   } & ConfigOptions & {
-      /** put the value beside those it has */
+      /** add the value to the existing ones */
       add?: boolean;
     } = {},
 ): Promise<string[]> => {
@@ -127,7 +127,7 @@ export const config_set = async (
 };
 
 /**
- * Takes a key from git's configuration.
+ * Removes a key from git's configuration.
  *
  * @param key the key
  * @param value_regex only values that match

@@ -105,11 +105,11 @@ const fetched = (text: string): PlainDict => {
 };
 
 /**
- * The refs of a remote, with their commits.
+ * Returns the refs of a remote, with their commits.
  *
  * @param cwd the repository; not needed where `remote` is a URL
  * @param remote its name, or a URL
- * @param ref only refs that end so
+ * @param ref only refs that end in this
  *
  * @example tsalt-ssh '*' git.ls_remote remote=https://example.com/app.git
  */
@@ -145,7 +145,7 @@ const refsOf = (text: string): Record<string, string> =>
   );
 
 /**
- * The refs of a repository elsewhere, with their commits.
+ * Returns the refs of a remote repository, with their commits.
  *
  * @param url the repository
  * @param heads only branches

@@ -5,7 +5,7 @@ import { type RemoteUrls, remoteUrls } from '../../git-remotes.ts';
 import { git, plainWord } from '../../git-run.ts';
 
 /**
- * The remotes of a repository with their URLs.
+ * Returns the remotes of a repository with their URLs.
  *
  * @param cwd the repository
  * @param redact_auth hide the password of a URL that has one
@@ -32,7 +32,7 @@ export const remotes = async (
 };
 
 /**
- * The URLs of a remote.
+ * Returns the URLs of a remote.
  *
  * @param cwd the repository
  * @param remote the remote

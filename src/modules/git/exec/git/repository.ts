@@ -1,5 +1,5 @@
 /**
- * Works with git repositories.
+ * Manages git repositories.
  *
  * @platform all
  * @depends git
@@ -23,7 +23,7 @@ export const __virtual__ = (): true | [false, string] =>
   which('git') ? true : [false, 'git is not installed'];
 
 /**
- * The version of git.
+ * Returns the version of git.
  *
  * @param versioninfo true: as a list of numbers
  *
@@ -78,7 +78,7 @@ export const revision = async (
   );
 
 /**
- * The branch that is checked out; `HEAD` when it is none.
+ * Returns the branch that is checked out; `HEAD` if none is.
  *
  * @param cwd the repository
  *
@@ -103,7 +103,7 @@ export const has_changes = async (cwd: string, options: Base = {}): Promise<bool
   (await gitText(['status', '--porcelain', '--untracked-files=no'], runOptions(cwd, options))) !==
   '';
 
-/** Names below a prefix, whole also where a branch and a tag are called alike. */
+/** Lists the names below a prefix; unambiguous even if a branch and a tag have the same name. */
 const listRefs = async (cwd: string, kind: string, options: Base): Promise<string[]> => {
   const name = kind === 'remotes' ? '%(refname:short)' : '%(refname:lstrip=2)';
   const asked = ['for-each-ref', `--format=${name}`, `refs/${kind}`];
@@ -112,7 +112,7 @@ const listRefs = async (cwd: string, kind: string, options: Base): Promise<strin
 };
 
 /**
- * The branches of a repository, or those it knows of its remotes.
+ * Returns the branches of a repository, or of its remotes.
  *
  * @param cwd the repository
  * @param remote true: of the remotes
@@ -125,7 +125,7 @@ export const list_branches = async (
 ): Promise<string[]> => listRefs(cwd, remote ? 'remotes' : 'heads', options);
 
 /**
- * The tags of a repository.
+ * Returns the tags of a repository.
  *
  * @param cwd the repository
  *
@@ -179,14 +179,14 @@ export const status = async (
     const kind = kinds[state] ?? kinds[state[0] ?? ''] ?? state;
     found[kind] ??= [];
     found[kind].push(entry.slice(3));
-    // The name of before follows.
+    // The next field is the old name.
     if (/[RC]/.test(state)) at += 1;
   }
   return found;
 };
 
 /**
- * How a commit is known by the nearest tag.
+ * Describes a commit by the nearest tag.
  *
  * @param cwd the repository
  * @param rev the commit

@@ -13,7 +13,7 @@ import { gitText, plainWord } from '../../git-run.ts';
 type Submodule = Opts & GitOpts & Base & Login;
 
 /**
- * Works on the submodules of a repository: `git submodule` with this command.
+ * Runs `git submodule` with this command in a repository.
  *
  * @param cwd the repository
  * @param command `add`, `status`, `init`, `update`, `sync` …
@@ -46,7 +46,7 @@ export const submodule = async (
 };
 
 /**
- * Brings all submodules of a repository, and theirs, to the commits it has of them.
+ * Updates all submodules of a repository recursively to the commits that it records for them.
  *
  * @param cwd the repository
  *

@@ -64,7 +64,7 @@ export const reset = async (
  * @param cwd where
  * @param bare without a working tree
  * @param template a directory whose files the repository starts with
- * @param separate_git_dir where the repository itself goes
+ * @param separate_git_dir folder of the repository itself
  * @param shared other users that may use it: `group`, `all`, `0660`
  *
  * @example tsalt-ssh '*' git.init /srv/app.git bare=True
@@ -95,12 +95,12 @@ export const init = async (
   return gitText(['init', ...flags, ...wordsOf(opts), '--', place], runOptions('/', options));
 };
 
-/** A mode as git wants it: it takes only one that begins with 0. */
+/** Returns a mode for git, which accepts only octal modes that begin with 0. */
 const sharing = (shared: string | number | true): string =>
   /^[1-7]\d*$/.test(String(shared)) ? `0${shared}` : String(shared).toLowerCase();
 
 /**
- * Takes files into the next commit.
+ * Adds files to the index.
  *
  * @param cwd the repository
  * @param filename the file or folder
@@ -115,7 +115,7 @@ export const add = async (
   gitText(['add', '--verbose', ...wordsOf(opts), '--', filename], runOptions(cwd, options));
 
 /**
- * Takes files away, from the working tree and from the next commit.
+ * Removes files from the working tree and from the index.
  *
  * @param cwd the repository
  * @param filename the file or folder
@@ -212,7 +212,7 @@ export const tag = async (
  * Merges a revision into the branch that is checked out.
  *
  * @param cwd the repository
- * @param rev the revision; the upstream branch when left out
+ * @param rev the revision; by default, the upstream branch
  *
  * @example tsalt-ssh '*' git.merge /srv/app rev=upstream/main
  */
@@ -234,7 +234,7 @@ export const merge = async (
   );
 
 /**
- * Puts changes aside, or takes them back.
+ * Stashes changes, or restores them.
  *
  * @param cwd the repository
  * @param action `save`, `pop`, `list`, `drop` …
@@ -249,10 +249,10 @@ export const stash = async (
   gitText(['stash', plainWord(action, 'action'), ...wordsOf(opts)], runOptions(cwd, options));
 
 /**
- * Takes back changes of the working tree.
+ * Discards changes in the working tree.
  *
  * @param cwd the repository
- * @param path the file or folder; everything when left out
+ * @param path the file or folder; by default, everything
  *
  * @example tsalt-ssh '*' git.discard_local_changes /srv/app etc/app.conf
  */
@@ -266,7 +266,7 @@ export const discard_local_changes = async (
 };
 
 /**
- * Puts the commits of the branch that is checked out on top of a revision.
+ * Rebases the current branch onto a revision.
  *
  * @param cwd the repository
  * @param rev the revision
@@ -291,7 +291,7 @@ export const rebase = async (
  * @param cwd the repository
  * @param output the archive; its name determines the format
  * @param rev the revision
- * @param prefix put before each path; the name of the directory when left out, '' for none
+ * @param prefix prefix of each path; by default, the name of the directory; '' for none
  * @param format `tar`, `zip`, `tar.gz`, if the name does not determine it
  *
  * @example tsalt-ssh '*' git.archive /srv/app /tmp/app.tar.gz rev=v1.2

@@ -30,7 +30,7 @@ export const is_worktree = async (cwd: string, options: Base = {}): Promise<bool
 };
 
 /**
- * The worktrees of a repository by path: `branch`, `HEAD`, `detached`, `stale`, `tags`.
+ * Returns the worktrees of a repository by path: `branch`, `HEAD`, `detached`, `stale`, `tags`.
  *
  * @param cwd the repository
  * @param stale only those whose directory is gone
@@ -80,10 +80,10 @@ export const list_worktrees = async (
  * @param cwd the repository
  * @param worktree_path where
  * @param ref the commit to check out
- * @param reset_branch put the branch there when it exists
+ * @param reset_branch reset the branch if it exists
  * @param force also when the branch is checked out elsewhere
  * @param detach without a branch
- * @param branch the branch to make; the name of the directory when left out
+ * @param branch the branch to create; by default, the name of the directory
  *
  * @example tsalt-ssh '*' git.worktree_add /srv/app /srv/app-fix ref=main
  */

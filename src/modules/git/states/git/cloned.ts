@@ -1,4 +1,4 @@
-/** Git repositories, their configuration and where they stand. */
+/** Manages git repositories, their configuration and their revision. */
 
 import { messageOf } from '../../../../protocol/error.ts';
 import { exists, expandUser, isAbs } from '../../../_shared/files/file-paths.ts';
@@ -17,9 +17,9 @@ import { plainWord } from '../../git-run.ts';
  * @param target directory of the clone
  * @param branch branch to check out
  * @param user run git as this user
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @param identity private key, or keys, on this host to log in with
- * @param https_user name to log in with, over https; it is written down nowhere
+ * @param https_user name to log in with, over https; it is never stored
  * @param https_pass its password
  * @param output_encoding only UTF-8 output is supported; other encodings are refused
  *
@@ -103,7 +103,7 @@ const cloneTo = async (
   return { ...ret, changes, comment: `${name} cloned to ${path}${withBranch}` };
 };
 
-/** A branch that is not there yet begins with the remote's. */
+/** Checks out a branch. A new branch starts at the remote's branch. */
 const changeBranch = async (
   ret: StateReturn,
   path: string,

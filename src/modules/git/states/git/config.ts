@@ -19,7 +19,7 @@ type ConfigOptions = Unused & {
 const listOf = <T>(values: string | T[]): (string | T)[] =>
   typeof values === 'string' ? values.split(',') : values;
 
-/** In a prediction: the repository or the account may be about to be made by an earlier state. */
+/** Whether an earlier state would create the repository or the account; only in test mode. */
 const isToCome = (repo: string | null, user: string | null): boolean =>
   isPathToCome(repo) || isUserToCome(user);
 
@@ -31,7 +31,7 @@ const isToCome = (repo: string | null, user: string | null): boolean =>
  * @param multivar several values
  * @param repo the repository
  * @param user run git as this user
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @param output_encoding only UTF-8 output is supported; other encodings are refused
  * @param global the user's configuration instead of a repository's
  *
@@ -102,7 +102,7 @@ type UnsetOptions = Pick<ConfigOptions, 'repo' | 'user' | 'global'> &
  * @param value_regex only values that match this regular expression
  * @param repo the repository
  * @param user run git as this user
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @param output_encoding only UTF-8 output is supported; other encodings are refused
  * @param all true: also where a key has several values
  * @param global the user's configuration instead of a repository's

@@ -30,19 +30,19 @@ type DetachedOptions = {
 /**
  * Keeps a clone at one commit, tag or branch, with HEAD detached.
  *
- * @param name URL of the repository; a password in it is written down nowhere
+ * @param name URL of the repository; a password in it is never stored
  * @param rev the revision
  * @param target directory of the clone
  * @param remote name of the remote
  * @param user run git as this user
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @param force_clone empty the target directory if it is not a repository
  * @param force_checkout discard local changes when the revision is checked out
  * @param fetch_remote false: look for the revision only in the clone
  * @param hard_reset discard local changes before
  * @param submodules update submodules
  * @param identity private key, or keys, on this host to log in with
- * @param https_user name to log in with, over https; it is written down nowhere
+ * @param https_user name to log in with, over https; it is never stored
  * @param https_pass its password
  * @param output_encoding only UTF-8 output is supported; other encodings are refused
  *
@@ -109,11 +109,11 @@ type Place = {
   remote: string;
   login: Base & Login;
   rev: string;
-  /** The revision is a commit, or its beginning. */
+  /** Whether the revision is a commit, possibly abbreviated. */
   isHash: boolean;
 };
 
-/** Answers only what ends the state: a prediction or a reason. */
+/** Returns a result only if the state ends here: a failure, or the result in test mode. */
 const cloneFirst = async (
   ret: StateReturn,
   { url, path, remote, login }: Place,
@@ -149,7 +149,10 @@ const pointRemote = async (
   return undefined;
 };
 
-/** The commit that the revision means; the remote is fetched unless that is known here. */
+/**
+ * Returns the commit that the revision refers to, after fetching from the remote unless the clone
+ * already has it.
+ */
 const commitFor = async (
   ret: StateReturn,
   { url, path, remote, login, rev, isHash }: Place,
@@ -172,7 +175,8 @@ const commitFor = async (
     const found = remoteRev(refs, rev, remote);
     const here = found && (await local(found.sha));
     if (__opts__.test) return here ?? found?.sha;
-    // A fetch writes something even where there is nothing new.
+    // A fetch writes to the repository even if nothing is new, so it is skipped if the clone is
+    // current.
     if (here !== undefined && here === (await local(...names))) return here;
     const changes: Record<string, unknown> = await __salt__['git.fetch'](path, {
       remote,

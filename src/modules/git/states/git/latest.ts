@@ -44,12 +44,12 @@ type LatestOptions = {
 /**
  * Keeps a clone of a repository at the newest commit of a revision.
  *
- * @param name URL of the repository; a password in it is written down nowhere
+ * @param name URL of the repository; a password in it is never stored
  * @param target directory of the clone
  * @param rev branch, tag or commit; HEAD is the remote's default branch
- * @param branch name of the local branch, when it is another one
+ * @param branch name of the local branch, if it differs
  * @param user run git as this user, who owns the clone then
- * @param update_head false: leave a clone that is there at its commit
+ * @param update_head false: do not update an existing clone
  * @param force_checkout discard local changes when another branch is checked out
  * @param force_clone empty the target directory if it is not a repository
  * @param force_fetch also fetch updates that are not fast-forwards
@@ -59,12 +59,12 @@ type LatestOptions = {
  * @param mirror make a mirror
  * @param remote name of the remote
  * @param fetch_tags fetch all tags
- * @param sync_tags false: keep tags that the remote does not have any more
- * @param depth fetch so many commits of history
+ * @param sync_tags false: keep tags that no longer exist in the remote
+ * @param depth fetch only this many commits of history
  * @param identity private key, or keys, on this host to log in with
- * @param https_user name to log in with, over https; it is written down nowhere
+ * @param https_user name to log in with, over https; it is never stored
  * @param https_pass its password
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @param refspec_branch glob of the branches to fetch
  * @param refspec_tag glob of the tags to fetch
  * @param output_encoding only UTF-8 output is supported; other encodings are refused
@@ -131,7 +131,7 @@ export const latest = async (
     force_checkout,
     force_reset,
     branches: refspec_branch,
-    // A clone of limited depth has few tags on purpose.
+    // A shallow clone has few tags on purpose.
     tags: fetch_tags && !depth ? refspec_tag : null,
     sync_tags,
     submodules,

@@ -28,7 +28,7 @@ type PresentOptions = {
  * @param separate_git_dir where a new repository itself is to be
  * @param shared users that may write to it: `group`, `all`, `umask`, or a mode in octal digits
  * @param user run git as this user
- * @param password has no effect: users of Windows need it
+ * @param password has no effect: only needed on Windows
  * @param output_encoding only UTF-8 output is supported; other encodings are refused
  *
  * @example

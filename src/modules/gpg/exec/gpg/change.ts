@@ -19,7 +19,7 @@ const noPassphrase = 'gpg_passphrase not available in pillar.';
 /**
  * Creates a key.
  *
- * @param key_type RSA, DSA …: it must be able to sign
+ * @param key_type RSA, DSA …: a type that can sign
  * @param key_length bits of the key
  * @param name_real the name in its user id
  * @param name_comment the comment in its user id
@@ -86,7 +86,7 @@ const wishLine = (key: string, value: string | number): string => {
  *
  * @param keyid its id, long or short
  * @param fingerprint its fingerprint
- * @param delete_secret true: the secret key goes too; else a key that has one stays
+ * @param delete_secret true: also delete the secret key; without it, a key that has one is not deleted
  * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @param use_passphrase true: the pillar must have a `gpg_passphrase`
@@ -181,7 +181,7 @@ const readKeyFile = (path: string): Buffer => {
 /**
  * Exports keys, armored: `{res, comment}`.
  *
- * @param keyids the keys, as gpg knows them (ids, fingerprints, addresses): a list, or with commas
+ * @param keyids the keys, as gpg knows them (ids, fingerprints, addresses): a list, or separated by commas
  * @param secret true: the secret keys
  * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
@@ -218,7 +218,7 @@ export const export_key = async (
  * Imports keys from a keyserver.
  *
  * @param keyserver the keyserver, `keys.openpgp.org` when not given
- * @param keys their ids: a list, or with commas
+ * @param keys their ids: a list, or separated by commas
  * @param user the account whose keys are used
  * @param gnupghome the folder of the keys
  * @example tsalt-ssh '*' gpg.receive_keys keys=3FAD9F1E
@@ -292,7 +292,7 @@ export const trust_key = async (
   const level = levels[trust_level ?? ''];
   if (level === undefined) return `ERROR: Valid trust levels - ${Object.keys(levels).join(',')}`;
   if (!/^[0-9a-f]+$/i.test(print))
-    return { res: false, message: `'${print}' is no fingerprint of a key.` };
+    return { res: false, message: `'${print}' is not the fingerprint of a key.` };
   const { code, words } = await runGpg(['--import-ownertrust'], where, {
     input: `${print}:${level}\n`,
   });

@@ -43,7 +43,10 @@ const runTo = async (
   });
 };
 
-/** The folder is the account's: a link that it put there could lead to what it may not read. */
+/**
+ * Reads a file without following links: the folder belongs to the account, which could link to files
+ * that it may not read.
+ */
 const readOwn = (path: string): Buffer => {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -197,7 +200,7 @@ const answerOf = (
  * @param output a file for it
  * @param sign true: it is signed too; or the key to sign with
  * @param use_passphrase true: the key to sign with is protected by the pillar's `gpg_passphrase`
- * @param always_trust true: it does not matter whether the recipients' keys are trusted
+ * @param always_trust true: accept untrusted keys of recipients
  * @param gnupghome the folder of the keys
  * @param bare true: the text alone, or false
  * @example tsalt-ssh '*' gpg.encrypt text='Hello there.' recipients=recipient@example.com

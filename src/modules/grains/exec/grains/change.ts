@@ -4,14 +4,14 @@ import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../..
 import { allGrains, grainAt } from '../../grain-at.ts';
 import { readGrainsFile, writeGrainsFile } from '../../grains-file.ts';
 
-/** A function that changes grains answers as a state does. */
+/** Functions that change grains return a result like a state. */
 type Change = { comment: string; changes: PlainDict; result: boolean };
 
 /**
  * Sets top-level grains in the host's grains file.
  *
  * @param grains values by name
- * @param destructive true: a null takes the grain away
+ * @param destructive true: null removes the grain
  * @example tsalt-ssh '*' grains.setvals '{roles: [web], rack: 7}'
  */
 export const setvals = async (
@@ -33,7 +33,7 @@ export const setvals = async (
  *
  * @param key the grain
  * @param val its value
- * @param destructive true: a null takes the grain away
+ * @param destructive true: null removes the grain
  * @example tsalt-ssh '*' grains.setval roles '[web]'
  */
 export const setval = async (
@@ -86,7 +86,10 @@ export const remove = async (
 const includes = (list: readonly Plain[], value: Plain): boolean =>
   list.some(one => pyRepr(one) === pyRepr(value));
 
-/** A list keeps its items: the one of that name, or the dict that has it, takes the value, else a new one does. */
+/**
+ * Sets a value in a list: in the item of this name or the dict with this key, else in a new dict at
+ * the end.
+ */
 const inList = (
   list: readonly Plain[],
   name: string,
@@ -104,7 +107,7 @@ const inList = (
   );
 };
 
-/** Puts a value at a path, keeping what is beside it. */
+/** Sets a value at a path; other values are kept. */
 const store = async (
   key: string,
   value: Plain,
@@ -130,7 +133,7 @@ const store = async (
  * @param key the grain or path
  * @param val its value
  * @param force true: a dict or list may be replaced
- * @param destructive true: a null takes the grain away
+ * @param destructive true: null removes the grain
  * @param delimiter the separator of the path
  * @example tsalt-ssh '*' grains.set rack:unit 7
  */
@@ -173,10 +176,10 @@ export const set = async (
 };
 
 /**
- * Empties a grain: its value becomes null.
+ * Sets a grain to null.
  *
  * @param key the grain or path
- * @param destructive true: take it away altogether
+ * @param destructive true: remove the grain
  * @param force true: a dict or list may be removed
  * @example tsalt-ssh '*' grains.delval roles
  */
@@ -186,7 +189,7 @@ export const delval = async (
 ): Promise<Change> => set(key, null, { destructive, force });
 
 /**
- * Takes a grain away.
+ * Removes a grain.
  *
  * @param key the grain or path
  * @param force true: a dict or list may be removed

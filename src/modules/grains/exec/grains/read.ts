@@ -18,7 +18,7 @@ import { allGrains, grainAt } from '../../grain-at.ts';
  * @param key the grain
  * @param default_ the value to return if the grain does not exist (keyword `default`)
  * @param delimiter the separator of the path
- * @param ordered taken for Salt's sake: grains keep their order
+ * @param ordered accepted for compatibility with Salt: grains always keep their order
  * @example tsalt-ssh '*' grains.get selinux:enforced
  */
 export const get = async (
@@ -44,7 +44,7 @@ const isTrue = (value: Plain | undefined): boolean =>
     : Boolean(value ?? false);
 
 /**
- * All grains.
+ * Returns all grains.
  *
  * @param sanitize true: hide values that identify the machine
  * @example tsalt-ssh '*' grains.items
@@ -71,7 +71,7 @@ const private_ = [
 ];
 
 /**
- * Some grains, by name or path; empty where there is none.
+ * Returns several grains, by name or path; '' for those that do not exist.
  *
  * @param args names
  * @example tsalt-ssh '*' grains.item os osrelease
@@ -86,7 +86,7 @@ export const item = async (...args: string[]): Promise<PlainDict> => {
 };
 
 /**
- * The names of all grains.
+ * Returns the names of all grains.
  *
  * @example tsalt-ssh '*' grains.ls
  */
@@ -108,7 +108,7 @@ export const equals = async (key: string, value: Plain): Promise<boolean> =>
  *
  * @param lookup_dict values by grain value
  * @param grain the grain, `os_family` by default
- * @param merge a dict that is merged into what is picked
+ * @param merge a dict that is merged into the selected value
  * @param default_ the key to use if none matches (keyword `default`)
  * @param base the key whose value the selected value is merged over
  * @example tsalt-ssh '*' grains.filter_by '{Debian: apache2, RedHat: httpd}'
@@ -146,7 +146,7 @@ const merged = (below: Plain, above: Plain): Plain => {
 };
 
 /**
- * The grain as it is called here when it is asked for by another name: Salt's `grains.fetch`.
+ * Alias of `grains.get`; Salt's name is `grains.fetch`.
  *
  * @param key the grain
  * @example tsalt-ssh '*' grains.fetch os

@@ -18,7 +18,7 @@ type PasswordOptions = {
 };
 
 /**
- * The accounts, as `[{User, Host}]`.
+ * Returns the accounts, as `[{User, Host}]`.
  *
  * @example tsalt-ssh db1 mysql.user_list
  */
@@ -26,10 +26,10 @@ export const user_list = async (options: MysqlOptions = {}): Promise<MysqlRow[]>
   mysqlRows('SELECT User, Host FROM mysql.user;', options);
 
 /**
- * An account's row of mysql.user; null when it is not there.
+ * Returns an account's row of mysql.user; null if the account does not exist.
  *
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @example tsalt-ssh db1 mysql.user_info shop localhost
  */
 export const user_info = async (
@@ -37,7 +37,7 @@ export const user_info = async (
   host = 'localhost',
   options: MysqlOptions = {},
 ): Promise<AccountRow | null> => {
-  // The server keeps names of hosts in small letters.
+  // The server stores host names in lower case.
   const [row] = await mysqlRows(
     `SELECT * FROM mysql.user WHERE User = ${mysqlText(user)} AND LOWER(Host) = LOWER(${mysqlText(host)});`,
     options,
@@ -55,7 +55,7 @@ type AccountRow = { [column: string]: string | number | null };
  * Returns true if an account exists and has this password or login method.
  *
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param password its password
  * @param password_hash the hash of its password, as the server stores it
  * @param passwordless true: it needs no password
@@ -127,7 +127,7 @@ const identified = async (
  * Creates an account. Returns false if it already exists.
  *
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param password its password
  * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without
@@ -162,7 +162,7 @@ export const user_create = async (
  * Changes the password or login method of an account. Returns false if it does not exist.
  *
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param password its password
  * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without
@@ -197,7 +197,7 @@ export const user_chpass = async (
  * Removes an account. False when it is not there.
  *
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @example tsalt-ssh db1 mysql.user_remove shop localhost
  */
 export const user_remove = async (

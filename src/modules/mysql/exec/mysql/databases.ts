@@ -2,7 +2,7 @@ import { CommandExecutionError } from '../../../api.ts';
 import { type MysqlOptions, mysqlName, mysqlRows, mysqlText } from '../../mysql-run.ts';
 
 /**
- * The databases.
+ * Returns the databases.
  *
  * @example tsalt-ssh db1 mysql.db_list
  */
@@ -10,7 +10,7 @@ export const db_list = async (options: MysqlOptions = {}): Promise<string[]> =>
   (await mysqlRows('SHOW DATABASES;', options)).map(row => Object.values(row)[0] ?? '');
 
 /**
- * Character set and order of a database; empty when it is not there.
+ * Returns the character set and collation of a database; empty if it does not exist.
  *
  * @param name the database
  * @example tsalt-ssh db1 mysql.db_get shop

@@ -10,7 +10,7 @@ import { user_exists } from './accounts.ts';
  * exist.
  *
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @example tsalt-ssh db1 mysql.user_grants shop localhost
  */
 export const user_grants = async (
@@ -37,8 +37,8 @@ export const user_grants = async (
  * @param grant the rights, as `SELECT,INSERT` or `ALL PRIVILEGES`
  * @param database the database or table that the rights apply to, as `shop.*` or `shop.items`
  * @param user the account
- * @param host where it comes from
- * @param grant_option it must be able to grant them
+ * @param host the host it connects from
+ * @param grant_option whether the account may also grant them
  * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @example tsalt-ssh db1 mysql.grant_exists SELECT,INSERT 'shop.*' shop localhost
  */
@@ -68,7 +68,7 @@ export const grant_exists = async (
  * @param grant the rights, as `SELECT,INSERT` or `ALL PRIVILEGES`
  * @param database the database or table that the rights apply to, as `shop.*` or `shop.items`
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param grant_option it may grant them
  * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @param ssl_option requirements on its connections: a list of `SSL: true`, `X509: true`, `SUBJECT`, `ISSUER`, `CIPHER`
@@ -120,7 +120,7 @@ const sslWords = (options: Plain): string => {
  * @param grant the rights
  * @param database the database or table that the rights apply to
  * @param user the account
- * @param host where it comes from
+ * @param host the host it connects from
  * @param grant_option it may no longer grant either
  * @param escape `_` in the database's name is literal; `%` matches any text, `\%` a literal `%`
  * @example tsalt-ssh db1 mysql.grant_revoke INSERT 'shop.*' shop localhost
@@ -143,7 +143,7 @@ export const grant_revoke = async (
 };
 
 /**
- * The parts of a line of `SHOW GRANTS`: `user`, `host`, `grant` (a list) and `database`.
+ * Returns the parts of a line of `SHOW GRANTS`: `user`, `host`, `grant` (a list) and `database`.
  *
  * @param grant the line
  * @example tsalt-ssh db1 mysql.tokenize_grant "GRANT SELECT, INSERT ON shop.* TO 'shop'@'localhost'"

@@ -81,7 +81,7 @@ export const get_master_status = async (options: MysqlOptions = {}): Promise<Pla
   withNumbers((await mysqlRows('SHOW MASTER STATUS;', options))[0] ?? {}, ['Position']);
 
 /**
- * How a server that follows another stands; empty when it follows none.
+ * Returns the replication status of a replica; empty if the server is not a replica.
  *
  * @example tsalt-ssh db1 mysql.get_slave_status
  */
@@ -118,7 +118,7 @@ export const free_slave = async (options: MysqlOptions = {}): Promise<string> =>
 };
 
 /**
- * The plugins of the server: name and status of each.
+ * Returns the plugins of the server: name and status of each.
  *
  * @example tsalt-ssh db1 mysql.plugins_list
  */
@@ -131,7 +131,8 @@ export const plugins_list = async (
   }));
 
 /**
- * The status of a plugin: `ACTIVE`, `DISABLED` …; an empty text when the server has none of that name.
+ * Returns the status of a plugin: `ACTIVE`, `DISABLED` …; an empty string if the server has none of
+ * that name.
  *
  * @param name the plugin
  * @example tsalt-ssh db1 mysql.plugin_status auth_socket
@@ -143,7 +144,7 @@ export const plugin_status = async (name: string, options: MysqlOptions = {}): P
  * Adds a plugin to the server, unless it has it.
  *
  * @param name the plugin
- * @param soname its library; the plugin's name with `.so` when not given
+ * @param soname its library; by default, the plugin's name with `.so`
  * @example tsalt-ssh db1 mysql.plugin_add auth_socket
  */
 export const plugin_add = async (
@@ -160,7 +161,7 @@ export const plugin_add = async (
 };
 
 /**
- * Takes a plugin from the server, if it has it.
+ * Uninstalls a plugin of the server, if it is installed.
  *
  * @param name the plugin
  * @example tsalt-ssh db1 mysql.plugin_remove auth_socket

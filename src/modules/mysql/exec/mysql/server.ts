@@ -1,8 +1,10 @@
 /**
- * MySQL and MariaDB through their client program. Every function takes how to log in
- * (`connection_user`, `connection_pass`, `connection_host`, `connection_port`,
- * `connection_unix_socket`, `connection_default_file` …); what is missing comes from `mysql.user`,
- * `mysql.pass` … of the configuration or the pillar.
+ * Manages MySQL and MariaDB servers with their client program.
+ *
+ * Every function accepts the connection options `connection_user`, `connection_pass`,
+ * `connection_host`, `connection_port`, `connection_unix_socket`, `connection_default_file` …
+ * Options that are not given are read from `mysql.user`, `mysql.pass` … in the configuration or the
+ * pillar.
  */
 
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
@@ -42,7 +44,10 @@ export const query = async (
   return answerOf(table, /^\s*(?:SELECT|SHOW|DESC)/i.test(query), performance.now() - started);
 };
 
-/** The last result is the count; a query without rows has nothing before it, not even its columns. */
+/**
+ * The last result is the row count. A query without rows has no result before it, not even its
+ * columns.
+ */
 const answerOf = (
   table: (string | null)[][],
   isQuestion: boolean,
@@ -86,7 +91,7 @@ export const file_query = async (
 };
 
 /**
- * The server's version.
+ * Returns the server's version.
  *
  * @example tsalt-ssh db1 mysql.version
  */
@@ -102,7 +107,7 @@ const variables = async (sql: string, options: MysqlOptions): Promise<PlainDict>
   );
 
 /**
- * The server's counters.
+ * Returns the server's counters.
  *
  * @example tsalt-ssh db1 mysql.status
  */
@@ -110,7 +115,7 @@ export const status = async (options: MysqlOptions = {}): Promise<PlainDict> =>
   variables('SHOW GLOBAL STATUS;', options);
 
 /**
- * The server's variables.
+ * Returns the server's variables.
  *
  * @example tsalt-ssh db1 mysql.showglobal
  */
@@ -118,7 +123,7 @@ export const showglobal = async (options: MysqlOptions = {}): Promise<PlainDict>
   variables('SHOW GLOBAL VARIABLES;', options);
 
 /**
- * The connection's variables.
+ * Returns the connection's variables.
  *
  * @example tsalt-ssh db1 mysql.showvariables
  */
