@@ -81,7 +81,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   output: { imports: ['memory', 'data', 'protocol'], packages: ['listr2'] },
   runtime: { imports: ['modules', 'data', 'protocol'] },
   modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module'] },
-  yaml: { imports: ['data', 'protocol'], packages: [] },
+  yaml: { imports: ['data', 'protocol'], packages: ['js-yaml'] },
   trust: { imports: ['protocol'] },
   memory: { imports: [] },
   data: { imports: ['protocol'] },

@@ -3,20 +3,19 @@ import type { TsaltError } from '../protocol/error.ts';
 import type { Source } from './fault.ts';
 import {
   type MappingNode,
+  maxDepth,
   type ScalarNode,
   type SequenceNode,
   tagPrefix,
   type YamlNode,
 } from './node.ts';
-import { type NodeEvent, Parser } from './parser.ts';
+import { type Parsed, parse } from './parse.ts';
+import { EventReader, type NodeEvent } from './reader.ts';
 import { scalarTaint, taintFault } from './scalar-taint.ts';
 import { checkTaint } from './taint-check.ts';
 
 /** How many nodes aliases may add to what is written; beyond it lies an alias bomb. */
 const maxAliased = 1_000_000;
-
-/** Nobody writes this deep by hand; what walks the data later does so by recursion. */
-const maxDepth = 500;
 
 const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
@@ -27,8 +26,7 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
  */
 export const compose = (source: Source): YamlNode | undefined => {
   refuseUnprintable(source);
-  refuseTaint(source);
-  const parser = new Parser(source);
+  const parser = new EventReader(source, checked(source) ?? parse(source));
   const start = parser.next();
   if (start.kind === 'stream-end') return undefined;
   const root = new Composer(source, parser).document();
@@ -46,12 +44,13 @@ export const compose = (source: Source): YamlNode | undefined => {
   );
 };
 
-const refuseTaint = (source: Source): void => {
-  const { taint, text } = source;
-  if (taint)
-    checkTaint(text, taint.ranges, range => {
-      throw taintFault(source, taint, range, range.start);
-    });
+/** The text as it was read to compare it with a harmless one, where that was needed. */
+const checked = (source: Source): Parsed | undefined => {
+  const { taint } = source;
+  if (!taint) return undefined;
+  return checkTaint(source, taint.ranges, range => {
+    throw taintFault(source, taint, range, range.start);
+  });
 };
 
 const refuseUnprintable = (source: Source): void => {
@@ -73,13 +72,13 @@ type Open = {
 
 class Composer {
   readonly #source: Source;
-  readonly #parser: Parser;
+  readonly #parser: EventReader;
   readonly #anchors = new Map<string, YamlNode>();
   readonly #stack: Open[] = [];
   #root: YamlNode | undefined;
   #aliased = 0;
 
-  constructor(source: Source, parser: Parser) {
+  constructor(source: Source, parser: EventReader) {
     this.#source = source;
     this.#parser = parser;
   }

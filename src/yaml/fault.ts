@@ -74,6 +74,13 @@ export class Source {
     return { line: low + this.firstLine, column };
   }
 
+  /** The offset of a position that `position` gave, or near it. */
+  offset({ line, column }: Position): number {
+    this.#starts ??= lineStarts(this.text);
+    const start = this.#starts[line - this.firstLine] ?? this.text.length;
+    return Math.min(start + column - 1, this.text.length);
+  }
+
   /** Where an offset is for the user: in the template, if the text was rendered from one. */
   written(offset: number): Place {
     const position = this.position(offset);

@@ -41,3 +41,6 @@ export type MappingNode = Common & {
 };
 
 export const tagPrefix = 'tag:yaml.org,2002:';
+
+/** Nobody writes this deep by hand; what walks the data later does so by recursion. */
+export const maxDepth = 500;

@@ -1,101 +1,254 @@
-import type { TsaltError } from '../protocol/error.ts';
-import { code, isBlank, isBreak, isBreakOrEnd, isSpaceOrEnd } from './characters.ts';
+import {
+  COLLECTION_STYLE,
+  type DocumentEvent,
+  EVENT_ID,
+  getScalarValue,
+  type Event as JsYamlEvent,
+  SCALAR_STYLE,
+  type ScalarEvent,
+} from 'js-yaml';
+import { isQuoted } from './constructs.ts';
 import type { Source } from './fault.ts';
-import { scannerFault } from './syntax-fault.ts';
+import type { Parsed } from './parse.ts';
+import { flowNodeFault } from './syntax-fault.ts';
+import { resolveTag } from './tags.ts';
 
-const surrogate = /[\ud800-\udbff]/;
-const surrogates = /[\ud800-\udbff]/g;
+export type NodeEvent = {
+  readonly kind: 'scalar' | 'sequence' | 'mapping';
+  readonly at: number;
+  readonly anchor: string | undefined;
+  /** The tag in full; `undefined` where none is written, or only `!`. */
+  readonly tag: string | undefined;
+  readonly value: string;
+  /** Its type depends on its text: it has no tag and no quotes, or the tag `!`. */
+  readonly plain: boolean;
+  /** Where the text of a scalar is, quotes included. */
+  readonly from: number;
+  readonly to: number;
+};
 
-/** The text under the scanner's hand: an offset that moves forward, and which line that is. */
-export class Reader {
-  readonly source: Source;
-  readonly text: string;
-  offset = 0;
-  line = 0;
-  #lineStart = 0;
-  readonly #isWide: boolean;
-  /** How many characters of this line take two code units, up to an offset. */
-  #wide = 0;
-  #wideUpTo = 0;
+export type Event =
+  | NodeEvent
+  | { readonly kind: 'alias'; readonly at: number; readonly anchor: string }
+  | {
+      readonly kind: 'end' | 'document-start' | 'document-end' | 'stream-end';
+      readonly at: number;
+    };
 
-  constructor(source: Source) {
-    this.source = source;
-    this.text = source.text;
-    this.#isWide = surrogate.test(this.text);
+type Properties = {
+  readonly anchorStart: number;
+  readonly anchorEnd: number;
+  readonly tagStart: number;
+  readonly tagEnd: number;
+};
+
+/**
+ * Turns the events of js-yaml into nodes with full tags, decoded values and offsets in the source.
+ * Finds the offsets that js-yaml leaves out: those of empty nodes and of the headers of block
+ * scalars.
+ */
+export class EventReader {
+  readonly #source: Source;
+  readonly #text: string;
+  readonly #events: readonly JsYamlEvent[];
+  readonly #sourceOffset: (offset: number) => number;
+  readonly #open: ('document' | 'block' | 'flow')[] = [];
+  #document: DocumentEvent | undefined;
+  #next = 0;
+  /** The end of what was read, as far as js-yaml tells it. */
+  #at = 0;
+
+  constructor(source: Source, { text, events, sourceOffset }: Parsed) {
+    this.#source = source;
+    this.#text = text;
+    this.#events = events;
+    this.#sourceOffset = sourceOffset;
   }
 
-  /** The code unit here, or some further on; NaN beyond the end. */
-  peek(ahead = 0): number {
-    return this.text.charCodeAt(this.offset + ahead);
-  }
-
-  /** Characters before this one on its line. */
-  get column(): number {
-    if (this.#isWide && this.offset > this.#wideUpTo) {
-      const passed = this.text.slice(this.#wideUpTo, this.offset);
-      this.#wide += passed.match(surrogates)?.length ?? 0;
-      this.#wideUpTo = this.offset;
+  next(): Event {
+    const event = this.#events[this.#next];
+    if (!event) return { kind: 'stream-end', at: this.#here() };
+    this.#next += 1;
+    switch (event.type) {
+      case EVENT_ID.DOCUMENT:
+        return this.#begin(event);
+      case EVENT_ID.POP: {
+        const kind = this.#open.pop() === 'document' ? 'document-end' : 'end';
+        return { kind, at: this.#here() };
+      }
+      case EVENT_ID.ALIAS: {
+        this.#at = event.anchorEnd;
+        const anchor = this.#name(event.anchorStart, event.anchorEnd);
+        return { kind: 'alias', at: this.#sourceOffset(event.anchorStart - 1), anchor };
+      }
+      case EVENT_ID.SCALAR:
+        return this.#scalar(event);
+      default: {
+        this.#open.push(event.style === COLLECTION_STYLE.FLOW ? 'flow' : 'block');
+        const at = this.#sourceOffset(startOf(event, event.start));
+        this.#at = event.start + ('[{'.includes(this.#text.charAt(event.start)) ? 1 : 0);
+        const { anchor, tag } = this.#properties(event, at);
+        const kind = event.type === EVENT_ID.SEQUENCE ? 'sequence' : 'mapping';
+        return { kind, at, anchor, tag, value: '', plain: false, from: at, to: at };
+      }
     }
-    return this.offset - this.#lineStart - this.#wide;
   }
 
-  skip(units = 1): void {
-    this.offset += units;
+  #here(): number {
+    return this.#sourceOffset(this.#at);
   }
 
-  skipBlanks(): void {
-    while (isBlank(this.peek())) this.offset += 1;
+  #begin(event: DocumentEvent): Event {
+    this.#open.push('document');
+    this.#document = event;
+    let at = this.#at;
+    if (event.explicitStart) {
+      marker.lastIndex = this.#at;
+      const found = marker.exec(this.#text);
+      if (found) {
+        at = found.index;
+        this.#at = marker.lastIndex;
+      }
+    } else {
+      const next = this.#events[this.#next];
+      if (next && next.type !== EVENT_ID.POP && next.type !== EVENT_ID.DOCUMENT) {
+        const content = startOf(next, 'start' in next ? next.start : contentOf(next));
+        if (content >= 0) at = content;
+      }
+    }
+    return { kind: 'document-start', at: this.#sourceOffset(at) };
   }
 
-  skipComment(): void {
-    if (this.peek() === code.hash) this.skipToLineEnd();
+  #scalar(event: ScalarEvent): Event {
+    const { style } = event;
+    const hasText = event.valueStart >= 0;
+    this.#at = Math.max(this.#at, event.anchorEnd, event.tagEnd);
+    const [from, to] = hasText ? this.#bounds(event) : this.#empty(event);
+    const begin = this.#sourceOffset(from);
+    const value = hasText ? this.#value(event, begin) : '';
+    this.#at = to;
+    const end = this.#sourceOffset(to);
+    if (event.anchorEnd < 0 && event.tagEnd < 0) {
+      const plain = style === SCALAR_STYLE.PLAIN;
+      return {
+        kind: 'scalar',
+        at: begin,
+        anchor: undefined,
+        tag: undefined,
+        value,
+        plain,
+        from: begin,
+        to: end,
+      };
+    }
+    const at = this.#sourceOffset(startOf(event, from));
+    const { anchor, tag, isUnspecific } = this.#properties(event, at);
+    const plain = isUnspecific ? hasText : tag === undefined && style === SCALAR_STYLE.PLAIN;
+    return { kind: 'scalar', at, anchor, tag, value, plain, from: begin, to: end };
   }
 
-  skipToLineEnd(): void {
-    while (!isBreakOrEnd(this.peek())) this.offset += 1;
+  /** Quotes and the header of a block belong to the text. */
+  #bounds(event: ScalarEvent): readonly [number, number] {
+    const { style, valueStart, valueEnd } = event;
+    if (style === SCALAR_STYLE.PLAIN) return [valueStart, valueEnd];
+    if (isQuoted(style)) return [valueStart - 1, valueEnd + 1];
+    return [this.#header(event), valueEnd];
   }
 
-  /** Takes a line end, where there is one, and gives it as it counts in text: mostly `\n`. */
-  takeBreak(): string {
-    const unit = this.peek();
-    if (!isBreak(unit)) return '';
-    this.offset += unit === code.return && this.peek(1) === code.lineFeed ? 2 : 1;
-    this.#beginLine();
-    return unit === 0x2028 || unit === 0x2029 ? String.fromCharCode(unit) : '\n';
+  /** The `|` or `>` of a block scalar. Its line ends where the text begins. */
+  #header({ style, valueStart }: ScalarEvent): number {
+    let line = valueStart;
+    if (this.#text[line - 1] === '\n') line -= 1;
+    if (this.#text[line - 1] === '\r') line -= 1;
+    while (line > this.#at && !/[\r\n]/.test(this.#text.charAt(line - 1))) line -= 1;
+    const found = this.#text.indexOf(style === SCALAR_STYLE.LITERAL_BLOCK ? '|' : '>', line);
+    return found < 0 || found > valueStart ? valueStart : found;
   }
 
-  /** At the end of a text that does not end its last line, the end counts as a line of its own. */
-  endLine(): void {
-    if (this.offset === this.#lineStart) return;
-    this.offset = this.text.length + 1;
-    this.#beginLine();
+  /** A node that is not written is behind its indicator. */
+  #empty(event: Properties): readonly [number, number] {
+    const hasProperties = event.anchorEnd >= 0 || event.tagEnd >= 0;
+    const at = hasProperties ? this.#at : behindIndicator(this.#text, this.#at);
+    return [at, at];
   }
 
-  #beginLine(): void {
-    this.line += 1;
-    this.#lineStart = this.offset;
-    this.#wide = 0;
-    this.#wideUpTo = this.offset;
+  #value(event: ScalarEvent, begin: number): string {
+    const { style, valueStart, valueEnd } = event;
+    if (style === SCALAR_STYLE.PLAIN) this.#refuseQuestion(event, begin);
+    if (event.fast) return this.#text.slice(valueStart, valueEnd);
+    const value = getScalarValue(this.#text, event);
+    if (style === SCALAR_STYLE.DOUBLE_QUOTED) {
+      const written = this.#text.slice(valueStart, valueEnd);
+      if (beyondUnicode.test(written) || /[\ud800-\udfff]/u.test(value))
+        throw this.#source.fault(
+          'yaml-syntax',
+          'found invalid Unicode character escape code',
+          begin,
+        );
+    } else if (style === SCALAR_STYLE.LITERAL_BLOCK || style === SCALAR_STYLE.FOLDED_BLOCK) {
+      // As PyYAML: the last line has a line end only where the file has one.
+      const last = this.#text[valueEnd - 1];
+      const isEnded = last === '\n' || last === '\r' || valueEnd < this.#text.length;
+      if (!isEnded && value.endsWith('\n')) return value.slice(0, -1);
+    }
+    return value;
   }
 
-  /** Whether `---` or `...` stands here, at the start of a line. */
-  isDocumentIndicator(unit: number): boolean {
-    return (
-      this.offset === this.#lineStart &&
-      this.peek() === unit &&
-      this.peek(1) === unit &&
-      this.peek(2) === unit &&
-      isSpaceOrEnd(this.peek(3))
-    );
+  /** libyaml takes no `?b` between brackets. */
+  #refuseQuestion({ valueStart }: ScalarEvent, begin: number): void {
+    if (this.#text.charCodeAt(valueStart) !== 0x3f) return;
+    if (this.#open.at(-1) === 'flow') throw flowNodeFault(this.#source, begin);
   }
 
-  isAtDocumentIndicator(): boolean {
-    return this.isDocumentIndicator(code.minus) || this.isDocumentIndicator(code.dot);
+  #properties(
+    event: Properties,
+    at: number,
+  ): { anchor?: string | undefined; tag?: string | undefined; isUnspecific: boolean } {
+    const anchor = event.anchorEnd < 0 ? undefined : this.#name(event.anchorStart, event.anchorEnd);
+    if (event.tagEnd < 0) return { anchor, tag: undefined, isUnspecific: false };
+    const written = this.#text.slice(event.tagStart, event.tagEnd);
+    const tag = resolveTag(this.#source, written, this.#document?.directives ?? [], at);
+    return { anchor, tag: tag === '!' ? undefined : tag, isUnspecific: tag === '!' };
   }
 
-  /** A fault of the scanner here, while doing something since an offset. */
-  fault(problem: string, doing?: string, since = this.offset): TsaltError {
-    const context = doing === undefined ? undefined : { doing, since };
-    return scannerFault(this.source, problem, this.offset, context);
+  /** The name of an anchor or alias. YAML 1.1 has letters, digits, `_` and `-` in them only. */
+  #name(start: number, end: number): string {
+    const name = this.#text.slice(start, end);
+    const bad = /[^\w-]/.exec(name);
+    if (bad)
+      throw this.#source.fault(
+        'yaml-syntax',
+        'did not find expected alphabetic or numeric character',
+        this.#sourceOffset(start + bad.index),
+      );
+    return name;
   }
 }
+
+const beyondUnicode = /(?<!\\)(?:\\\\)*\\U(?!000|0010)/;
+
+const marker = /^---(?=\s|$)/gm;
+
+const contentOf = (event: { anchorStart: number } | ScalarEvent): number =>
+  'valueStart' in event ? event.valueStart : event.anchorStart - 1;
+
+/** Where a node begins: with its anchor or tag, where it has one. */
+const startOf = (event: Partial<Properties>, content: number): number => {
+  const { anchorStart = -1, tagStart = -1 } = event;
+  let start = content;
+  if (anchorStart >= 0) start = Math.min(start < 0 ? anchorStart : start, anchorStart - 1);
+  if (tagStart >= 0) start = Math.min(start < 0 ? tagStart : start, tagStart);
+  return start;
+};
+
+/** Behind the next of `-?:`, or at the next of what ends an empty node. */
+const behindIndicator = (text: string, from: number): number => {
+  let at = from;
+  for (; at < text.length; at += 1) {
+    const unit = text.charAt(at);
+    if (unit === '#') while (at + 1 < text.length && !/[\r\n]/.test(text.charAt(at + 1))) at += 1;
+    else if (unit === '-' || unit === '?' || unit === ':') return at + 1;
+    else if (!/[\s\]},]/.test(unit)) return at;
+  }
+  return at;
+};

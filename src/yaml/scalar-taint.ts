@@ -9,7 +9,7 @@ import {
 } from '../data/taint.ts';
 import { showPlace, TsaltError } from '../protocol/error.ts';
 import type { Source, TaintOptions } from './fault.ts';
-import type { NodeEvent } from './parser.ts';
+import type { NodeEvent } from './reader.ts';
 
 /** Which parts of a scalar's value are tainted: exact where it stands in the text as it is. */
 export const scalarTaint = (

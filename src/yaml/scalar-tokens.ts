@@ -1,6 +1,7 @@
+import { EVENT_ID, getScalarValue, SCALAR_STYLE } from 'js-yaml';
 import { TsaltError } from '../protocol/error.ts';
 import { Source } from './fault.ts';
-import { Scanner } from './scanner.ts';
+import { parse } from './parse.ts';
 
 /** A scalar as it stands in a text: its value, and what is between its quotes. */
 export type WrittenScalar = {
@@ -14,16 +15,19 @@ export type WrittenScalar = {
  * `undefined` for what cannot be read.
  */
 export const scalarTokens = (text: string): WrittenScalar[] | undefined => {
-  const scanner = new Scanner(new Source(text, {}));
   const found: WrittenScalar[] = [];
   try {
-    for (;;) {
-      const { kind, value, start, end } = scanner.peek();
-      if (kind === 'stream-end') return found;
-      if (kind === 'plain') found.push({ value, from: start, to: end });
-      if (kind === 'quoted') found.push({ value, from: start + 1, to: end - 1 });
-      scanner.skip();
+    const { text: read, events, sourceOffset } = parse(new Source(text, {}));
+    for (const event of events) {
+      if (event.type !== EVENT_ID.SCALAR || event.valueStart < 0) continue;
+      if (event.style > SCALAR_STYLE.DOUBLE_QUOTED) continue;
+      found.push({
+        value: getScalarValue(read, event),
+        from: sourceOffset(event.valueStart),
+        to: sourceOffset(event.valueEnd),
+      });
     }
+    return found;
   } catch (error) {
     if (error instanceof TsaltError) return undefined;
     throw error;

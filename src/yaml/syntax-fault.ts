@@ -1,44 +1,156 @@
 import type { TsaltError } from '../protocol/error.ts';
-import { code } from './characters.ts';
+import { openNodes } from './continued-nodes.ts';
 import type { Source } from './fault.ts';
+import { maxDepth } from './node.ts';
+import { openBlockAt } from './open-block.ts';
 
-/** What libyaml was about when it found a fault, and where that begins. */
-export type Context = { readonly doing: string; readonly since: number };
+const misplaced = 'mapping values are not allowed in this context';
+const noToken = 'found character that cannot start any token';
+const noKey = 'did not find expected key';
+const noColon = "could not find expected ':'";
+const noContent = 'did not find expected node content';
+const noHandle = 'found undefined tag handle';
+const noEnd = 'found unexpected end of stream';
 
 /**
- * A fault of the scanner. Salt tells of it by its sentence alone, which says little: the hint
- * says what is meant.
+ * A syntax error of js-yaml at an offset of the source. Where libyaml, and so Salt, has the same
+ * error, it gets libyaml's words. A hint says what to change.
  */
-export const scannerFault = (
-  source: Source,
-  problem: string,
-  at: number,
-  context?: Context,
-): TsaltError =>
-  source.fault('yaml-syntax', problem, at, scannerHint(source, problem, at, context));
+export const syntaxFault = (source: Source, reason: string, offset: number): TsaltError => {
+  const at = placeOf(source.text, reason, offset);
+  if (reason.startsWith('nesting exceeded'))
+    return source.fault(
+      'yaml-depth',
+      `the document nests deeper than ${maxDepth} levels`,
+      at,
+      'Split it, or check its brackets.',
+    );
+  const problem = problemOf(source.text, reason, at);
+  if (/flow collection|the node content, but/.test(problem))
+    return bracketFault(source, problem, at);
+  if (problem === noKey) return blockFault(source, at);
+  const salt =
+    problem === noHandle ? source.saltText(['while parsing a node', at], [problem, at]) : undefined;
+  return source.fault('yaml-syntax', problem, at, hintOf(source, problem, at), salt);
+};
 
-const scannerHint = (
+/** A line that continues no block collection above it. */
+const blockFault = (source: Source, at: number): TsaltError => {
+  const block = openBlockAt(source.text, at);
+  const isList = block?.kind === 'sequence';
+  const problem = isList ? "did not find expected '-' indicator" : noKey;
+  if (!block)
+    return source.fault('yaml-syntax', problem, at, 'Check how far the line is indented.');
+  const doing = `while parsing a block ${isList ? 'collection' : 'mapping'}`;
+  return found(source, problem, at, [doing, block.start]);
+};
+
+/** The error of a node that has to be between brackets and is not. */
+export const flowNodeFault = (source: Source, at: number): TsaltError =>
+  found(source, noContent, at, ['while parsing a flow node', at]);
+
+/** An error with the context in which libyaml finds it, and where that begins. */
+const found = (
   source: Source,
   problem: string,
   at: number,
-  context: Context | undefined,
-): string | undefined => {
-  const character = source.text.charAt(at);
+  [doing, since]: readonly [string, number],
+): TsaltError =>
+  source.fault(
+    'yaml-syntax',
+    problem,
+    at,
+    `It was found ${doing} that begins on ${source.lineName(since)}.`,
+    source.saltText([doing, since], [problem, at]),
+  );
+
+/** A flow collection that does not go on or end as it has to. */
+const bracketFault = (source: Source, reason: string, at: number): TsaltError => {
+  const start = openNodes(source.text.slice(0, at)).at(-1);
+  const bracket = start === undefined ? '' : source.text.charAt(start);
+  if (start === undefined || !'[{'.includes(bracket))
+    return source.fault('yaml-syntax', reason, at);
+  const before = source.text.slice(0, at).trimEnd().at(-1) ?? '';
+  if (at < source.text.length && ',[{:?'.includes(before)) return flowNodeFault(source, at);
+  const [kind, end] = bracket === '[' ? ['sequence', ']'] : ['mapping', '}'];
+  const doing = `while parsing a flow ${kind}`;
+  return found(source, `did not find expected ',' or '${end}'`, at, [doing, start]);
+};
+
+/** Where libyaml sees the fault, if js-yaml sees it a little later. */
+const placeOf = (text: string, reason: string, offset: number): number => {
+  const handle = /^undeclared tag handle "(.*)"$/.exec(reason)?.[1];
+  if (handle !== undefined) return Math.max(0, text.lastIndexOf(handle, offset));
+  let at = offset;
+  if (reason.startsWith('nesting exceeded')) {
+    do at -= 1;
+    while (at > 0 && /\s/.test(text.charAt(at)));
+  }
+  return Math.max(0, at);
+};
+
+const words: ReadonlyMap<string, string> = new Map([
+  ['tab characters must not be used in indentation', noToken],
+  ['unknown escape sequence', 'found unknown escape character'],
+  ['expected hexadecimal character', 'did not find expected hexdecimal number'],
+  ['a line break is expected', 'did not find expected comment or line break'],
+  ["expected ':' after a mapping key", noColon],
+  ['can not read a block mapping entry; a multiline key may not be an implicit key', noColon],
+  ['unexpected end of the stream within a single quoted scalar', noEnd],
+  ['unexpected end of the stream within a double quoted scalar', noEnd],
+  [
+    'unexpected end of the document within a single quoted scalar',
+    'found unexpected document indicator',
+  ],
+  [
+    'unexpected end of the document within a double quoted scalar',
+    'found unexpected document indicator',
+  ],
+  ['directives end mark is expected', 'did not find expected <document start>'],
+  [
+    'name of an alias node must contain at least one character',
+    'did not find expected alphabetic or numeric character',
+  ],
+  [
+    'name of an anchor node must contain at least one character',
+    'did not find expected alphabetic or numeric character',
+  ],
+]);
+
+const problemOf = (text: string, reason: string, at: number): string => {
+  if (reason.startsWith('undeclared tag handle')) return noHandle;
+  const here = text.charAt(at);
+  const isPlace = /^(?:bad indentation|end of the stream or)/.test(reason);
+  if (isPlace || reason.startsWith('missed comma'))
+    if (here !== '' && '\t@`%'.includes(here)) return noToken;
+  if (!isPlace) return words.get(reason) ?? reason;
+  if (here !== '' && '[]{},'.includes(here)) return noContent;
+  if (/^:(?:\s|$)/.test(text.slice(at, at + 2))) return misplaced;
+  const start = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
+  if (text.slice(start, at).trim() !== '') return noKey;
+  const line = /^[^\r\n]*/.exec(text.slice(at))?.[0] ?? '';
+  return /^-\s|:(?:\s|$)/.test(line) ? noKey : noColon;
+};
+
+const hintOf = (source: Source, problem: string, at: number): string | undefined => {
+  const { text } = source;
   switch (problem) {
-    case 'found character that cannot start any token':
-      return source.text.charCodeAt(at) === code.tab
+    case noToken:
+      return text[at] === '\t'
         ? 'Illegal tab character: YAML is indented with spaces only.'
-        : `Quote text that starts with ${character}.`;
-    case 'mapping values are not allowed in this context':
+        : `Quote text that starts with ${text.charAt(at)}.`;
+    case misplaced:
       return withoutColon(source, at) ?? 'Quote a value that contains a colon followed by a space.';
-    case 'found unexpected end of stream':
-      return `The quote opened on ${source.lineName(context?.since ?? at)} is never closed.`;
-    case "could not find expected ':'":
-      return `What begins on ${source.lineName(context?.since ?? at, true)} has to be a key with a colon, or be indented further.`;
+    case noEnd: {
+      const start = openNodes(text.slice(0, at)).at(-1);
+      return `The quote opened${start === undefined ? '' : ` on ${source.lineName(start)}`} is never closed.`;
+    }
+    case noColon:
+      return `What is on ${source.lineName(at)}, or the line before, has to be a key with a colon, or be indented further.`;
+    case 'deficient indentation':
+      return 'Indent the line further than the key of the value that it continues.';
     default:
-      return (
-        context && `It was found ${context.doing} that begins on ${source.lineName(context.since)}.`
-      );
+      return undefined;
   }
 };
 
@@ -61,23 +173,3 @@ const withoutColon = (source: Source, at: number): string | undefined => {
 const indent = (line: string): number => line.length - line.trimStart().length;
 
 const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1);
-
-/** A fault of the parser, in PyYAML's words with the places it names. */
-export const parserFault = (
-  source: Source,
-  problem: string,
-  at: number,
-  context?: Context,
-): TsaltError => {
-  if (!context)
-    return source.fault('yaml-syntax', problem, at, undefined, source.saltText([problem, at]));
-  const { doing, since } = context;
-  const saltText = source.saltText([doing, since], [problem, at]);
-  return source.fault(
-    'yaml-syntax',
-    problem,
-    at,
-    `It was found ${doing} that begins on ${source.lineName(since)}.`,
-    saltText,
-  );
-};

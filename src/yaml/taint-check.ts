@@ -1,28 +1,35 @@
+import { COLLECTION_STYLE, EVENT_ID, type Event, SCALAR_STYLE } from 'js-yaml';
 import { firstBehind, isTouched, type Ranges, type TaintRange, touching } from '../data/taint.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { type Construct, constructsOf, isBracket, isQuoted } from './constructs.ts';
 import { Source } from './fault.ts';
-import { Scanner } from './scanner.ts';
-import type { Token, TokenKind } from './token.ts';
+import { type Parsed, parse } from './parse.ts';
 
 /**
- * Refuses a text whose structure depends on what a host chose. The tokens of the text are compared
+ * Refuses a text whose structure depends on what a host chose. The events of the text are compared
  * with those of the same text in which harmless letters replace each tainted part: kinds and
  * bounds have to be the same. A value that a serializer wrote may be one whole node instead.
  *
- * @param text without byte order mark
+ * @param source without byte order mark
  * @param refuse is called with the tainted part that makes the difference
+ * @returns the text as it was read, where it had to be read
  */
 export const checkTaint = (
-  text: string,
+  source: Source,
   ranges: Ranges,
   refuse: (range: TaintRange) => never,
-): void => {
+): Parsed | undefined => {
+  const { text } = source;
   // A directive takes words apart that are one everywhere else.
-  if (!/^%/m.test(text) && ranges.every(range => isPlain(text, range))) return;
-  const actual = tokensOf(text);
-  const harmless = tokensOf(disarmed(text, ranges));
-  new Comparison(text, ranges, refuse).compare(actual, harmless);
+  if (!/^%/m.test(text) && ranges.every(range => isPlain(text, range))) return undefined;
+  const actual = attempt(source);
+  const harmless = attempt(new Source(disarmed(text, ranges), {}));
+  if (actual.parsed && harmless.parsed)
+    new Comparison(text, [actual.parsed, harmless.parsed], ranges, refuse).compare();
+  else if (actual.parsed || harmless.parsed)
+    blame(ranges, Math.min(actual.brokenAt, harmless.brokenAt), refuse);
+  return actual.parsed;
 };
 
 /**
@@ -53,21 +60,16 @@ const isWordLetter = (text: string, at: number): boolean => {
 /** One of these between two letters is a part of the word in every place. */
 const isJoin = (text: string, at: number): boolean => ' ._-'.includes(text.charAt(at));
 
-type Tokens = { readonly list: readonly Token[]; readonly isBroken: boolean };
+/** A text that cannot be read is known by where it breaks. */
+type Attempt = { readonly parsed?: Parsed; readonly brokenAt: number };
 
-const tokensOf = (text: string): Tokens => {
-  const scanner = new Scanner(new Source(text, {}));
-  const list: Token[] = [];
+const attempt = (source: Source): Attempt => {
   try {
-    for (;;) {
-      const token = scanner.peek();
-      list.push(token);
-      if (token.kind === 'stream-end') return { list, isBroken: false };
-      scanner.skip();
-    }
+    return { parsed: parse(source), brokenAt: source.text.length };
   } catch (error) {
     if (!(error instanceof TsaltError)) throw error;
-    return { list, isBroken: true };
+    const { line = 1, column = 1 } = error.at ?? {};
+    return { brokenAt: source.offset({ line, column }) };
   }
 };
 
@@ -89,79 +91,74 @@ export const disarmed = (text: string, ranges: Ranges): string => {
   return result + text.slice(at);
 };
 
-const scalars: ReadonlySet<TokenKind> = new Set(['plain', 'quoted', 'block-scalar']);
-const openers: ReadonlySet<TokenKind> = new Set([
-  'block-sequence-start',
-  'block-mapping-start',
-  'flow-sequence-start',
-  'flow-mapping-start',
-]);
-const closers: ReadonlySet<TokenKind> = new Set([
-  'block-end',
-  'flow-sequence-end',
-  'flow-mapping-end',
-]);
-const nodeless: ReadonlySet<TokenKind> = new Set([
-  'directive',
-  'tag-directive',
-  'document-start',
-  'document-end',
-  'stream-end',
-  'tag',
-]);
-
 class Comparison {
-  readonly #text: string;
   readonly #ranges: Ranges;
   readonly #refuse: (range: TaintRange) => never;
+  readonly #text: string;
+  readonly #actual: Parsed;
+  readonly #harmless: Parsed;
+  /** Where the last event that has an offset begins. */
+  #last = 0;
 
-  constructor(text: string, ranges: Ranges, refuse: (range: TaintRange) => never) {
+  constructor(
+    text: string,
+    [actual, harmless]: readonly [Parsed, Parsed],
+    ranges: Ranges,
+    refuse: (range: TaintRange) => never,
+  ) {
     this.#text = text;
+    this.#actual = actual;
+    this.#harmless = harmless;
     this.#ranges = ranges;
     this.#refuse = refuse;
   }
 
-  compare(actual: Tokens, harmless: Tokens): undefined {
+  compare(): undefined {
+    const { events } = this.#actual;
     let at = 0;
-    for (const wanted of harmless.list) {
-      const found = actual.list[at];
-      if (!found) return this.#differs(actual.list.at(-1)?.end ?? 0);
-      const node = this.#nodeAt(wanted);
-      const next = node ? this.#afterNode(actual.list, at, node) : undefined;
+    for (const event of this.#harmless.events) {
+      const found = events[at];
+      if (!found) return this.#differs(this.#last);
+      const wanted = this.#placed(this.#harmless, event);
+      const node = this.#nodeAt(event, wanted);
+      const next = node ? this.#afterNode(at, node) : undefined;
       if (next !== undefined) {
         at = next;
         continue;
       }
-      if (found.kind !== wanted.kind) return this.#differs(Math.min(found.start, wanted.start));
-      this.#compareOne(found, wanted);
+      this.#compareOne(found, event, wanted);
       at += 1;
     }
-    if (at < actual.list.length || harmless.isBroken !== actual.isBroken)
-      return this.#differs(actual.list[at]?.start ?? actual.list.at(-1)?.end ?? 0);
-    return undefined;
+    const more = events[at];
+    return more ? this.#differs(this.#placed(this.#actual, more).start ?? this.#last) : undefined;
   }
 
-  #compareOne(found: Token, wanted: Token): undefined {
-    const { kind, start, end } = found;
-    // Tokens without length stand where the next one begins.
-    if (start === end && wanted.start === wanted.end) return undefined;
-    if (!this.#isSame(start, wanted.start)) return this.#differs(Math.min(start, wanted.start));
-    if (!this.#isSame(end, wanted.end)) return this.#differs(Math.min(end, wanted.end));
-    if (!scalars.has(kind)) {
-      return isTouched(this.#ranges, start, end) ? this.#differs(start) : undefined;
+  #compareOne(found: Event, event: Event, wanted: Placed): void {
+    const placed = this.#placed(this.#actual, found);
+    if (placed.start !== undefined) this.#last = placed.start;
+    this.#compareBound(placed.start, wanted.start);
+    if (shapeOf(found) !== shapeOf(event)) this.#differs(this.#last);
+    this.#compareBound(placed.end, wanted.end);
+    for (const [index, [start, end]] of placed.names.entries()) {
+      const [from, to] = wanted.names[index] ?? [];
+      this.#compareBound(start, from);
+      this.#compareBound(end, to);
+      if (isTouched(this.#ranges, start - 1, end)) this.#differs(start);
     }
-    if (kind === 'block-scalar') {
-      const header = /^[^\r\n\x85\u2028\u2029]*/.exec(this.#text.slice(start, end))?.[0] ?? '';
-      const opening = header.split('#', 1)[0] ?? '';
-      if (isTouched(this.#ranges, start, start + opening.length)) this.#differs(start);
-    }
-    if (kind === 'quoted') this.#checkEscapes(start, end);
-    return undefined;
+    const { start, end } = placed;
+    if (start === undefined || end === undefined) return;
+    if (found.type === EVENT_ID.SCALAR && found.style === SCALAR_STYLE.DOUBLE_QUOTED)
+      this.#checkEscapes(start, end);
+  }
+
+  #compareBound(found: number | undefined, wanted: number | undefined): void {
+    if (found === wanted) return;
+    if (found === undefined || wanted === undefined || !this.#isSame(found, wanted))
+      this.#differs(Math.min(found ?? this.#last, wanted ?? this.#last));
   }
 
   /** A backslash of the host's must not change what the clean character behind it means. */
   #checkEscapes(start: number, end: number): void {
-    if (this.#text[start] !== '"') return;
     for (const range of touching(this.#ranges, start, end)) {
       if (range.end >= end) continue;
       const part = this.#text.slice(Math.max(start, range.start), range.end);
@@ -171,45 +168,128 @@ class Comparison {
 
   /** Equal, or apart by nothing but tainted blanks and line ends. */
   #isSame(one: number, other: number): boolean {
-    if (one === other) return true;
     const [from, to] = one < other ? [one, other] : [other, one];
     for (let at = from; at < to; at += 1)
       if (!/\s/.test(this.#text.charAt(at)) || !isTouched(this.#ranges, at, at + 1)) return false;
     return true;
   }
 
+  /** Where an event is in the source; what is not written has no bounds. */
+  #placed({ sourceOffset }: Parsed, event: Event): Placed {
+    if (event.type === EVENT_ID.POP || event.type === EVENT_ID.DOCUMENT) return { names: [] };
+    const names: (readonly [number, number])[] = [];
+    if (event.anchorEnd >= 0)
+      names.push([sourceOffset(event.anchorStart), sourceOffset(event.anchorEnd)]);
+    if (event.type === EVENT_ID.ALIAS) return { names, start: names[0]?.[0], end: names[0]?.[1] };
+    if (event.tagEnd >= 0) names.push([sourceOffset(event.tagStart), sourceOffset(event.tagEnd)]);
+    if (event.type !== EVENT_ID.SCALAR) return { names, start: sourceOffset(event.start) };
+    if (event.valueStart < 0) return { names };
+    const quotes = isQuoted(event.style) ? 1 : 0;
+    return {
+      names,
+      start: sourceOffset(event.valueStart - quotes),
+      end: sourceOffset(event.valueEnd + quotes),
+    };
+  }
+
   /** The serialized value that a harmless word replaces whole. */
-  #nodeAt({ kind, start, end }: Token): TaintRange | undefined {
-    if (kind !== 'plain') return undefined;
+  #nodeAt(event: Event, { start, end }: Placed): TaintRange | undefined {
+    if (event.type !== EVENT_ID.SCALAR || event.style !== SCALAR_STYLE.PLAIN) return undefined;
+    if (start === undefined) return undefined;
     const range = this.#ranges[firstBehind(this.#ranges, start)];
     return range?.isNode === true && range.start === start && range.end === end ? range : undefined;
   }
 
-  /** The number of the token after a node that lies in the range, where one does. */
-  #afterNode(tokens: readonly Token[], first: number, range: TaintRange): number | undefined {
+  /** The number of the event after a node that lies in the range, where one does. */
+  #afterNode(first: number, range: TaintRange): number | undefined {
+    const { events, text } = this.#actual;
+    const node = events[first];
+    if (!node || !isWholeNode(text, node, events[first + 1])) return undefined;
+    const { start = 0, end } = this.#placed(this.#actual, node);
+    const nodeEnd = this.#endOf(start) ?? end ?? range.end;
+    if (this.#text.slice(nodeEnd, range.end).trim() !== '') return undefined;
     const anchors = new Set<string>();
     let depth = 0;
-    for (let at = first; at < tokens.length; at += 1) {
-      const token = tokens[at];
-      if (!token || nodeless.has(token.kind)) return undefined;
-      const { kind, start, end, value } = token;
-      if (kind !== 'block-end' && (start < range.start || end > range.end)) return undefined;
-      if (kind === 'anchor') {
-        anchors.add(value);
-        continue;
+    for (let at = first; at < events.length; at += 1) {
+      const event = events[at];
+      if (!event || event.type === EVENT_ID.DOCUMENT) return undefined;
+      if (event.type === EVENT_ID.POP) depth -= 1;
+      else if (!this.#isWithin(event, range)) return undefined;
+      else if (event.type !== EVENT_ID.ALIAS && event.tagEnd >= 0) return undefined;
+      else if (event.anchorEnd >= 0) {
+        const name = text.slice(event.anchorStart, event.anchorEnd);
+        if (event.type !== EVENT_ID.ALIAS) anchors.add(name);
+        else if (!anchors.has(name)) return undefined;
       }
-      if (kind === 'alias' && !anchors.has(value)) return undefined;
-      if (openers.has(kind)) depth += 1;
-      else if (closers.has(kind)) depth -= 1;
-      else if (depth === 0 && kind !== 'alias' && !scalars.has(kind)) return undefined;
-      if (depth === 0) return at + 1;
+      if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) depth += 1;
+      if (depth < 0) return undefined;
+      if (depth === 0) return this.#isBehind(at + 1, range) ? at + 1 : undefined;
     }
     return undefined;
   }
 
+  #isWithin(event: Event, range: TaintRange): boolean {
+    const { start, end, names } = this.#placed(this.#actual, event);
+    const isIn = (at: number | undefined) =>
+      at === undefined || (at >= range.start && at <= range.end);
+    if (!isIn(start) || !isIn(end) || !names.flat().every(isIn)) return false;
+    return start === undefined || isIn(this.#endOf(start));
+  }
+
+  /** The end of a quoted string or flow collection. */
+  #endOf(start: number): number | undefined {
+    this.#ends ??= constructsOf(this.#actual).continued;
+    return this.#ends.get(start)?.end;
+  }
+
+  #ends: ReadonlyMap<number, Construct> | undefined;
+
+  /** Whether what follows begins behind the range. */
+  #isBehind(first: number, range: TaintRange): boolean {
+    const { events } = this.#actual;
+    for (let at = first; at < events.length; at += 1) {
+      const event = events[at];
+      const { start, names } = event ? this.#placed(this.#actual, event) : { names: [] };
+      const begin = Math.min(start ?? Number.POSITIVE_INFINITY, ...names.map(([from]) => from));
+      if (begin !== Number.POSITIVE_INFINITY) return begin >= range.end;
+    }
+    return true;
+  }
+
   /** Names the tainted part that is to blame: the last one that begins before the difference. */
   #differs(offset: number): never {
-    const before = this.#ranges.filter(({ start }) => start <= offset);
-    return this.#refuse(before.at(-1) ?? this.#ranges[0]);
+    return blame(this.#ranges, offset, this.#refuse);
   }
 }
+
+/** No empty node, and no pair without braces between brackets. */
+const isWholeNode = (text: string, event: Event, next: Event | undefined): boolean => {
+  if (event.type === EVENT_ID.SCALAR) return event.valueStart >= 0;
+  if (event.type !== EVENT_ID.MAPPING || event.style !== COLLECTION_STYLE.FLOW) return true;
+  return isBracket(text, event, next);
+};
+
+type Placed = {
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+  /** Where anchors, tags and aliases are. */
+  readonly names: readonly (readonly [number, number])[];
+};
+
+const shapeOf = (event: Event): string => {
+  if (event.type === EVENT_ID.DOCUMENT) return JSON.stringify(event);
+  const style = 'style' in event ? event.style : 0;
+  const chomping = 'chomping' in event ? event.chomping : 0;
+  const names =
+    'anchorEnd' in event ? [event.anchorEnd >= 0, 'tagEnd' in event && event.tagEnd >= 0] : [];
+  return [event.type, style, chomping, ...names].join();
+};
+
+const blame = (ranges: Ranges, offset: number, refuse: (range: TaintRange) => never): never =>
+  refuse(ranges[Math.max(0, firstAfter(ranges, offset) - 1)] ?? ranges[0]);
+
+/** The index of the first range that begins behind an offset. */
+const firstAfter = (ranges: Ranges, offset: number): number => {
+  const index = ranges.findIndex(({ start }) => start > offset);
+  return index < 0 ? ranges.length : index;
+};

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyPosition, nodePosition } from '../../src/data/values/position.ts';
-import { type Data, type Dict, Float } from '../../src/data/values/value.ts';
+import { type Data, type Dict, Float, toPlain } from '../../src/data/values/value.ts';
 import { showError, TsaltError } from '../../src/protocol/error.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
@@ -200,7 +200,7 @@ test.each([
   ['a:\n  b: 1\n c: 2\n', 'did not find expected key (a.sls:3:2)'],
   ['[{a: ?b}]', 'did not find expected node content (a.sls:1:6)'],
   ['a: [1\n', "did not find expected ',' or ']' (a.sls:2:1)"],
-  [`${'['.repeat(501)}`, 'the document nests deeper than 500 levels (a.sls:1:501)'],
+  [`${'['.repeat(502)}`, 'the document nests deeper than 500 levels (a.sls:1:501)'],
 ])('%j is refused: %s', (text, expected) => {
   expect(failure(text)).toContain(expected);
 });
@@ -258,6 +258,45 @@ test('quoted text and brackets may go on at any column, and errors keep the writ
   );
   expect(failure('a:\n  b: [1,\n2, !x 3]\n')).toContain("tag '!x' (a.sls:3:4)");
 });
+
+test.each([
+  ['a: {\n  b: [\n    1\n  ]\n}\n', { a: { b: [1] } }],
+  ['a:\n  b: "x\ny \n\n z"\n  c: \'x\n\'\n', { a: { b: 'x y\nz', c: 'x ' } }],
+  ['a:\t[1,\t2]\nb: [x\ty,\t"a\tb"\t]\n', { a: [1, 2], b: ['x\ty', 'a\tb'] }],
+  ['a: [-, -]\nb: {c: -}\n', { a: ['-', '-'], b: { c: '-' } }],
+  ['a: |\n  it: "x\n  y"\n z: [\nb: [1\n]\n', undefined],
+  ['a: |\n  it: "x\n  y [\nb: [1\n]\n', { a: 'it: "x\ny [\n', b: [1] }],
+  ["a: it's\nb: 'x\ny'\n", { a: "it's", b: 'x y' }],
+  ['a: x [\n  y\nb: "1\n2"\n', { a: 'x [ y', b: '1 2' }],
+  ['a: >\n \t- "x\nb: [1\n]\n', { a: '\t- "x\n', b: [1] }],
+  ['a: "*b: c &d: e"\nf: [1,\n2]\n', { a: '*b: c &d: e', f: [1, 2] }],
+])('%j is read as PyYAML reads it, though js-yaml alone does not', (text, expected) => {
+  if (expected === undefined) expect(() => value(text)).toThrow();
+  else expect(toPlain(value(text))).toEqual(expected);
+});
+
+test('many lines that are indented too little cost time in proportion', () => {
+  const text = ['a: "x\nb"\n', 'c: [\n1\n]\n', "d: it's\n", 'e: |\n  "\n']
+    .map((part, index) => part.replace(/^./, `k${index}_`))
+    .join('');
+  const many = Array.from({ length: 5000 }, (_, index) => text.replaceAll('_', `_${index}`));
+  const start = cpuTime();
+  expect((value(many.join('')) as Dict).size).toBe(20_000);
+  expect(cpuTime() - start).toBeLessThan(5000);
+});
+
+test.each(['[-, ', 'a: "x\nb"\n- ', '&a: ', '[\t', '- "\n', '{a: [\n', ' "\n '])(
+  '%j many times ends within bounded time',
+  part => {
+    const start = cpuTime();
+    try {
+      value(part.repeat(50_000));
+    } catch (error) {
+      expect(error).toBeInstanceOf(TsaltError);
+    }
+    expect(cpuTime() - start).toBeLessThan(8000);
+  },
+);
 
 test('any text is data or one clear error, within bounded time', () => {
   const piece = fc.constantFrom(

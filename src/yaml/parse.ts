@@ -1,0 +1,82 @@
+import { type Event, parseEvents, YAMLException } from 'js-yaml';
+import { constructsOf } from './constructs.ts';
+import { separatingTabs } from './continued-nodes.ts';
+import { checkDirectives } from './directives.ts';
+import type { Source } from './fault.ts';
+import {
+  anchorEdits,
+  betweenScalars,
+  dashEdits,
+  type Edit,
+  Edits,
+  indentEdits,
+  verified,
+  withoutTabs,
+} from './leniency.ts';
+import { maxDepth } from './node.ts';
+import { syntaxFault } from './syntax-fault.ts';
+
+/** The events of js-yaml, and the text whose offsets they name. */
+export type Parsed = {
+  readonly text: string;
+  readonly events: readonly Event[];
+  /** Returns the offset in the source for one in `text`. */
+  readonly sourceOffset: (offset: number) => number;
+};
+
+/** An edit that turns out to be elsewhere is left out; more rounds than these help nobody. */
+const maxRounds = 20;
+
+/**
+ * Reads a text with js-yaml. Accepts what PyYAML accepts and js-yaml refuses: lines inside quotes
+ * and brackets that are indented less than the node, tabs before and between brackets, `:` right
+ * after an anchor or alias that is a key, and `-` as a text between brackets. Such texts are read again with spaces
+ * or quotes added.
+ *
+ * @throws TsaltError `yaml-syntax`, `yaml-depth`
+ */
+export const parse = (source: Source): Parsed => {
+  checkDirectives(source);
+  const text = source.text.replaceAll('\x85', '\n');
+  let edits: readonly Edit[] = anchorEdits(text);
+  let tabs: readonly number[] = [];
+  let isLenient = false;
+  for (let round = 0; ; round += 1) {
+    try {
+      const parsed = read(withoutTabs(text, tabs), edits);
+      if (edits.length + tabs.length === 0) return parsed;
+      const constructs = constructsOf(parsed);
+      const kept = verified(edits, constructs);
+      const spaced = betweenScalars(tabs, constructs);
+      if (kept.length === edits.length && spaced.length === tabs.length) return parsed;
+      [edits, tabs] = round < maxRounds ? [kept, spaced] : [[], []];
+    } catch (error) {
+      if (!(error instanceof YAMLException)) throw error;
+      const at = new Edits(edits).sourceOffset(error.mark?.position ?? 0);
+      const isShallow: boolean = error.reason === deficient && !isLenient;
+      if (isShallow) {
+        isLenient = true;
+        tabs = separatingTabs(text);
+      }
+      const more: readonly Edit[] = isShallow ? indentEdits(text) : dashEdits(text, at);
+      if (round >= maxRounds || (more.length === 0 && !(isShallow && tabs.length > 0)))
+        throw syntaxFault(source, error.reason, at);
+      edits = [...edits, ...more].sort((one, other) => one.at - other.at);
+    }
+  }
+};
+
+const deficient = 'deficient indentation';
+
+const read = (text: string, edits: readonly Edit[]): Parsed => {
+  if (edits.length === 0) {
+    const events = parseEvents(text, { maxDepth: maxDepth + 2 });
+    return { text, events, sourceOffset: same };
+  }
+  const applied = new Edits(edits);
+  const edited = applied.apply(text);
+  const events = parseEvents(edited, { maxDepth: maxDepth + 2 });
+  return { text: edited, events, sourceOffset: applied.sourceOffset };
+};
+
+const same = (offset: number): number => offset;
