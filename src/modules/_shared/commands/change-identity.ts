@@ -1,4 +1,4 @@
-/** What one variable of a process may hold, less than the kernel's 128 KiB. */
+/** The largest value of one environment variable; the kernel's limit is 128 KiB. */
 const mostInOne = 100_000;
 
 /** Shells keep these for themselves; no program reads them before it is a shell. */

@@ -4,6 +4,6 @@ import { join } from 'node:path';
 export const inRoot = (path: string, root: string | null | undefined): string =>
   root ? join(root, path) : path;
 
-/** Tells a tool of the shadow suite to work on the system below a folder. */
+/** Options that make a tool of the shadow suite work on the system below a folder. */
 export const rootFlags = (root: string | null | undefined): string[] =>
   root ? ['--root', root] : [];

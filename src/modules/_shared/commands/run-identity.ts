@@ -19,7 +19,7 @@ const noChange: Identity = { env: {} };
 type AskPasswd = (name: string) => Promise<string>;
 
 /**
- * Who `runas` and `group` are.
+ * Resolves `runas` and `group` to the IDs that a command runs with.
  *
  * @throws CommandExecutionError when there is no such user or group, or this process may not be them
  */

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from '../safe-fs/fs.ts';
 
-/** Who holds a host: one state run at a time, as in Salt. */
+/** The process that holds the run lock of a host: one state run at a time, as in Salt. */
 export type Holder = {
   readonly pid: number;
   /** When that process began, in the kernel's own count: a pid alone may be somebody else's by now. */
@@ -218,7 +218,7 @@ export const isAlive = ({ pid, begun }: Pick<Holder, 'pid' | 'begun'>): boolean 
   return now === undefined || begun === '' || now === begun;
 };
 
-/** When a process began. Field 22 of /proc/PID/stat; undefined where there is no such file system. */
+/** Start time of a process: field 22 of /proc/PID/stat. Undefined where there is no /proc. */
 export const processStart = (pid: number): string | undefined => statOf(pid)[1];
 
 const statOf = (pid: number): [state?: string, begun?: string | undefined] => {

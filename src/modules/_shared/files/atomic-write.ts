@@ -20,7 +20,7 @@ import { statOf } from './file-paths.ts';
 import { settleLater } from './settle.ts';
 import { keepAtExit, removeAtExit } from './temporary.ts';
 
-/** Who may do what with a file; what is left out is the process's own. */
+/** Owner, group and mode of a file; those left out are the process's defaults. */
 export type Ownership = { readonly uid?: number; readonly gid?: number; readonly mode?: number };
 
 /**
@@ -97,7 +97,7 @@ export const fillTemp = ({ fd, shown }: Temp, bytes: Uint8Array): void => {
   }
 };
 
-/** Gives a temporary file its owner, its mode and its name, from whichever directory. */
+/** Sets owner and mode of a temporary file and renames it to `path`. */
 export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}): void => {
   const old = statOf(path);
   const uid = ownership.uid ?? old?.uid;
@@ -108,7 +108,7 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
   if (old) keepAttributes(path, temp.fd);
   own(temp.fd, uid, gid);
   fchmodSync(temp.fd, mode);
-  // What replaces a file must be safe before that is gone; a new one may take its time.
+  // A replacement must be on the disk before the old file is gone; a new file may be synced later.
   const canWait = old === undefined && (mode & 0o400) !== 0;
   if (!canWait) fsyncSync(temp.fd);
   try {
@@ -140,8 +140,8 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
 };
 
 /**
- * Only a program can read these. It gets the new file as a descriptor: by its name, whoever owns
- * the folder could have it change another file.
+ * Copies extended attributes with a program, since Node cannot read them. The program gets the new
+ * file as a descriptor: by its name, the owner of the folder could make it change another file.
  */
 const keepAttributes = (from: string, fd: number): void => {
   if (process.platform !== 'linux') return;
@@ -168,7 +168,7 @@ export const discardTemp = (temp: Temp): void => {
   keepAtExit(temp.path);
 };
 
-/** Only root may give files away; whoever cannot reports it after looking at the result. */
+/** Changes the owner where that is allowed. Only root may; callers compare and report the result. */
 const own = (fd: number, uid: number | undefined, gid: number | undefined): void => {
   const now = fstatSync(fd);
   const wanted = { uid: uid ?? now.uid, gid: gid ?? now.gid };

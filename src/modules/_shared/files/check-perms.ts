@@ -29,7 +29,7 @@ export type PermsResult = {
 
 /**
  * Brings owner, group, mode, attributes and SELinux context of a path to what is wanted (in test
- * mode: says what it would do) and tells what changed since `before`.
+ * mode: reports what it would do) and returns what changed since `before`.
  */
 export const checkPerms = (
   path: string,
@@ -77,7 +77,7 @@ export const applyPerms = (path: string, wanted: WantedPerms): void => {
 /** A mode without setuid and setgid: a program that one account made must not run as another. */
 export const withoutSetId = (mode: number): number => mode & ~0o6000;
 
-/** What of user, group and mode differs from what a path has, as Salt lists it. */
+/** The wanted user, group and mode as far as they differ from the current ones, as Salt lists them. */
 export const permDifferences = (current: Before, wanted: WantedPerms): PlainDict => {
   const changes: PlainDict = {};
   if (isWanted(wanted.user) && !has(current, 'user', wanted.user)) changes.user = wanted.user;

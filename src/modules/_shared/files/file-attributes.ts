@@ -12,7 +12,7 @@ export const attributesOf = (path: string): string | undefined => {
   return shown.match(/[aAcCdDeijPsStTu]/g)?.join('') ?? '';
 };
 
-/** What has to be added to and taken from a file's attributes. `e` is the file system's own. */
+/** The attributes to add to and remove from a file. `e` is left out: the file system sets it. */
 export const attributeChanges = (
   current: string,
   wanted: string,

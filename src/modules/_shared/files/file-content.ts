@@ -19,7 +19,7 @@ const inMemory = 1024 * 1024;
 /** So much is on the disk's way at most: one sync of all at the end could take minutes. */
 const unsynced = 64 * 1024 * 1024;
 
-/** What a file shall hold: bytes in memory, or a temporary file for what is large. */
+/** The desired content of a file: bytes in memory, or a temporary file when it is large. */
 export type Content = {
   readonly size: number;
   readonly sha256: string;

@@ -12,7 +12,7 @@ export const normalizeMode = (mode: string | number | null | undefined): string 
     .padStart(4, '0');
 };
 
-/** The bits of a normalized mode; undefined when it is no octal number. */
+/** The bits of a normalized mode; undefined when it is not an octal number. */
 export const modeBits = (mode: string): number | undefined =>
   /^[0-7]{1,5}$/.test(mode) ? Number.parseInt(mode, 8) : undefined;
 

@@ -8,7 +8,7 @@ export type FstabEntry = {
   readonly pass_num: string;
 };
 
-/** What a line of fstab says; undefined for comments and empty lines. */
+/** Parses a line of fstab; undefined for comments and empty lines. */
 export const parseFstabLine = (line: string): FstabEntry | undefined => {
   if (/^\s*(#|$)/.test(line)) return undefined;
   const [device, name, fstype, opts = 'defaults', dump = '0', pass_num = '0'] = line

@@ -12,7 +12,7 @@ export type Mount = {
   readonly options: readonly string[];
 };
 
-/** What is mounted, in order: of two at one place the later hides the earlier. */
+/** The mounted file systems, in order: of two on one mount point, the later hides the earlier. */
 export const readMounts = (): Mount[] =>
   (readOr('/proc/self/mounts') ?? '')
     .split('\n')

@@ -5,8 +5,8 @@ import { chownSync, writeFileSync } from '../safe-fs/fs.ts';
 import { makeTempFolder, removeTemp } from './temporary.ts';
 
 /**
- * Gives `work` a file with a secret that a program reads: 0600 in a 0700 folder, of the account
- * that runs the program, and gone afterwards. Arguments and environments can be seen by others.
+ * Calls `work` with a file that holds a secret for a program: 0600 in a 0700 folder, owned by the
+ * account that runs the program, removed afterwards. Others can see arguments and environments.
  */
 export const withSecretFile = async <T>(
   text: string,

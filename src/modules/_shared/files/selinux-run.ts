@@ -4,7 +4,7 @@ import { type CommandResult, runCommand } from '../commands/run-command.ts';
 export const runPlain = (argv: readonly [string, ...string[]]): Promise<CommandResult> =>
   runCommand(argv, { plainLocale: true, cwd: '/' });
 
-/** What `semanage KIND --list` prints, without its heading. */
+/** The lines that `semanage KIND --list` prints, without the heading. */
 export const semanageLines = async (kind: string): Promise<string[]> => {
   const { code, stdout, stderr } = await runPlain(['semanage', kind, '--list', '--noheading']);
   if (code !== 0) throw new CommandExecutionError(stderr.trim());
@@ -22,7 +22,7 @@ export const semanageAdd = async (
     : added;
 };
 
-/** What functions that change the policy answer. */
+/** The result of functions that change the policy. */
 export type Answer = { retcode: number; stdout: string; stderr: string };
 
 export const answerOf = ({ code, stdout, stderr }: CommandResult): Answer => ({

@@ -59,7 +59,7 @@ const splitContext = (context: string): SelinuxContext => {
   return { seuser, serole, setype, serange: range.join(':') };
 };
 
-/** Gives a file that was put in place the context the policy wants for its path. */
+/** Sets the SELinux context that the policy has for a path. */
 export const restoreContext = (path: string): void => {
   if (hasSelinux()) spawnSync('restorecon', ['--', path]);
 };

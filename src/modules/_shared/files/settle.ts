@@ -13,7 +13,7 @@ export const settleLater = (path: string): void => {
 
 /**
  * Waits until the files of `settleLater` are on the disk: many at once, which for a disk is little
- * more than one. Gives the complaints of a disk that did not keep them.
+ * more than one. Returns the errors of files that could not be synced.
  */
 export const settle = (): Promise<string[]> => {
   last = last.then(flush);
@@ -40,7 +40,7 @@ const flush = async (): Promise<string[]> => {
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 const toDisk = async (path: string): Promise<string | undefined> => {
-  // What cannot be opened has gone meanwhile, or become something else.
+  // A file that cannot be opened was removed or replaced in the meantime.
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
   try {
     await file?.sync();

@@ -77,7 +77,7 @@ const readLine = (line: string): unknown => {
   }
 };
 
-/** Has a path removed with the process: a run that breaks gives nobody the time to tidy up. */
+/** Removes a path when the process exits, so that an aborted run leaves nothing behind. */
 export const removeAtExit = (path: string): void => {
   record?.(path);
   present.add(path);
@@ -109,6 +109,6 @@ const remove = (path: string): void => {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // What cannot be removed was taken over by somebody else.
+    // A path that cannot be removed was taken over by another process.
   }
 };

@@ -136,7 +136,7 @@ export const unlinkSync = (path: string): void =>
 export const rmdirSync = (path: string): void =>
   withPlace(path, false, place => fs.rmdirSync(place.path));
 
-/** Gives an entry another name. */
+/** Renames an entry. */
 export const renameSync = (from: string, to: string): void => {
   withPlace(from, false, source => {
     const isFile = fs.lstatSync(source.path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -10,7 +10,7 @@ import { RefusedPath } from './refused.ts';
  *
  * @param links the links that were followed, none of them root's
  * @param shown where they led
- * @param owners who owns the directory there, and the entry in it
+ * @param owners the owners of the directory there and of the entry in it
  * @throws RefusedPath
  */
 export const refuseForeignLinks = (

@@ -84,7 +84,7 @@ const refuseOtherNames = (place: Place, found: Stats): void => {
 export const openDir = (place: Place): number =>
   open(place.path, O_RDONLY | constants.O_DIRECTORY | O_NOFOLLOW);
 
-/** Gives `change` a name that stays this one file's, whatever becomes of its entry. */
+/** Calls `change` with a path that keeps referring to this file, even when its entry is replaced. */
 export const withEntry = (place: Place, change: (path: string, found: Stats) => void): void => {
   const fd = open(place.path, (hasHandles() ? O_PATH : O_RDONLY | O_NONBLOCK) | O_NOFOLLOW);
   try {

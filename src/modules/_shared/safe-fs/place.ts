@@ -31,7 +31,7 @@ export type Place = {
 export type ForeignLink = {
   readonly path: string;
   readonly target: string;
-  /** Who can change it; -1 for more than one account. */
+  /** The account that can change it; -1 for more than one. */
   readonly keeper: number;
 };
 
@@ -42,7 +42,7 @@ type Here = {
   readonly hold: Hold;
   readonly uid: number;
   readonly dev: number;
-  /** Who can change what is reached through it; 0 for root, -1 for more than one account. */
+  /** The account that can change entries reached through it; 0 for root, -1 for more than one. */
   readonly keeper: number;
   /** Open where its name could come to mean another directory. */
   readonly fd?: number;
@@ -199,7 +199,7 @@ const walk = (path: string, follow: boolean): Place => {
   }
 };
 
-/** Returns `/`, which is root's wherever root can be told from others. */
+/** Returns `/`, which belongs to root wherever root can be distinguished from others. */
 const top = (): Here => {
   const dev = deviceOfTrusted('/') ?? lstatSync('/').dev;
   trust('/', dev);
@@ -209,7 +209,7 @@ const top = (): Here => {
 const entryPath = ({ fd, real }: Here, name: string): string =>
   fd === undefined ? `${real}/${name}` : `${nameOfFd(fd)}/${name}`;
 
-/** Who decides where a link leads. */
+/** The account that decides where a link leads. */
 const linkKeeper = (here: Here, link: Stats): number => {
   if (here.keeper !== 0) return here.keeper;
   if (here.hold === 'root' || (here.hold !== 'other' && link.uid === 0)) return 0;

@@ -52,7 +52,7 @@ export const removeTree = (path: string, depth = 0): void => {
   rmdirSync(path);
 };
 
-/** What somebody else has removed by now needs no removing. */
+/** Removes a tree. Entries that another process has removed meanwhile are skipped. */
 const removeBelow = (path: string, depth: number): void => {
   try {
     removeTree(path, depth);
@@ -84,7 +84,7 @@ export const listTree = (dir: string, prefix = '', depth = 0): Below[] => {
   );
 };
 
-/** Makes a directory and those above it; gives the first that was made. */
+/** Makes a directory and its parents; returns the first one that was made. */
 export const makeTree = (path: string, mode: number | undefined): string | undefined => {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const above = dirname(path);

@@ -18,7 +18,7 @@ export const trust = (dir: string, dev: number): void => {
  */
 export const forgetTrusted = (): void => trusted.clear();
 
-/** Who may change the entries of a directory. */
+/** The accounts that may change the entries of a directory. */
 export type Hold =
   /** Only root. */
   | 'root'

@@ -47,7 +47,7 @@ export const controlFile = async (
   return answered(answer, content, fetch);
 };
 
-/** What a template renders to. Throws with control's message when it does not render. */
+/** Renders a template on the control node. Throws with its message when that fails. */
 export const controlTemplate = async (
   request: RenderRequest,
   wish: Wish = {},

@@ -5,7 +5,7 @@ export type Download = {
   readonly content: Content;
   /** The hash of the type that was asked for. */
   readonly sum: string;
-  /** What the server calls this state of the file, where it tells. */
+  /** The ETag of this version of the file, where the server sends one. */
   readonly etag?: string | undefined;
 };
 
@@ -25,7 +25,7 @@ export const download = async (url: string, options: DownloadOptions = {}): Prom
   throw httpFailure(url, new Error('HTTP 304: Not Modified'));
 };
 
-/** The same; undefined when the file is still what the server calls `etag`. */
+/** Like `download`, but undefined when the file still has the ETag `etag`. */
 export const downloadIfChanged = async (
   url: string,
   etag: string | undefined,

@@ -30,10 +30,10 @@ export type HttpAnswer = {
 const limit = 64 * 1024 * 1024;
 
 /**
- * One HTTP request and its redirects. Any status is an answer; a login does not follow to
- * another server.
+ * Sends an HTTP request and follows redirects. Returns the response whatever its status; the login
+ * is not sent to another server.
  *
- * @throws CommandExecutionError when there is no answer; the URL is shown without its login
+ * @throws CommandExecutionError when no response came; shows the URL without its login
  */
 export const requestHttp = async (url: string, options: HttpRequest = {}): Promise<HttpAnswer> => {
   const incoming = await openHttp(url, options);
@@ -57,9 +57,9 @@ export const requestHttp = async (url: string, options: HttpRequest = {}): Promi
 };
 
 /**
- * The same, but the body is left to be read.
+ * Like `requestHttp`, but leaves the body to be read by the caller.
  *
- * @throws CommandExecutionError when there is no answer; the URL is shown without its login
+ * @throws CommandExecutionError when no response came; shows the URL without its login
  */
 export const openHttp = async (
   url: string,
@@ -84,7 +84,7 @@ export const openHttp = async (
   }
 };
 
-/** What went wrong on the way, with the URL without its login. */
+/** The error of a failed request, which shows the URL without its login. */
 export const httpFailure = (url: string, error: unknown): CommandExecutionError => {
   if (error instanceof CommandExecutionError) return error;
   const { message = '', code = '' } = error as { message?: string; code?: string };
@@ -115,7 +115,7 @@ const withoutLogin = ({ username: _, password: __, ...rest }: HttpRequest): Http
   ),
 });
 
-/** Node gives a body its length only where one is usual: a DELETE lost it. */
+/** Sets Content-Length, which Node leaves out for methods that usually have no body, as DELETE. */
 const lengthOf = (body: HttpRequest['body']): Record<string, string> =>
   body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
 

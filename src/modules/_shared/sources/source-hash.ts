@@ -20,7 +20,7 @@ type Names = {
 };
 
 /**
- * What a `source_hash` says: a hash, `type=hash`, or the place of a file of hashes (a path, or a
+ * Resolves a `source_hash`: a hash, `type=hash`, or the location of a file of hashes (a path, or a
  * `salt://` or `http(s)://` URL) in which the file's name is looked up.
  */
 export const sourceSum = async (

@@ -36,7 +36,7 @@ export const fetchWeb = async (url: string, options: WebOptions): Promise<Downlo
   if (found && __opts__.test) return found;
   if (found) {
     found.content.place(place, { mode: 0o600 });
-    // An empty one stands for a server that tells none: the file is fetched again then.
+    // Empty when the server sent no ETag: the file is then fetched again.
     const text = found.etag === undefined ? '' : `${found.etag}\n${found.content.sha256}\n`;
     writeAtomic(etagPath(place), text, { mode: 0o600 });
   }
@@ -52,7 +52,7 @@ export const isKeptCurrent = async (url: string, saltenv: string): Promise<boole
 
 const etagPath = (place: string): string => `${place}.etag`;
 
-/** What the server called the copy when it came; undefined when it is not the same any more. */
+/** The ETag that the cached copy came with; undefined when the copy has changed since. */
 const etagOf = async (place: string): Promise<string | undefined> => {
   const [etag, sha256] = (readOr(etagPath(place)) ?? '').split('\n');
   if (!etag || !isFile(place)) return undefined;

@@ -15,7 +15,7 @@ export const configOption = (name: string): Promise<Plain> => {
 const ask = async (name: string): Promise<Plain> =>
   hasFunction('config.option') ? await __salt__['config.option'](name, null) : null;
 
-/** The same as text; undefined when it is not set or empty. */
+/** Returns an option as a string; undefined when it is not set or empty. */
 export const configText = async (name: string): Promise<string | undefined> => {
   const value = await configOption(name);
   return value === null || value === '' || value === undefined ? undefined : String(value);

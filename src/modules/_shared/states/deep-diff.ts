@@ -1,8 +1,8 @@
 import { isPlainDict, type Plain, type PlainDict } from '../../../protocol/plain.ts';
 
 /**
- * What differs between two dicts, dicts in them compared key by key: `{ old: …, new: … }`, empty
- * when nothing does. As `deep_diff` of Idem's dict-tools.
+ * Compares two dicts, and dicts in them key by key. Returns `{ old: …, new: … }`, empty when they
+ * are equal, as `deep_diff` of Idem's dict-tools does.
  *
  * @param before the values as they were
  * @param after the values as they are

@@ -2,7 +2,7 @@ import { isPlainDict } from '../../../protocol/plain.ts';
 import type { PlainDict } from '../../api.ts';
 
 /**
- * What a state module's `describe` gives: states by ID, each as an SLS has it
+ * The result of a state module's `describe`: states by ID, each as in an SLS
  * (spec/idem-contracts: "Resource").
  */
 export type Description = { [id: string]: { [fun: string]: PlainDict[] } };
@@ -21,8 +21,8 @@ export const describedState = (
 const reserved = new Set(['include', 'exclude', 'extend']);
 
 /**
- * Adds what one module describes. An ID that cannot stand there, or that already has a state of
- * the same module, gets another one and keeps its name as the argument `name`.
+ * Adds the states that one module describes. An ID that is not allowed, or that already has a state
+ * of this module, is replaced and kept as the argument `name`.
  */
 export const addDescription = (all: Description, more: Description): void => {
   for (const [id, states] of Object.entries(more))
@@ -46,7 +46,7 @@ const freeId = (all: Description, id: string, module: string): string => {
   }
 };
 
-/** What is wrong with the shape of a description; undefined when nothing is. */
+/** Returns why a description is malformed; undefined when it is well-formed. */
 export const findDescriptionFault = (value: unknown): string | undefined => {
   if (!isPlainDict(value)) return `describe() must return a dictionary of states by ID`;
   for (const [id, states] of Object.entries(value)) {

@@ -1,7 +1,7 @@
 import { CommandExecutionError } from '../../api.ts';
 
 /**
- * Ends the call of a function of Salt's that there is no use for here, with the reason.
+ * Fails the call of a Salt function that is not supported, with the reason.
  *
  * @param given the arguments it takes: their names are part of its signature
  */

@@ -2,7 +2,7 @@ import { getOwn, isPlainDict, setOwn } from '../../../protocol/plain.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import { failed, newReturn } from './returns.ts';
 
-/** What came of one part of a state's work. */
+/** The result of one part of a state's work. */
 export type StatePart = {
   readonly comment?: string;
   readonly changes?: PlainDict;

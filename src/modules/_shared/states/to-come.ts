@@ -13,6 +13,6 @@ export const isUserToCome = (user: string | number | null | undefined): boolean 
   user !== '' &&
   uidOf(user) === undefined;
 
-/** Likewise a path that is not there. */
+/** Whether a missing path may be made by an earlier state: in test mode only. */
 export const isPathToCome = (path: string | null | undefined): boolean =>
   Boolean(__opts__.test) && Boolean(path) && !exists(String(path));

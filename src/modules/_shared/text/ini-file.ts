@@ -82,7 +82,7 @@ export const setIniOption = (
   found.lines.splice(last + 1, 0, line);
 };
 
-/** What is told of a section that was not there. */
+/** The reported change of a section that was added. */
 export const newIniSection = (options: PlainDict): PlainDict => ({
   before: null,
   after: Object.fromEntries(Object.entries(options).map(([key, value]) => [key, pyStr(value)])),

@@ -18,7 +18,7 @@ export const refuseNewlines = (named: Readonly<Record<string, unknown>>): void =
         );
 };
 
-/** The same for the `sections` of an ini file: their names, and the keys and values in them. */
+/** Refuses newlines in the `sections` of an ini file: their names, keys and values. */
 export const refuseNewlinesOfIni = (sections: PlainDict, separator: string): void => {
   refuseNewlines({ separator, sections: Object.keys(sections) });
   for (const [name, value] of Object.entries(sections)) {

@@ -25,7 +25,7 @@ export const MULTILINE = 8;
 export const DOTALL = 16;
 export const ASCII = 256;
 
-/** Flags as SLS gives them: a number, a name, or a list of names. Throws for an unknown name. */
+/** Converts flags from an SLS: a number, a name, or a list of names. Throws for an unknown name. */
 export const regexFlags = (flags: unknown): number => {
   if (typeof flags === 'number') return flags;
   const names = typeof flags === 'string' ? [flags] : flags;
@@ -69,8 +69,8 @@ export const pythonMatcher = (pattern: string): ((text: string) => boolean) => {
 };
 
 /**
- * A replacement text of Python's `re.sub` as a function for `String.replace`. Throws
- * `CommandExecutionError` for an escape or a group that there is not.
+ * Converts a replacement string for Python's `re.sub` to a function for `String.replace`. Throws
+ * `CommandExecutionError` for an unknown escape or group.
  */
 export const pythonReplacement =
   (replacement: string) =>

@@ -25,7 +25,7 @@ export const pyRepr = (value: unknown): string => {
 export const pyItem = (container: Readonly<Record<string, unknown>>, key: string): string =>
   wholeFloatAt(container, key) ?? pyStr(container[key]);
 
-/** The name of the type that Python gives what a dict has there. */
+/** The name of the Python type of a dict's value. */
 export const pyTypeAt = (container: Readonly<Record<string, unknown>>, key: string): string => {
   const item = container[key];
   if (item === null || item === undefined) return 'NoneType';

@@ -2,9 +2,9 @@
 export type Block = readonly [number, number, number];
 
 /**
- * The matching blocks of two lists, found the way of Python's `difflib.SequenceMatcher` (with
+ * The matching blocks of two lists, found as Python's `difflib.SequenceMatcher` does (with
  * its rule that a line which is more than 1 % of 200 or more lines is too popular to anchor a
- * match), so that a diff is the same as Salt's. Ends with the empty block at both ends.
+ * match), so that diffs equal those that Salt shows. Ends with the empty block at both ends.
  */
 export const matchingBlocks = (a: readonly string[], b: readonly string[]): Block[] => {
   const longest = longestMatches(a, b);

@@ -4,7 +4,7 @@ import { unifiedDiff } from './unified-diff.ts';
 const largestDiff = 16 * 1024 * 1024;
 
 /**
- * What Salt reports as `diff` when one content replaces another: '' when they are equal, a
+ * The `diff` that Salt reports when one content replaces another: '' when they are equal, a
  * sentence when one of them is binary, else the unified diff.
  */
 export const contentDiff = (before: Buffer, after: Buffer): string => {
