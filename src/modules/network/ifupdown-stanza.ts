@@ -3,7 +3,7 @@ import { getOwn } from '../../protocol/plain.ts';
 import { pyStr } from '../_shared/text/python-text.ts';
 import { SaltInvocationError } from '../api.ts';
 
-/** What an SLS says of an interface. */
+/** The settings of an interface in an SLS. */
 export type InterfaceSettings = { readonly [option: string]: unknown };
 export type InterfaceStanza = {
   readonly text: string;
@@ -196,7 +196,7 @@ const readSettings = (name: string, given: InterfaceSettings, unused: string[]):
   return found;
 };
 
-/** What is dealt with elsewhere, or is no setting of an interface. */
+/** Keys that are handled elsewhere or are not settings of an interface. */
 const own = new RegExp(
   `^(?:${[
     'enable_ipv4|enable_ipv6|noifupdown|hotplug|filename|test|type|slave|vlan|master|slaves',

@@ -24,7 +24,7 @@ export type Interface = {
   readonly secondary?: ((Address4 & { type: 'inet' }) | (Address6 & { type: 'inet6' }))[];
 };
 
-/** All interfaces by name, as `ip` tells them; those with addresses only, where there is no `ip`. */
+/** All interfaces by name, as `ip` lists them; without `ip`, only those with addresses. */
 export const readInterfaces = async (): Promise<Record<string, Interface>> => {
   if (!which('ip')) return fromNode();
   const { stdout } = await runCommand(['ip', 'addr', 'show'], { plainLocale: true, cwd: '/' });

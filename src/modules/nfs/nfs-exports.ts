@@ -1,10 +1,10 @@
 import { readFileSync } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
-/** Who may reach an export, and how. */
+/** The clients that may mount an export, and their options. */
 export type NfsClient = { hosts: string; options: string[] };
 
-/** What is exported: path → clients. */
+/** The exports: path → clients. */
 export type NfsExports = Map<string, NfsClient[]>;
 
 /** A line without its comment and continuation, and where it is in the file. */
@@ -29,7 +29,7 @@ const entriesOf = (text: string): Entry[] => {
       last += 1;
       line = line.slice(0, -1) + (lines[last] ?? '');
     }
-    // Blanks may stand in a path that is quoted.
+    // A quoted path may contain blanks.
     const words = line.replace(/(^|\s)#.*$/, '').match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
     if (words.length > 0) entries.push({ first, last, words });
     first = last;
@@ -67,7 +67,7 @@ export const checkExport = (path: string, clients: readonly NfsClient[]): void =
     throw new SaltInvocationError(`'${wrong}' cannot stand in /etc/exports.`);
 };
 
-/** What begins with a dash are options of all clients behind it. */
+/** An entry that begins with a dash holds the options of all clients after it. */
 const clientText = ({ hosts, options }: NfsClient): string =>
   hosts.startsWith('-') ? hosts : `${hosts}(${options.join(',')})`;
 const lineOf = (path: string, clients: readonly NfsClient[]): string =>

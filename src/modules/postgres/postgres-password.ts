@@ -20,7 +20,7 @@ export const hashedPassword = (role: string, password: string, encryption: Encry
   );
 };
 
-/** Whether what the server keeps stands for a password. */
+/** Whether the hash that the server keeps matches a password. */
 export const passwordFits = (
   role: string,
   password: string,

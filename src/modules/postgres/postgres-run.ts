@@ -47,7 +47,7 @@ export const postgresProgram = (name: string): string | undefined =>
 export const psqlPath = (): string | undefined => postgresProgram('psql');
 
 /**
- * Runs SQL by psql and gives the rows of its last query. The SQL goes through stdin, a password
+ * Runs SQL by psql and returns the rows of its last query. The SQL goes through stdin, a password
  * through a file: neither can be seen in the list of processes.
  *
  * @throws CommandExecutionError with what the server said

@@ -3,7 +3,7 @@ import { salt } from '../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 
-/** Of what `due` finds out, the words and changes may depend. */
+/** A value that may depend on the result of `due`: then a function that is called after it. */
 type Later<T> = T | (() => T);
 
 /** A state that does one thing when it is due; an error is its failure. */
@@ -11,7 +11,7 @@ export const oneStep = async (
   name: string,
   step: {
     readonly due: () => Promise<boolean>;
-    /** What it is about lives in a database: where that is missing, there is nothing to remove. */
+    /** The object lives in a database: without that database, there is nothing to remove. */
     readonly inDatabase?: 'makes' | 'removes';
     readonly done: string;
     readonly would: Later<string>;

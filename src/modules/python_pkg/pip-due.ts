@@ -12,8 +12,8 @@ import {
 export type PipList = { readonly [name: string]: string };
 
 /**
- * A requirement as it was written, and what it says. What an address is the package of, a wheel, an
- * `#egg=` or a `name @` tells; `asked` is undefined when nothing does.
+ * A requirement as it was written, and its meaning. The package of a URL comes from the name of the
+ * wheel, `#egg=` or `name @`; `asked` is undefined when the URL has none of these.
  */
 export type Wanted = {
   readonly text: string;
@@ -68,7 +68,7 @@ export const whyThere = async (
   if (!asked || version === '' || options.ignore_installed || options.force_reinstall)
     return undefined;
   const there = `Python package ${text} was already installed`;
-  // What an address has is known to pip alone, unless it is a wheel.
+  // Only pip can find out the version behind a URL, unless it is a wheel.
   if (isAddress && options.upgrade && asked.specs.length === 0) return undefined;
   if (isAddress || !options.upgrade) return satisfies(version, asked.specs) ? there : undefined;
   const best = await newest(asked, options, where);

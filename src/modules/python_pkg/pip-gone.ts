@@ -1,7 +1,7 @@
 import { toList } from '../_shared/states/values.ts';
 import { type Plain, SaltInvocationError } from '../api.ts';
 
-/** Arguments that stand for options of older pips: each is given to pip, which may refuse it. */
+/** Arguments for options of older versions of pip. Each is passed to pip, which may refuse it. */
 export type GoneOptions = {
   use_wheel?: Plain | undefined;
   no_use_wheel?: Plain | undefined;

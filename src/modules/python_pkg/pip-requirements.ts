@@ -11,8 +11,8 @@ import { CommandExecutionError, type Plain } from '../api.ts';
 type Where = { user?: string | null; cwd?: string | null; saltenv?: string | null };
 
 /**
- * Gives `work` the paths of requirements files. Those of `salt://` are fetched, with the files that
- * they name by `-r` and `-c`; for another account all are copied, where it can read them.
+ * Calls `work` with the paths of requirements files. Those of `salt://` are fetched, with the files
+ * that they name by `-r` and `-c`; for another account all are copied to where it can read them.
  */
 export const withRequirements = async <T>(
   given: Plain | undefined,

@@ -62,7 +62,7 @@ export const runPip = async (
   });
 };
 
-/** What Salt's `pip.install` takes, in its order: how and from where pip installs. */
+/** The arguments of Salt's `pip.install`, in its order: how and from where pip installs. */
 export type PipOptions = {
   requirements?: Plain;
   bin_env?: string | null;
@@ -111,7 +111,7 @@ export type PipOptions = {
   only_binary?: Plain;
 };
 
-/** What pip is to install with, as words and as variables. */
+/** Converts options to pip's arguments and environment variables; the latter hold the secrets. */
 export const installWords = (options: PipOptions): { words: string[]; secrets: Env } => {
   checkOptions(options);
   const flag = (isOn: boolean | undefined, name: string): string[] => (isOn ? [name] : []);

@@ -6,7 +6,7 @@ import { CommandExecutionError, type Plain, type PlainDict } from '../api.ts';
 /** The account to run RabbitMQ's programs as; they ask for root or RabbitMQ's own. */
 export type RunAs = { runas?: string | null };
 
-/** Why there is no RabbitMQ, for `__virtual__`. */
+/** Whether RabbitMQ is installed, for `__virtual__`. */
 export const rabbitmqHere = (): true | [false, string] =>
   which('rabbitmqctl') !== undefined || [false, 'rabbitmqctl is not installed.'];
 
@@ -17,10 +17,10 @@ const accountOf = (runas: string | null | undefined): string | null | undefined 
     : runas;
 
 /**
- * Runs one of RabbitMQ's programs and gives what it printed. A password goes through `stdin`, where
- * these programs ask for it when no argument has it.
+ * Runs one of RabbitMQ's programs and returns its output. A password goes through `stdin`, where
+ * these programs ask for it when it is not an argument.
  *
- * @throws CommandExecutionError with what it complained about
+ * @throws CommandExecutionError with its error message
  */
 export const runRabbitmq = async (
   argv: readonly [string, ...string[]],

@@ -38,7 +38,7 @@ export const upstreamSettings = (
   );
 };
 
-/** The same without the passwords that stand in URIs. */
+/** Returns the settings without the passwords in URIs. */
 export const withoutPasswords = (settings: PlainDict): PlainDict => {
   const { uri, ...others } = settings;
   if (uri === undefined) return settings;

@@ -55,7 +55,7 @@ const placeOf = async ({ host, port, db, password }: RedisOptions): Promise<Redi
   password: password || (await configText('redis.password')),
 });
 
-/** The same of a server that is known. */
+/** Like `redisAsk`, for a server that is already resolved. */
 export const askAt = async (place: RedisPlace, words: readonly Plain[]): Promise<RespValue> => {
   const { password, db } = place;
   const before = [

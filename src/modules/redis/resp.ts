@@ -3,7 +3,7 @@
 /** An answer; an error of the server is a `RespError` in its place. */
 export type RespValue = string | number | null | RespError | RespValue[];
 
-/** What the server says instead of an answer, as `WRONGPASS invalid username-password pair`. */
+/** An error that the server returned, as `WRONGPASS invalid username-password pair`. */
 export class RespError {
   readonly message: string;
 
@@ -19,15 +19,15 @@ export const respCommand = (words: readonly string[]): Buffer =>
     ...words.map(word => Buffer.from(`$${Buffer.byteLength(word)}\r\n${word}\r\n`)),
   ]);
 
-/** An answer, the beginning of a list, or how many bytes must be there to tell. */
+/** A reply, the beginning of a list, or the number of bytes needed to decide. */
 type Piece =
   | { readonly next: number; readonly value: RespValue }
   | { readonly next: number; readonly count: number }
   | { readonly needed: number };
 
 /**
- * Reads what a server sends: takes the next bytes, and gives the answers that are whole with them.
- * What was read is not looked at again, however long a list is.
+ * Parses the replies of a server: takes the next bytes and returns the replies they complete. Bytes
+ * that were read are not scanned again, however long a list is.
  *
  * @throws Error when this is not the protocol of Redis, or a text is not UTF-8
  */
@@ -36,7 +36,7 @@ export const respReader = (): ((chunk: Buffer) => RespValue[]) => {
   let unread: Buffer[] = [];
   let length = 0;
   let needed = 1;
-  /** Puts a value into the list that is open; gives it, or the list that it fills, when none is. */
+  /** Adds a value to the open list. Returns it, or the list it completes, when none stays open. */
   const placed = (value: RespValue): RespValue | undefined => {
     const list = open.at(-1);
     if (!list) return value;
@@ -66,7 +66,7 @@ export const respReader = (): ((chunk: Buffer) => RespValue[]) => {
   };
 };
 
-/** No line is longer: texts and lists tell their length in one. */
+/** The longest line: strings and lists send their length in one. */
 const longestLine = 65_536;
 
 const readPiece = (bytes: Buffer, start: number): Piece => {

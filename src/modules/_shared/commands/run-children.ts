@@ -18,8 +18,9 @@ export const forgetChild = (pid: number): void => recorder?.end(pid);
 
 /**
  * Keeps the commands that this process waits for in a file, in which the next run finds those that
- * outlive a killed runtime. The file is made when the first command begins, and overwritten from its start when no
- * other command runs. What is left of ended ones does no harm, since no process began when they did.
+ * outlive a killed runtime. The file is made when the first command begins, and overwritten from
+ * its start when no other command runs. Entries of ended ones do no harm: no process has their
+ * start time.
  * Nothing is forced to the disk: no command outlives a restart of the host.
  *
  * @returns a function that ends the record and removes the file

@@ -77,7 +77,7 @@ export const applyPerms = (path: string, wanted: WantedPerms): void => {
 /** A mode without setuid and setgid: a program that one account made must not run as another. */
 export const withoutSetId = (mode: number): number => mode & ~0o6000;
 
-/** The wanted user, group and mode as far as they differ from the current ones, as Salt lists them. */
+/** The wanted user, group and mode where they differ from the current ones, as Salt lists them. */
 export const permDifferences = (current: Before, wanted: WantedPerms): PlainDict => {
   const changes: PlainDict = {};
   if (isWanted(wanted.user) && !has(current, 'user', wanted.user)) changes.user = wanted.user;

@@ -34,6 +34,6 @@ const passwords = /(:\/\/)[^/?#@\s]*:[^/\s]*@|(https?:\/\/)[^/?#\s]+@/gi;
 /** Whether an address has a password, or a token that stands alone before the host; `git@` of SSH is neither. */
 export const hasPassword = (address: string): boolean => address.search(passwords) >= 0;
 
-/** Removes passwords and tokens from the URLs in a text. A user name alone stays, unless it is a token. */
+/** Redacts passwords and tokens in URLs. A user name alone stays, unless it is a token. */
 export const redactPasswords = (text: string): string =>
   text.replace(passwords, (_, any?: string, web?: string) => `${any ?? web}<redacted>@`);

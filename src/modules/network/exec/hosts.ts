@@ -64,7 +64,7 @@ export const has_pair = async (ip: string, alias: string): Promise<boolean> =>
   (await get_alias(ip)).includes(alias);
 
 /**
- * Gives an address exactly these names; no names remove it.
+ * Sets the names of an address in the hosts file. Without names the address is removed.
  *
  * @param ip the address
  * @param alias the names, with blanks
@@ -94,7 +94,7 @@ export const set_host = async (
 };
 
 /**
- * Gives an address one more name.
+ * Adds a name to an address in the hosts file.
  *
  * @param ip the address
  * @param alias the name

@@ -41,7 +41,7 @@ const linesOf = (text: string): string[] =>
     .map(line => `${line}\n`);
 
 /**
- * What the files say of an interface, line by line; nothing when they do not know it.
+ * Returns the configuration of an interface, line by line; an empty list when it has none.
  *
  * @param iface the interface
  * @example tsalt-ssh '*' ip.get_interface eth0
@@ -52,8 +52,8 @@ export const get_interface = async (iface: string): Promise<string[]> =>
 const types = ['eth', 'bond', 'bridge', 'slave', 'vlan'];
 
 /**
- * Writes what the files say of an interface, and gives it line by line. The rest of the files stays
- * as it is.
+ * Writes the configuration of an interface and returns it line by line. The rest of the files is
+ * not changed.
  *
  * @param iface the interface
  * @param iface_type `eth`, `bond`, `bridge`, `slave` or `vlan`

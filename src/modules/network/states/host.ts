@@ -11,7 +11,7 @@ import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.
 type Hosts = Record<string, { aliases: string[]; comment?: string }>;
 
 /**
- * Gives addresses a name in the hosts file.
+ * Adds a name to addresses in the hosts file.
  *
  * @param name the name
  * @param ip one address or several
@@ -119,7 +119,7 @@ export const absent = async (name: string, ip: string | string[]): Promise<State
 };
 
 /**
- * Gives an address exactly these names in the hosts file.
+ * Sets the names of an address in the hosts file; its other names are removed.
  *
  * @param name the address
  * @param hostnames one name or several

@@ -10,8 +10,8 @@ import { isSameInterface } from '../ifupdown-file.ts';
 /**
  * The machine has this name, now and after a reboot.
  *
- * Of Salt's `network.system` the host name is what there is here; the files of a distribution's
- * network scripts are files: `file.managed` writes them.
+ * Of Salt's `network.system`, only the host name is supported. Use `file.managed` for the files of
+ * a distribution's network scripts.
  *
  * @param name any name; the host name when `hostname` is not given
  * @param hostname the host name
@@ -80,9 +80,9 @@ const isUp = async (name: string): Promise<boolean> =>
 
 /**
  * An interface is set up in the files of Debian's ifupdown, and up (down with `enabled: False`).
- * What else these files say stays as it is. Where it changes the interface is restarted, which may
- * end the connection to the host: `noifupdown` leaves that to you. Systems with other services for
- * their network (netplan, systemd-networkd, NetworkManager) are refused.
+ * The rest of these files is not changed. When its settings change, the interface is restarted,
+ * which may end the connection to the host: `noifupdown` prevents that. Systems with other services
+ * for their network (netplan, systemd-networkd, NetworkManager) are refused.
  *
  * Settings are those of interfaces(5) by Salt's names: `proto` (`dhcp`, `static`, `manual`),
  * `ipaddr`, `ipaddrs`, `netmask`, `gateway`, `dns`, `search`, `hwaddr`, `mtu`, `metric`, `ttl`,

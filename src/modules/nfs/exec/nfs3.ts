@@ -1,5 +1,5 @@
 /**
- * What this host exports by NFS: /etc/exports.
+ * Manages the NFS exports of this host in /etc/exports.
  *
  * @depends exportfs
  */
@@ -32,7 +32,7 @@ export const list_exports = async (exports = '/etc/exports'): Promise<Exports> =
   Object.fromEntries(parseExports(readExportsFile(exports)));
 
 /**
- * Takes an export away, and gives those that are left. `nfs3.reload_exports` makes it so.
+ * Removes an export and returns the others. `nfs3.reload_exports` applies the change.
  *
  * @param exports the file
  * @param path the export
@@ -55,7 +55,7 @@ export const del_export = async (
  *
  * @param exports the file
  * @param path the folder
- * @param hosts who may reach it: a host, a network, `*.example.com`, `*`
+ * @param hosts the clients that may mount it: a host, a network, `*.example.com`, `*`
  * @param options how, as `[rw, sync]`
  * @example tsalt-ssh '*' nfs3.add_export path=/srv/test hosts=127.0.0.1 options='[rw]'
  */

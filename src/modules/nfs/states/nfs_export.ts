@@ -1,4 +1,4 @@
-/** What the host exports by NFS. */
+/** Manages the NFS exports of the host. */
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../protocol/error.ts';
 import { which } from '../../_shared/commands/which.ts';
@@ -20,7 +20,7 @@ type Clients = { hosts: string; options?: string[] | null }[];
  *
  * @param name the folder
  * @param clients `{hosts, options}` of each
- * @param hosts who may reach it, when there is one: a host, a network, `*.example.com`, `*`
+ * @param hosts the client, when there is one: a host, a network, `*.example.com`, `*`
  * @param options how, with `hosts`
  * @param exports the file
  * @example
@@ -50,7 +50,7 @@ export const present = async (
   if (!given) return failed(name, "Either 'clients' or 'hosts' must be defined");
   const wanted = given.map(one => ({ hosts: one.hosts, options: (one.options ?? []).map(String) }));
   try {
-    // It is taken away before it is written anew.
+    // The export is removed before it is written again.
     checkExport(name, wanted);
     const all: { [path: string]: NfsClient[] } = await salt('nfs3.list_exports')(exports);
     const have = all[name] ?? null;

@@ -62,7 +62,7 @@ export const list = async (
 };
 
 /**
- * Installs packages and gives what npm did: how many packages it `added`, `changed` and `removed`.
+ * Installs packages and returns how many packages npm `added`, `changed` and `removed`.
  *
  * @param pkg a package, `name@version` or a URL
  * @param pkgs several of them
@@ -71,7 +71,7 @@ export const list = async (
  * @param runas the account to run as
  * @param registry the registry
  * @param env variables for npm
- * @param dry_run true: only tell
+ * @param dry_run true: only report
  * @param silent taken, and of no effect
  * @example tsalt-ssh '*' npm.install coffee-script@1.0.1
  */
@@ -152,7 +152,7 @@ export const cache_path = async (where: Omit<Where, 'dir'> = {}): Promise<string
   checked(await npm(['config', 'get', 'cache'], where));
 
 /**
- * What npm's cache holds, by its own keys: one in each line.
+ * Returns the keys of npm's cache, one per line.
  *
  * @param path only what belongs to this package, or `name@version`
  * @param runas the account to run as

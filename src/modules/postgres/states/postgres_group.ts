@@ -7,7 +7,7 @@ import type { Encryption } from '../postgres-password.ts';
 import { ensureRole } from '../postgres-role.ts';
 import { postgresVirtual, removal } from '../postgres-state.ts';
 
-/** Roles of PostgreSQL that stand for groups: they do not log in. */
+/** Group roles of PostgreSQL, which do not log in. */
 export const __virtual__ = postgresVirtual;
 
 /**

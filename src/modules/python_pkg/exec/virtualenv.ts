@@ -207,7 +207,7 @@ export const get_resource_path = async (
   ).trim();
 
 /**
- * What is in a file of a package.
+ * Returns the content of a file in a package.
  *
  * @param venv the virtual environment
  * @param package the package

@@ -48,7 +48,7 @@ type InstalledOptions = PipOptions & {
  * @param exists_action pip's answer when a path is there: s, i, w, b
  * @param trusted_host hosts that are trusted without a certificate
  * @param cache_dir where pip keeps what it has fetched
- * @param download_cache the same, by its older name
+ * @param download_cache older name of `cache_dir`
  * @param no_cache_dir true: keep nothing
  * @param no_binary packages to build from source, or `:all:`
  * @param target a folder to install into
@@ -58,7 +58,7 @@ type InstalledOptions = PipOptions & {
  * @param source the folder for `editable` from a repository
  * @param cert a file with the certificates to trust
  * @param global_options options for the packages' own setup
- * @param repo refused: give the address as name or in `editable`
+ * @param repo refused: use the URL as name or in `editable`
  * @param use_wheel for pip before 10
  * @param no_use_wheel for pip before 10
  * @param mirrors for pip before 7

@@ -16,7 +16,7 @@ export const __virtual__ = (): string | [false, string] =>
     ? __virtualname__
     : [false, 'neither virtualenv nor python3 is installed.'];
 
-/** What pip is to install with beside what has a name of its own here. */
+/** Options that are passed on to pip unchanged. */
 type PassedOn = Pick<
   PipOptions,
   | 'editable'
@@ -78,7 +78,7 @@ type Options = PassedOn & {
  * @param venv_bin `virtualenv`, or `venv` for Python's own; what is there when left out
  * @param requirements a requirements file, `salt://…` or on the host
  * @param system_site_packages the system's packages are seen too
- * @param clear empty it and make it anew, in every run
+ * @param clear empty and recreate it in every run
  * @param python the Python it is made of
  * @param extra_search_dir folders with further wheels (virtualenv)
  * @param never_download use no index (virtualenv)

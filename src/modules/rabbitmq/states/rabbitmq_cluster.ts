@@ -44,7 +44,7 @@ export const joined = async (
   });
 
 /**
- * The same as `rabbitmq_cluster.joined`.
+ * Alias of `rabbitmq_cluster.joined`.
  *
  * @param name any name, `user@host` for instance
  * @param host the other host

@@ -107,7 +107,7 @@ const wordsOf = (tags: Plain): string[] =>
         .split(/[\s,]+/)
         .filter(Boolean);
 
-/** What is not named is nothing: an empty pattern fits nothing. */
+/** Patterns that are left out are empty: an empty pattern matches nothing. */
 const threeOf = (patterns: Plain): string[] => {
   const given = Array.isArray(patterns) ? patterns.map(one => String(one ?? '')) : [];
   return [given[0] ?? '', given[1] ?? '', given[2] ?? ''];

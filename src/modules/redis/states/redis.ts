@@ -7,7 +7,7 @@ import { __opts__, kwargs, type PlainDict, type StateReturn } from '../../api.ts
 import type { RedisOptions } from '../redis-run.ts';
 
 /**
- * A key holds a text. An end that is asked for is set in every run, and told as a change.
+ * A key holds a string. A requested expiry is set in every run and reported as a change.
  *
  * @param name the key
  * @param value the text

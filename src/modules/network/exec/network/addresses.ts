@@ -39,7 +39,7 @@ type Which = {
 /**
  * The IPv4 addresses of this machine.
  *
- * @param interface of these interfaces only; globs
+ * @param interface only these interfaces; globs
  * @param include_loopback true: 127.0.0.1 too
  * @param cidr in this network only
  * @param type `public` or `private` ones only; without effect where there is a `cidr`
@@ -60,7 +60,7 @@ export const ip_addrs = async ({
 /**
  * The IPv6 addresses of this machine.
  *
- * @param interface of these interfaces only; globs
+ * @param interface only these interfaces; globs
  * @param include_loopback true: ::1 too
  * @param cidr in this network only
  * @example tsalt-ssh '*' network.ip_addrs6
@@ -92,7 +92,7 @@ const networks = async (
 /**
  * The IPv4 networks this machine is in.
  *
- * @param interfaces of these interfaces only
+ * @param interfaces only these interfaces
  * @example tsalt-ssh '*' network.subnets interfaces=eth1
  */
 export const subnets = async (interfaces: string | string[] | null = null): Promise<string[]> =>
@@ -106,7 +106,7 @@ export const subnets = async (interfaces: string | string[] | null = null): Prom
 export const subnets6 = async (): Promise<string[]> => networks('inet6', null, false);
 
 /**
- * Whether this machine has an address in a network; false for what is no network.
+ * Returns whether this machine has an address in a network; false when `cidr` is not a network.
  *
  * @param cidr the network
  * @example tsalt-ssh '*' network.in_subnet 10.0.0.0/16
@@ -121,7 +121,7 @@ type Verbose = Which & { verbose?: boolean };
 /**
  * The IPv4 networks of this machine, or of some interfaces.
  *
- * @param interface of these interfaces only; globs
+ * @param interface only these interfaces; globs
  * @param include_loopback true: 127.0.0.0/8 too
  * @param verbose true: a dict with `address`, `netmask`, `num_addresses` and `prefixlen` of each
  * @example tsalt-ssh '*' network.ip_networks interface=docker0
@@ -138,7 +138,7 @@ export const ip_networks = async ({
 /**
  * The IPv6 networks of this machine, or of some interfaces.
  *
- * @param interface of these interfaces only; globs
+ * @param interface only these interfaces; globs
  * @param include_loopback true: ::1/128 too
  * @param verbose true: a dict with `address`, `netmask`, `num_addresses` and `prefixlen` of each
  * @example tsalt-ssh '*' network.ip_networks6 interface=docker0

@@ -20,7 +20,7 @@ export const calc_net = async (ip_addr: string, netmask: string | null = null): 
   networkOf(netmask === null ? ip_addr : `${ip_addr}/${netmask}`);
 
 /**
- * Whether an address is in a network; false for what is no network.
+ * Returns whether an address is in a network; false when `cidr` is not a network.
  *
  * @param ip_addr the address
  * @param cidr the network
@@ -37,7 +37,7 @@ export const ip_in_subnet = async (ip_addr: string, cidr: string): Promise<boole
  */
 export const is_private = async (ip_addr: string): Promise<boolean> => isPrivate(ip_addr);
 
-/** What IANA's registries keep from the public, as Python's `ipaddress` has them. */
+/** Whether IANA's registries list an address as private, as Python's `ipaddress` has them. */
 export const isPrivate = (address: string): boolean =>
   [
     '0.0.0.0/8',

@@ -14,7 +14,7 @@ type Socket = {
 };
 
 /**
- * The sockets of this machine, as `ss` tells them: protocol, addresses, state, user, program.
+ * Returns the sockets of this machine, from `ss`: protocol, addresses, state, user, program.
  *
  * @example tsalt-ssh '*' network.netstat
  */

@@ -12,8 +12,8 @@ const plainInterface = (iface: string): string => {
 };
 
 /**
- * The sizes of an interface's rings, as `ethtool -g` tells them: `rx`, `rx-max` … Nothing where
- * there is no ethtool.
+ * Returns the ring sizes of an interface, as `ethtool -g` lists them: `rx`, `rx-max` … Empty when
+ * ethtool is not installed.
  *
  * @param iface its name
  * @example tsalt-ssh '*' network.get_bufsize eth0

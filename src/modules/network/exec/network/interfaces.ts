@@ -13,7 +13,7 @@ import { type Address4, type Interface, readInterfaces } from '../../network-int
  */
 export const interfaces = async (): Promise<Record<string, Interface>> => readInterfaces();
 
-/** An interface, or the sentence that Salt gives in its place. */
+/** An interface, or the sentence that Salt returns when there is none. */
 const found = async (iface: string): Promise<Interface | string> => {
   const all = await readInterfaces();
   const one = all[iface];

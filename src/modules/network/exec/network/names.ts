@@ -36,7 +36,7 @@ export const fqdns = async (): Promise<{ fqdns: string[] }> => {
 export const get_hostname = async (): Promise<string> => currentName();
 
 /**
- * Gives this machine another name, now and after a reboot.
+ * Sets the host name of this machine, now and for later boots.
  *
  * @param hostname the name
  * @example tsalt-ssh 'web1' network.mod_hostname web1.example.com

@@ -115,7 +115,7 @@ export const ping = async (
 };
 
 /**
- * The way to a host, as `traceroute` tells it: `count`, `hostname`, `ip`, `ms1`, `ms2`, `ms3`.
+ * Returns the route to a host, from `traceroute`: `count`, `hostname`, `ip`, `ms1`, `ms2`, `ms3`.
  *
  * @param host a name or address
  * @example tsalt-ssh '*' network.traceroute example.com

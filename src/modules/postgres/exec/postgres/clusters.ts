@@ -129,7 +129,7 @@ export const cluster_exists = async (version: string | number, name = 'main'): P
   Object.hasOwn(await clusters(), `${version}/${name}`);
 
 /**
- * Makes a cluster and does not start it. Gives what `pg_createcluster` said.
+ * Makes a cluster without starting it. Returns the output of `pg_createcluster`.
  *
  * @param version its version of PostgreSQL
  * @param name its name

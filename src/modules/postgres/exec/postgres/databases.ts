@@ -73,7 +73,7 @@ export const db_create = async (
 };
 
 /**
- * Gives a database another owner or tablespace.
+ * Changes the owner or the tablespace of a database.
  *
  * @param name the database
  * @param tablespace where it is kept
@@ -104,7 +104,7 @@ export const db_alter = async (
 const inIt = ({ maintenance_db: _, ...where }: PostgresOptions) => where;
 
 /**
- * Gives every schema, table, view, sequence, function, aggregate and procedure of a database an owner.
+ * Sets the owner of all schemas, tables, views, sequences, functions, aggregates and procedures.
  *
  * @param dbname the database
  * @param ownername the owner

@@ -6,7 +6,7 @@ import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../p
 const keyed = (rows: Record<string, string>[]): PlainDict =>
   Object.fromEntries(rows.map(({ name = '', ...row }) => [name, row]));
 
-/** The name stays in what is told of each. */
+/** Returns the rows by name. The name stays in each row. */
 const named = (rows: Record<string, string>[], column: string): PlainDict =>
   Object.fromEntries(rows.map(row => [row[column] ?? '', row]));
 
@@ -150,7 +150,7 @@ export const drop_extension = async (
 };
 
 /**
- * What is known of an extension that can be installed; null when there is none of that name.
+ * Returns details of an extension that can be installed; null when there is none of that name.
  *
  * @param name the extension
  * @example tsalt-ssh db1 postgres.get_available_extension hstore
@@ -161,7 +161,7 @@ export const get_available_extension = async (
 ): Promise<PlainDict | null> => own(await available_extensions(options), name);
 
 /**
- * What is known of an extension that a database has; null when it has not.
+ * Returns details of an extension that is installed in a database; null when it is not.
  *
  * @param name the extension
  * @example tsalt-ssh db1 postgres.get_installed_extension hstore maintenance_db=shop

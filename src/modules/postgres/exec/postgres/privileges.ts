@@ -15,7 +15,7 @@ type Where = {
   maintenance_db?: string | null;
 } & PostgresOptions;
 
-/** What each type of object is in the catalog, and the rights that ALL stands for. */
+/** The catalog query of each type of object, and the privileges that ALL means for it. */
 const types: Readonly<Record<string, { from: string; all: readonly string[]; kind: string }>> = {
   table: {
     from: "pg_class o JOIN pg_namespace n ON n.oid = o.relnamespace|o.relname|o.relacl|o.relowner|r|o.relkind IN ('r','v','m','p','f')",

@@ -9,7 +9,7 @@ export const __virtual__ = (): true | [false, string] =>
   psqlPath() !== undefined || [false, 'psql is not installed.'];
 
 /**
- * Runs SQL and gives the rows of its last query, each as a dict of texts.
+ * Runs SQL and returns the rows of its last query, each as a dict of strings.
  *
  * @param query the SQL
  * @example tsalt-ssh db1 postgres.psql_query 'select * from pg_stat_activity'

@@ -150,7 +150,7 @@ export const user_remove = async (
 };
 
 /**
- * Makes a role that stands for a group: it may not log in.
+ * Makes a group role, which may not log in.
  *
  * @param groupname the role
  * @param createdb it may make databases

@@ -13,7 +13,7 @@ import {
   withProxy,
 } from '../../pip-run.ts';
 
-/** What pip said, whatever it was told. */
+/** The output of pip, without passwords. */
 const said = (text: string): string => redactPasswords(text.trimEnd());
 
 /**
@@ -33,13 +33,13 @@ const said = (text: string): string => redactPasswords(text.trimEnd());
  * @param index_url the index
  * @param extra_index_url a further index
  * @param no_index true: no index, only `find_links`
- * @param find_links where to look besides
+ * @param find_links where else to look
  * @param no_binary packages to build from source, or `:all:`
  * @param only_binary packages to take as wheels only, or `:all:`
  * @param exists_action pip's answer when a path is there: s, i, w, b
  * @param trusted_host hosts that are trusted without a certificate
  * @param cache_dir where pip keeps what it has fetched
- * @param download_cache the same, by its older name
+ * @param download_cache older name of `cache_dir`
  * @param no_cache_dir true: keep nothing
  * @param target a folder to install into; that of the variable `VENV_PIP_TARGET` when left out
  * @param timeout seconds to wait for a server

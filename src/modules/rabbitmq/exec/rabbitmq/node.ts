@@ -5,7 +5,7 @@ const ctl = async (words: readonly string[], options: RunAs): Promise<string> =>
   runRabbitmq(['rabbitmqctl', ...words], options);
 
 /**
- * What `rabbitmqctl status` prints.
+ * Returns the output of `rabbitmqctl status`.
  *
  * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.status
@@ -13,7 +13,7 @@ const ctl = async (words: readonly string[], options: RunAs): Promise<string> =>
 export const status = async (options: RunAs = {}): Promise<string> => ctl(['status'], options);
 
 /**
- * What `rabbitmqctl cluster_status` prints.
+ * Returns the output of `rabbitmqctl cluster_status`.
  *
  * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.cluster_status
@@ -80,10 +80,10 @@ export const force_reset = async (options: RunAs = {}): Promise<string> =>
   ctl(['force_reset'], options);
 
 /**
- * The queues of the virtual host `/`: what is asked of each, by the first of it.
+ * Lists the queues of the virtual host `/`: the columns of each, by the first column.
  *
  * @param runas the account to run rabbitmqctl as
- * @param columns what is asked: `name`, `messages`, `consumers` …; name and messages when nothing is named
+ * @param columns the columns: `name`, `messages`, `consumers` …; name and messages when left out
  * @example tsalt-ssh '*' rabbitmq.list_queues null name consumers
  */
 export const list_queues = async (
@@ -92,11 +92,11 @@ export const list_queues = async (
 ): Promise<{ [queue: string]: string[] }> => list_queues_vhost('/', runas, ...columns);
 
 /**
- * The queues of a virtual host: what is asked of each, by the first of it.
+ * Lists the queues of a virtual host: the columns of each, by the first column.
  *
  * @param vhost the virtual host
  * @param runas the account to run rabbitmqctl as
- * @param columns what is asked: `name`, `messages`, `consumers` …; name and messages when nothing is named
+ * @param columns the columns: `name`, `messages`, `consumers` …; name and messages when left out
  * @example tsalt-ssh '*' rabbitmq.list_queues_vhost shop null name consumers
  */
 export const list_queues_vhost = async (

@@ -33,7 +33,7 @@ export const upstream_exists = async (name: string, options: RunAs = {}): Promis
 
 /**
  * Sets an upstream of federation in the virtual host `/`. RabbitMQ 3.8 or newer takes it from its
- * standard input, so that no password stands in a command line.
+ * standard input, so that no password appears in a command line.
  *
  * @param name the upstream
  * @param uri `amqp://user:password@host`, several as a list, or with blanks between them
@@ -62,7 +62,7 @@ export const set_upstream = async (
     const words = ['rabbitmqctl', '--quiet', 'import_definitions'] as const;
     await runRabbitmq(words, { runas }, JSON.stringify(definitions));
   } catch (error) {
-    // What caused it would tell the password as well.
+    // The cause is left out, since it contains the password too.
     throw new CommandExecutionError(redactUris(messageOf(error)));
   }
   return true;

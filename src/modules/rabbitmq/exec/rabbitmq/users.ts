@@ -38,7 +38,7 @@ export const user_exists = async (name: string, options: RunAs = {}): Promise<bo
  * Adds a user; without a password, one that cannot log in by password.
  *
  * @param name the user
- * @param password the password; it stands in no command line
+ * @param password the password; it is not passed in a command line
  * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.add_user ann password
  */
@@ -77,7 +77,7 @@ export const delete_user = async (
  * Sets a user's password.
  *
  * @param name the user
- * @param password the password; it stands in no command line
+ * @param password the password; it is not passed in a command line
  * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.change_password ann password
  */
@@ -108,10 +108,10 @@ export const clear_password = async (
 });
 
 /**
- * Whether a user has this password.
+ * Returns whether a user has this password.
  *
  * @param name the user
- * @param password the password; it stands in no command line
+ * @param password the password; it is not passed in a command line
  * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.check_password ann password
  */
@@ -153,7 +153,7 @@ export const set_user_tags = async (
 });
 
 /**
- * What a user may do, by virtual host: patterns for configure, write and read.
+ * Returns the permissions of a user by virtual host: patterns for configure, write and read.
  *
  * @param name the user
  * @param runas the account to run rabbitmqctl as

@@ -48,13 +48,13 @@ export const delete_vhost = async (
 });
 
 /**
- * Lets a user do what these patterns cover in a virtual host.
+ * Sets the permissions of a user in a virtual host.
  *
  * @param vhost the virtual host
  * @param user the user
- * @param conf what it may configure
- * @param write what it may write to
- * @param read what it may read from
+ * @param conf pattern of the names it may configure
+ * @param write pattern of the names it may write to
+ * @param read pattern of the names it may read from
  * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.set_permissions / ann '.*' '.*' '.*'
  */
@@ -73,7 +73,7 @@ export const set_permissions = async (
 });
 
 /**
- * What users may do in a virtual host: patterns for configure, write and read.
+ * Returns the permissions of users in a virtual host: patterns for configure, write and read.
  *
  * @param vhost the virtual host
  * @param runas the account to run rabbitmqctl as

@@ -2,7 +2,7 @@ import { type Plain, SaltInvocationError } from '../../../api.ts';
 import { pairsOf, type RedisOptions, redisAsk } from '../../redis-run.ts';
 
 /**
- * Removes fields of a hash; gives how many there were.
+ * Removes fields of a hash; returns how many there were.
  *
  * @param key the key
  * @param fields the fields
@@ -52,11 +52,11 @@ export const hgetall = async (
 ): Promise<{ [field: string]: string }> => pairsOf(await redisAsk(['HGETALL', key], options));
 
 /**
- * Adds to a field that is a whole number; gives the sum.
+ * Adds to a field that is an integer; returns the sum.
  *
  * @param key the key
  * @param field the field
- * @param increment what is added
+ * @param increment the number to add
  * @example tsalt-ssh cache1 redis.hincrby foo_hash bar_field 5
  */
 export const hincrby = async (
@@ -67,11 +67,11 @@ export const hincrby = async (
 ): Promise<number> => Number(await redisAsk(['HINCRBY', key, field, increment], options));
 
 /**
- * Adds to a field that is a number; gives the sum.
+ * Adds to a field that is a number; returns the sum.
  *
  * @param key the key
  * @param field the field
- * @param increment what is added
+ * @param increment the number to add
  * @example tsalt-ssh cache1 redis.hincrbyfloat foo_hash bar_field 5.17
  */
 export const hincrbyfloat = async (
@@ -127,7 +127,7 @@ export const hmset = async (
 };
 
 /**
- * Sets a field of a hash; gives 1 when it is new, else 0.
+ * Sets a field of a hash; returns 1 when it is new, else 0.
  *
  * @param key the key
  * @param field the field
@@ -142,7 +142,7 @@ export const hset = async (
 ): Promise<number> => Number(await redisAsk(['HSET', key, field, value], options));
 
 /**
- * Sets a field of a hash when it is not there; gives 1 when it was not, else 0.
+ * Sets a field of a hash unless it exists; returns 1 when it was set, else 0.
  *
  * @param key the key
  * @param field the field

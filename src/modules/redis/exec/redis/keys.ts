@@ -7,7 +7,7 @@ import { type RedisOptions, redisAsk } from '../../redis-run.ts';
 export const __func_alias__ = { delete_: 'delete' };
 
 /**
- * Removes keys; gives how many there were.
+ * Removes keys; returns how many there were.
  *
  * @param keys the keys
  * @example tsalt-ssh cache1 redis.delete foo bar
@@ -25,7 +25,7 @@ export const exists = async (key: string, options: RedisOptions = {}): Promise<n
   Number(await redisAsk(['EXISTS', key], options));
 
 /**
- * Has a key end after a time; false when there is no such key.
+ * Lets a key expire after a time; false when there is no such key.
  *
  * @param key the key
  * @param seconds the time
@@ -38,7 +38,7 @@ export const expire = async (
 ): Promise<boolean> => (await redisAsk(['EXPIRE', key, seconds], options)) === 1;
 
 /**
- * Has a key end at a time; false when there is no such key.
+ * Lets a key expire at a time; false when there is no such key.
  *
  * @param key the key
  * @param timestamp seconds since 1970
@@ -51,7 +51,7 @@ export const expireat = async (
 ): Promise<boolean> => (await redisAsk(['EXPIREAT', key, timestamp], options)) === 1;
 
 /**
- * A key's text; null when there is no such key.
+ * Returns the string of a key; null when there is no such key.
  *
  * @param key the key
  * @example tsalt-ssh cache1 redis.get_key foo
@@ -60,7 +60,7 @@ export const get_key = async (key: string, options: RedisOptions = {}): Promise<
   (await redisAsk(['GET', key], options)) as string | null;
 
 /**
- * Gives a key a text.
+ * Sets a key to a string.
  *
  * @param key the key
  * @param value the text
@@ -82,7 +82,7 @@ export const keys = async (pattern = '*', options: RedisOptions = {}): Promise<s
   (await redisAsk(['KEYS', pattern], options)) as string[];
 
 /**
- * What a key holds: `string`, `list`, `hash`, `set`, `zset`, or `none`.
+ * Returns the type of a key: `string`, `list`, `hash`, `set`, `zset`, or `none`.
  *
  * @param key the key
  * @example tsalt-ssh cache1 redis.key_type foo

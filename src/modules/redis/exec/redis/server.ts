@@ -10,7 +10,7 @@ import {
 } from '../../redis-run.ts';
 
 /**
- * Has the server write its append-only file anew, in the background.
+ * Makes the server rewrite its append-only file in the background.
  *
  * @example tsalt-ssh cache1 redis.bgrewriteaof
  */
@@ -79,7 +79,7 @@ export const flushdb = async (options: RedisOptions = {}): Promise<boolean> =>
   (await redisAsk(['FLUSHDB'], options)) === 'OK';
 
 /**
- * What the server tells of itself.
+ * Returns the server's information and statistics.
  *
  * @example tsalt-ssh cache1 redis.info
  */
