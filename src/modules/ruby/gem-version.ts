@@ -19,7 +19,7 @@ const comparePart = (left: string, right: string): number => {
   return left < right ? -1 : Number(left > right);
 };
 
-/** What `~> 1.2.3` ends before: 1.3. */
+/** The first version that `~> 1.2.3` excludes: 1.3. */
 const nextOf = (version: string): string => {
   const numbers = /^\d+(?:\.\d+)*/.exec(version)?.[0].split('.').map(Number) ?? [0];
   const kept = numbers.length > 1 ? numbers.slice(0, -1) : numbers;

@@ -24,7 +24,7 @@ export const rvmUser = async (runas: string | null | undefined): Promise<string 
 export const rvmPath = (runas: string | null | undefined): string | undefined =>
   [...(runas ? [expandUser(`~${runas}/.rvm/bin/rvm`)] : []), '/usr/local/rvm/bin/rvm'].find(isFile);
 
-/** What rvm said; false when it failed, or is not there. */
+/** The output of rvm; false when it failed or is missing. */
 export const runRvm = async (
   words: readonly string[],
   where: RvmWhere,

@@ -17,7 +17,7 @@ const pdbedit = (words: readonly string[], stdin?: string): Promise<CommandResul
     ...(stdin === undefined ? {} : { stdin }),
   });
 
-/** The same, where it has to succeed. */
+/** Runs pdbedit; throws when it fails. */
 export const runPdbedit = async (words: readonly string[], stdin?: string): Promise<string> => {
   const { code, stdout, stderr } = await pdbedit(words, stdin);
   if (code === 0) return stdout;
@@ -86,7 +86,7 @@ export const hashFor = (password: string, isHash: boolean): string => {
   throw new SaltInvocationError('An NT hash has 32 hexadecimal digits.');
 };
 
-/** Adds an account, or gives the one that is there another password. It goes through standard input. */
+/** Adds an account or changes its password, which goes through standard input. */
 export const setPassword = async (
   login: string,
   password: string,
@@ -99,7 +99,7 @@ export const setPassword = async (
   if (before) await putBack(login, before);
 };
 
-/** Sets the fields that came to be others; gives the account as it was before that. */
+/** Restores the fields that have changed; returns the account as it was before that. */
 const putBack = async (login: string, before: SambaAccount): Promise<SambaAccount> => {
   const after = getOwn(await listAccounts(true), login) ?? {};
   const changed = Object.keys(accountOptions).filter(field => after[field] !== before[field]);
@@ -120,7 +120,7 @@ const lasting: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Gives an account a password by its hash. pdbedit takes a hash as an argument only, which every
+ * Sets the password of an account by its hash. pdbedit takes a hash as an argument only, which every
  * user of the host can read; so it is imported from a file, and what an import changes is put back.
  */
 export const setHash = async (login: string, hash: string, before: SambaAccount): Promise<void> => {

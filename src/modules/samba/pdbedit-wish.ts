@@ -1,7 +1,7 @@
 import { log } from '../api.ts';
 import { hashFor, type SambaAccount } from './pdbedit-accounts.ts';
 
-/** What an account shall be; what is left out stays. */
+/** The desired account; fields that are left out are not changed. */
 export type AccountWish = {
   password?: string | null;
   password_hashed?: boolean;
@@ -37,7 +37,7 @@ const fieldOf = {
   script: 'logon script',
 } as const;
 
-/** What of a wish an account lacks; of an account that is yet to come, all. */
+/** The desired fields that an account lacks; all of them for a new account. */
 export const planAccount = (have: SambaAccount | undefined, wish: AccountWish): AccountPlan => {
   const fields: { [field: string]: string } = {};
   for (const [argument, field] of Object.entries(fieldOf)) {

@@ -3,7 +3,7 @@ import { hasProcess } from '../_shared/commands/processes.ts';
 import type { CommandResult } from '../_shared/commands/run-command.ts';
 import { CommandExecutionError } from '../api.ts';
 
-/** What tells one init system from another; what all of them do alike is in this file. */
+/** The operations that differ between init systems; this file holds what they share. */
 export type InitSystem = {
   /** Starts, stops, restarts or reloads a service. */
   readonly act: (name: string, action: Action) => Promise<Ended>;
@@ -20,7 +20,7 @@ export type Action = 'start' | 'stop' | 'restart' | 'reload' | 'force-reload' | 
 /** How a command ended; nothing when there was nothing to run. */
 type Ended = Pick<CommandResult, 'code' | 'stdout' | 'stderr'> | undefined;
 
-/** What a command came to: true, or a `CommandExecutionError` with its words. */
+/** Returns true, or throws a `CommandExecutionError` with the output of a failed command. */
 export const good = async (ended: Promise<Ended>): Promise<boolean> => {
   const { code, stdout, stderr } = (await ended) ?? { code: 0, stdout: '', stderr: '' };
   if (code !== 0) throw new CommandExecutionError(stderr.trim() || stdout.trim());
@@ -199,7 +199,7 @@ export const isAvailable =
     (await init.all()).includes(name);
 
 /**
- * Whether there is no service of that name.
+ * Returns whether a service does not exist.
  *
  * @param name the service
  * @example tsalt-ssh '*' service.missing nginx

@@ -19,7 +19,7 @@ export type ServiceOptions = {
   runlevels?: Plain;
 };
 
-/** What ends `running` and `dead` before they look at the service. */
+/** Checks that may end `running` and `dead` before they look at the service. */
 export const checkFirst = async (
   name: string,
   options: ServiceOptions,

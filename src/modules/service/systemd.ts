@@ -10,7 +10,7 @@ export const isOffline = (): boolean =>
   !existsSync('/run/systemd/system') &&
   which('systemctl') !== undefined;
 
-/** What systemd says of a unit, asked once for the questions that one state asks in a row. */
+/** Properties of a unit, read from systemd once for all the checks of one state. */
 type Unit = {
   readonly load: string;
   readonly active: string;
@@ -25,7 +25,7 @@ const cacheTime = 1000;
 
 type Cache = { count: number; at: number; units: Map<string, Unit> };
 
-/** What systemd says of a unit now. */
+/** Reads the properties of a unit from systemd. */
 export const unitOf = async (name: string, fresh = false): Promise<Unit> => {
   const id = unitName(name);
   const cache = __context__[cacheKey] as Cache | undefined;

@@ -20,10 +20,10 @@ export const hasDatabase = (db: string): boolean => existsSync(sqliteFile(db));
 export const sqlitePath = (): string | undefined => which('sqlite3');
 
 /**
- * Runs one statement by the program sqlite3. It goes through stdin, with the values of its `?`: it
- * cannot be seen in the list of processes.
+ * Runs one statement with the program sqlite3. The statement and the values of its `?` go through
+ * stdin, so that they cannot be seen in the list of processes.
  *
- * @throws CommandExecutionError with what SQLite said
+ * @throws CommandExecutionError with SQLite's message
  */
 export const sqliteRun = async (
   db: string,
@@ -31,7 +31,7 @@ export const sqliteRun = async (
   values: readonly Plain[] = [],
 ): Promise<SqliteAnswer> => sqliteRunAll(db, [{ sql, values }]);
 
-/** Runs statements, all of them or none; gives the answer of the last one. */
+/** Runs statements, all of them or none; returns the result of the last one. */
 export const sqliteRunAll = async (
   db: string,
   statements: readonly { readonly sql: string; readonly values?: readonly Plain[] }[],

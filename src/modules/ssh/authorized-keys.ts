@@ -19,7 +19,7 @@ export type AuthorizedKey = {
 const line =
   /^(?:(.*?)\s+)?((?:sk-)?(?:ssh-|ecdsa-|rsa-sha2-)[\w@.-]+)\s+([A-Za-z0-9+/]+={0,3})(?:\s+(.*))?$/;
 
-/** What a line says; undefined when it holds no key. */
+/** Parses a line; undefined when it does not hold a key. */
 export const parseKeyLine = (text: string): AuthorizedKey | undefined => {
   const found = text.trim().match(line);
   if (!found || text.trim().startsWith('#')) return undefined;
@@ -41,7 +41,7 @@ const shortTypes: Readonly<Record<string, string>> = {
 /**
  * The type of a key by the names that Salt takes for it: `rsa`, `ed25519` …
  *
- * @throws CommandExecutionError when there is no such type
+ * @throws CommandExecutionError for an unknown type
  */
 export const keyType = (enc: string): string => {
   const type = Object.hasOwn(shortTypes, enc) ? (shortTypes[enc] ?? enc) : enc;
@@ -86,8 +86,8 @@ export const readKeyLines = (path: string): string[] =>
     : [];
 
 /**
- * Writes a user's key file, with a `.ssh` directory of his own around it. A link in a directory
- * of the user could lead anywhere, so as root it is not followed.
+ * Writes a user's key file, with a `.ssh` directory of his own around it. A link in a user's
+ * directory could lead anywhere, so root does not follow it.
  */
 export const writeKeyLines = (user: string, path: string, lines: readonly string[]): void => {
   const dir = dirname(path);

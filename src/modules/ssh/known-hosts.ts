@@ -3,7 +3,7 @@ import { fingerprintOf } from './authorized-keys.ts';
 
 export type HostKey = { readonly enc: string; readonly key: string };
 
-/** How a host stands in known_hosts: with its port when that is not 22. */
+/** The name of a host in known_hosts: with its port when that is not 22. */
 export const hostPattern = (hostname: string, port: number | null): string =>
   port === null || port === 22 ? hostname : `[${hostname}]:${port}`;
 

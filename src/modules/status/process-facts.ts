@@ -22,7 +22,7 @@ const states: Readonly<Record<string, string>> = {
   P: 'parked',
 };
 
-/** The word for a process's state, as ps functions give it. */
+/** The name of a process state, as the ps functions return it. */
 export const stateWord = (letter: string): string => states[letter] ?? letter;
 
 /** Fields of /proc/PID/stat behind the name, which may hold anything; the first is the state. */
@@ -38,7 +38,7 @@ const lineOf = (pid: number, key: string): string[] =>
     .exec(readOr(`/proc/${pid}/status`) ?? '')?.[1]
     ?.split(/\s+/) ?? [];
 
-/** What this user may not see is null, as a process of another user's environment. */
+/** Null for values this user may not read, as the environment of another user's process. */
 const whereAllowed = <T extends Plain>(look: () => T): T | null => {
   try {
     return look();
@@ -69,7 +69,7 @@ export const cpuTimesOf = (pid: number | string): CpuTimes | undefined => {
   };
 };
 
-/** Bytes of memory, from the sizes that the kernel gives in kB: pages differ between machines. */
+/** Memory in bytes, from the kernel's sizes in kB, since page sizes differ between machines. */
 export const memoryOf = (pid: number): PlainDict => {
   const bytes = (...keys: string[]): number =>
     keys.reduce((sum, key) => sum + Number(lineOf(pid, key)[0] ?? 0) * 1024, 0);
@@ -108,7 +108,7 @@ const numbersOf = (range: string): number[] => {
     : [];
 };
 
-/** What is known of a process, by the names that `ps.proc_info` has for it. */
+/** The facts of a process, by the names of `ps.proc_info`. */
 export const processFacts: Readonly<Record<string, (pid: number) => Plain>> = {
   pid: pid => pid,
   ppid: pid => Number(statOf(pid)?.[1] ?? 0),

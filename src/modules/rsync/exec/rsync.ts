@@ -35,8 +35,8 @@ type RsyncAnswer = { pid: number; retcode: number; stdout: string; stderr: strin
  * Copies with `rsync -avz`. What is not given is taken from the options `rsync.src`, `rsync.dst`,
  * `rsync.delete` and so on of the configuration or the pillar. A failure of rsync is in the answer.
  *
- * @param src what to copy: a path, `host:path`, `rsync://…`, or a file or folder `salt://…`; a
- *   folder with a slash at its end stands for what is in it
+ * @param src the source: a path, `host:path`, `rsync://…`, or a file or folder `salt://…`; a
+ *   folder with a trailing slash means its content
  * @param dst where to: a path, `host:path` or `rsync://…`
  * @param delete remove at the destination what the source does not have
  * @param force remove folders there even when something is in them
@@ -44,7 +44,7 @@ type RsyncAnswer = { pid: number; retcode: number; stdout: string; stderr: strin
  * @param passwordfile a file on this host with the password of an rsync daemon
  * @param exclude patterns to leave out
  * @param excludefrom a file on this host with such patterns; `exclude` does not count then
- * @param dryrun only tell what would be copied
+ * @param dryrun only report what would be copied
  * @param rsh the command for the way to another host, as `ssh -p 2222`
  * @param additional_opts further options for rsync
  * @param saltenv where `salt://…` is looked for

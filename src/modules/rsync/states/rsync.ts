@@ -13,8 +13,8 @@ export const __virtual__ = (): true | [false, string] =>
  * A folder has what another one has.
  *
  * @param name where to: a path, `host:path` or `rsync://…`
- * @param source what to copy: a path, `host:path`, `rsync://…`, or a file or folder `salt://…`; a
- *   folder with a slash at its end stands for what is in it
+ * @param source the source: a path, `host:path`, `rsync://…`, or a file or folder `salt://…`; a
+ *   folder with a trailing slash means its content
  * @param delete remove at the destination what the source does not have
  * @param force remove folders there even when something is in them; the destination may be missing
  * @param update leave files that are newer at the destination
@@ -22,7 +22,7 @@ export const __virtual__ = (): true | [false, string] =>
  * @param exclude patterns to leave out
  * @param excludefrom a file on this host with such patterns; `exclude` does not count then
  * @param prepare make the destination when it is missing
- * @param dryrun only tell what would be copied, as test mode does
+ * @param dryrun only report what would be copied, as test mode does
  * @param additional_opts further options for rsync
  * @example
  * /srv/backup:
@@ -83,7 +83,7 @@ export const synchronized = async (
 /** `host:path` and `rsync://…` are on another host. */
 const isElsewhere = (name: string): boolean => /^[^/]*:/.test(name);
 
-/** What rsync says at the end: how much was sent, one item a line. */
+/** The summary at the end of rsync's output: how much was sent, one item per line. */
 const summaryOf = (stdout: string): string =>
   (stdout.split('\n\n').at(-1) ?? '')
     .replaceAll('  ', '\n')

@@ -70,7 +70,7 @@ export const _parseGems = (text: string): { [name: string]: string[] } =>
   );
 
 /**
- * Installs gems and gives what gem said.
+ * Installs gems and returns gem's output.
  *
  * @param gems names, a list or a text with commas
  * @param version the version
@@ -112,7 +112,7 @@ export const install = async (
 };
 
 /**
- * Removes gems with all their versions and gives what gem said.
+ * Removes gems with all their versions and returns gem's output.
  *
  * @param gems names, a list or a text with commas
  * @param gem_bin the path of gem
@@ -124,7 +124,7 @@ export const uninstall = async (gems: string | string[], options: Where = {}): P
   run(['uninstall', ...namesOf(gems), '-a', '-x'], options);
 
 /**
- * Brings gems to their newest version and gives what gem said.
+ * Brings gems to their newest version and returns gem's output.
  *
  * @param gems names, a list or a text with spaces
  * @param gem_bin the path of gem
@@ -136,7 +136,7 @@ export const update = async (gems: string | string[], options: Where = {}): Prom
   run(['update', '--no-document', ...namesOf(gems)], options);
 
 /**
- * Brings RubyGems itself to its newest version, or to one, and gives what gem said.
+ * Brings RubyGems itself to its newest version, or to one, and returns gem's output.
  *
  * @param version the version
  * @param gem_bin the path of gem
@@ -187,7 +187,7 @@ export const sources_list = async (options: Where = {}): Promise<string[]> =>
     .filter(line => line !== '' && !line.startsWith('*'));
 
 /**
- * Adds a place to fetch gems from, and gives what gem said.
+ * Adds a place to fetch gems from, and returns gem's output.
  *
  * @param source_uri its address
  * @param gem_bin the path of gem
@@ -199,7 +199,7 @@ export const sources_add = async (source_uri: string, options: Where = {}): Prom
   redact(await run(['sources', '--add', source_uri], options));
 
 /**
- * Takes away a place to fetch gems from, and gives what gem said.
+ * Takes away a place to fetch gems from, and returns gem's output.
  *
  * @param source_uri its address
  * @param gem_bin the path of gem

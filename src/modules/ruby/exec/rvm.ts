@@ -1,6 +1,6 @@
 /**
  * Rubies and gemsets by RVM, of an account (`~/.rvm`) or of the whole system (`/usr/local/rvm`).
- * Every function gives false when rvm is not there or fails.
+ * Every function returns false when rvm is missing or fails.
  *
  * @platform linux
  */
@@ -126,7 +126,7 @@ export const get = async (version = 'stable', runas: string | null = null): Answ
  * Makes programs that run those of a ruby.
  *
  * @param ruby_string the ruby, or ruby and gemset
- * @param wrapper_prefix what their names begin with
+ * @param wrapper_prefix prefix of their names
  * @param runas the account to run as
  * @param binaries the programs
  * @example tsalt-ssh '*' rvm.wrapper 3.2.2 app
@@ -139,7 +139,7 @@ export const wrapper = async (
 ): Answer => runRvm(['wrapper', ruby_string, wrapper_prefix, ...binaries], { runas });
 
 /**
- * Gives a ruby a version of RubyGems.
+ * Installs a version of RubyGems in a ruby.
  *
  * @param ruby the ruby
  * @param version the version
@@ -250,7 +250,7 @@ export const gemset_list_all = async (
 };
 
 /**
- * Runs a command in a ruby and gives what it said.
+ * Runs a command in a ruby and returns its output.
  *
  * @param ruby the ruby, or ruby and gemset; the default when empty
  * @param command the command

@@ -1,5 +1,5 @@
 /**
- * What runs on this host, and what Salt needs to be told so that its modules are current.
+ * Lists and ends the runs on this host, and syncs modules as Salt's `saltutil` does.
  *
  * @platform all
  */
@@ -18,7 +18,7 @@ export const running = async (): Promise<PlainDict[]> => {
 };
 
 /**
- * The same, if it is this function.
+ * Returns the runs of a function on this host.
  *
  * @param fun its name, or a pattern with `*`
  * @example tsalt-ssh '*' saltutil.is_running state.apply
@@ -32,14 +32,14 @@ export const is_running = async (fun: string): Promise<PlainDict[]> => {
 
 /**
  * Ends the run of states that is under way on this host: it starts nothing new, and its
- * processes are ended. Gives what it ended.
+ * processes are ended. Returns what it ended.
  *
  * @example tsalt-ssh '*' saltutil.term_all_jobs
  */
 export const term_all_jobs = async (): Promise<string[]> => signal_all(15);
 
 /**
- * The same without a chance to end in order.
+ * Kills the run of states on this host, which cannot clean up then.
  *
  * @example tsalt-ssh '*' saltutil.kill_all_jobs
  */

@@ -1,6 +1,6 @@
 /**
- * What the host itself knows about state runs. Everything that compiles states lives on the
- * control node.
+ * Functions on state runs that run on the host. Those that compile states run on the control
+ * node.
  */
 
 import { nearest } from '../../../data/nearest.ts';
@@ -108,7 +108,7 @@ export const enable = (states: Plain): Promise<PlainDict> =>
       : { message: `Info: ${state} state already enabled.`, list: known },
   );
 
-/** What is forbidden; an empty text where nothing ever was. */
+/** Returns the disabled states; an empty string when none was ever disabled. */
 export const list_disabled = async (): Promise<Plain> => {
   const list = (await __salt__['grains.get']?.('state_runs_disabled')) as Plain | undefined;
   return list ?? '';

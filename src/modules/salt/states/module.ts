@@ -35,7 +35,7 @@ export const wait = (name: string, {}: Arguments = {}): StateReturn => ({
   comment: '',
 });
 
-/** The same as `wait`. */
+/** Alias of `wait`. */
 export const watch = wait;
 
 /**
@@ -51,7 +51,7 @@ export const run = (name: string, { ...rest }: Arguments = {}): Promise<StateRet
   return isNew ? runAll(calls, rest) : runNamed(name, rest);
 };
 
-/** What `wait` and `run` do when something they watch has changed. */
+/** Called for `wait` and `run` when something they watch has changed. */
 export const mod_watch = run;
 
 const runAll = async (calls: readonly string[], rest: Arguments): Promise<StateReturn> => {

@@ -6,7 +6,7 @@ import type { Plain, StateReturn } from '../../api.ts';
 
 /**
  * Holds parameters.
- * @param name a text that tells it apart
+ * @param name any unique string
  */
 // biome-ignore lint/correctness/noEmptyPattern: the pattern says that any keyword is taken
 export const set = (name: string, {}: { [key: string]: Plain } = {}): StateReturn => ({
@@ -18,7 +18,7 @@ export const set = (name: string, {}: { [key: string]: Plain } = {}): StateRetur
 
 /**
  * Holds parameters, under another name.
- * @param name a text that tells it apart
+ * @param name any unique string
  */
 // biome-ignore lint/correctness/noEmptyPattern: the pattern says that any keyword is taken
 export const context = (name: string, {}: { [key: string]: Plain } = {}): StateReturn => set(name);

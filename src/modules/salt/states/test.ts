@@ -24,7 +24,7 @@ type Comment = StateReturn['comment'];
 
 /**
  * Does nothing and succeeds.
- * @param name a text that tells it apart
+ * @param name any unique string
  */
 // biome-ignore lint/correctness/noEmptyPattern: the pattern says that any keyword is taken
 export const nop = (name: string, {}: { [key: string]: Plain } = {}): StateReturn =>
@@ -32,7 +32,7 @@ export const nop = (name: string, {}: { [key: string]: Plain } = {}): StateRetur
 
 /**
  * Succeeds without changes.
- * @param name a text that tells it apart
+ * @param name any unique string
  */
 export const succeed_without_changes = (
   name: string,
@@ -41,7 +41,7 @@ export const succeed_without_changes = (
 
 /**
  * Fails without changes.
- * @param name a text that tells it apart
+ * @param name any unique string
  */
 export const fail_without_changes = (
   name: string,
@@ -55,7 +55,7 @@ export const fail_without_changes = (
 
 /**
  * Succeeds and reports changes.
- * @param name a text that tells it apart
+ * @param name any unique string
  */
 export const succeed_with_changes = (
   name: string,
@@ -71,7 +71,7 @@ export const succeed_with_changes = (
 
 /**
  * Fails and reports changes.
- * @param name a text that tells it apart
+ * @param name any unique string
  */
 export const fail_with_changes = (
   name: string,
@@ -86,8 +86,8 @@ export const fail_with_changes = (
 });
 
 /**
- * Answers what it is told to.
- * @param name a text that tells it apart
+ * Returns the given result, changes and comment.
+ * @param name any unique string
  * @param changes whether to report changes: true, false or "Random"
  * @param result the result: true, false or "Random"
  * @param comment the comment
@@ -133,8 +133,8 @@ const choose = (option: string, value: Plain): boolean => {
 
 /**
  * Shows a text in the results.
- * @param name a text that tells it apart
- * @param text what to show
+ * @param name any unique string
+ * @param text the text to show
  */
 export const show_notification = (
   name: string,
@@ -147,7 +147,7 @@ export const show_notification = (
 
 /**
  * The reaction of the states above when something they watch has changed.
- * @param name a text that tells it apart
+ * @param name any unique string
  * @param sfun the function of the state that watches
  */
 export const mod_watch = (
@@ -195,7 +195,7 @@ const types: Readonly<Record<string, { show: string; fits: (value: Plain) => boo
 
 /**
  * Checks that keys are in the pillar, and of which type their values are.
- * @param name a text that tells it apart
+ * @param name any unique string
  * @param present keys of any type
  * @param boolean keys of booleans
  * @param integer keys of integers

@@ -75,7 +75,7 @@ export const delete_ = async (login: string): Promise<{ [login: string]: string 
  * Adds an account, or sets the password of one that is there. The system must know the user.
  *
  * @param login the account
- * @param password its password; it stands in no command line
+ * @param password its password; it is not passed in a command line
  * @param password_hashed true: the password is an NT hash
  * @param machine_account true: the account of a machine, whose password is not set
  * @example tsalt-ssh '*' pdbedit.create river 1sw4ll0w3d4bug
@@ -118,7 +118,7 @@ const givePassword = async (
  * Changes an account; with a password, adds it where it is missing.
  *
  * @param login the account
- * @param password its password; it stands in no command line
+ * @param password its password; it is not passed in a command line
  * @param password_hashed true: the password is an NT hash
  * @param domain its domain
  * @param profile path of its profile
@@ -153,7 +153,7 @@ export const modify = async (
   });
 };
 
-/** What was done, or why it was not. */
+/** Returns what was done, or why it was not. */
 const told = async (
   login: string,
   work: () => Promise<string>,

@@ -35,7 +35,7 @@ export const absent = async (name: string): Promise<StateReturn> =>
  * password no account is added. The system must know the user.
  *
  * @param name the account
- * @param password its password; it stands in no command line
+ * @param password its password; it is not passed in a command line
  * @param password_hashed true: the password is an NT hash
  * @param domain its domain
  * @param profile path of its profile
@@ -86,7 +86,7 @@ const planned = (
     ...(resets.includes('--bad-password-count-reset') ? { 'bad password count': '0' } : {}),
   });
 
-/** What is another now; of hashes only that they are. */
+/** The fields that differ; of hashes it is only reported that they do. */
 const differences = (before: SambaAccount, after: SambaAccount): PlainDict =>
   Object.fromEntries(
     [...new Set([...Object.keys(after), ...Object.keys(before)])]
@@ -100,10 +100,10 @@ const differences = (before: SambaAccount, after: SambaAccount): PlainDict =>
   );
 
 /**
- * The same as `pdbedit.managed`.
+ * Alias of `pdbedit.managed`.
  *
  * @param name the account
- * @param password its password; it stands in no command line
+ * @param password its password; it is not passed in a command line
  * @param password_hashed true: the password is an NT hash
  * @param domain its domain
  * @param profile path of its profile

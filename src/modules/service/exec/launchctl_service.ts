@@ -72,14 +72,14 @@ const steps = (name: string, action: Action): string[][] => {
   return commands[action]?.() ?? [];
 };
 
-/** What is not there has no folder to tell by. */
+/** The launchd target of a service. A missing service is taken for a daemon. */
 const targetOf = (name: string): string => {
   const isAgent = namesIn('/Library/LaunchAgents').includes(`${name}.plist`);
   return isAgent ? `${domainOf(name)}/${name}` : `system/${name}`;
 };
 
 const init: InitSystem = {
-  // What is loaded already cannot be bootstrapped again: the last step tells how it went.
+  // A loaded service cannot be bootstrapped again, so only the last step's result counts.
   act: async (name, action) => {
     let last: CommandResult | undefined;
     for (const step of steps(name, action)) last = await run(...step);
@@ -121,7 +121,7 @@ export const available = isAvailable(init);
 export const missing = isMissing(init);
 
 /**
- * What launchd says of a service, or of all that are loaded.
+ * Returns launchd's entry of a service, or of all that are loaded.
  *
  * @param name the service
  * @example tsalt-ssh '*' service.list com.example.tool
@@ -163,11 +163,11 @@ export const show = async (
 };
 
 /**
- * Runs a command of launchctl and gives whether it worked.
+ * Runs a command of launchctl and returns whether it succeeded.
  *
  * @param sub_cmd the command, such as `bootout`
  * @param args its arguments
- * @param return_stdout true: give what it printed
+ * @param return_stdout true: return its output
  * @example tsalt-ssh '*' service.launchctl kickstart system/com.example.tool
  */
 export const launchctl = async (

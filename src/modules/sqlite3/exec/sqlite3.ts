@@ -12,7 +12,7 @@ export const __virtual__ = (): true | [false, string] =>
   sqlitePath() !== undefined || [false, 'The program sqlite3 is not installed.'];
 
 /**
- * The version of SQLite. Salt gives that of its Python library here.
+ * Returns the version of SQLite. Salt returns that of its Python library.
  *
  * @example tsalt-ssh '*' sqlite3.version
  */
@@ -29,7 +29,7 @@ export const sqlite_version = async (): Promise<string> => {
 };
 
 /**
- * Runs one statement that gives no rows. The file of the database is made when it is not there.
+ * Runs one statement that returns no rows. The database file is made when it is missing.
  *
  * @param db the file
  * @param sql the statement
@@ -45,7 +45,7 @@ export const modify = async (
 };
 
 /**
- * Runs one statement and gives its rows, each as a list.
+ * Runs one statement and returns its rows, each as a list.
  *
  * @param db the file
  * @param sql the statement
@@ -79,7 +79,7 @@ export const tables = async (db: string | null = null): Promise<Plain> => namesO
 export const indices = async (db: string | null = null): Promise<Plain> => namesOf(db, 'index');
 
 /**
- * The same as `sqlite3.indices`.
+ * Alias of `sqlite3.indices`.
  *
  * @param db the file
  * @example tsalt-ssh '*' sqlite3.indexes /root/test.db

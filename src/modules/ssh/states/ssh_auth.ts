@@ -122,7 +122,7 @@ export const absent = async (
   const ret = newReturn(name);
   const lines: string[] = [];
   try {
-    // Nobody logs in as a user who is not there.
+    // A user that does not exist has no keys.
     const known: object =
       homeOf(user) === undefined ? {} : await __salt__['ssh.auth_keys']?.(user, { config });
     for (const { key } of await wantedKeys(name, { enc, comment, source, options })) {
@@ -148,7 +148,7 @@ export const absent = async (
  * @param name a name for the state
  * @param ssh_keys the keys, as `ssh_auth.present` takes them
  * @param user the user
- * @param enc type of keys that do not tell
+ * @param enc type of keys that do not contain it
  * @param comment comment of keys that have none
  * @param options options of all
  * @param config the user's file of keys

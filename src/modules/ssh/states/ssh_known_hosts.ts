@@ -28,7 +28,7 @@ const needsPath = 'If not specifying a "user", specify an absolute "config".';
  * Makes sure that a host is known to ssh.
  *
  * @param name the host
- * @param user whose file; the system's when left out
+ * @param user the user with the file; the system's file when left out
  * @param fingerprint fingerprint that the key it shows must have
  * @param key its key, instead of a fingerprint
  * @param port its port, when it is not 22
@@ -96,7 +96,7 @@ export const present = async (
  * Makes sure that a host is not known to ssh.
  *
  * @param name the host
- * @param user whose file; the system's when left out
+ * @param user the user with the file; the system's file when left out
  * @param config the file
  * @param port its port, when it is not 22
  *

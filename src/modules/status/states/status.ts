@@ -1,4 +1,4 @@
-/** What a host is doing, as a condition for other states. Nothing is changed. */
+/** Checks the status of a host, as a condition for other states. Changes nothing. */
 
 import { salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';

@@ -33,7 +33,7 @@ const run = async (words: readonly string[], where: Where): Promise<CommandResul
     { plainLocale: true, cwd: '/', ...(where.user ? { runas: where.user } : {}) },
   );
 
-/** What it said, with `ERROR` in it when it could not. */
+/** The output of supervisorctl, which contains `ERROR` when it failed. */
 const told = async (words: readonly string[], where: Where): Promise<string> => {
   const { code, stdout, stderr } = await run(words, where);
   const text = stdout.trim() || stderr.trim();
@@ -44,7 +44,7 @@ const everyOne = (name: string): string => name.replace(/:\*$/, ':');
 const groupOnly = (name: string): string => name.replace(/:\*?$/, '');
 
 /**
- * Starts a program, or a group (`GROUP:`), and gives what supervisor said.
+ * Starts a program, or a group (`GROUP:`), and returns supervisor's output.
  *
  * @param name the program
  * @param user the account to run supervisorctl as
@@ -56,7 +56,7 @@ export const start = async (name = 'all', where: Where = {}): Promise<string> =>
   told(['start', everyOne(name)], where);
 
 /**
- * Restarts a program, or a group (`GROUP:`), and gives what supervisor said.
+ * Restarts a program, or a group (`GROUP:`), and returns supervisor's output.
  *
  * @param name the program
  * @param user the account to run supervisorctl as
@@ -68,7 +68,7 @@ export const restart = async (name = 'all', where: Where = {}): Promise<string> 
   told(['restart', everyOne(name)], where);
 
 /**
- * Stops a program, or a group (`GROUP:`), and gives what supervisor said.
+ * Stops a program, or a group (`GROUP:`), and returns supervisor's output.
  *
  * @param name the program
  * @param user the account to run supervisorctl as
@@ -133,7 +133,7 @@ export const update = async ({
 const states = 'STOPPED|STARTING|RUNNING|BACKOFF|STOPPING|EXITED|FATAL|UNKNOWN';
 
 /**
- * What supervisor's programs do: `{NAME: {state, reason}}`.
+ * Returns the status of supervisor's programs: `{NAME: {state, reason}}`.
  *
  * @param name this program only, or this group (`GROUP:`)
  * @param user the account to run supervisorctl as
@@ -161,7 +161,7 @@ export const status = async (
 };
 
 /**
- * What `supervisorctl status` prints.
+ * Returns the output of `supervisorctl status`.
  *
  * @param name this program only
  * @param user the account to run supervisorctl as
@@ -191,7 +191,7 @@ export const status_bool = async (
 };
 
 /**
- * Runs any command of supervisorctl's.
+ * Runs a command of supervisorctl.
  *
  * @param command its words
  * @param user the account to run supervisorctl as

@@ -10,7 +10,7 @@ import { __opts__, type StateReturn } from '../../api.ts';
 type Where = { user?: string | null; conf_file?: string | null; bin_env?: string | null };
 type Status = { readonly [program: string]: { readonly state: string } };
 
-/** The programs that a name stands for: itself, or those of `GROUP:`. */
+/** The programs that a name means: itself, or those of `GROUP:`. */
 const named = (all: Status, name: string): string[] =>
   Object.keys(all).filter(program =>
     name.endsWith(':') ? program.startsWith(name) : program === name,
@@ -19,7 +19,7 @@ const named = (all: Status, name: string): string[] =>
 const isUp = ({ state }: { state: string } | undefined = { state: '' }): boolean =>
   state === 'RUNNING' || state === 'STARTING';
 
-/** What supervisor complains about though it is as wanted. */
+/** Errors of supervisor when the program already is in the desired state. */
 const harmless = /already started|not running|process group already active/;
 
 const complaint = (said: string): string | undefined =>
@@ -155,7 +155,7 @@ export const dead = async (name: string, where: Where = {}): Promise<StateReturn
     });
   });
 
-/** What a program does when something it watches has changed: called by the engine. */
+/** Called by the engine when something that a program watches has changed. */
 export const mod_watch = async (
   name: string,
   {

@@ -1,5 +1,5 @@
 /**
- * Working copies and repositories of Subversion. A password reaches svn by a pipe and stands in no command line.
+ * Working copies and repositories of Subversion. Passwords go to svn by a pipe.
  *
  * @depends svn
  */
@@ -20,10 +20,10 @@ const targetsOf = (targets: Maybe): string[] => (targets ? splitWords(targets) :
 const messageOf = (msg: Maybe): string[] => (msg ? ['-m', msg] : []);
 
 /**
- * What svn knows of files, folders or addresses.
+ * Returns svn's information on files, folders or URLs.
  *
  * @param cwd the folder to run in
- * @param targets what is asked for, with blanks between; the folder when not given
+ * @param targets files, folders or URLs, with blanks between; the folder when not given
  * @param user the account to run as
  * @param username the user for the server
  * @param password the user's password
@@ -132,7 +132,7 @@ export const update = async (
 ): Promise<string> => inCopy('update', { cwd, user, username, password }, opts, targets);
 
 /**
- * What differs in a working copy.
+ * Returns the diff of a working copy.
  *
  * @param cwd the folder to run in
  * @param targets files and folders, with blanks between; the folder when not given
@@ -156,7 +156,7 @@ export const diff = async (
  *
  * @param cwd the folder to run in
  * @param targets files and folders, with blanks between; the folder when not given
- * @param msg what the log tells of it
+ * @param msg the log message
  * @param user the account to run as
  * @param username the user for the server
  * @param password the user's password
@@ -198,7 +198,7 @@ export const add = async (
  *
  * @param cwd the folder to run in
  * @param targets files and folders, with blanks between
- * @param msg what the log tells of it
+ * @param msg the log message
  * @param user the account to run as
  * @param username the user for the server
  * @param password the user's password
@@ -216,7 +216,7 @@ export const remove = async (
 ): Promise<string> => inCopy('remove', { cwd, user, username, password }, opts, targets, msg);
 
 /**
- * What was changed in a working copy, and what does not belong to it.
+ * Lists the changed and the unversioned files of a working copy.
  *
  * @param cwd the folder to run in
  * @param targets files and folders, with blanks between; the folder when not given
@@ -236,7 +236,7 @@ export const status = async (
 ): Promise<string> => inCopy('status', { cwd, user, username, password }, opts, targets);
 
 /**
- * Makes a copy of a folder or file that is no working copy.
+ * Exports a folder or file, without making a working copy.
  *
  * @param cwd the folder to run in
  * @param remote the address

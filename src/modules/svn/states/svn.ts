@@ -25,7 +25,7 @@ type Wish = {
   trust_failures?: string | null;
 };
 
-/** Options for svn that the wish stands for. */
+/** The options of svn for the desired state. */
 const optionsOf = ({ force, externals, trust, trust_failures }: Wish): string[] => [
   ...(force ? ['--force'] : []),
   ...(externals === false ? ['--ignore-externals'] : []),
@@ -48,11 +48,11 @@ const whereOf = (target: string, { user, username, password }: Wish): SvnWhere =
  * @param rev the revision
  * @param user the account to run svn as
  * @param username the user for the server
- * @param password the user's password; it stands in no command line
+ * @param password the user's password; it is not passed in a command line
  * @param force true: go on where files are in the way
  * @param externals false: leave what comes from elsewhere
  * @param trust true: trust an unknown certificate of the server
- * @param trust_failures what may be wrong with it, with commas (`unknown-ca,expired`)
+ * @param trust_failures the failures to ignore, with commas (`unknown-ca,expired`)
  * @example
  * https://svn.example.org/app/trunk:
  *   svn.latest:
@@ -119,7 +119,7 @@ const update = async (
   return changed(name, comment, changes);
 };
 
-/** What the state would do. */
+/** Returns the result of test mode. */
 const tell = async (
   name: string,
   target: string,
@@ -155,12 +155,12 @@ const tell = async (
  * @param rev the revision, the newest one when not given
  * @param user the account to run svn as
  * @param username the user for the server
- * @param password the user's password; it stands in no command line
+ * @param password the user's password; it is not passed in a command line
  * @param force true: write over what is there
  * @param overwrite true: the target may be a file
  * @param externals false: leave what comes from elsewhere
  * @param trust true: trust an unknown certificate of the server
- * @param trust_failures what may be wrong with it, with commas (`unknown-ca,expired`)
+ * @param trust_failures the failures to ignore, with commas (`unknown-ca,expired`)
  * @example
  * https://svn.example.org/app/tags/1.0:
  *   svn.export:

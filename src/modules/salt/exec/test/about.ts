@@ -21,7 +21,7 @@ export const versions_information = (): PlainDict => ({
   'System Versions': { system: process.platform, machine: process.arch },
 });
 
-/** The same as text. */
+/** Returns the versions as text. */
 export const versions_report = (): string =>
   Object.entries(versions_information())
     .map(([title, items]) => {
@@ -87,6 +87,6 @@ export const providers = async (): Promise<PlainDict> => {
   return found;
 };
 
-/** Not done here: why a module is not there is told to whoever calls it. */
+/** Not supported: the error of a call contains the reason why a module is not loaded. */
 export const not_loaded = (): never =>
   notDone('test.not_loaded', 'the reason is part of its error');

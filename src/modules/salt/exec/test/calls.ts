@@ -27,7 +27,7 @@ export const __outputter__ = { outputter: 'txt' };
 export const ping = (): boolean => true;
 
 /**
- * Gives back the text.
+ * Returns the text.
  * @param text any text
  */
 export const echo = (text: Plain): Plain => text;
@@ -72,7 +72,7 @@ export const kwarg = (kwargs: { [key: string]: Plain } = {}): PlainDict => kwarg
 /** Positional and keyword arguments, as they came. */
 export const arg = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({ args, kwargs });
 
-/** The same, without what a publisher adds: keywords that begin with `__pub`. */
+/** Returns the arguments without those that a publisher adds: keywords that begin with `__pub`. */
 export const arg_clean = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({
   args,
   kwargs: Object.fromEntries(Object.entries(kwargs).filter(([key]) => !key.startsWith('__pub'))),
@@ -137,7 +137,7 @@ export const collatz = (start: number | string): Plain[] => {
 };
 
 /**
- * Gives back data, to be shown as text.
+ * Returns data, to be shown as text.
  * @param data anything
  */
 export const outputter = (data: Plain): Plain => data;
@@ -194,9 +194,9 @@ export const raise_exception = (name: string, ...args: Plain[]): never => {
 };
 
 /**
- * Calls a function and gives null where it throws.
+ * Calls a function; returns null when it throws.
  * @param module the function
- * @param return_try_exception give the message instead
+ * @param return_try_exception return the message instead
  */
 export const try_ = async (
   module: string,

@@ -24,7 +24,7 @@ export const _parseBooleans = (lines: readonly string[]): { [name: string]: Bool
   );
 
 /**
- * A boolean; an empty dict when there is none of that name.
+ * Returns a boolean; an empty dict when it does not exist.
  *
  * @param boolean its name
  * @example tsalt-ssh '*' selinux.getsebool virt_use_usb

@@ -27,7 +27,7 @@ const fileTypeName = (filetype: string): string => {
 };
 
 /**
- * What semanage calls a type of files.
+ * Returns semanage's name of a file type.
  *
  * @param filetype one of `a f d c b s l p`
  * @example tsalt-ssh '*' selinux.filetype_id_to_string d
@@ -124,8 +124,8 @@ const restorecon = (name: string, recursive: boolean, ...words: string[]): Promi
   runPlain(['restorecon', ...words, ...(recursive ? ['-R'] : []), '--', name]);
 
 /**
- * What would be labelled otherwise by the policy, in restorecon's words; an empty text when all
- * is labelled so.
+ * Returns restorecon's output for files that the policy would label differently; an empty string
+ * when there are none.
  *
  * @param name a path
  * @param recursive true: all below it too

@@ -53,7 +53,7 @@ const capitalized = (text: string): string =>
   text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();
 
 /**
- * Sets the mode, now and at boot, and gives the one that holds now. To and from `Disabled` takes
+ * Sets the mode, now and at boot, and returns the current one. A change to or from `Disabled` needs
  * a reboot.
  *
  * @param mode `enforcing`, `permissive` or `disabled`

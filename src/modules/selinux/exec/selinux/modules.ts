@@ -5,7 +5,7 @@ import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 type Module_ = { Enabled: boolean; Version: string | null };
 
 /**
- * All modules of the policy, whether they are on, and their versions where these are told.
+ * Lists the modules of the policy, whether they are enabled, and their versions if known.
  *
  * @example tsalt-ssh '*' selinux.list_semod
  */
@@ -34,7 +34,7 @@ export const _parseModules = (text: string): { [name: string]: Module_ } =>
   );
 
 /**
- * A module of the policy; an empty dict when there is none of that name.
+ * Returns a module of the policy; an empty dict when it does not exist.
  *
  * @param module its name
  * @example tsalt-ssh '*' selinux.getsemod mysql

@@ -9,7 +9,7 @@ const shown = (sel_type: string | null, { protocol, port }: Where): string =>
   `with specified sel_type "${sel_type ?? 'None'}", protocol "${protocol ?? 'None'}" and port "${port ?? 'None'}".`;
 
 /**
- * The policy gives a port a type.
+ * The policy has a type for a port.
  *
  * @param name `tcp/8080`, or any name beside `protocol` and `port`
  * @param sel_type the type
@@ -46,7 +46,7 @@ export const port_policy_present = async (
   });
 
 /**
- * The policy gives a port no type of its own.
+ * The policy has no rule for a port.
  *
  * @param name `tcp/8080`, or any name beside `protocol` and `port`
  * @param sel_type only a rule with this type

@@ -66,7 +66,7 @@ export const get_static = async ({ root = null }: RootOption = {}): Promise<stri
 
 type RootOption = { root?: string | null };
 
-/** What counts as a unit in Salt: neither slices nor scopes. */
+/** The unit types that Salt lists: neither slices nor scopes. */
 const unitTypes = 'service,socket,device,mount,automount,swap,target,path,timer';
 
 type UnitFile = readonly [unit: string, state: string];
@@ -90,7 +90,7 @@ const inState = (files: readonly UnitFile[], wanted: string): string[] =>
 
 const unitFolders = ['/lib', '/usr/lib', '/etc'].map(root => `${root}/systemd/system`);
 
-/** SysV scripts that no unit stands for. */
+/** SysV scripts without a unit. */
 const scripts = (root: string | null): string[] =>
   namesIn(inRoot('/etc/init.d', root)).filter(
     name =>

@@ -47,7 +47,7 @@ export const available = async (name: string): Promise<boolean> => {
 };
 
 /**
- * Whether there is no service of that name.
+ * Returns whether a service does not exist.
  *
  * @param name the service or unit
  * @example tsalt-ssh '*' service.missing nginx

@@ -18,7 +18,7 @@ import {
  *
  * @param name the service
  * @param enable true: it starts at boot; false: it does not; not given: as it is
- * @param sig text by which its process is found (init systems that cannot tell)
+ * @param sig text by which its process is found (init systems without a status command)
  * @param init_delay seconds to wait before looking whether it is down
  * @param no_block true: do not wait until it is down (systemd)
  * @param runlevels the runlevels that count (OpenRC)
@@ -69,7 +69,7 @@ export const dead = async (name: string, options: ServiceOptions = {}): Promise<
   );
 };
 
-/** What is said of a service that could not be stopped; undefined when it was. */
+/** The comment on a service that could not be stopped; undefined when it was. */
 const refusalToStop = async (
   name: string,
   options: ServiceOptions,

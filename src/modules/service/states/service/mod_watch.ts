@@ -9,7 +9,7 @@ import {
   type ServiceOptions,
 } from '../../service-checks.ts';
 
-/** What a service does when something it watches has changed: called by the engine. */
+/** Called by the engine when something that a service watches has changed. */
 export const mod_watch = async (
   name: string,
   {

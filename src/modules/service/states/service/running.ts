@@ -27,13 +27,13 @@ export const __virtual__ = (): true | [false, string] =>
  *
  * @param name the service
  * @param enable true: it starts at boot; false: it does not; not given: as it is
- * @param sig text by which its process is found (init systems that cannot tell)
+ * @param sig text by which its process is found (init systems without a status command)
  * @param init_delay seconds to wait before looking whether it is up
  * @param no_block true: do not wait until it is up (systemd)
  * @param unmask true: lift its mask first (systemd)
  * @param unmask_runtime true: lift its mask of this boot first (systemd)
  * @param wait seconds for which a service that is just starting is waited for (systemd)
- * @param timeout the same, by its other name
+ * @param timeout alias of `wait`
  * @param reload true: reload it instead of restarting when something it watches changes
  * @param full_restart true: stop and start it instead (where the init system knows that)
  * @param force true: with `reload`, restart where it cannot reload

@@ -10,7 +10,7 @@ import { keyFile } from '../../authorized-keys.ts';
  * The keys of this host's sshd, by type: `rsa.pub`, `ed25519.pub` …
  *
  * @param keydir where they are
- * @param private true: the private keys, too; Salt gives them always
+ * @param private true: the private keys, too; Salt always returns them
  * @param certs false: without certificates
  *
  * @example tsalt-ssh '*' ssh.host_keys
@@ -36,8 +36,8 @@ const keyNames = ['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519'];
  *
  * @param user a user, or a list; all when left out
  * @param pubfile the file of the public key; false for none
- * @param prvfile the file of the private key; Salt gives those by their usual names always, here
- *   they are named
+ * @param prvfile the file of the private key. Salt always returns those with the usual names; here
+ *   they must be named
  *
  * @example tsalt-ssh '*' ssh.user_keys deploy
  */
@@ -69,8 +69,8 @@ export const user_keys = async (
  * Replaces the names of hosts in a file of known hosts by their hashes. The file as it was stays
  * beside it as `.old`.
  *
- * @param user whose file
- * @param config the file; an absolute path where there is no user
+ * @param user the user with the file
+ * @param config the file; an absolute path without a user
  *
  * @example tsalt-ssh '*' ssh.hash_known_hosts deploy
  */

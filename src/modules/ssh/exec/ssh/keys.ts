@@ -35,8 +35,8 @@ type Same = {
 };
 
 /**
- * The keys that may log in as a user. Of a list of users, or of all, those that have a file of keys
- * are told, each with its keys.
+ * The keys that may log in as a user. For a list of users, or for all, returns
+ * those that have a file of keys, each with its keys.
  *
  * @param user the user, or a list; all when left out
  * @param config his file of keys
@@ -71,7 +71,7 @@ export const auth_keys = async (
 };
 
 /**
- * What setting a key would do: `add`, `update` or `exists`.
+ * Returns what setting a key would do: `add`, `update` or `exists`.
  *
  * @param user the user
  * @param key the key itself
@@ -101,7 +101,7 @@ export const check_key = async (
 };
 
 /**
- * Lets a key log in as a user. Gives `new`, `replace`, `no change` or `Invalid public key`.
+ * Lets a key log in as a user. Returns `new`, `replace`, `no change` or `Invalid public key`.
  *
  * @param user the user
  * @param key the key itself
@@ -193,7 +193,7 @@ export const keys_from_file = async (
 type FromFile = { config?: string; saltenv?: string } & Pick<Same, 'fingerprint_hash_type'>;
 
 /**
- * What setting the keys of a file would do: `add`, `update` or `exists`, by key.
+ * Returns what setting the keys of a file would do: `add`, `update` or `exists`, by key.
  *
  * @param user the user
  * @param source `salt://`, a URL, or a path
@@ -214,7 +214,7 @@ export const check_key_file = async (
 };
 
 /**
- * Lets the keys of a file log in as a user. Gives `new`, `replace`, `no change` or `fail`.
+ * Lets the keys of a file log in as a user. Returns `new`, `replace`, `no change` or `fail`.
  *
  * @param user the user
  * @param source `salt://`, a URL, or a path

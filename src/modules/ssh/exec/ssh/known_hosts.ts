@@ -25,7 +25,7 @@ type KnownHost = { hostname: string; enc: string; key: string; fingerprint: stri
 /**
  * The keys of a host that are known.
  *
- * @param user whose file; the system's when empty
+ * @param user the user with the file; the system's file when empty
  * @param hostname the host
  * @param config the file
  * @param port its port, when it is not 22
@@ -115,9 +115,9 @@ type CheckOptions = HostOptions & {
 };
 
 /**
- * What setting a known host would do: `add`, `update` or `exists`.
+ * Returns what setting a known host would do: `add`, `update` or `exists`.
  *
- * @param user whose file; the system's when empty
+ * @param user the user with the file; the system's file when empty
  * @param hostname the host
  * @param key the key it must have
  * @param fingerprint the fingerprint its key must have
@@ -149,7 +149,7 @@ export const check_known_host = async (
 /**
  * Makes a host known, by its key, or by a fingerprint that the key it shows must have.
  *
- * @param user whose file; the system's when empty
+ * @param user the user with the file; the system's file when empty
  * @param hostname the host
  * @param fingerprint the fingerprint
  * @param key the key
@@ -215,7 +215,7 @@ export const set_known_host = async (
 /**
  * Makes a host unknown.
  *
- * @param user whose file; the system's when empty
+ * @param user the user with the file; the system's file when empty
  * @param hostname the host
  * @param config the file
  * @param port its port, when it is not 22

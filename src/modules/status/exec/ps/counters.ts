@@ -21,7 +21,7 @@ const rowsOf = (file: string, separator: RegExp): [string, number[]][] =>
     });
 
 /**
- * What went over the network: bytes, packets, errors; false for an interface that is not there.
+ * Returns the network counters: bytes, packets, errors; false for an unknown interface.
  *
  * @param interface only this one
  * @example tsalt-ssh '*' ps.network_io_counters interface=eth0
@@ -53,7 +53,7 @@ export const network_io_counters = async ({
 };
 
 /**
- * What disks read and wrote; false for a disk that is not there.
+ * Returns the read and write counters of disks; false for an unknown disk.
  *
  * @param device only this disk or partition
  * @example tsalt-ssh '*' ps.disk_io_counters device=sda1
@@ -92,7 +92,7 @@ export const disk_io_counters = async (
 };
 
 /**
- * Who is logged in: name, terminal, host, and since when.
+ * Lists the users who are logged in: name, terminal, host, and since when.
  *
  * @example tsalt-ssh '*' ps.get_users
  */

@@ -29,9 +29,9 @@ export const get_pid_list = async (): Promise<number[]> =>
   (await listProcesses()).map(({ pid }) => pid);
 
 /**
- * What is known of a process: `name`, `exe`, `cmdline`, `status`, `username`, `create_time`,
- * `cpu_times`, `memory_info` … Its environment (`environ`) may hold secrets and is told only when
- * it is asked for.
+ * Returns details of a process: `name`, `exe`, `cmdline`, `status`, `username`, `create_time`,
+ * `cpu_times`, `memory_info` … Its environment (`environ`) may hold secrets and is returned
+ * only on request.
  *
  * @param pid the process
  * @param attrs only these
@@ -89,7 +89,7 @@ const matching = async (
 };
 
 /**
- * Sends a signal to processes by name and gives those it reached; null when there is none.
+ * Sends a signal to processes by name and returns those it reached; null when there is none.
  *
  * @param pattern the name, or text of the command line with `full`
  * @param user of this user only, by name or uid

@@ -168,7 +168,7 @@ const all: Readonly<Record<string, () => Promise<Plain>>> = {
 };
 
 /**
- * Everything that this module tells, by the functions' names.
+ * Returns the results of all functions of this module, by function name.
  *
  * @example tsalt-ssh '*' status.all_status
  */
@@ -180,7 +180,7 @@ export const all_status = async (): Promise<PlainDict> => {
 };
 
 /**
- * Some parts of what this module tells.
+ * Returns selected parts of the results of this module.
  *
  * @param parts keys by function: `{loadavg: [1-min], cpustats: [cpu]}`; what is configured by
  *   `status.cpustats.custom: [cpu]` and the like when left out
@@ -227,7 +227,7 @@ export const ping_master = async (master: string): Promise<never> =>
   notDone('status.ping_master', noMaster, master);
 
 /**
- * Not done here: there are no proxies.
+ * Not supported: there are no proxies.
  *
  * @param proxy_name the proxy
  * @param opts its options

@@ -44,7 +44,7 @@ export const loadavg = async (): Promise<PlainDict> => {
 };
 
 /**
- * Memory as /proc/meminfo tells it.
+ * Returns memory figures from /proc/meminfo.
  *
  * @example tsalt-ssh '*' status.meminfo
  */
@@ -64,7 +64,7 @@ export const meminfo = async (): Promise<PlainDict> => {
 };
 
 /**
- * Processors as /proc/cpuinfo tells them.
+ * Returns the processors from /proc/cpuinfo.
  *
  * @example tsalt-ssh '*' status.cpuinfo
  */
@@ -126,7 +126,7 @@ export const pid = async (sig: string): Promise<string> => {
 };
 
 /**
- * Who is logged in.
+ * Lists the users who are logged in.
  *
  * @example tsalt-ssh '*' status.w
  */
