@@ -15,19 +15,19 @@ import {
   withContext,
 } from './api.ts';
 
-/** The exports of a module, or an object that stands in for one. */
+/** The exports of a module, or an object that replaces them. */
 type ModuleLike = { readonly [name: string]: unknown };
 
 export type TestSettings = {
-  /** What `__salt__` has: modules by name, real ones (`import * as file from …`) or stand-ins. */
+  /** Modules in `__salt__`, by name: real ones (`import * as file from …`) or replacements. */
   readonly modules?: Readonly<Record<string, ModuleLike>>;
-  /** What `__states__` has. */
+  /** Modules in `__states__`. */
   readonly states?: Readonly<Record<string, ModuleLike>>;
-  /** What `__utils__` has. */
+  /** Modules in `__utils__`. */
   readonly utils?: Readonly<Record<string, ModuleLike>>;
   readonly grains?: PlainDict;
   readonly pillar?: PlainDict;
-  /** Further options, as minion opts would give them. */
+  /** Further options, as in the minion's opts. */
   readonly opts?: PlainDict;
   /** Test mode: `__opts__.test`. */
   readonly test?: boolean;
@@ -39,17 +39,17 @@ export type TestSettings = {
 export type TestContext = {
   /** Calls `work` as the runtime would: all dunder names are those of this context. */
   readonly run: <T>(work: () => T) => T;
-  /** What was logged, in order. */
+  /** The log messages, in order. */
   readonly logs: { readonly level: LogLevel; readonly module: string; readonly message: string }[];
   /** `__context__`. */
   readonly context: { [key: string]: unknown };
-  /** The same context with other settings: `t.with({ test: true })`. */
+  /** Returns a copy with other settings: `t.with({ test: true })`. */
   readonly with: (settings: TestSettings) => TestContext;
 };
 
 /**
  * A context for tests of modules.
- * @param settings what the functions under test find: modules, grains, pillar, options
+ * @param settings modules, grains, pillar and options for the functions under test
  * @example
  * const t = createTestContext({ modules: { my_custom_module: { current_state: () => 'old' } } });
  * const ret = await t.run(() => enforce_custom_thing('a', { foo: 'b' }));

@@ -11,7 +11,7 @@ export type SvnWhere = {
 };
 
 /**
- * What svn said. The password goes to it by a pipe, also one that an address has.
+ * Runs svn and returns its output. Passwords, also those in URLs, go to it through a pipe.
  *
  * @throws CommandExecutionError when it fails
  */

@@ -3,7 +3,7 @@ import { isDir } from '../_shared/files/file-paths.ts';
 import { hasFunction, salt } from '../_shared/states/call.ts';
 import type { PlainDict } from '../api.ts';
 
-/** What `user.present` takes. */
+/** The arguments of `user.present`. */
 export type PresentOptions = {
   uid?: number | string | null;
   gid?: number | string | null;
@@ -42,7 +42,7 @@ export type PresentOptions = {
   win_description?: string | null;
 };
 
-/** What `user.info` tells. */
+/** The result of `user.info`. */
 export type User = {
   uid: number;
   gid: number;
@@ -69,7 +69,7 @@ export type Wanted = Omit<PresentOptions, 'groups'> & {
   password: string | null;
 };
 
-/** What differs from what is wanted, by Salt's names. */
+/** The changes that are needed, by Salt's names. */
 export const changesDue = async (name: string, user: User, wanted: Wanted): Promise<PlainDict> => {
   const due: PlainDict = {};
   const groups = await readGroups();

@@ -38,7 +38,7 @@ const ciphers: Readonly<Record<string, { readonly name: string; readonly bytes: 
 const idOf = (table: Readonly<Record<string, unknown>>, wanted: unknown): string =>
   Object.keys(table).find(id => table[id] === wanted) ?? '';
 
-/** What is asked of the new file. */
+/** Passphrase and algorithms for the new file. */
 export type Protection = {
   readonly passphrase: string;
   /** Triple DES and SHA 1, for programs that know nothing better. */
@@ -49,7 +49,7 @@ const rounds = { modern: 20_000, compat: 10_000 };
 /** A file may ask for as much work as it likes. */
 const mostRounds = 10_000_000n;
 
-/** Encrypts, and gives the algorithm's identifier with it. */
+/** Encrypts; returns the result with the algorithm's identifier. */
 export const encrypt = (
   content: Buffer,
   { passphrase, compat }: Protection,

@@ -15,7 +15,7 @@ import {
 } from './der.ts';
 import { checkMac, decrypt, encrypt, macOf, type Protection } from './pkcs12-crypt.ts';
 
-/** What is in a PKCS 12 file (RFC 7292). */
+/** The content of a PKCS 12 file (RFC 7292). */
 export type Pkcs12 = {
   readonly key?: KeyObject | undefined;
   /** As DER, the key's own first. */
@@ -94,7 +94,7 @@ export const isPkcs12 = ({ children: [version, info] }: Der): boolean =>
   info.children[0].tag === 0x06 &&
   oidText(info.children[0]) === id.data;
 
-/** @throws Error for another passphrase, and for what is no such file */
+/** @throws Error for a wrong passphrase or a file of another format */
 export const readPkcs12 = (file: Der, passphrase: string | null): Pkcs12 => {
   const [, info, mac] = file.children;
   const safe = info?.children[1]?.children[0]?.body;

@@ -101,7 +101,7 @@ const parseCertificate = (der: Buffer): Certificate => {
   };
 };
 
-/** What was signed, how, and the signature: the frame of certificates, requests and CRLs. */
+/** Returns body, algorithm and signature: the frame of certificates, requests and CRLs. */
 export const partsOf = ({ children }: Der): readonly [Der, Der, Der] => {
   const [body, algorithm, signature] = children;
   if (body && algorithm && signature && children.length === 3) return [body, algorithm, signature];
@@ -173,7 +173,7 @@ const evenHex = (number: bigint): string => {
 export const fingerprint = (digest: string, der: Buffer): string =>
   colons(createHash(digest).update(der).digest());
 
-/** Who signs, in the words of extensions. */
+/** The signer, as extensions need it. */
 export const signerIn = (authority: Certificate): NonNullable<ExtensionContext['issuer']> => ({
   publicKey: authority.publicKey,
   name: authority.issuer,

@@ -13,7 +13,7 @@ export const otherEncoding = (present: Encoded, wanted: string): PlainDict =>
     ? { encoding: { old: present.encoding, new: wanted } }
     : {};
 
-/** Whether these say all that is wrong: what is there is then written anew, and not made anew. */
+/** Whether only these parts differ: the existing object is then written again, not replaced. */
 export const isWrongOnlyIn = (parts: PlainDict, ...names: string[]): boolean =>
   Object.keys(parts).every(one => names.includes(one));
 
@@ -49,7 +49,7 @@ export const tryRead = <T>(work: () => T): T | undefined => {
 
 type Comparable = Pick<Certificate, 'subject' | 'publicKey' | 'extensions'>;
 
-/** What of a request or certificate is not as wanted. */
+/** The parts of a request or certificate that differ from the desired ones. */
 export const different = (
   present: (Comparable & { readonly algorithm: string }) | undefined,
   wish: Comparable,

@@ -18,14 +18,14 @@ export const checkEncoding = <E extends Encoding>(given: string, ...known: reado
   throw new SaltInvocationError(`Invalid value '${given}' for encoding. Valid: ${valid}`);
 };
 
-/** What stands in a file, as the PEM that the rest reads. */
+/** The content of a file, converted to PEM. */
 export type Encoded = {
   readonly encoding: Encoding;
   /** All of it, one entry behind the other; the bytes as they are where they cannot be read. */
   readonly pem: string;
   readonly key?: KeyObject | undefined;
   readonly friendlyName?: string | null | undefined;
-  /** Nobody reads it without a passphrase. */
+  /** It cannot be read without a passphrase. */
   readonly isLocked?: boolean;
   /** Why it cannot be read. */
   readonly problem?: string;
@@ -36,7 +36,7 @@ const signedData = '1.2.840.113549.1.7.2';
 /**
  * Reads a file in any encoding; undefined where there is none.
  *
- * @param label what a DER file holds, as PEM calls it
+ * @param label the PEM label for the content of a DER file
  */
 export const readEncoded = (
   path: string,
@@ -99,7 +99,7 @@ const pkcs7 = (certificates: readonly Buffer[]): Buffer =>
     ),
   );
 
-/** What a certificate can be written as. */
+/** The encodings of certificates. */
 export const certificateEncodings = ['pem', 'der', 'pkcs7_pem', 'pkcs7_der', 'pkcs12'] as const;
 
 /** Salt's arguments of a certificate's file. */

@@ -17,11 +17,11 @@ import {
   truth,
 } from './der.ts';
 
-/** What extensions are made of besides their own words. */
+/** The keys and names that extensions are made from, in addition to their values. */
 export type ExtensionContext = {
   /** The key that is certified (SubjectPublicKeyInfo). */
   readonly publicKey: Buffer;
-  /** Whose key signs: its key, name, serial, and key identifier. */
+  /** The signer: its key, name, serial, and key identifier. */
   readonly issuer?: {
     readonly publicKey: Buffer;
     readonly name: Buffer;
@@ -60,7 +60,7 @@ export const purposes: Readonly<Record<string, string>> = {
   OCSPSigning: '1.3.6.1.5.5.7.3.9',
 };
 
-/** What an extension's value holds that it cannot. */
+/** The error for an unknown value of an extension. */
 export const wrong = (name: string, word: string): SaltInvocationError =>
   new SaltInvocationError(`The extension ${name} has a value that is not known: ${word}`);
 

@@ -29,7 +29,7 @@ export const splitFileArguments = (
   return { file, rest };
 };
 
-/** What is in the file, where there is one. */
+/** The content of the file, if it exists. */
 export const presentText = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, 'latin1') : undefined;
 
@@ -74,7 +74,7 @@ const manage = async (
   if (made === undefined) return managed({ replace: false });
   const contents = made.toString('latin1');
   if (contents.includes('-----BEGIN ')) return managed({ contents });
-  // Contents are lines of text there: what is no text comes as a file.
+  // Contents are lines of text there, so binary content is passed as a file.
   const folder = makeTempFolder('.tsalt-');
   try {
     const source = join(folder, 'made');

@@ -14,7 +14,7 @@ import { nothing, oid, sequence } from './der.ts';
 /** A file that something is to be made of is not there. */
 export class NoSuchFileError extends CommandExecutionError {}
 
-/** A PEM as it stands, or the file it stands in. DER files are taken too. */
+/** Returns the PEM itself, or the content of the file with it. DER files are accepted too. */
 export const pemOrFile = (given: string): string | Buffer => {
   if (given.includes('-----BEGIN ')) return given;
   try {
@@ -30,7 +30,7 @@ export const pemOrFile = (given: string): string | Buffer => {
   }
 };
 
-/** A private key of a PEM, or of the file it stands in. */
+/** Loads a private key from a PEM or a file. */
 export const loadPrivateKey = (given: string, passphrase?: string | null): KeyObject => {
   const key = pemOrFile(given);
   const secret = passphrase === undefined || passphrase === null ? {} : { passphrase };

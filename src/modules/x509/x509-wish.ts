@@ -15,7 +15,7 @@ import { loadPrivateKey, loadPublicKey, signerOf, spkiOf } from './x509-keys.ts'
 import { subjectNames, subjectOf } from './x509-names.ts';
 import { readRequest } from './x509-requests.ts';
 
-/** What somebody wants a certificate to be. */
+/** The desired certificate. */
 export type CertificateWish = {
   readonly key: KeyObject;
   readonly digest: string;

@@ -35,10 +35,10 @@ const attribute = new RegExp(
 );
 
 /**
- * Reads an XML document, with the place of every element: who changes one part of a text leaves
- * the others as they are, comments too.
+ * Parses an XML document with the position of every element, so that a change of one part of the
+ * text leaves the others, including comments, unchanged.
  *
- * @throws SyntaxError with the line where the text is no XML
+ * @throws SyntaxError with the line when the text is not XML
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a tokenizer: one branch for each kind of markup
 export const readXml = (source: string): XmlElement => {
@@ -51,7 +51,7 @@ export const readXml = (source: string): XmlElement => {
     const fail = (why: string): SyntaxError =>
       new SyntaxError(`line ${lineOf(source, from)}: ${why}`);
     if (!groups) {
-      // A byte order mark is no text.
+      // A byte order mark is not part of the text.
       if (from === 0 && source.startsWith('\ufeff')) {
         piece.lastIndex = 1;
         continue;

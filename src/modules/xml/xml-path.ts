@@ -7,8 +7,8 @@ const token =
 
 /**
  * The first element for a path as Python's ElementTree reads it: `tag`, `*`, `.`, `..`, `//`,
- * `[@name]`, `[@name='x']`, `[tag]`, `[tag='x']`, `[.='x']`, `[2]`, `[last()]`, `[last()-1]`; `!=`
- * as well as `=`, and `{address}tag` or `{*}tag` for names in namespaces.
+ * `[@name]`, `[@name='x']`, `[tag]`, `[tag='x']`, `[.='x']`, `[2]`, `[last()]`, `[last()-1]`; also
+ * `!=` instead of `=`, and `{address}tag` or `{*}tag` for names in namespaces.
  *
  * @throws SyntaxError where the path is none
  */

@@ -13,7 +13,7 @@ import { __context__, __low__, __opts__, type StateReturn } from '../../api.ts';
 
 const bootFile = '/proc/sys/kernel/random/boot_id';
 
-/** What Salt's arguments about the time come to. */
+/** Salt's arguments about the time. */
 type When = { timeout: number; in_seconds: boolean; force_close: boolean };
 
 /** Minutes until it begins, whole ones: that is what `shutdown` takes. */
@@ -34,7 +34,7 @@ const faultOf = ({ timeout, force_close }: When): string | undefined => {
  *
  * @param name any name
  * @param message a message for those who are logged in
- * @param timeout minutes until it begins; those who are logged in are told. Salt waits 5
+ * @param timeout minutes until it begins; logged-in users are notified. Salt's default is 5
  * @param force_close true is the only value: programs are not asked
  * @param in_seconds `timeout` counts seconds; they are rounded up to minutes
  * @param only_on_pending_reboot restart only when the system says that one is due

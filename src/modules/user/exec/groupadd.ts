@@ -19,11 +19,11 @@ export const __virtual__ = (): string | [false, string] =>
 
 export const __func_alias__ = { delete_: 'delete' };
 
-/** What is known of a group. */
+/** Details of a group. */
 type GroupInfo = { name: string; passwd: string; gid: number; members: string[] };
 
 /**
- * What is known of a group; an empty dict when there is none.
+ * Returns details of a group; an empty dict when it does not exist.
  *
  * @param name the group
  * @param root the folder of another system to work on

@@ -33,7 +33,7 @@ const whitespaceCharacters = ' \t\n\r\v\f';
  * A random text.
  *
  * @param length so many characters
- * @param chars of these characters
+ * @param chars the characters to use
  * @param lowercase with small letters
  * @param uppercase with capital letters
  * @param digits with digits
@@ -76,7 +76,7 @@ export const get_str = async (
  *
  * @param start from
  * @param end to, included
- * @param seed the number is the same for the same seed, and the one that Salt gives
+ * @param seed the same seed returns the same number, as in Salt
  *
  * @example tsalt-ssh '*' random.rand_int 1 10
  */
@@ -93,7 +93,7 @@ export const rand_int = async (
 };
 
 /**
- * A number that is the same each time, for this host or for a text, and the one that Salt gives.
+ * Returns a number that is always the same for this host, or for a text, and equals Salt's.
  *
  * @param range the number is less than this
  * @param hash the text; the id of this host when left out
@@ -121,7 +121,7 @@ const seedBytes = (value: string | number): Buffer => {
  *
  * @param value the list
  * @param size how many
- * @param seed they are the same for the same seed, and those that Salt gives
+ * @param seed the same seed returns the same items, as in Salt
  *
  * @example tsalt-ssh '*' random.sample '[1, 2, 3, 4]' 2
  */
@@ -143,7 +143,7 @@ export const sample = async (
  * A list in any order.
  *
  * @param value the list
- * @param seed the order is the same for the same seed, and the one that Salt gives
+ * @param seed the same seed returns the same order, as in Salt
  *
  * @example tsalt-ssh '*' random.shuffle '[1, 2, 3, 4]' seed=host1
  */

@@ -15,7 +15,7 @@ import { readShadow, type Shadow } from '../shadow-file.ts';
 export const __virtual__ = (): true | [false, string] =>
   __grains__.kernel === 'Linux' || [false, 'The shadow module works on Linux only.'];
 
-/** What Salt answers for an account that has no entry. */
+/** Salt's result for an account without an entry. */
 const none = {
   name: '',
   passwd: '',

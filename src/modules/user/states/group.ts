@@ -131,7 +131,7 @@ const conflictIn = ({
     : undefined;
 };
 
-/** What differs from what is wanted; undefined when there is no such group. */
+/** The changes that are needed; undefined when the group does not exist. */
 const changesDue = async (
   name: string,
   { gid, addusers, delusers, members }: Wanted,
@@ -177,7 +177,7 @@ const update = async (
     : changed(name, comment, { Final: 'All changes applied successfully' });
 };
 
-/** Does what can be done, one after the other; gives what the tools said of the rest. */
+/** Runs the steps one after the other; returns the errors of those that failed. */
 const applyAll = async (steps: readonly (() => Promise<unknown>)[]): Promise<string[]> => {
   const problems: string[] = [];
   for (const step of steps)

@@ -58,13 +58,13 @@ const authenticator = ({ webroot, dns_plugin, dns_plugin_credentials }: CertOpti
  * @param aliases further names
  * @param email where the authority writes to
  * @param webroot a folder of the web server; `true` for certbot's own choice; else certbot listens itself
- * @param test_cert of the authority's staging service
+ * @param test_cert use the authority's staging service
  * @param renew `true` or `force`, or the days before its end from which it is renewed
  * @param keysize bits of an RSA key
  * @param server the authority's address
- * @param owner of the private key
- * @param group of the private key
- * @param mode of the private key
+ * @param owner owner of the private key
+ * @param group group of the private key
+ * @param mode mode of the private key
  * @param certname the name certbot keeps it by
  * @param preferred_challenges with commas between
  * @param http_01_port where certbot listens
@@ -140,7 +140,7 @@ export const certs = async (): Promise<string[]> => {
 /** Whether a certificate is there. */
 export const has = async (name: string): Promise<boolean> => isFile(await fileOf(name, 'cert'));
 
-/** What a certificate says, as `x509.read_certificate` does. */
+/** Returns the content of a certificate, as `x509.read_certificate` does. */
 export const info = async (name: string): Promise<PlainDict> =>
   (await has(name)) ? showCertificate(readCertificate(await fileOf(name, 'cert'))) : {};
 

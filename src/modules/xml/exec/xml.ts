@@ -20,7 +20,7 @@ const readText = (file: string): string => {
   }
 };
 
-/** Gives what `use` makes of the first element for the path; false where there is none. */
+/** Returns the result of `use` for the first element at the path; false when there is none. */
 const withElement = async <T>(
   file: string,
   path: string,
@@ -39,8 +39,8 @@ const withElement = async <T>(
 };
 
 /**
- * The text of the first element for a path, up to its first child; null where it has none, and
- * false where there is no such element.
+ * Returns the text of the first element for a path, up to its first child; null when it has none,
+ * false when the element does not exist.
  *
  * @param file path of the file
  * @param element the path, as in XPath: `.//server[@id='3']/port`
@@ -50,8 +50,8 @@ export const get_value = (file: string, element: string): Promise<string | null 
   withElement(file, element, ({ text = null }) => text);
 
 /**
- * Sets the text of the first element for a path. True, or false where there is no such element. All
- * else in the file stays as it is, comments too.
+ * Sets the text of the first element for a path. Returns false when the element does not exist. The
+ * rest of the file is not changed, including comments.
  *
  * @param file path of the file
  * @param element the path, as in XPath
@@ -65,7 +65,7 @@ export const set_value = (file: string, element: string, value: string): Promise
   });
 
 /**
- * The attributes of the first element for a path; false where there is no such element.
+ * Returns the attributes of the first element for a path; false when it does not exist.
  *
  * @param file path of the file
  * @param element the path, as in XPath
@@ -78,7 +78,7 @@ export const get_attribute = (
   withElement(file, element, ({ attributes }) => attributes);
 
 /**
- * Sets an attribute of the first element for a path. True, or false where there is no such element.
+ * Sets an attribute of the first element for a path. Returns false when the element does not exist.
  *
  * @param file path of the file
  * @param element the path, as in XPath

@@ -16,7 +16,7 @@ const file = '/etc/machine-info';
 export const get_computer_name = async (): Promise<string> => hostname();
 
 /**
- * Gives this machine another name, as `network.mod_hostname`.
+ * Sets the host name of this machine, as `network.mod_hostname` does.
  *
  * @param hostname the name
  * @example tsalt-ssh 'web1' system.set_computer_name web1
@@ -35,7 +35,7 @@ export const get_computer_desc = async (): Promise<string | false> => {
 };
 
 /**
- * Gives this machine a name for people.
+ * Sets the pretty host name (description) of this machine.
  *
  * @param desc the name
  * @example tsalt-ssh 'web1' system.set_computer_desc "Anna's laptop"

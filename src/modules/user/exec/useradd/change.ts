@@ -135,7 +135,7 @@ export const delete_ = async (
     name,
   ];
   const { code, stderr } = await run(argv as [string, ...string[]]);
-  // Debian's userdel ends with 12 when there was no mail spool to remove.
+  // Debian's userdel exits with 12 when the mail spool is missing.
   if (code === 0 || (code === 12 && /var\/(spool\/)?mail/.test(stderr))) return true;
   throw new CommandExecutionError(stderr.trim() || `userdel failed with status ${code}`);
 };
@@ -231,7 +231,7 @@ export const chgroups = async (
 };
 
 /**
- * Gives an account another name.
+ * Renames an account.
  *
  * @param name the account
  * @param new_name its new name

@@ -16,7 +16,7 @@ export const __virtual__ = (): string | [false, string] =>
     ? __virtualname__
     : [false, 'useradd is not there (on Alpine it is in the package "shadow").'];
 
-/** What is known of an account. */
+/** Details of an account. */
 type UserInfo = {
   uid: number;
   gid: number;
@@ -33,7 +33,7 @@ type UserInfo = {
 };
 
 /**
- * What is known of an account; an empty dict when there is none.
+ * Returns details of an account; an empty dict when it does not exist.
  *
  * @param name the account
  * @param root the folder of another system to work on

@@ -35,7 +35,7 @@ import {
 
 type Made = { readonly bytes: Buffer; readonly encoding: Encoding };
 
-/** Gives what was made as a text, or writes it where a path is given. */
+/** Returns the result as text, or writes it to a given path. */
 const deliver = (
   { bytes, encoding }: Made,
   path: string | null,
@@ -189,7 +189,7 @@ export const create_certificate = async (
  * @param digest sha256 …
  * @param encoding pem or der; the last is base64 as an answer
  * @param raw taken, and of no effect: an answer is text
- * @param extensions of the list: `cRLNumber` (a number, or `auto`), `deltaCRLIndicator`, `issuingDistributionPoint`,
+ * @param extensions the list's extensions: `cRLNumber` (a number, or `auto`), `deltaCRLIndicator`, `issuingDistributionPoint`,
  *   `freshestCRL`, `authorityKeyIdentifier`, `authorityInfoAccess`, `issuerAltName`
  * @example tsalt-ssh ca x509.create_crl path=/etc/pki/ca.crl signing_private_key=/etc/pki/ca.key signing_cert=/etc/pki/ca.crt revoked='[{serial_number: D6:D2}]'
  */

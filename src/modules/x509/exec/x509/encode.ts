@@ -14,7 +14,7 @@ import {
 import { loadPrivateKey } from '../../x509-keys.ts';
 
 /**
- * A certificate in another encoding; what is no PEM comes as base64.
+ * Returns a certificate in another encoding; encodings other than PEM are returned as base64.
  *
  * @param certificate a PEM or a file
  * @param encoding pem, der, pkcs7_pem, pkcs7_der or pkcs12
@@ -87,12 +87,12 @@ export const encode_csr = async (
 ): Promise<string> => encodeNamed(csr, encoding, 'CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST');
 
 /**
- * A private key in another encoding; what is no PEM comes as base64.
+ * Returns a private key in another encoding; encodings other than PEM are returned as base64.
  *
  * @param private_key a PEM or a file
  * @param encoding pem, der or pkcs12
- * @param passphrase encrypts what comes out
- * @param private_key_passphrase of the key that goes in
+ * @param passphrase encrypts the result
+ * @param private_key_passphrase passphrase of the given key
  * @param pkcs12_encryption_compat encrypts pkcs12 by triple DES and SHA 1, for programs that know nothing better
  * @param raw taken, and of no effect: an answer is text
  * @example tsalt-ssh web1 x509.encode_private_key /etc/pki/web.key encoding=der

@@ -6,7 +6,7 @@ import { pemEntries, privateEntries } from '../../pem.ts';
 import { pemOrFile } from '../../x509-keys.ts';
 
 /**
- * One PEM entry of a text or file, written anew.
+ * Returns one PEM entry of a text or file, reformatted.
  *
  * @param text a PEM or a file
  * @param pem_type its label, such as `CERTIFICATE`; the first entry when left out

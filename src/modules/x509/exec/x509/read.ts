@@ -8,7 +8,7 @@ import { showCertificate, showExtensions } from '../../x509-show.ts';
 import { dateText } from '../../x509-wish.ts';
 
 /**
- * What a certificate says.
+ * Returns the content of a certificate.
  *
  * @param certificate a PEM or a file
  * @example tsalt-ssh web1 x509.read_certificate /etc/pki/web.crt
@@ -16,7 +16,7 @@ import { dateText } from '../../x509-wish.ts';
 export const read_certificate = async (certificate: string): Promise<PlainDict> =>
   showCertificate(readCertificate(certificate));
 
-/** The same of all files that match a pattern, by path. */
+/** Returns the content of all certificates whose files match a pattern, by path. */
 export const read_certificates = async (glob_path: string): Promise<PlainDict> =>
   Object.fromEntries(
     globPaths(glob_path).flatMap(path => {
@@ -28,7 +28,7 @@ export const read_certificates = async (glob_path: string): Promise<PlainDict> =
     }),
   );
 
-/** What a certificate signing request says: a PEM or a file. */
+/** Returns the content of a certificate signing request: a PEM or a file. */
 export const read_csr = async (csr: string): Promise<PlainDict> => {
   const request = readRequest(csr);
   const key = keyOf(request.publicKey);
@@ -40,7 +40,7 @@ export const read_csr = async (csr: string): Promise<PlainDict> => {
   };
 };
 
-/** What a list of revoked certificates says: a PEM or a file. */
+/** Returns the content of a list of revoked certificates: a PEM or a file. */
 export const read_crl = async (crl: string): Promise<PlainDict> => {
   const list = readRevocationList(crl);
   const names = Object.entries(reasons);
@@ -64,7 +64,7 @@ export const read_crl = async (crl: string): Promise<PlainDict> => {
  * The public key of a certificate, request, public or private key, as PEM.
  *
  * @param key a PEM or a file
- * @param passphrase of a private key
+ * @param passphrase passphrase of a private key
  */
 export const get_public_key = async (
   key: string,

@@ -35,7 +35,7 @@ import { addDays, type CertificateWish, dateText, validity, wishOf } from '../..
 
 /**
  * A certificate is there, with these words, signed by this key, and still valid for a while.
- * It is made anew when one of that does not hold, and written anew for another encoding, chain or
+ * It is replaced when one of these is not true, and written again for another encoding, chain or
  * name in a pkcs12 file.
  *
  * @param name the file
@@ -119,7 +119,7 @@ export const certificate_managed = async (
 const build = (wish: CertificateWish): Buffer =>
   buildCertificate({ ...wish, ...validity(wish) }, wish.key, wish.digest);
 
-/** What may be wrong while the certificate itself is as wanted. */
+/** Differences that do not concern the certificate itself. */
 const besideCertificate = ['encoding', 'append_certs', 'pkcs12_friendlyname', 'pkcs12_passphrase'];
 
 const keyFor = ({ private_key, private_key_passphrase }: Record<string, unknown>): KeyObject => {
@@ -133,7 +133,7 @@ const keyFor = ({ private_key, private_key_passphrase }: Record<string, unknown>
   );
 };
 
-/** What of a PKCS 12 file is not as wanted besides its certificates. */
+/** The differences of a PKCS 12 file, apart from its certificates. */
 const wrongBeside = (present: Encoded, key: KeyObject, name: string | null): PlainDict => ({
   ...(present.key && spkiOf(present.key).equals(spkiOf(key))
     ? {}

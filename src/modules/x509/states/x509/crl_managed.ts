@@ -19,7 +19,7 @@ import { addDays, dateText, digestIn } from '../../x509-wish.ts';
 
 /**
  * A list of revoked certificates is there, signed by this key, and still valid for a while. For
- * another encoding the same one is written anew.
+ * another encoding, the existing list is written again.
  *
  * @param name the file
  * @param signing_private_key the CA's key
@@ -32,7 +32,7 @@ import { addDays, dateText, digestIn } from '../../x509-wish.ts';
  * @param include_expired also those that are no longer valid anyway
  * @param digest sha256 …
  * @param encoding pem or der
- * @param extensions of the list, as for `x509.create_crl`; with `cRLNumber: auto` each new one has the next number
+ * @param extensions the list's extensions, as for `x509.create_crl`; with `cRLNumber: auto` each new one has the next number
  * @param keywords `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
  * @example
  * /etc/pki/ca.crl:

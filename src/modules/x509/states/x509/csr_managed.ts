@@ -16,7 +16,7 @@ import { checkKeywords, digestIn } from '../../x509-wish.ts';
 
 /**
  * A certificate signing request is there, of this key and with these words. For another encoding
- * the same one is written anew.
+ * the existing request is written again.
  *
  * @param name the file
  * @param private_key the key that asks: a PEM or a file

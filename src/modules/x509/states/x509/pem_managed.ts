@@ -8,7 +8,7 @@ import { pemOrFile } from '../../x509-keys.ts';
  * A file holds this PEM.
  *
  * @param name the file
- * @param text the PEM, or the file it stands in
+ * @param text the PEM, or the file that contains it
  * @param keywords `user`, `group`, `mode`, `makedirs`, `dir_mode`, `backup` of the file
  * @example
  * /etc/ssl/ca.crt:

@@ -8,7 +8,7 @@ import { algorithmOf, keySizeOf, loadPrivateKey, newPrivateKey } from '../../x50
 
 /**
  * A private key is there, of this algorithm and size. A key that fits is never replaced: for another
- * encoding, or a passphrase where it has none, the same key is written anew.
+ * encoding, or a passphrase where it has none, the same key is written again.
  *
  * @param name the file; its mode is 0400 unless `mode` says otherwise
  * @param algo rsa, ec, ed25519 or ed448
