@@ -1,5 +1,5 @@
 // Bundles the command line into one file, so that it starts fast and runs on Node 20 as it is.
-// What a run does not need stays an unevaluated function in it; esbuild itself is only required
+// Modules that a run does not need are not evaluated; esbuild itself is only required
 // when an artifact must be built. The one of a tree without modules of its own is built here
 // (scripts/prebuild.ts).
 import { execFileSync } from 'node:child_process';

@@ -42,7 +42,7 @@ const readCache = () => {
   const fd = fs.openSync(cacheFile, 'r');
   try {
     const { mtimeMs } = fs.fstatSync(fd);
-    // Tells the other installs that this one is in use.
+    // Marks this install as used for the other installs.
     if (Date.now() - mtimeMs > day) fs.futimesSync(fd, new Date(), new Date());
     return fs.readFileSync(fd);
   } finally {

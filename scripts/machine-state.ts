@@ -1,4 +1,4 @@
-// What tests may leave behind on the machine: links, addresses, routes, mounts, users, groups,
+// Checks what tests may leave behind on the machine: links, addresses, routes, mounts, users, groups,
 // processes and files. `record FILE` writes it down, `compare FILE` prints what came and exits with
 // 1 when anything did.
 import { execFileSync } from 'node:child_process';

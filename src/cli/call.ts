@@ -7,7 +7,7 @@ import { splitArguments } from './arguments.ts';
 import { cleanCommand } from './clean.ts';
 import type { Given } from './parse.ts';
 
-/** What the words of a command line ask for. */
+/** The parsed arguments of a command line. */
 export type Call = {
   readonly target: string;
   readonly fun: string;

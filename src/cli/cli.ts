@@ -9,7 +9,7 @@ import { print, standardOutputError, watchStandardOutput } from './standard-outp
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Runs the command line; gives the exit code. */
+/** Runs the command line; returns the exit code. */
 export const main = async (argv: readonly string[], env: Env): Promise<number> => {
   watchStandardOutput();
   try {

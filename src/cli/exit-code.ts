@@ -1,7 +1,7 @@
 import type { ErrorKind } from '../protocol/error.ts';
 import type { HostResult } from '../protocol/event.ts';
 
-/** What the process says when it ends; `--help` and the README list these. */
+/** Exit codes of the process; `--help` and the README list them. */
 export const exitCode = {
   ok: 0,
   failed: 20,
@@ -63,7 +63,7 @@ export const precedence: readonly number[] = [
 export const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): number => {
   if (failure !== undefined) return exitCodeOfKind(failure.kind);
   if (retcode === 0) return exitCode.ok;
-  // A state run that gives a list of errors did not compile.
+  // A state run that returns a list of errors did not compile.
   const compiled = states !== undefined || !fun.startsWith('state.') || !Array.isArray(value);
   return compiled ? exitCode.failed : exitCode.render;
 };

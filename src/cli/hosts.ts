@@ -4,7 +4,7 @@ import type { PlainDict } from '../protocol/plain.ts';
 import { outputOptions } from './open-output.ts';
 import { type Invocation, readRoster } from './rosters.ts';
 
-/** `-H`: the hosts of the rosters by the file they stand in, as salt-ssh lists them. */
+/** `-H`: lists the hosts of the rosters by file, as salt-ssh does. */
 export const hostsText = async (invocation: Omit<Invocation, 'ask'>): Promise<string> => {
   const options = outputOptions(invocation.given, invocation.config);
   const { hosts } = await readRoster(invocation);

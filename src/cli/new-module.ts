@@ -8,7 +8,7 @@ import { TsaltError } from '../protocol/error.ts';
 /**
  * `module new KIND NAME`: writes a module and its test into the project.
  *
- * @returns what to tell the user
+ * @returns the message for the user
  * @throws TsaltError `usage-words`, `skeleton-…`
  */
 export const newModule = async (words: readonly string[], config: Config): Promise<string> => {

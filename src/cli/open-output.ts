@@ -105,7 +105,7 @@ const firstError = (write: (text: string) => void): Pick<OpenedOutput, 'error'> 
 
 type Writer = { readonly write: (text: string) => void };
 
-/** A log that cannot be written is told once and stops no run. */
+/** A log that cannot be written is reported once and does not stop the run. */
 const once = (write: (text: string) => void): ((text: string) => void) => {
   let isBroken = false;
   return text => {

@@ -5,13 +5,13 @@ import { exitCodeHelp, precedence } from './exit-code.ts';
 import { type OptionName, options } from './options.ts';
 import { foreignOptions, insteadOf } from './salt-options.ts';
 
-/** What was typed, before anything is made of it. */
+/** The command line as typed, before it is interpreted. */
 export type Given = {
   /** Options by long name; what was not given is absent. */
   readonly options: Readonly<Partial<Record<OptionName, string | boolean | readonly string[]>>>;
   /** Target, function and arguments. */
   readonly words: readonly string[];
-  /** The Saltfile, and the options that stand there. */
+  /** The Saltfile and the options in it. */
   readonly saltfile?: { readonly file: string; readonly names: ReadonlySet<string> };
 };
 

@@ -7,7 +7,7 @@ const table: Readonly<Record<OptionName, Options>> = options;
 /**
  * Reads a command line whose every word is plainly a word, a flag or an option with its value.
  * Undefined for everything else, mistakes included: `parseArguments` then reads it by yargs,
- * which takes a tenth of a whole run to load. Where this gives an answer, it is the same one.
+ * which takes a tenth of a whole run to load. A result equals that of yargs.
  */
 export const quickParse = (argv: readonly string[]): Given | undefined => {
   const given: Partial<Record<OptionName, string | boolean>> = {};

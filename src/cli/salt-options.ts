@@ -24,7 +24,7 @@ const instead: Readonly<Record<string, string>> = {
   'hard-crash': 'Set TSALT_DEBUG=1 to see where tsalt-ssh itself broke.',
 };
 
-/** What to do instead of an option of salt-ssh's that is not here. */
+/** The alternative to an option of salt-ssh that is not supported. */
 export const insteadOf = (name: string): string | undefined =>
   Object.hasOwn(instead, name) ? instead[name] : undefined;
 

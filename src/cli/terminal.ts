@@ -9,7 +9,7 @@ export type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stderr: Nod
 /**
  * Asks for secrets at the terminal, one question at a time, without an echo.
  *
- * @param pause takes progress off the screen; what it gives puts it back
+ * @param pause removes progress from the screen; returns a function that restores it
  * @throws TsaltError `no-terminal` at once where nobody can answer, `interrupted` on Ctrl-C
  */
 export const createAsk = (

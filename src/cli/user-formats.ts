@@ -7,10 +7,10 @@ import { messageOf, TsaltError } from '../protocol/error.ts';
 import { bounded, Ended } from '../render/ts/bounded.ts';
 
 /**
- * Outputters of the user's: `_outputters/NAME.ts` in a file root exports
- * `output(data, options)`, where `data` is what the hosts gave, by id.
+ * Loads custom outputters: `_outputters/NAME.ts` in a file root exports
+ * `output(data, options)`, where `data` holds the results of the hosts, by id.
  *
- * @returns a function that gives `undefined` for a name that no root has
+ * @returns a function that returns `undefined` for an unknown name
  */
 export const userFormats =
   (config: Config) =>

@@ -43,7 +43,7 @@ export type Config = {
   readonly file_recv: boolean;
   /** The largest file that is taken, in MB. */
   readonly file_recv_max_size: number;
-  /** What of the file roots (and the pillar's) is not there for anybody; see `fileserver/`. */
+  /** Files of the file and pillar roots that are hidden; see `fileserver/`. */
   readonly file_ignore_glob?: readonly string[];
   readonly file_ignore_regex?: readonly string[];
   readonly fileserver_followsymlinks?: boolean;
@@ -59,7 +59,7 @@ export type Config = {
   readonly pillar_dirs?: readonly string[];
   /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
   readonly node_mirror?: PlainDict;
-  /** Releases of Node to bring instead of ours, by platform; see `transport/node-release.ts`. */
+  /** Node releases that replace the built-in ones, by platform; see `transport/node-release.ts`. */
   readonly node_release?: PlainDict;
   readonly state_top: string;
   readonly state_top_saltenv?: string;

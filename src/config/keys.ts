@@ -111,7 +111,7 @@ export const hostDefaults: Readonly<Record<string, string>> = {
 /** Never shown by `config.*`, nor given to templates. */
 export const secretKeys: readonly string[] = ['ssh_passwd', 'ssh_priv_passwd', 'ssh_sudo_passwd'];
 
-/** Where keys lie by which the control node decrypts: paths of its own, which no host is told. */
+/** Paths of the keys with which the control node decrypts. They are not sent to hosts. */
 export const keyFiles: readonly string[] = ['gpg_keydir', 'age_identity_file'];
 
 /**

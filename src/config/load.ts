@@ -300,7 +300,7 @@ const tabularOf = (source: Source): boolean | string => {
   throw wrong(source, 'state_tabular', 'true, false or a format', value);
 };
 
-/** What `config.get` and templates see: defaults, then all that was written, without secrets. */
+/** The options for `config.get` and templates: defaults, then all configured ones, without secrets. */
 const optionsOf = (source: Source, config: object): Dict => {
   const options: Dict = new Map();
   for (const [key, value] of Object.entries(config))

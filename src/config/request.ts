@@ -15,7 +15,7 @@ export type TargetType =
   | 'ipcidr'
   | 'compound';
 
-/** What a prompt is about; the answer is remembered for the whole run by whoever asks. */
+/** The subject of a prompt. The caller keeps the answer for the whole run. */
 export type Question = {
   readonly host: string;
   readonly what: 'password' | 'sudo-password' | 'passphrase' | 'keyboard-interactive';
@@ -44,7 +44,7 @@ export type Request = {
   /** Where the roster was read, for messages. */
   readonly rosters?: RosterPlaces;
   /**
-   * Gives a host with the secrets that its roster entry only names (a command to run, a
+   * Returns a host with the secrets that its roster entry only names (a command to run, a
    * prompt). To be called once for each host that matched, before connecting to it.
    */
   readonly prepareHost: (host: Host) => Promise<Host>;
@@ -72,7 +72,7 @@ export type RunOptions = {
   readonly guard?: number;
   /** `--dry-run`: only what has a test mode may be called. */
   readonly dryRun: boolean;
-  /** What the command line says about the test mode of states; hosts have their own otherwise. */
+  /** Test mode from the command line; without it, each host's own setting holds. */
   readonly test?: boolean;
   /** Seconds one host may take from the connection on; absent: no bound. */
   readonly timeout?: number;

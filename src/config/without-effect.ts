@@ -15,7 +15,7 @@ const instead: Readonly<Record<string, string>> = {
   top_file: 'the option is state_top',
 };
 
-/** What to tell of options that somebody set and that do nothing. */
+/** Warnings about configured options that have no effect. */
 export const optionsWithoutEffect = ({ options }: Config): string[] =>
   Object.entries(instead)
     .filter(([name]) => wantsSomething(name, options.get(name)))

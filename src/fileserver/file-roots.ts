@@ -9,7 +9,7 @@ import { listTree, type Tree } from './list-tree.ts';
 import { parseSaltUrl } from './url.ts';
 
 export type FileRootsOptions = IgnoreRules & {
-  /** List what stands in linked folders. Default true. Links out of a root are never followed. */
+  /** List the content of linked folders. Default true. Links out of a root are never followed. */
   readonly fileserver_followsymlinks?: boolean;
   /** List no links at all. Default false. */
   readonly fileserver_ignoresymlinks?: boolean;
@@ -51,7 +51,7 @@ export class FileRoots {
     this.#options = options;
   }
 
-  /** The saltenvs that are configured, sorted; `__env__` stands for any other name. */
+  /** The saltenvs that are configured, sorted; `__env__` is any other name. */
   envs(): string[] {
     return [...this.#roots.keys()].sort();
   }
@@ -230,7 +230,7 @@ export class FileRoots {
   }
 }
 
-/** What a file holds; its text once somebody asked for it. */
+/** The content of a file; its text after the first use. */
 type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string };
 
 const cachedSize = 1024 * 1024;

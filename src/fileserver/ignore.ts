@@ -12,7 +12,7 @@ export type IgnoreRules = {
 /**
  * A test for `file_ignore_glob` and `file_ignore_regex`.
  *
- * @throws TsaltError `config-regex` for a pattern that is no regular expression.
+ * @throws TsaltError `config-regex` for a pattern that is not a regular expression.
  */
 export const ignoreTest = (rules: IgnoreRules): ((path: string) => boolean) => {
   const tests = [

@@ -15,7 +15,7 @@ type Rules = {
   readonly skipLinks: boolean;
 };
 
-/** What stands below several folders, as one tree. Links that lead nowhere or out are left out. */
+/** Lists several folders as one tree. Links that are broken or lead out of it are left out. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a directory walk in one loop, without recursion
 export const listTree = (folders: readonly string[], rules: Rules): Tree => {
   const files = new Set<string>();

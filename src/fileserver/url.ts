@@ -1,4 +1,4 @@
-/** What a `salt://` reference names: a path inside the roots, and the saltenv it asks for. */
+/** A parsed `salt://` reference: a path inside the roots, and the requested saltenv. */
 export type SaltUrl = { readonly path: string; readonly saltenv: string | undefined };
 
 const scheme = 'salt://';

@@ -135,7 +135,7 @@ const snapshot = (name: string, value: Plain): PlainDict => {
   );
 };
 
-/** Arguments the SLS gives, without those left at null or not given. */
+/** The arguments from the SLS, without those that are null or missing. */
 const given = (kwargs: PlainDict): PlainDict =>
   Object.fromEntries(
     Object.entries(kwargs).filter(([, value]) => value !== undefined && value !== null),

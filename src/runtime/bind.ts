@@ -8,7 +8,7 @@ type Call = {
 };
 
 /**
- * Tells keywords from positional arguments in a call between modules,
+ * Separates keywords from positional arguments in a call between modules,
  * `__salt__['cmd.run']('id', { runas: 'www' })`. `kwargs()` marks keywords beyond doubt; else a
  * trailing plain object is keywords when all its keys are parameters, or when it stands behind
  * the last positional parameter of a function that takes keywords.

@@ -11,7 +11,7 @@ import { findFunction, publicNames } from './virtual.ts';
 export type GrainsLog = (level: LogLevel, message: string, stack?: readonly Position[]) => void;
 
 /**
- * What the grains modules say about this host: every public function gives some. Later modules
+ * Collects the grains of this host from all public functions of the grains modules. Later modules
  * win: core first, then the others and the user's, then what the administrator wrote down.
  * A function sees as `__grains__` what is known before it; one that fails costs only its own grains.
  */

@@ -4,7 +4,7 @@ import type { Param, Signature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
 /**
- * What is wrong with the parameters of a function that `auto_state` calls: it gets a name (not
+ * Returns the errors in the parameters of a function that `auto_state` calls: it gets a name (not
  * `list`) and the arguments of the state as options, of which any may be missing.
  */
 export const optionFaults = (fun: string, signature: Signature): string[] => {

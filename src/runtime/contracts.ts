@@ -10,7 +10,7 @@ export type Exports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
 type AnyFunction = (...args: any[]) => unknown;
 
-/** What a contract of the user's (`_contracts/NAME.ts`) gets with every call. */
+/** The argument of a user's contract (`_contracts/NAME.ts`) in every call. */
 type ContractCall = {
   /** `my_cloud.my_resource` */
   readonly module: string;
@@ -18,7 +18,7 @@ type ContractCall = {
   readonly args: unknown[];
   /** Calls the function itself with `args`. */
   readonly call: () => Promise<unknown>;
-  /** In `post`: what the function gave. */
+  /** In `post`: the function's result. */
   readonly ret?: unknown;
 };
 
@@ -126,7 +126,7 @@ const publicFunctions = (exports: Exports): Functions => {
 
 type Contract = { readonly name: string; readonly found: FoundContract | undefined };
 
-/** What a contract wants and the module lacks: `update(name, …)`. */
+/** The functions that a contract requires and the module lacks: `update(name, …)`. */
 const missing = (
   { name, found: own }: Contract,
   functions: Functions,
@@ -166,7 +166,7 @@ const parametersOf = ({ exports, signatures }: FoundContract, key: string): read
 const namesOf = (signature: Signature | undefined): string[] =>
   [...(signature?.positional ?? []), ...(signature?.keywords ?? [])].map(({ name }) => name);
 
-/** What a contract has for one function: `pre_get`, then `pre`. */
+/** The steps of a contract for one function: `pre_get`, then `pre`. */
 const own = ({ found }: Contract, step: string, fun: string): AnyFunction[] =>
   [`${step}_${fun}`, step].flatMap(key => {
     const value = found?.exports[key];

@@ -86,7 +86,7 @@ const whyNotOnHost = (kind: 'exec' | 'state', name: string): string | undefined 
     ? "states are compiled on the control node; a module calls single ones by __states__['pkg.installed']"
     : whyNotHere(kind, name);
 
-/** Why there is no function of a name. */
+/** The error for a function that does not exist. */
 export const missing = (
   kind: 'exec' | 'state' | 'utils',
   name: string,

@@ -6,8 +6,8 @@ import type { StateResults } from '../protocol/result.ts';
 const fileName = 'lost-run.json';
 
 /**
- * Keeps what a run came to whose control node has gone, for the next one to hear of: outcomes
- * only, since comments and changes may hold what must not lie on a disk.
+ * Stores the outcome of a run that lost its control node, for the next run to report: results only,
+ * since comments and changes may hold secrets that must not be on a disk.
  */
 export const keepLostRun = (
   dir: string,

@@ -6,7 +6,7 @@ import { createRegistry, type FullRegistry } from './registry.ts';
 import { serve } from './serve/serve.ts';
 import { workspaceHolder } from './workspaces.ts';
 
-/** What the bootstrap hands to the artifact it runs (`loader/main.ts`). */
+/** The values that the bootstrap passes to the artifact (`loader/main.ts`). */
 declare const TS: {
   /** The workspace. */
   readonly dir: string;

@@ -2,7 +2,7 @@ import type { FunctionTable } from '../modules/api.ts';
 import type { Signature } from '../protocol/meta.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 
-/** What the loader knows and can load. One per process; modules load when first asked for. */
+/** The modules that the loader can load. One per process; modules load on first use. */
 export type Registry = {
   /** All execution functions, as modules see them (`__salt__`). */
   readonly salt: FunctionTable;
@@ -29,7 +29,7 @@ export type Registry = {
 };
 
 export type ProviderOptions = {
-  /** `provider: systemd` of a state: the module that stands in for the state's own execution module. */
+  /** `provider: systemd` of a state: the module that replaces the state's own execution module. */
   readonly provider?: string;
   /** `providers: {pkg: apt}`: the same for several virtual modules. */
   readonly providers?: Readonly<Record<string, string>>;
@@ -50,6 +50,6 @@ export type Resolved = {
 export type Unavailable = {
   readonly ok: false;
   readonly reason: string;
-  /** What the module threw when it was loaded. */
+  /** The error that the module threw when it was loaded. */
   readonly cause?: unknown;
 };

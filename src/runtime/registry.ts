@@ -66,7 +66,7 @@ class Modules implements FullRegistry {
   /** Modules being loaded: a question about them from inside is answered by the manifest. */
   readonly #loading = new Set<ManifestModule>();
   readonly #signatures = new Map<ManifestModule, Readonly<Record<string, Signature>>>();
-  /** What a `__virtual__` asked for while it could not be told yet. */
+  /** Requests of a `__virtual__` that could not be answered yet. */
   readonly #asked = new Set<Promise<unknown>>();
   #byName: Map<string, ManifestModule[]> | undefined;
   readonly salt: FunctionTable;
@@ -310,10 +310,10 @@ class Modules implements FullRegistry {
   }
 }
 
-/** Why a candidate for a name is none, where that helps whoever asked for it. */
+/** The reason why a candidate for a name was refused, where that helps the caller. */
 const refusal = (name: string, source: ManifestModule, loaded: Loaded): Loaded | undefined => {
   if (!loaded.ok) return source.anyName && source.name !== name ? undefined : loaded;
-  // Of a state Salt tells no reason.
+  // Salt reports no reason for states.
   if (source.builtin || source.name !== name || source.kind === 'state') return undefined;
   return { ok: false, source, reason: `this module goes by the name '${loaded.name}'` };
 };

@@ -28,7 +28,7 @@ export const finishedOf = (
   return { tag, result: shown, ...(event === undefined ? {} : { event }), ...stack };
 };
 
-/** The event when it cannot be sent whole: what the state did counts, and why no more is told. */
+/** The event without changes, for one that cannot be sent whole: keeps the result and adds the reason. */
 export const withoutChanges = ({ tag, result }: StateFinished, why: unknown): StateFinished => {
   const note = `The changes are left out: ${messageOf(why)}`;
   // A module may have given any data as its comment.

@@ -43,6 +43,6 @@ const names: Readonly<Record<string, string>> = {
   zypper: 'zypperpkg',
 };
 
-/** The module of this project that stands for one that Salt calls so (`systemd` of `providers`). */
+/** The module of this project for a name of Salt's `providers` (`systemd`). */
 export const providerOfSalt = (name: string): string | undefined =>
   Object.hasOwn(names, name) ? names[name] : undefined;

@@ -46,7 +46,7 @@ const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken 
   };
   try {
     let lock = take();
-    // The same job under another name of this host: neither is in the other's way for long.
+    // The same job runs under another name of this host: wait for it.
     if ('pid' in lock && job !== undefined && lock.job === job)
       lock = await waitForJob(take, job, place);
     if (!('pid' in lock) || queue === false || place.isStopping()) return lock;

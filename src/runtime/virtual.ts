@@ -21,7 +21,7 @@ export type Loaded =
       readonly ok: false;
       readonly source: ManifestModule;
       readonly reason: string;
-      /** What it threw. */
+      /** The error that it threw. */
       readonly cause?: unknown;
       /** Its `__virtual__` said no: nothing is wrong with it. */
       readonly declined?: boolean;
@@ -113,7 +113,7 @@ export type FoundFunction =
 
 /**
  * The function behind a public name: aliases applied, private ones hidden, `depends()` obeyed.
- * `has` tells whether an execution function is there.
+ * `has` returns whether an execution function exists.
  */
 export const findFunction = (
   exports: Exports,

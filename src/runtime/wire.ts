@@ -2,7 +2,7 @@ import { createReadStream, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
-/** The process's own stdin and stdout as a raw byte channel; nobody else may touch them. */
+/** The process's stdin and stdout as a raw byte channel; no other code may use them. */
 export type Wire = {
   /** Puts bytes out; resolves when the other side can take more. */
   readonly write: (bytes: Uint8Array) => Promise<void> | undefined;

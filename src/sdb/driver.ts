@@ -1,7 +1,7 @@
 import type { Data, Dict } from '../data/values/value.ts';
 import type { Vault } from './vault.ts';
 
-/** What a driver may use of the control node. */
+/** The parts of the control node that a driver may use. */
 export type SdbWorld = {
   /** The project folder: relative paths start there. */
   readonly dir: string;

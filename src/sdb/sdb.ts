@@ -78,8 +78,8 @@ export class Sdb {
   }
 
   /**
-   * The value at an address; null where the store has none. What is no address of a known
-   * profile comes back as it is, or is an error with `strict`.
+   * Returns the value at an address; null where the store has none. A value that is not an address
+   * of a known profile is returned unchanged, or is an error with `strict`.
    */
   async get(uri: Data, strict = false): Promise<Data> {
     const found = this.#find(uri);
@@ -96,7 +96,7 @@ export class Sdb {
     return uri;
   }
 
-  /** Writes a value; false for what is no address of a known profile. */
+  /** Writes a value; false when this is not an address of a known profile. */
   async set(uri: Data, value: Data): Promise<boolean> {
     const found = this.#find(uri);
     if (typeof found === 'string') return false;
@@ -107,7 +107,7 @@ export class Sdb {
     });
   }
 
-  /** Removes a value; false for what is no address of a known profile. */
+  /** Removes a value; false when this is not an address of a known profile. */
   async delete(uri: Data): Promise<boolean> {
     const found = this.#find(uri);
     if (typeof found === 'string') return false;
@@ -147,8 +147,8 @@ export class Sdb {
   }
 
   /**
-   * Replaces every address of a known profile in the data by its value; lists are made anew,
-   * dictionaries keep what else is known of them (their lines).
+   * Replaces every address of a known profile in the data by its value; lists are copied,
+   * dictionaries keep their metadata (their lines).
    */
   async resolve(data: Data, allowed: (uri: string) => boolean = () => true): Promise<Data> {
     if (typeof data === 'string') return allowed(data) ? this.get(data) : data;
@@ -186,7 +186,7 @@ export class Sdb {
     return { key: parts.key, profile, driver, load };
   }
 
-  /** What was read before the change says nothing after it, nor does what was read meanwhile. */
+  /** Values read before or during the change are dropped from the cache. */
   async #change(uri: string, work: () => Promise<boolean>): Promise<boolean> {
     this.#known.delete(uri);
     return this.#use(uri, work).finally(() => this.#known.delete(uri));

@@ -14,7 +14,7 @@ export const parseSdbUri = (uri: string): SdbUri | undefined => {
   return { profile: uri.slice(scheme.length, slash), key: uri.slice(slash + 1) };
 };
 
-/** The addresses of sdb that stand in a text. */
+/** The sdb addresses in a text. */
 export const sdbUrisIn = (text: string): string[] =>
   [...text.matchAll(address)].flatMap(([found]) => readings(found));
 
@@ -22,7 +22,7 @@ export const sdbUrisIn = (text: string): string[] =>
 export const sdbValuesIn = (text: string): string[] =>
   [...text.replace(comments, '').matchAll(value)].flatMap(([, found = '']) => readings(found));
 
-/** What addresses begin with whose rest a template puts in: `sdb://profile/{{ grains.role }}`. */
+/** The beginnings of addresses that a template completes: `sdb://profile/{{ grains.role }}`. */
 export const sdbBeginningsIn = (text: string): string[] =>
   [...text.matchAll(address)].flatMap(([found]) => {
     const end = found.search(/\{[{%#]|\$\{|<%/);
@@ -35,5 +35,5 @@ const comments = /(?<!\S)#.*$/gm;
 const value =
   /(sdb:\/\/(?<=(?:^|[:=?[{,-])[ \t]*['"]?sdb:\/\/)[^\s'"]{1,1000})(?=['"]?[ \t]*(?:$|[\r,\]}]))/gm;
 
-/** What comes last may belong to the list or mapping around the address. */
+/** The last characters may belong to the list or mapping around the address. */
 const readings = (found: string): string[] => [found, found.replace(/[,\]}]+$/, '')];

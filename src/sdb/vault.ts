@@ -8,7 +8,7 @@ import type { SdbWorld } from './driver.ts';
 
 /** HashiCorp Vault's key-value secrets, version 1 or 2 as the mount has it. */
 export type Vault = {
-  /** What is stored at a path; undefined where nothing is. */
+  /** The data stored at a path; undefined where there is none. */
   readonly read: (path: string) => Promise<Dict | undefined>;
   /** As `read`, with version and times where the mount keeps them (KV 2). */
   readonly readWithMetadata: (path: string) => Promise<Dict | undefined>;
@@ -29,7 +29,7 @@ type Send = (method: string, path: string, body?: Plain) => Promise<Answer>;
 /**
  * Vault as the option `vault` describes it, Salt's way: `url`, `namespace`, `verify`, `auth` by
  * `token`, `approle` or `wrapped_token`. `VAULT_ADDR`, `VAULT_TOKEN`, `VAULT_NAMESPACE` and
- * `VAULT_CACERT` stand in for what is left out.
+ * `VAULT_CACERT` replace settings that are left out.
  */
 export const openVault = async (settings: Data, world: SdbWorld): Promise<Vault> => {
   const given: Dict = isDict(settings) ? settings : new Map();
@@ -233,7 +233,7 @@ const exchange = (url: string, options: RequestOptions, body?: Plain): Promise<A
   });
 };
 
-/** What is no JSON counts as nothing: the status tells what happened. */
+/** Invalid JSON is treated as empty: the status reports what happened. */
 const parse = (body: Buffer): Data => {
   try {
     return toData(JSON.parse(body.toString('utf8')) as Plain);

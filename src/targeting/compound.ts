@@ -16,7 +16,7 @@ export type Expression =
 
 /**
  * Reads `G@os:Debian and ( web* or not L@a,b )`: `not` binds before `and` before `or`.
- * Gives the sentence that says what is wrong for what Salt would never match.
+ * Returns an error sentence for an expression that Salt would never match.
  */
 export const parseCompound = (
   expression: string | readonly string[],

@@ -71,7 +71,7 @@ export const matches = (
   return matchers[type](expression, subject, options.delimiter ?? ':');
 };
 
-/** What has to be known about a host before an expression can be decided. */
+/** The data of a host that an expression needs to be evaluated. */
 export const needs = (
   expression: Data,
   type: string,

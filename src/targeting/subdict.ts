@@ -61,7 +61,7 @@ const equals = (value: Data, pattern: string, comparison: Comparison): boolean =
   return comparison === 'glob' ? fnmatch(target, wanted) : regexHolds(wanted, target);
 };
 
-/** What is no regular expression matches nothing, as in Salt; `complaint` says so to a person. */
+/** An invalid regular expression matches nothing, as in Salt; `complaint` reports it to the user. */
 const regexHolds = (pattern: string, target: string): boolean => {
   try {
     return pythonMatch(pattern, target);
@@ -91,7 +91,7 @@ const inList = (list: readonly Data[], step: string): Data | undefined => {
   return index === undefined ? undefined : list.at(index);
 };
 
-/** What YAML makes of a key: `8080` is an int, `true` a boolean. */
+/** Converts a key as YAML does: `8080` is an int, `true` a boolean. */
 const typedKey = (text: string): DataKey => {
   if (/^[+-]?\d+$/.test(text)) return Number(text);
   if (/^[+-]?\d+\.\d+$/.test(text)) return Number(text);

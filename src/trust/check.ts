@@ -25,7 +25,7 @@ const mostLinks = 40;
  * writable by everybody (a folder with the sticky bit may be). Group-writable files are accepted,
  * because each user commonly has a group of their own. A missing file is not refused.
  *
- * @param path what is about to be read or run
+ * @param path the file to be read or run
  * @param what its name in messages, with an article: `The roster`; the path is added to it
  * @throws TsaltError `untrusted`
  */
@@ -53,7 +53,7 @@ const walk = (start: string, names: string[], lexicalFolder?: string): Flaw | un
       safeFolders.set(lexicalFolder, at);
     if (name === '' || name === '.') continue;
     const next = join(at, name);
-    // Descriptors of this process, and devices: nobody else chooses what is behind them.
+    // Descriptors of this process, and devices: other users cannot replace them.
     if (/^\/(?:dev|proc)(?:\/|$)/.test(next)) return undefined;
     const stat = statOf(next);
     if (stat === undefined) return undefined;
@@ -70,7 +70,7 @@ const walk = (start: string, names: string[], lexicalFolder?: string): Flaw | un
   return undefined;
 };
 
-/** Whatever cannot be looked at cannot be read afterwards either: reading it reports why. */
+/** A file without readable metadata cannot be read afterwards either; reading it reports why. */
 const statOf = (path: string): Stats | undefined => {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -118,7 +118,7 @@ export const openTrusted = (path: string, flags: number, what: string): number =
   checkLast(path, statOf(path), what);
   const handle = openSync(path, flags, 0o600);
   try {
-    // What a link of the caller's leads to, or what was put there in the meantime.
+    // Checks the opened file: the target of the caller's link may have been replaced meanwhile.
     checkLast(path, fstatSync(handle), what);
     return handle;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { TsaltError } from '../protocol/error.ts';
 
-/** Whose files this run obeys. */
+/** The owners whose files this run trusts. */
 export type Owners = {
   readonly uids: ReadonlySet<number>;
   /** Files of everybody, and those that everybody can write. */

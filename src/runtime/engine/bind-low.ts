@@ -4,7 +4,7 @@ import type { Param, Signature } from '../../protocol/meta.ts';
 import { type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 
-/** The parameters a caller must give, in the order of the source. */
+/** The required parameters, in the order of the source. */
 export const requiredParameters = ({ positional, keywords = [] }: Signature): readonly string[] =>
   [...positional, ...keywords].filter(isRequired).map(({ name }) => name);
 

@@ -225,7 +225,7 @@ const execute = async (
   else report(run, pass, low, result);
 };
 
-/** What a state gives back that goes on only after a restart of the host. */
+/** The restart request of a state that continues only after a restart of the host. */
 const restartOf = ({ restart }: StateResult): Omit<AskedRestart, 'tag'> | undefined =>
   isPlainDict(restart) ? (restart as Omit<AskedRestart, 'tag'>) : undefined;
 

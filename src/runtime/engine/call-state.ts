@@ -15,7 +15,7 @@ import { stackOf } from './stack-of.ts';
 import { verifyLow } from './verify-low.ts';
 
 /**
- * Runs one state function and gives its checked result: arguments, conditions, retries,
+ * Runs one state function and returns its checked result: arguments, conditions, retries,
  * `check_cmd`, umask. A state that throws, or whose arguments its function does not know, is a
  * failed state.
  */
@@ -140,7 +140,7 @@ const perform = async (
   }
 };
 
-/** What the engine adds must not reach an object the module may keep. */
+/** Copies the result before the engine adds to it, since the module may keep the object. */
 const withNote = (value: unknown, note: PlainDict): unknown =>
   isPlainDict(value) ? { ...value, ...note } : value;
 

@@ -5,9 +5,9 @@ import { withWholeFloatsOf } from '../../protocol/whole-floats.ts';
 import { truthy } from './low-tools.ts';
 
 /**
- * What a state gave back, in the shape everyone else relies on (spec/state-modules, "Return
- * Data"): a comment list becomes lines, result becomes true, false or null. A return of the
- * wrong shape becomes a failed state that says what is wrong with it.
+ * Normalizes the return value of a state (spec/state-modules, "Return Data"): a comment list becomes
+ * lines, result becomes true, false or null. A malformed return becomes a failed state that reports
+ * the reason.
  */
 export const checkReturn = (value: unknown): PlainDict => {
   try {

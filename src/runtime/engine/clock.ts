@@ -1,7 +1,7 @@
 /** When something began, as Salt writes it, and how long it took. */
 export type Timing = { readonly start_time: string; readonly duration: number };
 
-/** Starts a stopwatch; the answer gives local time of day and milliseconds to the microsecond. */
+/** Starts a stopwatch that returns local time of day and milliseconds to the microsecond. */
 export const stopwatch = (): (() => Timing) => {
   const begun = performance.now();
   const at = performance.timeOrigin + begun;

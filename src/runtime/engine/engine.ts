@@ -27,7 +27,7 @@ export type Outcome = {
 
 /**
  * Runs ordered low chunks: each after what it requires and at most once, then the listeners.
- * What states come to is in the results; only a job that makes no sense aborts the run.
+ * Failures of states are in the results; only an invalid job aborts the run.
  *
  * Source of the rules: Salt 3006's `State.call_chunks`, `call_chunk`, `call_listen`.
  */
@@ -61,7 +61,7 @@ const nextNumber = (results: StateResults): number => {
   return next;
 };
 
-/** What states of this pass came to before the host was restarted. */
+/** Results of this pass from before the host was restarted. */
 const resultsBefore = ({ host }: RunState, chunks: readonly LowChunk[]): StateResults => {
   const before = host.resume?.results ?? {};
   const tags = new Set(chunks.map(lowTag));

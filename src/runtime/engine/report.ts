@@ -27,7 +27,7 @@ export const report = (run: RunState, pass: Pass, low: LowChunk, result: StateRe
   if (Array.isArray(parts)) for (const part of parts) reportPart(run, pass, low, part);
 };
 
-/** What watches this state and has not run yet owes a reaction to its changes from now on. */
+/** Records that watchers of this state that have not run yet must react to its changes. */
 const noteChange = (run: RunState, pass: Pass, tag: string, result: StateResult): void => {
   if (truthy(run.host.opts.test)) return;
   const { pending } = run.host;
@@ -65,7 +65,7 @@ const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): vo
   run.host.onFinish(tag, result, { ...inner, no_log });
 };
 
-/** The outer tool gives seconds (spec/state-modules: "Sub State Runs"), results hold milliseconds. */
+/** Sub-state runs report seconds (spec/state-modules: "Sub State Runs"); results hold milliseconds. */
 const milliseconds = (seconds: unknown): number | undefined =>
   typeof seconds === 'number' ? Math.round(seconds * 1e6) / 1e3 : undefined;
 

@@ -5,7 +5,7 @@ import { asList, hasChanges, type Requisite, requisitesOf } from './low-tools.ts
 import type { Pass, RunState } from './run-state.ts';
 import { watchOrRequire } from './verify-low.ts';
 
-/** What the requisites of a chunk say about it. */
+/** The combined status of a chunk's requisites. */
 export type Status = 'met' | 'unmet' | 'fail' | 'pre' | 'onfail' | 'onchanges' | 'change';
 
 /** The chunks that the requisites name, by kind of requisite. */
@@ -140,7 +140,7 @@ export type Needed = {
 /** Salt runs nothing for the sake of an `onfail_all`. */
 const soughtKinds = checkedKinds.filter(kind => kind !== 'onfail_all');
 
-/** What must run before this chunk; marks the targets of prereq for their test run. */
+/** The chunks that must run before this one; marks the targets of prereq for their dry run. */
 export const findNeeded = (pass: Pass, low: LowChunk): Needed => {
   const kinds = low.__prereq__ ? soughtKinds : [...soughtKinds, 'prerequired'];
   const chunks: LowChunk[] = [];

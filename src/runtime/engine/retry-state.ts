@@ -6,7 +6,7 @@ import type { RunState } from './run-state.ts';
 
 /**
  * Calls a state again until its result is what `retry` waits for. As in Salt one that runs beside
- * others is called once more than `attempts` says, and its comment tells each later attempt.
+ * others is called once more than `attempts`, and its comment lists each later attempt.
  */
 export const retryState = async (
   run: RunState,
@@ -41,7 +41,7 @@ export const retryState = async (
   return { ...result, comment: lines.join('\n') };
 };
 
-/** Sleeps, but wakes when the run is told to stop. */
+/** Sleeps, but wakes when the run is stopped. */
 const pause = async ({ host }: RunState, seconds: number): Promise<void> => {
   const end = performance.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0 && !host.stopping(); left = end - performance.now())

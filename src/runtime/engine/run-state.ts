@@ -7,10 +7,10 @@ import type { Registry } from '../registry-types.ts';
 import type { ChunkIndex } from './chunk-index.ts';
 import type { PendingReactions } from './pending.ts';
 
-/** What the engine needs from the world around it. */
+/** The environment of the engine. */
 export type EngineHost = {
   readonly registry: Registry;
-  /** `__salt__['x.y'](*args, **kwargs)`, by name. Throws when there is no such function. */
+  /** `__salt__['x.y'](*args, **kwargs)`, by name. Throws for an unknown function. */
   readonly execute: (fun: string, args: readonly unknown[], kwargs: PlainDict) => Promise<unknown>;
   readonly hasFunction: (fun: string) => boolean;
   readonly opts: PlainDict;
@@ -59,14 +59,14 @@ export type Pass = {
   readonly active: Set<string>;
   /** How often each step (a chunk, for real or in rehearsal) waits for itself right now. */
   readonly chain: Map<string, number>;
-  /** Who reacts to a state's changes: tags of watchers, `listen:` before those of listeners. */
+  /** States that react to changes of a state: tags of watchers, `listen:` before those of listeners. */
   readonly watchers: ReadonlyMap<string, readonly string[]>;
   failhard: boolean;
-  /** What a parallel state wants the run to end with. */
+  /** The error with which a parallel state aborts the run. */
   aborted?: unknown;
 };
 
-/** What all passes of a run share. */
+/** State that all passes of a run share. */
 export type RunState = {
   readonly host: EngineHost;
   /** Results of states that ran in test mode for the sake of a prereq. */
@@ -77,7 +77,7 @@ export type RunState = {
   restart?: AskedRestart;
 };
 
-/** What a state gives back as `restart` to have the host restarted before it goes on. */
+/** The `restart` that a state returns to have the host restarted before it continues. */
 export type AskedRestart = Omit<Restart, 'kept'>;
 
 /** Nothing new may start: the run was stopped, or it waits for a restart of the host. */

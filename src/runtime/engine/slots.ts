@@ -73,7 +73,7 @@ type ParsedCall = {
   readonly fun: string;
   readonly args: readonly string[];
   readonly kwargs: PlainDict;
-  /** What follows the closing parenthesis. */
+  /** The text after the closing parenthesis. */
   readonly rest: string;
 };
 

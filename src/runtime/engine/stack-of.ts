@@ -10,7 +10,7 @@ export const stackOf = (error: unknown): PlainDict => {
   return positions === undefined ? {} : { [key]: positions.map(position => [...position]) };
 };
 
-/** Takes that part out of the result again: it is no part of what states see of each other. */
+/** Removes the stack from the result, since other states must not see it. */
 export const takeStack = (result: StateResult): readonly Position[] | undefined => {
   const positions = result[key] as readonly Position[] | undefined;
   if (positions !== undefined) delete result[key];

@@ -11,7 +11,7 @@ import { asList, readRequisite } from './low-tools.ts';
 export type Verified =
   | {
       readonly errors: readonly string[];
-      /** What the state's module threw when it was loaded. */
+      /** The error that the state's module threw when it was loaded. */
       readonly cause?: unknown;
     }
   | { readonly errors?: undefined; readonly full: string; readonly resolved: Resolved };

@@ -4,7 +4,7 @@ import type { Session } from '../session/session.ts';
 /** Milliseconds: a control node that has asked for something and then is silent for so long has gone. */
 const silence = 35_000;
 
-/** What a shutdown works with. */
+/** The parts that a shutdown stops. */
 export type ShutdownParts = {
   readonly session: Session;
   /** Ends all requests that are open, on both sides. */

@@ -15,7 +15,7 @@ export class HostModules {
     this.#grains = host.collectGrains();
   }
 
-  /** What this host found out about itself. */
+  /** The grains that this host has collected. */
   grains(): Promise<PlainDict> {
     return this.#grains;
   }
@@ -61,7 +61,7 @@ export class HostModules {
   };
 }
 
-/** Grains that the roster or the configuration gives this host win over what it found out. */
+/** Adds the grains from roster and configuration, which override the collected ones. */
 export const withUserGrains = (grains: PlainDict, { id, grains: given }: HostOpts): PlainDict => ({
   ...grains,
   id,

@@ -3,7 +3,7 @@ import type { StateFinished, StateStarted } from '../../protocol/job.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { Registry } from '../registry-types.ts';
 
-/** What a session works with; `serve` makes it from the wire. */
+/** The environment of a session; `serve` makes it from the wire. */
 export type SessionHost = {
   readonly registry: Registry;
   readonly collectGrains: () => Promise<PlainDict>;

@@ -17,7 +17,7 @@ import { type HostModules, withUserGrains } from './host-modules.ts';
 import type { RunningStates } from './running-states.ts';
 import type { SessionHost } from './session-host.ts';
 
-/** What a run of states has of its session. */
+/** The parts of a session that a state run uses. */
 export type RunParts = {
   readonly host: SessionHost;
   readonly modules: HostModules;
@@ -181,7 +181,7 @@ const hide = (context: ModuleContext['context'], key: string, value: unknown): v
 /** A line of the log may quote a command or what it printed. */
 const noLog = { log: () => undefined };
 
-/** What modules collected and need when the run goes on after a restart. */
+/** Data of modules that is kept for the rest of the run after a restart. */
 const keptOf = (context: { readonly [key: string]: unknown }): PlainDict =>
   Object.hasOwn(context, accumulatorsKey)
     ? { [accumulatorsKey]: toJson(context[accumulatorsKey]) }

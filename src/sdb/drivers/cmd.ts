@@ -4,8 +4,8 @@ import { checkProgram } from '../../trust/program.ts';
 import type { SdbDriver, SdbWorld } from '../driver.ts';
 
 /**
- * `driver: cmd`: programs that give, take and remove values, as lists of arguments in which `%s`
- * stands for the key. What `set` stores comes on its standard input.
+ * `driver: cmd`: programs that read, store and remove values, as lists of arguments in which `%s`
+ * is replaced by the key. `set` gets the value on its standard input.
  */
 export const cmdDriver: SdbDriver = {
   get: async (key, profile, world) => (await run('get', key, profile, world)).replace(/\r?\n$/, ''),
@@ -59,7 +59,7 @@ const run = (
         ),
       );
   });
-  // A program that does not read its input is no fault.
+  // A program may ignore its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return promise;
